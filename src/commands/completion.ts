@@ -4,6 +4,7 @@ import type { Deps } from "../deps.js";
 import { knownTableNames } from "../query/index.js";
 import { resources } from "../resources/index.js";
 import type { Context, GlobalOptions } from "./context.js";
+import { refuseJson } from "./flags.js";
 
 /** A script asks the program, which prints a word per line. File names are completed by the shell. */
 const scripts = {
@@ -41,7 +42,8 @@ export function define(command: Command): void {
   command.addArgument(new Argument("<shell>", "bash, zsh, fish").choices(Object.keys(scripts)));
 }
 
-export function run(_: GlobalOptions, { deps }: Context, shell: keyof typeof scripts): void {
+export function run(options: GlobalOptions, { deps }: Context, shell: keyof typeof scripts): void {
+  refuseJson("completion", options);
   deps.stdout.write(scripts[shell]);
 }
 

@@ -7,6 +7,7 @@ import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { shellCommand, shellWord } from "../lib/shell.js";
 import { resources } from "../resources/index.js";
+import { printJson } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { allProfiles, chooseResources, parsed } from "./flags.js";
@@ -61,13 +62,15 @@ export async function run(options: CronFlags, { deps }: Context, names: readonly
   const minute = 1 + letters.reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0);
   // A bare per cent sign ends the command.
   const line = (at: number, command: string) => `${minute} ${at} * * *  ${command.replaceAll("%", "\\%")}`;
+  const syncAndLog = `mkdir -pm 700 ${shellWord(dirname(log))} && { date -u; ${sync}; } >> ${shellWord(log)} 2>&1`;
+  const lines = [line(hour, syncAndLog), line(hour + 4, check)];
+  if (options.json) return printJson(deps.stdout, { profile: name, lines, log });
   deps.stdout.write(`# brandapi, ${name}: a sync every night, and a check in the morning. To add them:
 #   (crontab -l 2>/dev/null; ${shellCommand(["brandapi", "cron", ...names, ...flags, ...pings], own)}) | crontab -
 # Print them again if Node or brandapi has moved, and delete these. The sync's log: ${log}
 # The check prints what is stale, and warns if the key is about to expire. Cron mails that if this machine has a
 # mail server. To choose the address, put MAILTO=you@example.com above.
-${line(hour, `mkdir -pm 700 ${shellWord(dirname(log))} && { date -u; ${sync}; } >> ${shellWord(log)} 2>&1`)}
-${line(hour + 4, check)}
+${lines.join("\n")}
 `);
 }
 

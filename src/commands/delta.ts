@@ -7,6 +7,9 @@ import { shellWord } from "../lib/shell.js";
 import { dayMs } from "../lib/times.js";
 import { type ByMonth, knownTableNames, openByMonth } from "../query/index.js";
 import { printJson } from "../ui/print.js";
+import { styleFor } from "../ui/style.js";
+import { renderTable } from "../ui/table.js";
+import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { type Reading, readMirror } from "./reading.js";
 import { checkTableName, findTable } from "./table.js";
@@ -27,23 +30,43 @@ export async function exportLake(names: readonly string[], options: LakeFlags, c
 
 /** `verify --delta DIR`: prints the months that differ. @throws Incomplete if there are any */
 export async function verifyLake(names: readonly string[], options: LakeFlags, context: Context) {
+  const { stdout } = context.deps;
   const wrong: string[] = [];
-  await eachTable(names, options, context, async (source, log, { deps }) => {
+  await eachTable(names, options, context, async (source, log) => {
     refuseIf(log.version < 0, log.folder, ...missing);
     const { differing } = await compare(source, log);
     if (differing.length > 0) wrong.push(source.name);
-    printJson(deps.stdout, { table: source.name, version: log.version, differing });
+    if (options.json) printJson(stdout, { table: source.name, version: log.version, differing });
+    else stdout.write(`${comparisonText(source.name, log.version, differing)}\n`);
   });
   const hint = `run \`brandapi export ${wrong.join(" ")} --delta ${shellWord(options.delta ?? "")}\``;
-  if (wrong.length > 0) throw new Incomplete("The lake differs from the mirror.", { hint });
+  if (wrong.length > 0) throw new Incomplete("The Delta tables differ from the mirror.", { hint });
+}
+
+/** @param differing months; empty for rows without one */
+function comparisonText(table: string, version: number, differing: readonly string[]): string {
+  if (differing.length === 0) return `${table}: version ${version} equals the mirror`;
+  const months = differing.map((month) => month || "rows without a month");
+  return `${table}: version ${version} differs from the mirror: ${months.join(", ")}`;
 }
 
 /** `tables --delta DIR`: what the newest version of each table says of the mirror. */
 export function printLake(names: readonly string[], options: LakeFlags, context: Context): void {
-  for (const { folder, table, version, mirror } of readLogs(names, options, context)) {
-    refuseIf(version < 0, folder, ...missing);
-    printJson(context.deps.stdout, { table, version, ...mirror });
+  const { stdout, env } = context.deps;
+  const logs = readLogs(names, options, context);
+  for (const { folder, version } of logs) refuseIf(version < 0, folder, ...missing);
+  if (options.json) {
+    for (const { table, version, mirror } of logs) printJson(stdout, { table, version, ...mirror });
+    return;
   }
+  const rows = logs.map(({ table, version, mirror }) => {
+    const through = mirror?.through?.replace("T", " ").slice(0, 16) ?? "never";
+    return [table, version, mirror?.rows, mirror?.verified ? "yes" : "no", through, mirror?.run];
+  });
+  const titles = ["table", "version", "rows", "verified", "through (UTC)", "run"];
+  const style = styleFor(stdout, options, env);
+  const look = { style, width: terminalWidth(stdout), spare: ["run"] };
+  stdout.write(`${renderTable(titles, rows, look)}\n`);
 }
 
 type Work = (source: ByMonth, log: Log, reading: Reading) => Promise<void>;

@@ -7,6 +7,7 @@ import { naturalPace, passTime } from "../sandbox/index.js";
 import { runChallenge } from "./challenge.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { type DemoOptions, demonstrate } from "./demonstration.js";
+import { refuseJson } from "./flags.js";
 import { ordersFlag, seedFlag } from "./sandbox.js";
 
 /** How long the first sync lies back: refunds and late attributions need time to happen. */
@@ -44,6 +45,7 @@ export function define(command: Command): void {
 }
 
 export async function run(options: DemoOptions, context: Context): Promise<void> {
+  refuseJson("demo", options);
   if (options.challenge) return await runChallenge(options, context);
   const { deps, tell, brandapi } = context;
   const { seed = 1, orders = 5_000, out = "brandapi-demo", quiet } = options;

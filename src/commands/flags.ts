@@ -48,6 +48,11 @@ export const allProfiles = new Option(
   "every brand that is set up here, one after another; the exit code is the worst of them",
 ).conflicts(["profile", "db", "baseUrl", "keyFile"]);
 
+/** @throws UsageError if `--json` was given to a command that prints no JSON */
+export function refuseJson(command: string, { json }: { json?: boolean | undefined }): void {
+  if (json) throw new UsageError(`\`brandapi ${command}\` prints no JSON.`, { hint: "leave out `--json`" });
+}
+
 /** Returns the name if it is valid. @throws UsageError with the nearest valid one, or what to do if none is near */
 export function checkName(noun: string, name: string, known: readonly string[], otherwise?: string): string {
   if (known.includes(name)) return name;

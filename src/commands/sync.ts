@@ -59,7 +59,7 @@ export function define(command: Command): void {
     .addOption(parsed("--ping <url>", "tell a dead-man's switch how it went (BRANDAPI_PING)", parsePing))
     .addOption(parsed("--audit <n>", "requests spent on the oldest reads (default: 5)", parseCount))
     .addOption(details.choices(["all", "changed", "none"]))
-    .addOption(parsed("--host <ids>", "analytics-clicks: only these hosts", parseList))
+    .addOption(parsed("--host <ids>", "analytics-clicks: only these hosts", parseHostIds))
     .addOption(groupBy.choices(["day", "week", "month"]))
     .addOption(perHost.conflicts("host"));
 }
@@ -80,6 +80,16 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
   // With `--all-profiles`, one address is pinged for all brands together; a profile's own for that brand alone.
   const url = ping ?? (allProfiles ? deps.env.BRANDAPI_PING : (await readSettings(flags, deps)).ping);
   await withPings(url, flags, context, work);
+}
+
+/** Parses a list of host IDs. @throws UsageError for one that the API would refuse */
+function parseHostIds(text: string, previous: readonly string[] = []): string[] {
+  const ids = parseList(text, previous);
+  const wrong = ids.find((id) => !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id));
+  if (wrong === undefined) return ids;
+  throw new UsageError(`Not a host ID: \`${wrong}\`.`, {
+    hint: 'a host ID is a UUID; `brandapi query "SELECT id, username FROM hosts"` lists them',
+  });
 }
 
 async function syncChosen(
@@ -115,12 +125,22 @@ function readOptions(flags: SyncFlags, now: number): SyncOptions {
 
 /** @throws UsageError for a flag that makes no difference to a resource that was named */
 function refuseUseless({ resources, named }: Chosen, flags: SyncFlags): void {
-  const { groupBy, host, perHost, since, until } = flags;
+  const { audit, details, groupBy, host, perHost, since, until, window } = flags;
   const ofDates = [since && "--since", until && "--until"];
+  const ofReadAgain = [window !== undefined && "--window"];
+  const ofAudit = [audit !== undefined && "--audit"];
+  const ofDetails = [details && "--details"];
   const ofClicks = [groupBy && "--group-by", host && "--host", perHost && "--per-host"];
   for (const resource of named ? resources : []) {
     const { name, strategy } = resource;
-    const others = [takesDates(resource) ? [] : ofDates, strategy.kind === "monthly" ? [] : ofClicks];
+    const { kind } = strategy;
+    const others = [
+      takesDates(resource) ? [] : ofDates,
+      kind === "dated" || kind === "monthly" ? [] : ofReadAgain,
+      kind === "dated" ? [] : ofAudit,
+      kind === "details" ? [] : ofDetails,
+      kind === "monthly" ? [] : ofClicks,
+    ];
     const useless = others.flat().find(Boolean);
     if (useless)
       throw new UsageError(`\`${name}\` takes no \`${useless}\`.`, {

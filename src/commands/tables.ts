@@ -1,4 +1,5 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { UsageError } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { listFacts, readFacts, type TableFacts } from "../query/index.js";
 import { formatCount } from "../ui/numbers.js";
@@ -25,12 +26,18 @@ export function define(command: Command): void {
   command
     .argument("[table]", "spelled with - or _")
     .option("--all", "also tables of removed records, and helper views")
-    .option("--delta <folder>", "the tables of a lake instead, and what is proven of them")
+    .addOption(
+      new Option("--delta <folder>", "Delta tables in a folder, and what is verified").conflicts("all"),
+    )
     .option("--json", "the same as JSON: a list, or one object");
 }
 
 export async function run(options: TablesFlags, context: Context, name: string | undefined): Promise<void> {
   const { all = false, delta, json } = options;
+  if (all && name !== undefined)
+    throw new UsageError("`--all` is for the list of tables.", {
+      hint: `leave out \`--all\` or \`${name}\``,
+    });
   if (delta !== undefined) return printLake(name ? [name] : [], options, context);
   const { stdout } = context.deps;
   await readMirror(options, context.deps, async (reading) => {

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { Incomplete } from "../errors.js";
+import { Incomplete, UsageError } from "../errors.js";
 import { wasRead } from "../mirror/index.js";
 import { resources } from "../resources/index.js";
 import { workThrough } from "../sync/resources.js";
@@ -49,6 +49,10 @@ export function define(command: Command): void {
 export async function run(options: VerifyFlags, context: Context, names: readonly string[]): Promise<void> {
   if (options.delta !== undefined) return await verifyLake(names, options, context);
   const { deps } = context;
+  if (options.acceptRemovals && !options.repair)
+    throw new UsageError("`--accept-removals` is for `--repair`.", {
+      hint: "add `--repair`, or leave it out",
+    });
   const { resources: chosen, named } = chooseResources(names);
   const { acceptRemovals = false, evidence = false, json = false, repair = false } = options;
   await withMirrorRun({ deps, options, purpose: "prove", command: "verify" }, async (session) => {

@@ -144,6 +144,23 @@ describe("cron", () => {
   });
 });
 
+test("prints the same lines as JSON with --json", async () => {
+  const text = (await brandapi("cron orders")).out;
+  const { out, code } = await brandapi("cron orders --json");
+  expect(code).toBe(0);
+  const { profile, lines, log } = JSON.parse(out) as { profile: string; lines: string[]; log: string };
+  expect(profile).toBe("default");
+  expect(lines).toHaveLength(2);
+  expect(
+    text
+      .trimEnd()
+      .split("\n")
+      .slice(-2)
+      .map((line) => line.slice(0, 20)),
+  ).toEqual(lines.map((line) => line.slice(0, 20)));
+  expect(lines[0]).toContain(log);
+});
+
 test("`npx brandapi cron` is refused with 3 and the command that installs: its path ends with npm's cache", async () => {
   const script = "/home/ada/.npm/_npx/1a2b3c/node_modules/.bin/brandapi";
   const { code, out, err } = await brandapi("cron", { machine: { script } });

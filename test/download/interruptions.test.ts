@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PartialFile } from "../../src/download/partial-file.js";
@@ -8,7 +8,7 @@ import { Stopped } from "../../src/errors.js";
 import { makeBrand } from "../support/brand.js";
 import type { Fault } from "../support/faults.js";
 import { makeHome } from "../support/home.js";
-import { download, fileOf, isWhole, libraryOf, namesIn, size, spoilFiles } from "./brand.js";
+import { download, fileOf, folderOf, isWhole, libraryOf, namesIn, size, spoilFiles } from "./brand.js";
 
 const half = size / 2;
 const big = { file_size_bytes: size };
@@ -44,7 +44,12 @@ test("a download that was stopped leaves a part, and the next run fetches only t
     const body = new ReadableStream<Uint8Array>({
       start(to) {
         to.enqueue(new Uint8Array(bytes.subarray(0, half)));
-        setTimeout(() => stop.abort(new Stopped("SIGINT")), 50);
+        const timer = setInterval(() => {
+          const part = namesIn(brand).find((name) => name.endsWith(".part"));
+          if (part === undefined || statSync(join(folderOf(brand), part)).size < half) return;
+          clearInterval(timer);
+          stop.abort(new Stopped("SIGINT"));
+        }, 5);
       },
     });
     return new Response(body, { headers: response.headers });

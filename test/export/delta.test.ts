@@ -214,17 +214,18 @@ test("files that no version of the last week names are removed, whatever left th
 test("`verify` names the months of which the files differ from the mirror", async () => {
   const { mirror, table, run } = await makeLake();
   await run("export orders");
-  expect(await run("verify")).toMatchObject({
-    code: 0,
-    out: '{"table":"orders","version":0,"differing":[]}\n',
-  });
+  expect(await run("verify")).toMatchObject({ code: 0, out: "orders: version 0 equals the mirror\n" });
+  expect((await run("verify --json")).out).toBe('{"table":"orders","version":0,"differing":[]}\n');
   writeRead(mirror, "orders", [{ ...orders[1], refund_amount: 7 }], { at: "2026-11-02T00:00:00.000Z" });
   const changed = await run("verify");
   expect(changed).toMatchObject({ code: 8, err: expect.stringContaining("`brandapi export orders --delta") });
-  expect(changed.out).toBe('{"table":"orders","version":0,"differing":["2026-10"]}\n');
+  expect(changed.out).toBe("orders: version 0 differs from the mirror: 2026-10\n");
+  expect((await run("verify --json")).out).toContain(
+    '{"table":"orders","version":0,"differing":["2026-10"]}\n',
+  );
   await run("export orders");
   writeFileSync(join(table, readLog(table).files.get("2026-09") ?? ""), "cut");
-  expect((await run("verify orders")).out).toContain('["2026-09"]');
+  expect((await run("verify orders")).out).toContain("differs from the mirror: 2026-09\n");
 });
 
 test("`tables` prints what the newest version says is proven", async () => {
@@ -235,7 +236,11 @@ test("`tables` prints what the newest version says is proven", async () => {
     expect(await run(`${command} sales-by-month`)).toMatchObject({ code: 3 });
   const facts = { table: "orders", version: 0, brand: "fern", run: 1, verified: true, rows: 5 };
   const through = "2026-11-01T00:00:00.000Z";
-  expect(JSON.parse((await run("tables")).out)).toEqual({ ...facts, through });
+  expect(JSON.parse((await run("tables --json")).out)).toEqual({ ...facts, through });
+  expect((await run("tables")).out).toBe(
+    "table   version  rows  verified  through (UTC)     run\n" +
+      "orders        0     5  yes       2026-11-01 00:00    1\n",
+  );
 });
 
 test("an export that fails leaves no files of months that it has written", async () => {
