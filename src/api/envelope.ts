@@ -1,6 +1,6 @@
 import { AnswerRefused } from "../errors.js";
 import { counted } from "../lib/counted.js";
-import { parseJson } from "../lib/parse-json.js";
+import { parseFiniteJson } from "../lib/parse-json.js";
 import { isObject, type Json } from "../resources/types.js";
 import { bounds, isTooDeep } from "./bounds.js";
 import { Garbled } from "./faults.js";
@@ -48,7 +48,7 @@ export function readEnvelope(
 }
 
 function parse(text: string): Json {
-  const value = parseJson<Json>(text);
+  const value = parseFiniteJson<Json>(text);
   if (value === undefined) throw new Garbled(describe(text.slice(0, 200)));
   return value;
 }

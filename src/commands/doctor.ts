@@ -6,8 +6,15 @@ import { hideKeys } from "../lib/secrets.js";
 import { loadSqlite } from "../lib/sqlite.js";
 import { checkOwner, findDamage, type Mirror, readInfo, schemaVersion } from "../mirror/index.js";
 import { openMirrorOrNone, typedTables, withSnapshot } from "../query/index.js";
-import { compareTables, differenceText, isOfOtherShape } from "../records/index.js";
+import {
+  compareTables,
+  differenceText,
+  isOfOtherShape,
+  readUnexpectedColumns,
+  unexpectedText,
+} from "../records/index.js";
 import { details, resources } from "../resources/index.js";
+import type { Resource } from "../resources/types.js";
 import { printJson } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
 import { styleFor } from "../ui/style.js";
@@ -60,6 +67,7 @@ export async function run(options: GlobalOptions, context: Context): Promise<voi
   const mirror = await check("mirror", () => checkMirror(settings.dbPath, deps));
   if (mirror) {
     await check("tables", () => withSnapshot(mirror, () => deps.killable(async () => checkTables(mirror))));
+    await check("columns", async () => checkColumns(mirror));
     await check("backup", async () => checkBackup(mirror, deps.clock.now()));
     await check("kept", () => deps.killable(async () => checkForgotten(mirror)));
   }
@@ -118,6 +126,19 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
     mirror.db.close();
     throw error;
   }
+}
+
+/** Lists the columns with values of an unexpected type. */
+function checkColumns(mirror: Mirror): Finding {
+  const columnsOf = ({ name }: Resource) => readUnexpectedColumns(mirror, name);
+  const concerned = [...resources, ...details].filter((resource) => columnsOf(resource).length > 0);
+  const [first] = concerned;
+  if (!first) return { text: "every value has the type of its column" };
+  const text = concerned.flatMap(columnsOf).map(unexpectedText).join(", ");
+  return {
+    text: `unexpected types: ${text}`,
+    hint: `\`brandapi export ${first.table} --ndjson\` has these records as the API sent them: report them to the API's support`,
+  };
 }
 
 function checkTables(mirror: Mirror): Finding {

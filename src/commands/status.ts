@@ -7,6 +7,7 @@ import { isThere } from "../lib/is-there.js";
 import { dayMs, formatAge, formatSpan, minuteOf, parseDuration } from "../lib/times.js";
 import { type FailedRun, runUnderWay, underWayText } from "../mirror/index.js";
 import { type Health, type ResourceHealth, readHealth } from "../query/index.js";
+import { unexpectedText } from "../records/index.js";
 import { resources } from "../resources/index.js";
 import { formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
@@ -135,13 +136,16 @@ function marksOf({ checked_at, failed_run, resources, under_way }: Health): stri
   return marks;
 }
 
-function marksOfResource({ found, gaps, last_run: last, refused, resource }: ResourceHealth): string[] {
+function marksOfResource(health: ResourceHealth): string[] {
+  const { found, gaps, last_run: last, refused, resource, unexpected_columns: columns } = health;
   const marks = gaps.map(
     ({ from, to }) => `not read: ${from ? minuteOf(from) : "the start"} to ${minuteOf(to)}`,
   );
   // A later incomplete sync names what is still open.
   if (found && (refused || last?.outcome !== "incomplete"))
     marks.push(`${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``);
+  if (columns.length > 0)
+    marks.push(`unexpected types: ${escapeText(columns.map(unexpectedText).join(", "))}`);
   if (refused) marks.push(`refused on ${minuteOf(refused.at)}: ${escapeText(refused.error)}`);
   else if (last?.outcome === "stopped") marks.push("the last run was stopped");
   else if (last?.error && last.outcome !== "verified") {

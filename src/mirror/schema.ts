@@ -145,5 +145,14 @@ export const migrations: readonly string[] = [
   `
   -- The month (UTC) of the record's date in this version; null if it has none or it is unreadable.
   ALTER TABLE record_versions ADD COLUMN month TEXT;
+
+  -- Values of another type than their column's, by record.
+  CREATE TABLE unexpected_values (
+    record_id INTEGER NOT NULL,
+    table_name TEXT NOT NULL,
+    column_name TEXT NOT NULL,
+    found TEXT NOT NULL,
+    PRIMARY KEY (record_id, table_name, column_name, found)
+  ) WITHOUT ROWID;
   `,
 ];

@@ -16,7 +16,7 @@ import {
   type UnderWay,
   wasRead,
 } from "../mirror/index.js";
-import { readTableNote } from "../records/index.js";
+import { readTableNote, readUnexpectedColumns, type UnexpectedColumn } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import { detailsOf, type Resource } from "../resources/types.js";
 import { countRemoved, readCoverage } from "../state/index.js";
@@ -44,6 +44,8 @@ export interface ResourceHealth {
   refused: Refusal | null;
   /** A run that is under way now. */
   running: { started_at: string } | null;
+  /** The columns with values of an unexpected type, and how many records have them. */
+  unexpected_columns: UnexpectedColumn[];
   /** When the data that was checked longest ago was read; null if a resource is not read by date. */
   oldest_read_at: string | null;
   stale: boolean;
@@ -125,6 +127,7 @@ export function readResourceHealth(mirror: Mirror, resource: Resource, look: Loo
     last_error: error,
     found: foundOf(lastFinding(mirror, name), readTableNote(mirror, name)),
     refused,
+    unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.readAt) : null,
     // A time far in the future is stale, too: its clock was ahead.

@@ -27,5 +27,11 @@ export { isOfOtherShape, isOutdated, rebuildTables, reproject } from "./reprojec
 export { sameJson } from "./same.js";
 export { hostIdOf, keepSnapshot } from "./snapshots.js";
 export { differenceText, noteTables, readTableNote } from "./table-notes.js";
+export {
+  readUnexpectedColumns,
+  type UnexpectedColumn,
+  unexpectedText,
+  unexpectedWarning,
+} from "./unexpected-values.js";
 export type { SqlValue } from "./values.js";
 export { valueAt } from "./values.js";

@@ -2,10 +2,12 @@ import type { Reporter } from "../lib/reporter.js";
 import type { Mirror } from "../mirror/index.js";
 import { exportsRecords, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
-import type { Complain, Complaint } from "./values.js";
+import type { Complaint } from "./values.js";
+
+type Notice = Exclude<Complaint, { kind: "type" }>;
 
 /**
- * Reports what was complained of, once in the life of a mirror: the same finding in every record of every night is one
+ * Reports unknown attributes and columns with another name, once in the life of a mirror: the same finding in every record of every night is one
  * warning; a new attribute needs no action, and is a note.
  * @param at when the answer was asked for, ISO 8601
  */
@@ -14,7 +16,7 @@ export function openNotices(
   resource: Resource,
   reporter: Pick<Reporter, "note" | "warn">,
   at: () => string,
-): Complain {
+): (complaint: Notice) => void {
   const insert = db.prepare("INSERT OR IGNORE INTO notices VALUES (?, ?)");
   const known = new Set<string>();
   return (complaint) => {
@@ -31,18 +33,15 @@ export function isFirstNotice({ db }: Mirror, subject: string, at: string): bool
   return db.prepare("INSERT OR IGNORE INTO notices VALUES (?, ?)").run(subject, at).changes > 0;
 }
 
-function subjectOf(complaint: Complaint): string {
+function subjectOf(complaint: Notice): string {
   const { kind, table } = complaint;
-  if (kind === "type") return `type:${table}.${complaint.column}:${complaint.found}`;
   if (kind === "attribute") return `attribute:${table}.${complaint.path}`;
   return `column:${table}.${complaint.name === null ? "" : complaint.path}`;
 }
 
 /** Returns the sentence of a complaint. */
-function complaintText(complaint: Complaint, resource: Resource): string {
+function complaintText(complaint: Notice, resource: Resource): string {
   const { table, kind } = complaint;
-  if (kind === "type")
-    return `${table}.${complaint.column}: the API sent a value of another type (${complaint.found}): it is kept in JSON exports, and null in the column`;
   const path = complaint.path.slice(0, 120);
   if (kind === "column" && complaint.name === null)
     return `${table}: not every attribute becomes a column (\`${path}\` does not): all are kept in JSON exports`;

@@ -10,7 +10,9 @@ import { openTables } from "./projection.js";
 import { openRecordTable } from "./record-table.js";
 import { openRecordWriter, type WriteOptions } from "./record-writer.js";
 import { storedRecord } from "./stored-record.js";
+import { openUnexpectedValues } from "./unexpected-values.js";
 import { watchMembers } from "./unknown-members.js";
+import type { Complaint } from "./values.js";
 
 /**
  * The records of one resource: the truth, with its projection and its history. Call both in a transaction. New, changed and
@@ -40,7 +42,11 @@ export function openRecords(
   { run, reporter, ...readings }: RecordOptions,
 ): RecordStore {
   let readAt = "";
-  const complain = openNotices(mirror, resource, reporter, () => readAt);
+  let recordId = 0;
+  const notice = openNotices(mirror, resource, reporter, () => readAt);
+  const unexpected = openUnexpectedValues(mirror);
+  const complain = (complaint: Complaint) =>
+    complaint.kind === "type" ? unexpected.add(recordId, complaint) : notice(complaint);
   const door = openDoor(mirror);
   const table = openRecordTable(mirror, resource);
   const log = openChangeLog(mirror, resource, { runId: run.run_id, ...readings });
@@ -48,11 +54,12 @@ export function openRecords(
   const writeRows = openTables(mirror, tablesOf(resource), complain);
   const watch = watchMembers(resource, complain);
 
-  function remove(recordId: number, at: string): void {
-    const row = table.get(recordId);
+  function remove(id: number, at: string): void {
+    const row = table.get(id);
     if (!row || row.removed_at !== null) return;
     log.removed(row, at);
-    table.setRemoved(recordId, at);
+    table.setRemoved(id, at);
+    recordId = id;
     writeRows(storedRecord(mirror, { ...row, since_at: at, removed_at: at }), false);
     run.rows_removed += 1;
   }
@@ -70,6 +77,8 @@ export function openRecords(
         if (effect === "same") return id;
         if (effect === "added") run.rows_new += 1;
         if (effect === "changed") run.rows_changed += 1;
+        recordId = id;
+        if (effect !== "added") unexpected.clear(id);
         const object = asObject(value);
         watch(object);
         writeRows({ recordId: id, value: object, context, sinceAt, removedAt: null }, effect === "added");
@@ -79,7 +88,7 @@ export function openRecords(
       return ids;
     },
     remove(recordIds, at) {
-      for (const recordId of recordIds) remove(recordId, at);
+      for (const id of recordIds) remove(id, at);
       saveRun(mirror, run);
     },
   };

@@ -18,6 +18,9 @@ import { indexProjection, openTables, type WriteRows } from "./projection.js";
 import { datedOf, monthOf } from "./record-table.js";
 import { recordsOf } from "./stored-record.js";
 import { createIfMissing } from "./table-writer.js";
+import { clearUnexpectedValues, openUnexpectedValues } from "./unexpected-values.js";
+import { watchMembers } from "./unknown-members.js";
+import type { Complaint } from "./values.js";
 
 /**
  * Typed tables follow from the registry: a newer program may declare other columns than a mirror's tables have. They
@@ -53,10 +56,19 @@ function rebuild(mirror: Mirror, resource: Resource): void {
     dropDeclared(mirror, shape);
     createIfMissing(mirror, shape, openColumns(mirror, shape).all());
   }
+  clearUnexpectedValues(mirror, resource.name);
+  const unexpected = openUnexpectedValues(mirror);
+  let recordId = 0;
+  const complain = (complaint: Complaint) => {
+    if (complaint.kind === "type") unexpected.add(recordId, complaint);
+  };
+  const watch = watchMembers(resource, complain);
   let write: WriteRows | undefined;
   const setDate = mirror.db.prepare("UPDATE records SET dated_at = ? WHERE record_id = ?");
   for (const record of recordsOf(mirror, [resource.name])) {
-    write ??= openTables(mirror, tablesOf(resource));
+    write ??= openTables(mirror, tablesOf(resource), complain);
+    recordId = record.recordId;
+    watch(record.value);
     write(record, true);
     const dated = datedOf(resource, record.value);
     if (dated !== record.row.dated_at) setDate.run(dated, record.recordId);
@@ -95,7 +107,7 @@ function infoName({ table }: Resource): string {
 }
 
 /** The version of the rules by which discovered members become columns, and rows get their times. */
-const rules = 4;
+const rules = 5;
 
 /** Returns a hash of all that a resource's rows depend on, beside its records. */
 function fingerprint(resource: Resource): string {

@@ -1,17 +1,22 @@
+import { numberFromText } from "../lib/number-text.js";
 import type { StoredColumn } from "../mirror/index.js";
+import type { ScalarType } from "../resources/fields.js";
 
 /** A value as SQLite stores it. */
 export type SqlValue = string | number | null;
 
 /**
- * A part of an answer that is not as declared. `type`: a field of another type, which stays in the record and is null
- * in its column. `attribute`: a member that this version does not know, by its path; it stays in the record.
+ * A part of an answer that is not as declared. `type`: a value of an unexpected type, which stays in the record and is null
+ * in its column, unless it is a number as text. `attribute`: a member that this version does not know, by its path; it stays in the record.
  * `column`: a member whose column has another name, or null: it stays in the record only.
  */
 export type Complaint =
   | { kind: "type"; table: string; column: string; found: string }
   | { kind: "attribute"; table: string; path: string }
   | { kind: "column"; table: string; path: string; name: string | null };
+
+/** `found` of a number as text: its column has the number. */
+export const numberAsText = "number as text";
 
 export type Complain = (complaint: Complaint) => void;
 
@@ -46,8 +51,17 @@ export function columnValue(
   }
   if (column.open) return null;
   if (type === "json") return JSON.stringify(value);
-  complain({ kind: "type", table, column: column.name, found: typeName(value) });
-  return null;
+  const number = typeof value === "string" ? numberOf(value, type) : undefined;
+  const found = number === undefined ? typeName(value) : numberAsText;
+  complain({ kind: "type", table, column: column.name, found });
+  return number ?? null;
+}
+
+/** Returns the number that a text is, if a column of this type can have it. */
+function numberOf(text: string, type: ScalarType): number | undefined {
+  if (type !== "number" && type !== "integer") return undefined;
+  const number = numberFromText(text);
+  return type === "integer" && !Number.isSafeInteger(number) ? undefined : number;
 }
 
 function isText(type: string): boolean {

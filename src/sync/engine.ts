@@ -3,8 +3,8 @@ import { startOfSecond } from "../lib/ranges.js";
 import { silentReporter } from "../lib/reporter.js";
 import { formatInstant, instantOrNull } from "../lib/times.js";
 import { blankRun, type Outcome, type RunEnd, recordRun, runLine, wasRead } from "../mirror/index.js";
-import { indexProjection, openRecords } from "../records/index.js";
-import type { Resource } from "../resources/types.js";
+import { indexProjection, openRecords, unexpectedWarning } from "../records/index.js";
+import { detailsOf, type Resource } from "../resources/types.js";
 import { SyncState } from "../state/index.js";
 import { endsEverything, type PlanStep, type SyncRun, type SyncSession } from "./run.js";
 import { strategies } from "./strategies/index.js";
@@ -32,7 +32,19 @@ export async function syncResource(session: SyncSession, resource: Resource, nam
     outcomeOf: (error) => outcomeOf(error, named),
   });
   task.end(runLine(row, { floor, comparesTotals }));
+  warnOfUnexpectedValues(session, resource);
   return { run: row, error };
+}
+
+/** Warns if the mirror has records of a resource with values of an unexpected type: on every run, not only the first. */
+export function warnOfUnexpectedValues(
+  { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
+  resource: Resource,
+): void {
+  for (const { name } of [resource, detailsOf(resource) ?? []].flat()) {
+    const warning = unexpectedWarning(mirror, name);
+    if (warning !== null) reporter.warn(warning);
+  }
 }
 
 /** Returns what a sync of this resource would do. */

@@ -4,7 +4,7 @@ import { hideKeys } from "../lib/secrets.js";
 import { recordRun } from "../mirror/index.js";
 import type { Resource, Strategy } from "../resources/types.js";
 import { SyncState } from "../state/index.js";
-import { openRun, syncResource } from "../sync/engine.js";
+import { openRun, syncResource, warnOfUnexpectedValues } from "../sync/engine.js";
 import { endsEverything, type SyncRun, type SyncSession } from "../sync/run.js";
 import { countPending } from "../sync/strategies/details.js";
 import { restatedClaim } from "./claims.js";
@@ -51,6 +51,8 @@ export async function verifyResource(
     error = caught;
     return unproven(resource.name, hideKeys(reasonOf(caught), session.keys));
   });
+  // A repair has warned already.
+  if (!finding.mended) warnOfUnexpectedValues(session, resource);
   const state = worse(finding.state, tables.state);
   const found = findingsOf(finding, tableError);
   const requests = session.api.stats.requests - before;

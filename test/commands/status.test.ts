@@ -83,6 +83,7 @@ describe("status", () => {
           found: null,
           refused: null,
           running: null,
+          unexpected_columns: [],
           oldest_read_at: "2026-11-02T06:00:00.000Z",
           stale: false,
         },

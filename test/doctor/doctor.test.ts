@@ -58,6 +58,7 @@ test("where all is well each line is ok, one request is sent, and nothing is wri
     "settings: ok",
     "mirror: ok",
     "tables: ok",
+    "columns: ok",
     "backup: ok",
     "kept: ok",
     "old: ok",

@@ -38,7 +38,13 @@ export function nastyOrders(count: number): JsonObject[] {
         : new Date(Date.UTC(2026, 7, 20) + pick("at", 90 * 86_400) * 1_000 + pick("ms", 999)).toISOString(),
       currency: currencies[pick("currency", currencies.length)] ?? null,
       total_amount:
-        pick("odd", 40) === 0 ? "12.00" : pick("mill", 9) === 0 && total !== null ? total + 0.001 : total,
+        pick("odd", 40) === 0
+          ? n % 2 === 0
+            ? "12.00"
+            : "12 EUR"
+          : pick("mill", 9) === 0 && total !== null
+            ? total + 0.001
+            : total,
       refund_amount: pick("refund", 3) === 0 ? cents("back", 5_000) : pick("null", 2) === 0 ? null : 0,
       is_cancelled: pick("cancelled", 7) === 0,
       is_refunded: false,

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { borders, nastyOrders } from "./brand.js";
-import { currencyOf, dayOf, figuresOf, grouped, hostOf, monthOf, sorted } from "./oracle.js";
+import { amountOf, currencyOf, dayOf, figuresOf, grouped, hostOf, monthOf, sorted } from "./oracle.js";
 
 const at = "2026-11-10T02:00:00.000Z";
 const gone = ["o20", "o21", "o22", "o23"];
@@ -146,8 +146,8 @@ test("one order's amounts are the API's own numbers, and what is not known is nu
   expect(rows.map(({ id }) => id)).toEqual(counted.map(({ id }) => id));
   for (const [index, row] of rows.entries()) {
     const order = counted[index] ?? {};
-    const total = typeof order.total_amount === "number" ? order.total_amount : null;
-    const refund = typeof order.refund_amount === "number" ? order.refund_amount : 0;
+    const total = amountOf(order.total_amount);
+    const refund = amountOf(order.refund_amount) ?? 0;
     expect(row.gross_amount).toBe(total);
     expect(row.commission_amount).toBe(order.commission_amount);
     if (refund === 0) expect(row.net_amount).toBe(total);

@@ -15,7 +15,14 @@ export interface Figures {
   commission_amount: number;
 }
 
-const millionths = (value: unknown) => (typeof value === "number" ? Math.round(value * 1e6) : 0);
+/** An amount; the API may send it as text. */
+export const amountOf = (value: unknown) =>
+  typeof value === "string" && /^\d+\.\d\d$/.test(value)
+    ? Number(value)
+    : typeof value === "number"
+      ? value
+      : null;
+const millionths = (value: unknown) => Math.round((amountOf(value) ?? 0) * 1e6);
 
 /** The figures of these orders, which the API still has. */
 export function figuresOf(orders: readonly Order[]): Figures {
@@ -25,7 +32,7 @@ export function figuresOf(orders: readonly Order[]): Figures {
   return {
     orders: counted.length,
     cancelled_orders: orders.length - counted.length,
-    orders_without_total: counted.filter((order) => typeof order.total_amount !== "number").length,
+    orders_without_total: counted.filter((order) => amountOf(order.total_amount) === null).length,
     gross_amount: gross / 1e6,
     refunded_amount: refunded / 1e6,
     net_amount: (gross - refunded) / 1e6,

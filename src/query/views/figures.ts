@@ -41,6 +41,16 @@ export const summed = [
   ...amounts.split(" ").map((name) => `${money(name)} AS ${name}`),
 ].join(", ");
 
+/**
+ * Returns the number that a text from JSON is, null if it is none: in SQL what `numberFromText` does for the tables. CASE,
+ * because SQLite may evaluate both sides of AND, and `json_type` fails on other texts.
+ */
+export function numberIn(text: string): string {
+  const number = `CASE WHEN json_type(${text}) IN ('integer', 'real') THEN CAST(${text} AS REAL) END`;
+  const isExact = `${text} NOT GLOB '*[^-+.0-9eE]*' AND json_valid(${text})`;
+  return `CASE WHEN CASE WHEN ${isExact} THEN abs(${number}) <= 1.7976931348623157e308 END THEN ${number} END`;
+}
+
 /** Returns a sum of amounts: 0 if there is none, rounded to six digits. */
 export function money(amount: string): string {
   return `round(total(${amount}), 6)`;

@@ -1,14 +1,21 @@
-import { hostName, ofOrder } from "./figures.js";
+import { hostName, numberIn, ofOrder } from "./figures.js";
 
-/** Returns a column of `orders` from a kept version's JSON; null if it is of an unexpected type, as in the table. */
+/** Returns a column of `orders` from an earlier version's JSON; null if it has an unexpected type, as in the table. */
 function ofJson(name: string, types: string, path = name): string {
   const at = `v.json, '$.${path}'`;
   return `CASE WHEN json_type(${at}) IN (${types}) THEN json_extract(${at}) END AS ${name}`;
 }
 
+/** Returns a column with an amount; a number as text is a number, as in the table. */
+function amountOf(name: string): string {
+  const at = `v.json, '$.${name}'`;
+  const value = `json_extract(${at})`;
+  return `CASE json_type(${at}) WHEN 'integer' THEN ${value} WHEN 'real' THEN ${value} WHEN 'text' THEN ${numberIn(value)} END AS ${name}`;
+}
+
 const columns = [
   ofJson("currency", "'text'"),
-  ...["total_amount", "refund_amount", "commission_amount"].map((name) => ofJson(name, "'integer', 'real'")),
+  ...["total_amount", "refund_amount", "commission_amount"].map(amountOf),
   ofJson("is_cancelled", "'true', 'false'"),
   ...["id", "username", "first_name", "last_name"].map((name) =>
     ofJson(`host_${name}`, "'text'", `host.${name}`),

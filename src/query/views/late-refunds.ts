@@ -1,5 +1,8 @@
 import { columnsOf, host } from "./columns.js";
+import { numberIn } from "./figures.js";
 import type { View } from "./view.js";
+
+const [before, after] = ["c.old", "c.new"].map((amount) => `coalesce(${numberIn(amount)}, 0)`);
 
 /** Milliseconds between two times. */
 const between = (from: string, to: string) =>
@@ -19,11 +22,11 @@ export const lateRefunds: View = {
 WHERE days_at_least > 30 ORDER BY seen_changed_at DESC LIMIT 20`,
   // An amount that went from null to 0 changed, and nothing was refunded.
   sql: `SELECT f.id AS order_id, f.order_number, f.order_date, f.month, f.currency,
-      round(CAST(coalesce(c.new, 0) AS REAL) - CAST(coalesce(c.old, 0) AS REAL), 6) AS refunded_amount,
+      round(${after} - ${before}, 6) AS refunded_amount,
       max(0, ${between("f.ordered_at", "c.last_seen_unchanged_at")} / 86400000) AS days_at_least,
       max(0, (${between("f.ordered_at", "c.seen_changed_at")} + 86399999) / 86400000) AS days_at_most,
       c.last_seen_unchanged_at, c.seen_changed_at, f.host_id, f.host_username, f.host_name
     FROM changes AS c JOIN order_figures AS f ON f.id = c.key AND f.orders = 1
     WHERE c.resource = 'orders' AND c.field = 'refund_amount'
-      AND CAST(coalesce(c.new, 0) AS REAL) <> CAST(coalesce(c.old, 0) AS REAL) ORDER BY c.change_id`,
+      AND ${after} <> ${before} ORDER BY c.change_id`,
 };

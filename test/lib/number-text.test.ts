@@ -1,0 +1,70 @@
+import Database from "better-sqlite3";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { numberFromText } from "../../src/lib/number-text.js";
+import { numberIn } from "../../src/query/views/figures.js";
+
+const sqlite = new Database(":memory:").prepare(`SELECT ${numberIn("text")} FROM (SELECT ? AS text)`).pluck();
+
+test.each([
+  ["12.50", 12.5],
+  ["0", 0],
+  ["-0.1", -0.1],
+  ["1e3", 1_000],
+  ["1E+3", 1_000],
+  ["9007199254740993", 9_007_199_254_740_992],
+  ["1.7976931348623157e308", Number.MAX_VALUE],
+])("%j is the number %d, in SQL too", (text, number) => {
+  expect(numberFromText(text)).toBe(number);
+  expect(sqlite.get(text)).toBe(number);
+});
+
+test.each(
+  [
+    "",
+    " 12",
+    "12 ",
+    "12\n",
+    "+1",
+    ".5",
+    "5.",
+    "012",
+    "1,5",
+    "1_000",
+    "0x10",
+    "1e",
+    "NaN",
+    "Infinity",
+    "-Infinity",
+  ].concat([
+    "1e400",
+    "-1e400",
+    "9".repeat(400),
+    "١٢",
+    "12.50 EUR",
+    "null",
+    "true",
+    "[1]",
+    '"1"',
+    "1 2",
+    "--1",
+    "e",
+    "-",
+  ]),
+)("%j is no number, in SQL neither", (text) => {
+  expect(numberFromText(text)).toBeUndefined();
+  expect(sqlite.get(text)).toBeNull();
+});
+
+test("SQL reads every text as JavaScript does", () => {
+  const text = fc.string({ unit: fc.constantFrom(..."0123456789.eE+- "), maxLength: 8 });
+  fc.assert(
+    fc.property(fc.oneof(text, fc.double().map(String), fc.string()), (one) => {
+      const number = numberFromText(one);
+      const found = sqlite.get(one);
+      if (number === undefined) expect(found).toBeNull();
+      else expect(found).toBeCloseTo(number, 6);
+    }),
+    { numRuns: 2_000 },
+  );
+});
