@@ -2,6 +2,7 @@ import type { Database } from "better-sqlite3";
 import { parts, quote, tableName } from "../mirror/index.js";
 import type { Parameters } from "./given-sql.js";
 import { typedTables } from "./names.js";
+import { hasUtcText } from "./views/columns.js";
 import { views } from "./views/index.js";
 
 /** What a statement reads, as SQLite compiles it. */
@@ -103,7 +104,9 @@ function timestampColumns(table: string): Set<string> {
     typedTables().find((shape) => parts.some((part) => tableName(shape, part) === table)) ??
     views.find(({ name }) => name === table) ??
     {};
-  const declared = columns.filter(({ type }) => type === "timestamp").map(({ name }) => name);
+  const declared = columns
+    .filter(({ name, type }) => type === "timestamp" && !hasUtcText(name))
+    .map(({ name }) => name);
   return new Set([...declared, "synced_at", "removed_at"]);
 }
 

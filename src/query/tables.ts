@@ -14,6 +14,7 @@ import { readDiscovered } from "../records/index.js";
 import type { ScalarType } from "../resources/fields.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import { type OwnTable, ownTables, typedTables } from "./names.js";
+import { hasUtcText } from "./views/columns.js";
 import { type View, views } from "./views/index.js";
 
 /** A column of a table or view. */
@@ -136,7 +137,7 @@ function dateIn({ columns }: Pick<View, "columns">, name: string | null | undefi
   if (!name || !type) return null;
   if (name === "month") return { sql: quote(name), form: "month" };
   if (type === "date") return { sql: quote(name), form: "day" };
-  return { sql: quote(name), form: name === "ordered_at" ? "utc" : "iso" };
+  return { sql: quote(name), form: hasUtcText(name) ? "utc" : "iso" };
 }
 
 function describeView(view: View): ReadableTable {

@@ -76,6 +76,11 @@ const own: readonly ViewColumn[] = [
   amount("flat_fee", "the campaign's fixed fee per host, without commission and bonuses"),
 ];
 
+/** True for columns with times as `utcText` writes them, which compare with a result of `datetime()`. */
+export function hasUtcText(column: string): boolean {
+  return column === "ordered_at" || column.endsWith("_utc");
+}
+
 const known = new Map(
   [...tablesOf(orders).flatMap(({ columns }) => columns), ...own].map((one) => [one.name, one]),
 );
