@@ -1,7 +1,6 @@
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Deps } from "../deps.js";
-import { readKeyFile } from "./access.js";
 import { expandPath } from "./folders.js";
 import { readStored } from "./profiles.js";
 
@@ -15,8 +14,9 @@ export function keysInUse(argv: readonly string[], deps: Deps): string[] {
   const stored = quietly(() => [...readStored(deps).profiles.values()].flatMap(({ key }) => key ?? []));
   const ofFile = quietly(() => {
     if (typeof file !== "string") return [];
-    // A pipe is left alone, because it can be read only once.
-    return statSync(expandPath(file, deps)).isFile() ? [readKeyFile(file, deps)] : [];
+    const path = expandPath(file, deps);
+    // A pipe is left alone, because it can be read only once. A file that others may read holds a key all the same.
+    return statSync(path).isFile() ? [readFileSync(path, "utf8").trim()] : [];
   });
   return [...stored, ...ofFile];
 }

@@ -57,6 +57,16 @@ test("a switch hears of the start and the end of a run, with its exit code if it
   expect(await sync(["--ping", url.replace("//", "//user:secret@")])).toEqual([2]);
 });
 
+test("a resource that was read before and is refused now is a failure to the switch", async () => {
+  const { brand, env } = await brandOf();
+  const { heard, url } = await startSwitch();
+  const sync = () => spawnBrandapi(["sync", "--quiet", "--ping", url], { env, home: brand.home }).ended;
+  expect((await sync()).code).toBe(0);
+  brand.setKey({ plan: false });
+  heard.length = 0;
+  expect([(await sync()).code, ...heard]).toEqual([8, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 8"]);
+});
+
 test("a ping that fails is tried once more, is one warning, and changes no exit code", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch(() => 500);

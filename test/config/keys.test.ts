@@ -80,6 +80,14 @@ test("`--key-file ~/key` without a home folder is an error as any other", async 
   expect(err).toContain("No home folder is known");
 });
 
+test("the key of a file that others may read is hidden, too", async () => {
+  const home = makeHome();
+  writeFileSync(join(home, "key"), `${key}\n`, { mode: 0o644 });
+  const { code, out, err } = await brandapi(["sync", key, "--key-file", "~/key"], { home });
+  expect([code, out]).toEqual([2, ""]);
+  expect(err).not.toContain(key);
+});
+
 /** Letters and digits that an earlier version took for a key. */
 const id = "3f0c9a52b7d14e6c8a9b0c1d2e3f4a5b";
 
