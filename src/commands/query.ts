@@ -1,3 +1,4 @@
+import { addAbortSignal } from "node:stream";
 import type { Command } from "commander";
 import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
@@ -61,9 +62,9 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
 
   if (argument !== undefined && file !== undefined)
     throw new UsageError("One statement at a time, not an argument and `--file`.", { hint: "leave one out" });
+  const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
   await readMirror(options, deps, async (reading) => {
     const { mirror, reporter, style, width } = reading;
-    const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
     let statement = prepareReading(mirror, sql, param);
     const reads = tablesRead(mirror.db, sql, param);
     if (at !== undefined) {
@@ -102,7 +103,7 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
     throw new UsageError("No SQL was given.", {
       hint: '`brandapi query "SELECT …"`, `brandapi query -f FILE`, or a pipe; `brandapi tables` lists the tables',
     });
-  return await readStream(deps.stdin, "stdin");
+  return await readStream(addAbortSignal(deps.signal, deps.stdin), "stdin");
 }
 
 /** Parses `name=value`. A value that reads as a number is one, because to SQLite no number equals a text. */

@@ -118,10 +118,17 @@ function schemaTables(db: Database): SchemaTable[] {
     )
     .raw()
     .all() as [string, string][];
-  const columnsOf = db.prepare("SELECT name FROM pragma_table_xinfo(?, 'main')").pluck();
+  const columns = db.prepare("SELECT name FROM pragma_table_xinfo(?, 'main')").pluck();
   return stored
     .filter(([name, type]) => type === "table" || isProgramView(name))
-    .map(([name]) => ({ name, columns: columnsOf.all(name) as string[] }));
+    .flatMap(([name]) => {
+      try {
+        return [{ name, columns: columns.all(name) as string[] }];
+      } catch {
+        // A virtual table whose module this program does not have.
+        return [];
+      }
+    });
 }
 
 function explain(db: Database, sql: string, values: Parameters = new Map()): Instruction[] {

@@ -131,6 +131,8 @@ test("what a condition asks of other tables and views is asked as of the same ti
   const where = (sql: string) => ["--where", sql];
   const refunded = where("id IN (SELECT key FROM changes WHERE field = 'refund_amount')");
   expect([await ids(...refunded), await ids(...refunded, "--as-of", before)]).toEqual([["a"], []]);
+  const listed = where("3 = (SELECT count(*) FROM (SELECT 1), [orders])");
+  expect([await ids(...listed), await ids(...listed, "--as-of", before)]).toEqual([["a", "b", "c"], []]);
   const late = where("3 = (SELECT orders FROM sales_by_month)");
   expect([await ids(...late), await ids(...late, "--as-of", before)]).toEqual([["a", "b", "c"], []]);
 });

@@ -6,8 +6,13 @@ const { db } = await makeMirror();
 db.exec("CREATE VIEW own AS SELECT o.id FROM orders AS o JOIN hosts AS h ON h.id = o.host_id");
 db.exec("CREATE VIEW own_qualified AS SELECT id FROM main.orders");
 db.exec("CREATE TABLE dropped (a); CREATE VIEW broken AS SELECT a FROM dropped; DROP TABLE dropped");
+db.exec("CREATE VIRTUAL TABLE words USING fts5(word)");
+db.unsafeMode().exec(`PRAGMA writable_schema = ON;
+  INSERT INTO sqlite_schema VALUES ('table', 'odd', 'odd', 0, 'CREATE VIRTUAL TABLE odd USING missing_module(a)');
+  PRAGMA writable_schema = RESET`);
 
 test.each([
+  ["SELECT 1 FROM words", ["words"]],
   ["SELECT 1 FROM orders, roster", ["orders", "roster"]],
   ['SELECT 1 FROM [orders] a, `roster` b, "content" c', ["content", "orders", "roster"]],
   ["SELECT 1 FROM (orders CROSS JOIN (SELECT host_id FROM Roster))", ["orders", "roster"]],
