@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { nearest } from "../lib/nearest.js";
-import { knownTableNames } from "./names.js";
+import { knownTableNames, removedTableNames } from "./names.js";
 import { emptyTable, type SchemaTable, withEmptyTables } from "./tables-read.js";
 import { views } from "./views/index.js";
 
@@ -58,6 +58,9 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
     // Of a subquery's columns nothing is known.
     if (scope.length === 0 && alias)
       return `check \`${alias}\`: the name before the dot is a table, or an alias from the FROM clause`;
+    const removed = scope.find(({ name }) => removedTableNames().includes(`${name}_removed`));
+    if (removed && column.toLowerCase() === "removed_at")
+      return `\`${removed.name}\` has current records only; removed ones are in \`${removed.name}_removed\``;
     const holders = tablesWith(column, tables, scope);
     if (holders.length > 0) return `\`${column}\` is a column of ${holders.map(code).join(", ")}`;
     const near = alike(
@@ -93,7 +96,8 @@ function fixesStatement(
 
 /** Returns at most three tables with a column, those first that have most in common with the tables in use. */
 function tablesWith(column: string, tables: readonly SchemaTable[], scope: readonly SchemaTable[]): string[] {
-  const isHelper = (name: string) => views.some((view) => view.name === name && view.isHelper);
+  const isHelper = (name: string) =>
+    removedTableNames().includes(name) || views.some((view) => view.name === name && view.isHelper);
   const known = knownTableNames().filter((name) => !isHelper(name));
   const used = new Set(scope.flatMap(({ columns }) => columns));
   const shared = ({ columns }: SchemaTable) => columns.filter((name) => used.has(name)).length;
@@ -119,7 +123,9 @@ function alike(typed: string, names: Iterable<string>): string[] {
   const near = nearest(typed, all);
   if (near !== undefined) return [near];
   if (typed.length < 3) return [];
-  return all.filter((name) => name.includes(typed.toLowerCase())).slice(0, 3);
+  const longer = all.filter((name) => name.includes(typed.toLowerCase()));
+  // A table stands for the table of its removed records, too.
+  return longer.filter((name) => !longer.some((other) => name === `${other}_removed`)).slice(0, 3);
 }
 
 function didYouMean(names: readonly string[]): string | undefined {

@@ -40,16 +40,22 @@ export function listFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts
   const isHelper = (name: string) =>
     removedTableNames().includes(name) || views.some((view) => view.name === name && view.isHelper);
   const names = knownTableNames().filter((name) => all || !isHelper(name));
-  return names.map((name) => readFacts(mirror, name, !views.some((view) => view.name === name)));
+  const isView = (name: string) => views.some((view) => view.name === name);
+  return names.map((name) => readFacts(mirror, name, isView(name) ? "nothing" : "rows"));
 }
 
-/** Returns one table or view; by default its rows and values are counted. */
-export function readFacts(mirror: Mirror, name: string, isCounted = true): TableFacts {
+/** Returns one table or view; by default its rows, and the values in each column, are counted. */
+export function readFacts(
+  mirror: Mirror,
+  name: string,
+  counted: "values" | "rows" | "nothing" = "values",
+): TableFacts {
   const table = describeTable(mirror, name);
   const view = views.find((one) => one.name === name);
   const isRead = table.shape === null || wasSynced(mirror, table.shape.resource);
   const columns = table.columns.map((column) => ({ ...column, about: columnAbout(column) }));
-  const counts = isCounted && isRead ? countValues(mirror, table) : undefined;
+  const counts =
+    isRead && counted !== "nothing" ? countValues(mirror, table, counted === "values") : undefined;
   return {
     name,
     kind: view ? "view" : "table",
@@ -70,15 +76,14 @@ function columnAbout({ type, about }: ReadableColumn): string {
 }
 
 /** Counts the rows of a table or view, and the rows in which each column has a value. */
-function countValues(mirror: Mirror, table: ReadableTable): { rows: number; values: number[] } {
-  const { from } = selectSql({ table });
-  const counts = ["*", ...table.columns.map(({ name }) => `t.${quote(name)}`)].map(
-    (value) => `count(${value})`,
-  );
-  const [rows = 0, ...values] = mirror.db
-    .prepare(`SELECT ${counts.join(", ")} ${from}`)
+function countValues(mirror: Mirror, table: ReadableTable, withValues: boolean) {
+  const columns = withValues ? table.columns.map(({ name }) => `t.${quote(name)}`) : [];
+  const counts = ["*", ...columns].map((value) => `count(${value})`).join(", ");
+  const row = mirror.db
+    .prepare(`SELECT ${counts} ${selectSql({ table }).from}`)
     .raw()
-    .get() as number[];
+    .get();
+  const [rows = 0, ...values] = row as number[];
   return { rows, values };
 }
 

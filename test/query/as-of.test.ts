@@ -182,6 +182,12 @@ test("query --as-of reads each table as of the time, however the statement names
     before,
   );
   expect(orders).toBe(2);
+  brand.remove("orders", "b");
+  brand.pass(day);
+  expect((await brand.run("sync orders --full")).code).toBe(0);
+  const removed = "SELECT count(*) AS n FROM orders_removed";
+  expect([await count(removed), await count(removed, "--as-of", before)]).toEqual([1, 0]);
+  expect(await count("SELECT count(*) AS n FROM orders", "--as-of", before)).toBe(2);
   const refunds = "SELECT count(*) AS n FROM changes WHERE field = 'refund_amount'";
   expect([await count(refunds), await count(refunds, "--as-of", before)]).toEqual([1, 0]);
 });
