@@ -76,7 +76,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
   }
   const at = formatInstant(deps.clock.now());
   const path = join(folder, `${profile}-${at.replace(/[-:.]/g, "")}.sqlite`);
-  const { copy, records } = await copyMirror(dbPath, folder, deps.random);
+  const { copy, records } = await copyMirror(dbPath, folder, deps);
   // The copy has the note, too, because the mirror may be gone or damaged when the copy is restored.
   for (const file of [copy, dbPath])
     await withFile(file, (mirror) => {
@@ -107,7 +107,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
   try {
     const kept = existsSync(db) ? aside : null;
     const present = kept === null ? null : await readPresent(db);
-    const { copy } = await copyMirror(from, dirname(db), deps.random);
+    const { copy } = await copyMirror(from, dirname(db), deps);
     await withMirror(openMirror(copy), (mirror) => {
       const [id, name] = [readInfo(mirror, "brand_id"), readInfo(mirror, "brand_name")];
       if (id !== (present?.brand ?? brand?.id ?? id))

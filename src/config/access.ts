@@ -1,6 +1,8 @@
 import { existsSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { ConfigurationError } from "../errors.js";
+import { codeOf } from "../lib/failures.js";
+import { isThere } from "../lib/is-there.js";
 import { isLoopback } from "../lib/loopback.js";
 import { readText } from "../lib/read-text.js";
 import { shortened } from "../lib/secrets.js";
@@ -78,12 +80,22 @@ export function readKeyFile(named: string, deps: Surroundings): string {
   const path = expandPath(named, deps);
   // A person may have passed the key itself.
   const isPath = /[\\/]/.test(named) && existsSync(dirname(path));
-  if (!existsSync(path))
-    throw new ConfigurationError(`The key file does not exist: ${isPath ? path : shortened(named)}`, {
+  const fault = findKeyFile(path);
+  if (fault !== null)
+    throw new ConfigurationError(`The key file ${fault}: ${isPath ? path : shortened(named)}`, {
       hint: "`--key-file` names a file that holds the key; the key itself is never an argument",
     });
   checkPrivate(path, deps);
   return checkKey(readText(path), `the file ${path}`);
+}
+
+/** Returns why there is no file at a path, without the path, which may be a key; null if there is one. */
+function findKeyFile(path: string): string | null {
+  try {
+    return isThere(path) ? null : "does not exist";
+  } catch (error) {
+    return codeOf(error) === "EACCES" ? "cannot be read, permission denied" : "does not exist";
+  }
 }
 
 /** Refuses a file with a key that other users of this machine may read. */

@@ -6,6 +6,7 @@ import { BrandapiError, ConfigurationError } from "../errors.js";
 import { codeOf, reasonOf } from "../lib/failures.js";
 import { beginPart, endPart } from "../lib/parts.js";
 import { resolveLinks } from "../lib/resolve-links.js";
+import { shellWord } from "../lib/shell.js";
 import { ReaderGone, type Sink } from "./sink.js";
 
 /**
@@ -97,11 +98,12 @@ async function copyAll(from: FileHandle, to: FileHandle, signal: AbortSignal): P
 function explain(path: string, cause: unknown): BrandapiError {
   if (cause instanceof BrandapiError) return cause;
   const isMissing = codeOf(cause) === "ENOENT";
-  const reason = isMissing ? `the folder ${dirname(path)} does not exist` : reasonOf(cause);
-  return new ConfigurationError(`Cannot write ${path}: ${reason}`, {
-    hint: "check the folder and its disk; an existing file was not changed",
-    cause,
-  });
+  const folder = dirname(path);
+  const reason = isMissing ? `the folder ${folder} does not exist` : reasonOf(cause);
+  const hint = isMissing
+    ? `run \`mkdir -p ${shellWord(folder)}\`, or name another file`
+    : "check the folder and its disk; an existing file was not changed";
+  return new ConfigurationError(`Cannot write ${path}: ${reason}`, { hint, cause });
 }
 
 /**

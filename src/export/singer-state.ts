@@ -25,8 +25,15 @@ function readState(path: string): string {
     const text = readText(path);
     if (text.trim() !== "") return text;
   } catch (cause) {
-    const why = codeOf(cause) === "ENOENT" ? "does not exist" : `cannot be read, ${reasonOf(cause)}`;
-    throw new ConfigurationError(`The state file ${why}: ${path}`, { hint: startHint(path), cause });
+    if (codeOf(cause) === "ENOENT")
+      throw new ConfigurationError(`The state file does not exist: ${path}`, {
+        hint: startHint(path),
+        cause,
+      });
+    throw new ConfigurationError(`The state file cannot be read, ${reasonOf(cause)}: ${path}`, {
+      hint: "name the file that holds the last line of the target's output",
+      cause,
+    });
   }
   throw new ConfigurationError(`The state file is empty: ${path}`, { hint: startHint(path) });
 }

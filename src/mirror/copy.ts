@@ -1,5 +1,6 @@
 import { closeSync, constants, copyFileSync, existsSync, linkSync, openSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import type { Deps } from "../deps.js";
 import { MirrorUnusable } from "../errors.js";
 import { codeOf, reasonOf } from "../lib/failures.js";
 import { beginPart } from "../lib/parts.js";
@@ -18,7 +19,11 @@ const contents = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT 
  * @returns the copy (0600) and its number of records. The program removes it when it ends, unless it was renamed
  * @throws MirrorUnusable if it is no mirror, or the copy is damaged or differs from it
  */
-export async function copyMirror(from: string, folder: string, random: () => number) {
+export async function copyMirror(
+  from: string,
+  folder: string,
+  { random, catchSignals }: Pick<Deps, "random" | "catchSignals">,
+) {
   // The next copy into this folder clears away what a killed process left of this one.
   const copy = await beginPart(join(folder, "mirror.sqlite"), random);
   const read = ({ db }: Mirror) => db.prepare(contents).pluck().get() as string;
@@ -37,7 +42,8 @@ export async function copyMirror(from: string, folder: string, random: () => num
     // SQLite copies what an open transaction sees. VACUUM INTO cannot run in one, so its copy could not be compared.
     mirror.db.exec("BEGIN");
     const stored = read(mirror);
-    await mirror.db.backup(copy);
+    // SQLite copies in small steps: a signal between them stops the program, which then removes the copy.
+    await catchSignals(() => mirror.db.backup(copy));
     return stored;
   }).catch(refuse);
   await withFile(copy, (copied) => {

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import type { Deps } from "../../deps.js";
 import { ConfigurationError, MirrorBusy } from "../../errors.js";
 import { codeOf } from "../../lib/failures.js";
+import { isThere } from "../../lib/is-there.js";
 import { parseJson } from "../../lib/parse-json.js";
 import type { ByMonth } from "../../query/index.js";
 import { linkNew, openFileSink } from "../file-sink.js";
@@ -23,7 +24,7 @@ export type Log = ReturnType<typeof readLog>;
 /** Reads a table's log. @throws ConfigurationError if something else has written it, or it needs a newer protocol */
 export function readLog(folder: string) {
   const path = join(folder, "_delta_log");
-  const names = existsSync(path) ? readdirSync(path).filter((name) => /^\d{20}\.json$/.test(name)) : [];
+  const names = isThere(path) ? readdirSync(path).filter((name) => /^\d{20}\.json$/.test(name)) : [];
   const lines = names.sort().flatMap((name) => readFileSync(join(path, name), "utf8").trim().split("\n"));
   const actions = lines.flatMap((line) => parseJson<Action>(line) ?? []);
   refuseIf(actions.length < lines.length, folder, "has a damaged version");
