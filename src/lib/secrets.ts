@@ -34,7 +34,11 @@ export function hideKeys(text: string, keys: ReadonlySet<string>): string {
 /** Returns the text with each argument that has more than 40 characters cut to its first eight. */
 export function shortenArguments(text: string, argv: readonly string[]): string {
   // The value of `--flag=value`, and the items of a list, are quoted alone.
-  const parts = argv.flatMap((argument) => [argument, ...argument.split(/[=,\s]/)]);
+  const parts = argv.flatMap((argument) => [
+    argument,
+    argument.replace(/^[^=]*=/, ""),
+    ...argument.split(/[=,\s]/),
+  ]);
   const long = parts.filter((part) => part.length > maxEchoedLength);
   return long
     .sort((a, b) => b.length - a.length)

@@ -90,6 +90,7 @@ test("the key of a file that others may read is hidden, too", async () => {
 
 /** Letters and digits that an earlier version took for a key. */
 const id = "3f0c9a52b7d14e6c8a9b0c1d2e3f4a5b";
+const words = "correct horse battery staple, and so on and on";
 
 test("a long id or path that is no key in use is printed as it is, so that hints can be run", async () => {
   const home = makeHome();
@@ -118,9 +119,14 @@ test.each([
   [["completion", `${id}${id}`]],
   [["query", "SELECT 1", "-p", `${id}${id}`]],
   [["tables", `${id}${id}`]],
+  [[words]],
+  [["sync", words]],
+  [["sync", "orders", `--${words}`]],
+  [["sync", "orders", `--until=${words}`, "--verbose"]],
 ])("an unexpected argument of more than 40 characters is not repeated: %j", async (argv) => {
   const { code, out, err } = await brandapi(argv);
   expect([2, 3]).toContain(code);
   expect(out + err).not.toContain(id);
+  expect(out + err).not.toContain("battery");
   expect(err).toMatch(/^brandapi: /);
 });

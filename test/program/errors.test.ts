@@ -186,11 +186,11 @@ test("a hint's command names a mirror as a shell takes it", async () => {
 });
 
 test.each([
-  ["sync --profile status --bad", "sync"],
-  ["--profile status sync --bad", "sync"],
-  ["--profile=status sync --bad", "sync"],
-  ["--quiet --db export verify --bad", "verify"],
-  ["sync --host query extra words --bad", "sync"],
+  ["sync --profile login --bad", "sync"],
+  ["--profile login sync --bad", "sync"],
+  ["--profile=login sync --bad", "sync"],
+  ["--quiet --db sync verify --bad", "verify"],
+  ["export orders --where login --bad", "export"],
 ])("%s: the hint names the command that was typed", async (command, name) => {
   const { code, err } = await brandapi(command);
   expect([code, err]).toEqual([2, expect.stringContaining(`see \`brandapi ${name} --help\``)]);
