@@ -7,15 +7,18 @@ import type { Reporter } from "../lib/reporter.js";
 import { hideKeys } from "../lib/secrets.js";
 import { formatInstant } from "../lib/times.js";
 import {
+  checkForDamage,
   checkOwner,
   claimMirror,
   closeMirror,
   lockMirror,
   type Mirror,
+  noteChecked,
   noteFailedRun,
   noteProgress,
   schemaVersion,
   withFile,
+  withRestoreHint,
 } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
 import { keepOut, readKeptOut, scrub } from "../records/index.js";
@@ -45,7 +48,7 @@ interface MirrorRunOptions {
 /**
  * Opens the API and the mirror for one run, and closes both however it ends: takes the mirror's lock, asks whose key it
  * is, and refuses another brand's mirror before anything is written.
- * @throws MirrorUnusable if the mirror was replaced or removed during the run
+ * @throws MirrorUnusable if the mirror is damaged, or was replaced or removed during the run
  */
 export async function withMirrorRun(
   { deps, options, purpose, command }: MirrorRunOptions,
@@ -53,6 +56,8 @@ export async function withMirrorRun(
 ): Promise<void> {
   const { clock, keys, killable, signal } = deps;
   const { wait = false } = options;
+  const settings = await readSettings(options, deps);
+  const { dbPath } = settings;
   let written: Mirror | undefined;
   const reporter = createReporter(deps, options, {
     progressed({ name: resource, position, of, requests, left, isKnown }) {
@@ -62,8 +67,6 @@ export async function withMirrorRun(
   });
   const closers = [reporter.close];
   try {
-    const settings = await readSettings(options, deps);
-    const { dbPath } = settings;
     const api = await openApi(settings, deps, reporter);
     closers.unshift(() => api.close());
     const open = purpose === "prove" ? openMirrorReadOnly : openPresent;
@@ -90,10 +93,13 @@ export async function withMirrorRun(
     checkOwner(present, identity.brand, settings.brand);
     const session = { points: new Map(), api, clock, keys, reporter, identity, settings };
     if (purpose === "plan") return await work({ ...session, mirror: present });
+    const isSync = command === "sync";
+    if (isSync && present.id !== null) await killable(async () => checkForDamage(present, clock.now()));
     present.db.close();
     const mirror = await killable(() => openMirror(dbPath));
     try {
       claimMirror(mirror, identity.brand);
+      if (isSync) noteChecked(mirror, clock.now());
       noteFailedRun(mirror, null);
       if (purpose === "write") await killable(async () => omitMembers(mirror, settings.omit, reporter));
       written = mirror;
@@ -112,6 +118,8 @@ export async function withMirrorRun(
       written = undefined;
       closeMirror(mirror);
     }
+  } catch (error) {
+    throw await withRestoreHint(error, dbPath, settings.profile);
   } finally {
     for (const close of closers) close();
   }

@@ -2,6 +2,7 @@
 
 export { busyMs, connect, createFile, layOut, withFile, withMirror } from "./connect.js";
 export { copyMirror, lastBackup, putInPlace } from "./copy.js";
+export { checkForDamage, noteChecked, withRestoreHint } from "./damage.js";
 export { asMirrorError } from "./errors.js";
 export { checkOwner, claimMirror, forgetInfo, readInfo, writeInfo } from "./info.js";
 export { firstRead, lastFinding, lastGood, lastProven, lastRun, newestRun, wasRead } from "./last-runs.js";

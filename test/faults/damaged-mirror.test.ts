@@ -1,0 +1,90 @@
+import { closeSync, copyFileSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { makeBrand, type TestBrand } from "../support/brand.js";
+import { day, hour, noon, ordersBefore } from "../support/records.js";
+
+const pageSize = 16_384;
+const orders = ordersBefore(noon - hour, 2_000, 6 * hour);
+
+async function synced(): Promise<TestBrand> {
+  const brand = makeBrand({ orders });
+  expect((await brand.run("sync orders")).code).toBe(0);
+  return brand;
+}
+
+/** Overwrites five pages of a file in which a table's rows are stored. */
+function damage(path: string, table = "order_line_items"): void {
+  const mirror = new Database(path);
+  mirror.pragma("wal_checkpoint(TRUNCATE)");
+  const root = mirror
+    .prepare("SELECT rootpage FROM sqlite_master WHERE name = ?")
+    .pluck()
+    .get(table) as number;
+  mirror.close();
+  const file = openSync(path, "r+");
+  for (const page of [0, 1, 2, 3, 4])
+    writeSync(file, Buffer.alloc(pageSize, 0x5a), 0, pageSize, (root - 1 + page) * pageSize);
+  closeSync(file);
+}
+
+test("a sync ends with 3 before it reads anything if pages were overwritten, and names the last backup", async () => {
+  const brand = await synced();
+  const { path } = JSON.parse((await brand.run("backup --json")).out) as { path: string };
+  damage(brand.db);
+  brand.pass(day);
+  const { asked, code, err } = await brand.run("sync orders");
+  expect([code, asked.map((one) => one.path)]).toEqual([3, ["/me"]]);
+  expect(err).toMatch(/^brandapi: The mirror is damaged \(.+\): /);
+  expect(err).toContain(`restore the last backup: \`brandapi backup --restore ${path}\``);
+  expect(err.trim().split("\n")).toHaveLength(2);
+
+  expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
+  expect((await brand.run("sync orders")).code).toBe(0);
+  expect(brand.lastRun().verified).toBe(1);
+});
+
+test("a damaged mirror without a backup says what else to do", async () => {
+  const brand = await synced();
+  damage(brand.db);
+  brand.pass(day);
+  const { code, err } = await brand.run("sync orders");
+  expect([code, err]).toEqual([3, expect.stringContaining("brandapi sync --full")]);
+});
+
+test.each(["mirror_info", "sqlite_schema"])(
+  "finds the newest backup in the default folder if %s is damaged too",
+  async (table) => {
+    const brand = await synced();
+    const folder = join(brand.home, "backups");
+    mkdirSync(folder);
+    for (const at of ["20261119T120000000Z", "20261120T120000000Z"])
+      copyFileSync(brand.db, join(folder, `default-${at}.sqlite`));
+    copyFileSync(brand.db, join(folder, "other-20261121T120000000Z.sqlite"));
+    if (table === "mirror_info") damage(brand.db, table);
+    else {
+      const file = openSync(brand.db, "r+");
+      rmSync(`${brand.db}-wal`, { force: true });
+      writeSync(file, Buffer.alloc(pageSize, 0x5a), 0, pageSize - 100, 100);
+      closeSync(file);
+    }
+    brand.pass(day);
+    const { code, err } = await brand.run("sync orders");
+    const newest = join(folder, "default-20261120T120000000Z.sqlite");
+    expect([code, err]).toEqual([3, expect.stringContaining(`brandapi backup --restore ${newest}`)]);
+  },
+);
+
+test("the check runs once a day", async () => {
+  const brand = await synced();
+  const checkedOn = () => brand.sql("SELECT value FROM mirror_info WHERE name = 'checked_on'");
+  expect(checkedOn()).toEqual([{ value: "2026-11-21" }]);
+  brand.pass(13 * hour);
+  await brand.run("sync orders");
+  expect(checkedOn()).toEqual([{ value: "2026-11-22" }]);
+  damage(brand.db);
+  // On the same day, nothing is checked before the sync reads.
+  const { asked } = await brand.run("sync orders");
+  expect(asked.map((one) => one.path)).toContain("/orders");
+});
