@@ -42,6 +42,18 @@ export function setMixed({ db }: Mirror, table: string, column: StoredColumn): v
   column.type = mixed;
 }
 
+/**
+ * Names that SQL reads as a value where a person writes them without quotes. SQLite cannot even find a column named `true` or
+ * `false` in a subquery, with quotes or without.
+ */
+export const valueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
+
+/** Forgets discovered columns that an earlier version gave one of `valueNames`: they are discovered again. */
+export function dropValueNames({ db }: Mirror, { name }: TableShape): void {
+  const drop = db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");
+  for (const column of valueNames) drop.run(name, column);
+}
+
 /** Forgets discovered columns that this version declares. */
 export function dropDeclared({ db }: Mirror, shape: TableShape): void {
   const drop = db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");

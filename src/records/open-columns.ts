@@ -3,7 +3,7 @@ import type { Mirror, StoredColumn } from "../mirror/index.js";
 import type { ScalarType } from "../resources/fields.js";
 import type { TableShape } from "../resources/shape.js";
 import type { JsonObject } from "../resources/types.js";
-import { isReadable, mixed, readDiscovered, saveDiscovered, setMixed } from "./discovered.js";
+import { isReadable, mixed, readDiscovered, saveDiscovered, setMixed, valueNames } from "./discovered.js";
 import type { Complain } from "./values.js";
 
 const mostColumns = 300;
@@ -14,14 +14,15 @@ const technical = ["synced_at", "removed_at", "record_id", "row_id"];
 
 /**
  * Opens a table's columns: those declared, and those discovered if the API document shows no fields. Characters that SQL
- * takes only in quotes become `_`; a name that is taken, whatever its case, ends in `_2`, `_3` and so on.
+ * takes only in quotes become `_`; a name that is taken (in any case), or that SQL reads as a value, ends in `_2`, `_3` and
+ * so on.
  * @param complain is given names that were changed, and members that are in the records only
  */
 export function openColumns(mirror: Mirror, shape: TableShape, complain: Complain = () => {}) {
   const declared = shape.columns.map((column): StoredColumn => ({ ...column, open: false }));
   const discovered = shape.open ? readDiscovered(mirror, shape.name) : [];
   const own = [...declared, ...discovered];
-  const taken = new Set(own.map(({ name }) => name.toLowerCase()).concat(technical));
+  const taken = new Set(own.map(({ name }) => name.toLowerCase()).concat(technical, valueNames));
   /** By path; null: the member is in the records only. */
   const known = new Map<string, StoredColumn | null>();
   for (const column of own) if (column.from === "record") known.set(keyOf(column.path), column);

@@ -12,7 +12,7 @@ import {
 import { details, resources } from "../resources/index.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Json, Resource } from "../resources/types.js";
-import { dropDeclared } from "./discovered.js";
+import { dropDeclared, dropValueNames } from "./discovered.js";
 import { openColumns } from "./open-columns.js";
 import { indexProjection, openTables, type WriteRows } from "./projection.js";
 import { datedOf, monthOf } from "./record-table.js";
@@ -54,6 +54,7 @@ function rebuild(mirror: Mirror, resource: Resource): void {
   for (const shape of tablesOf(resource)) {
     for (const part of parts) mirror.db.exec(`DROP TABLE IF EXISTS ${quote(tableName(shape, part))}`);
     dropDeclared(mirror, shape);
+    dropValueNames(mirror, shape);
     createIfMissing(mirror, shape, openColumns(mirror, shape).all());
   }
   clearUnexpectedValues(mirror, resource.name);
@@ -107,7 +108,7 @@ function infoName({ table }: Resource): string {
 }
 
 /** The version of the rules by which discovered members become columns, and rows get their times. */
-const rules = 5;
+const rules = 6;
 
 /** Returns a hash of all that a resource's rows depend on, beside its records. */
 function fingerprint(resource: Resource): string {
