@@ -44,7 +44,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       () => import("./commands/cron.js"),
     ],
     backup: ["Make a checked copy of the mirror, or restore one", () => import("./commands/backup.js")],
-    forget: ["Remove a host from the mirror, all but the id", () => import("./commands/forget.js")],
+    forget: ["Erase a host's personal data, keep the ID", () => import("./commands/forget.js")],
   },
   "Use the data:": {
     report: [
