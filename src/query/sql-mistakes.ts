@@ -25,7 +25,10 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
       hint: 'for example `brandapi query "SELECT * FROM sales_by_month"`',
     };
   if (error === "incomplete input")
-    return { reason: "The SQL is incomplete", hint: "close each `(` with `)`, and each CASE with END" };
+    return {
+      reason: "The SQL is incomplete",
+      hint: "check its end: close each `(` with `)`, and finish the last clause",
+    };
   const token = /^unrecognized token: "([\s\S]*)"$/.exec(error)?.[1];
   if (token !== undefined && /^['"`[]/.test(token))
     return {
@@ -33,10 +36,12 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
       hint: "end it with the same quote",
     };
   const near = /^near "([\s\S]*)": syntax error$/.exec(error)?.[1];
-  if (token !== undefined || /^[#\d]/.test(near ?? ""))
+  if (token !== undefined || /^#|^\d+\D/.test(near ?? ""))
     return { hint: "write text and dates in single quotes: `'2026-10-01'`" };
   if (near !== undefined && knownTableNames().includes(`${near}s`))
     return { hint: `\`${near}\` is a keyword of SQL; the table is \`${near}s\`` };
+  if (near !== undefined)
+    return { hint: `check the SQL just before \`${near}\`; \`brandapi tables\` lists the tables and views` };
   if (error.startsWith("ambiguous column name: "))
     return { hint: "write the table's name or alias before it, as in `o.id`" };
   if (error.startsWith("no such function: "))
@@ -44,7 +49,7 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
       hint: "use SQLite's own functions, such as `date('now', '-7 days')`: https://sqlite.org/lang.html",
     };
   const table = /^no such table: (?:main\.)?(.+)$/.exec(error)?.[1];
-  if (table !== undefined) return { hint: didYouMean(alike(table, tableNames(db))) };
+  if (table !== undefined) return { hint: didYouMean(alike(table, tableNames(db)))[0] };
   const [, quoted, plain] = /^no such column: (?:"(.+)" - should this be|(.+)$)/.exec(error) ?? [];
   const column = quoted ?? plain;
   return column === undefined ? {} : { hint: columnHint(db, sql, column, error) };
@@ -62,15 +67,15 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
     if (removed && column.toLowerCase() === "removed_at")
       return `\`${removed.name}\` has current records only; removed ones are in \`${removed.name}_removed\``;
     const holders = tablesWith(column, tables, scope);
-    if (holders.length > 0) return `\`${column}\` is a column of ${holders.map(code).join(", ")}`;
-    const near = alike(
-      column,
-      new Set((scope.length > 0 ? scope : tables).flatMap(({ columns }) => columns)),
-    );
+    const available = new Set((scope.length > 0 ? scope : tables).flatMap(({ columns }) => columns));
+    if (holders.length > 0)
+      return [
+        `\`${column}\` is a column of ${holders.map(code).join(", ")}`,
+        ...didYouMean(containing(column, available)),
+      ].join("; ");
     const columnsOf = `\`brandapi tables ${scope[0]?.name ?? "NAME"}\` lists the columns`;
-    return (
-      didYouMean(near) ?? (alias ? columnsOf : `${columnsOf}; write text in single quotes: \`'${column}'\``)
-    );
+    const [meant] = didYouMean(alike(column, available));
+    return meant ?? (alias ? columnsOf : `${columnsOf}; write text in single quotes: \`'${column}'\``);
   });
 }
 
@@ -117,20 +122,28 @@ function tableNames(db: Database): string[] {
   return [...new Set([...knownTableNames(), ...(stored.all() as string[])])];
 }
 
-/** Returns the nearest name, or else at most three names that contain what was typed. */
+/** Returns at most three names: the nearest one, or those that contain what was typed. */
 function alike(typed: string, names: Iterable<string>): string[] {
-  const all = [...names];
+  const all = [...names].sort((a, b) => a.length - b.length);
   const near = nearest(typed, all);
-  if (near !== undefined) return [near];
-  if (typed.length < 3) return [];
-  const longer = all.filter((name) => name.includes(typed.toLowerCase()));
-  // A table stands for the table of its removed records, too.
-  return longer.filter((name) => !longer.some((other) => name === `${other}_removed`)).slice(0, 3);
+  if (near !== undefined && !near.startsWith(typed.toLowerCase())) return [near];
+  return containing(typed, all);
 }
 
-function didYouMean(names: readonly string[]): string | undefined {
-  const quoted = names.map(code);
-  return quoted.length > 0 ? `did you mean ${quoted.join(" or ")}?` : undefined;
+/** Returns at most three names that contain what was typed, first those that begin with it. */
+function containing(typed: string, names: Iterable<string>): string[] {
+  if (typed.length < 3) return [];
+  const wanted = typed.toLowerCase();
+  const found = [...names].filter((name) => name.includes(wanted));
+  return found
+    .filter((name) => !found.some((other) => name === `${other}_removed`))
+    .sort((a, b) => Number(b.startsWith(wanted)) - Number(a.startsWith(wanted)))
+    .slice(0, 3);
+}
+
+/** Returns a question with these names, or nothing if there are none. */
+function didYouMean(names: readonly string[]): string[] {
+  return names.length > 0 ? [`did you mean ${names.map(code).join(" or ")}?`] : [];
 }
 
 function code(name: string): string {
