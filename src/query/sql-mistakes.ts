@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { nearest } from "../lib/nearest.js";
+import { quote } from "../mirror/index.js";
 import { knownTableNames, removedTableNames } from "./names.js";
 import { emptyTable, type SchemaTable, withEmptyTables } from "./tables-read.js";
 import { views } from "./views/index.js";
@@ -88,14 +89,14 @@ function fixesStatement(
   error: string,
 ): boolean {
   if (hasColumn(table, column)) return false;
-  db.exec(`DROP TABLE temp."${table.name}"; ${emptyTable(table, [column])}`);
+  db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTable(table, [column])}`);
   try {
     db.prepare(sql);
     return true;
   } catch (other) {
     return !(other instanceof Error) || other.message !== error;
   } finally {
-    db.exec(`DROP TABLE temp."${table.name}"; ${emptyTable(table)}`);
+    db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTable(table)}`);
   }
 }
 
