@@ -137,10 +137,11 @@ function marksOf({ checked_at, failed_run, resources, under_way }: Health): stri
 }
 
 function marksOfResource(health: ResourceHealth): string[] {
-  const { found, gaps, last_run: last, refused, resource, unexpected_columns: columns } = health;
+  const { found, gaps, last_run: last, refused, resource, undated, unexpected_columns: columns } = health;
   const marks = gaps.map(
     ({ from, to }) => `not read: ${from ? minuteOf(from) : "the start"} to ${minuteOf(to)}`,
   );
+  if (undated > 0) marks.push(`${counted(undated, "record")} without a readable date`);
   // A later incomplete sync names what is still open.
   if (found && (refused || last?.outcome !== "incomplete"))
     marks.push(`${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``);

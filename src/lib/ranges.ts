@@ -17,12 +17,22 @@ export interface Covered extends Range {
   runId: number;
 }
 
-/** When a date was read last, ISO 8601; of what has none, when anything was. Null: never. */
+/**
+ * Returns when a date was last read, ISO 8601; null if it never was. Without a date: when anything was read. A date at
+ * midnight may stand for its day, and one at a whole minute for its minute, so all of that has to be read.
+ */
 export function lastRead(covered: readonly Covered[], dated: number | null): string | null {
-  let last = Number.NEGATIVE_INFINITY;
-  for (const { from, to, readAt } of covered)
-    if (readAt > last && (dated === null || includes({ from, to }, dated))) last = readAt;
-  return instantOrNull(last);
+  if (dated === null) return instantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
+  const span = precisionOf(dated);
+  const parts = covered.filter((one) => touches(one, span));
+  return holds(join(parts), span) ? instantOrNull(Math.min(...parts.map(({ readAt }) => readAt))) : null;
+}
+
+/** Returns the instants that a date may stand for. */
+function precisionOf(dated: number): Range {
+  const unit = [dayMs, 60_000].find((ms) => dated % ms === 0) ?? 1;
+  const from = Math.floor(dated / unit) * unit;
+  return { from, to: from + unit - 1 };
 }
 
 export const everything: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };

@@ -32,7 +32,7 @@ function kindsOf({ resource }: Run): string {
 function resultOf(run: Run, { floor, comparesTotals }: Parameters<typeof runLine>[1]): string {
   const { covered_from: from, error, outcome, resource, verified } = run;
   if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
-  if (!verified) return "a partial run, which proves nothing";
+  if (!verified) return "not verified";
   const verifiedBy = comparesTotals ? "verified" : "verified by counts";
   if (from === null) return verifiedBy;
   const older =

@@ -155,4 +155,19 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (record_id, table_name, column_name, found)
   ) WITHOUT ROWID;
   `,
+  `
+  -- Ranges of dates that were read by page number and have records whose date is unreadable or outside the range. They are
+  -- not in the coverage.
+  CREATE TABLE marked_slices (
+    resource TEXT NOT NULL,
+    from_at TEXT,          -- null: from the beginning
+    to_at TEXT NOT NULL,
+    read_at TEXT NOT NULL,
+    run_id INTEGER NOT NULL,
+    record_ids TEXT NOT NULL, -- these records, as a JSON array
+    fault TEXT NOT NULL    -- what is wrong with the first of them
+  );
+  CREATE INDEX marked_slices_resource ON marked_slices (resource);
+  CREATE INDEX records_undated ON records (resource) WHERE dated_at IS NULL;
+  `,
 ];

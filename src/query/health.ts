@@ -19,7 +19,7 @@ import {
 import { readTableNote, readUnexpectedColumns, type UnexpectedColumn } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import { detailsOf, type Resource } from "../resources/types.js";
-import { countRemoved, readCoverage } from "../state/index.js";
+import { countRemoved, countUndated, readCoverage, readMarked } from "../state/index.js";
 
 /** A range of dates, ISO 8601; `from` null: from the beginning. */
 type ShownRange = { from: string | null; to: string };
@@ -30,6 +30,8 @@ export interface ResourceHealth {
   /** Records that the API still has, as far as known, and those that it no longer has. */
   rows: number;
   removed: number;
+  /** Records without a readable date, of a resource that is read by date. */
+  undated: number;
   /** The ranges that were read completely, and those between them; empty if a resource is not read by date. */
   covered: ShownRange[];
   gaps: ShownRange[];
@@ -112,6 +114,7 @@ export function readResourceHealth(mirror: Mirror, resource: Resource, look: Loo
   const ageMs = good ? now - Date.parse(good.started_at) : null;
   const spans = readCoverage(mirror, name);
   const covered = join(spans);
+  const marked = readMarked(mirror, name);
   const [oldest] = spans.toSorted((a, b) => a.readAt - b.readAt);
   const { run_id, started_at, finished_at, outcome, error } = last;
   const rows = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
@@ -120,7 +123,8 @@ export function readResourceHealth(mirror: Mirror, resource: Resource, look: Loo
     rows: rows.get() as number,
     removed: countRemoved(mirror, name),
     covered: covered.map(asShown),
-    gaps: gaps(covered).map(asShown),
+    undated: strategy.kind === "dated" ? countUndated(mirror, name) : 0,
+    gaps: gaps([...covered, ...marked]).map(asShown),
     last_success_at: good?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: { run_id, started_at, finished_at, outcome, error },

@@ -48,9 +48,15 @@ export function openChangeLog(
   // The readings of this run do not show how a record was before.
   const spans = coverage.filter((span) => span.runId !== runId);
 
+  /** Returns when the place of a record was read last. A record whose date is unreadable may be anywhere. */
+  function lastReadOf(dated: number | null): string | null {
+    const isUndated = dated === null && resource.strategy.kind === "dated";
+    return isUndated ? null : lastRead(spans, dated);
+  }
+
   /** The API gives no date of a change: its interval begins with the last reading that covered the record. */
   function lastSeenUnchanged(row: RecordRow, dated: number | null): string {
-    const seen = lastSeen?.(row.record_id) ?? lastRead(spans, dated);
+    const seen = lastSeen?.(row.record_id) ?? lastReadOf(dated);
     return seen !== null && seen > row.since_at ? seen : row.since_at;
   }
 
@@ -65,7 +71,7 @@ export function openChangeLog(
 
   return {
     added(key, value, at) {
-      const covered = spans.length > 0 ? lastRead(spans, datedOf(resource, value)) : null;
+      const covered = spans.length > 0 ? lastReadOf(datedOf(resource, value)) : null;
       if (covered !== null) note("added", key, covered, at);
     },
     changed({ row, before, after, isDetail, at }) {
@@ -75,7 +81,7 @@ export function openChangeLog(
       let unchanged = lastSeenUnchanged(row, row.dated_at);
       if (row.removed_at !== null) {
         // It was removed at the end of a run, and may have returned after the reading that did not show it.
-        note("returned", key, lastRead(spans, datedOf(resource, after)) ?? row.since_at, at);
+        note("returned", key, lastReadOf(datedOf(resource, after)) ?? row.since_at, at);
         unchanged = seenBeforeRemoval.get(resource.name, key, row.removed_at) ?? row.since_at;
       }
       const listed = isDetail && row.list_json !== null ? asObject(JSON.parse(row.list_json)) : null;

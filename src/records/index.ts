@@ -22,7 +22,7 @@ export {
 } from "./read.js";
 export { datedOf } from "./record-table.js";
 export type { WriteOptions } from "./record-writer.js";
-export { openRecords, type RecordStore } from "./records.js";
+export { type Copy, openRecords, type RecordStore } from "./records.js";
 export { isOfOtherShape, isOutdated, rebuildTables, reproject } from "./reprojection.js";
 export { sameJson } from "./same.js";
 export { hostIdOf, keepSnapshot } from "./snapshots.js";

@@ -1,6 +1,7 @@
+import { startOfSecond } from "../lib/ranges.js";
 import { asObject, isMerged, type Json, type JsonObject, type Resource } from "../resources/types.js";
 import type { ChangeLog } from "./changes.js";
-import type { Known, RecordRow, RecordTable, RecordText } from "./record-table.js";
+import { datedOf, type Known, type RecordRow, type RecordTable, type RecordText } from "./record-table.js";
 import { sameRecord } from "./same.js";
 
 export interface WriteOptions {
@@ -16,10 +17,12 @@ export interface WriteOptions {
   isDetail?: boolean;
   /** True if unchanged records too are marked as read now. */
   touch?: boolean;
+  /** True if a record is not written over a mirrored one with a newer date. */
+  newestOnly?: boolean;
 }
 
-/** The effect of writing a record. `rows`: only its rows differ now; `same`: nothing does. */
-export type Effect = "same" | "rows" | "added" | "changed";
+/** The effect of writing a record. `rows`: only its rows differ now; `same`: nothing does; `older`: it was not written. */
+export type Effect = "same" | "rows" | "added" | "changed" | "older";
 
 /**
  * Writes a record without its rows: as a new one, or over the mirror's record of the same key.
@@ -72,13 +75,14 @@ export function openRecordWriter(resource: Resource, table: RecordTable, log: Ch
     const json = value === sent ? sentJson : JSON.stringify(value);
     const before = row.json === json ? value : (JSON.parse(row.json) as Json);
     const text = textOf(row, json, sentJson, options);
+    const result = (effect: Effect) => ({ id, effect, value, sinceAt: text.since_at });
+    if (options.newestOnly && isOlder(resource, sent, row)) return result("older");
     const isThere = row.removed_at === null && row.context === text.context;
     const isSame = isThere && sameRecord(before, value, resource);
     if (!isSame && !isDetail && row.detailed_at !== null) text.outdated = 1;
     if (!isSame || touch) text.since_at = readAt;
     const isEqual = isSame && !touch && row.json === json;
     if (!isEqual || isDetail || text.list_json !== row.list_json) table.replace(id, text, value);
-    const result = (effect: Effect) => ({ id, effect, value, sinceAt: text.since_at });
     if (isSame) return result(isEqual ? "same" : "rows");
     // With its first details a record has not changed: until now the mirror knew less of it.
     const isCompleted = isDetail && row.detailed_at === null;
@@ -99,6 +103,12 @@ export function openRecordWriter(resource: Resource, table: RecordTable, log: Ch
     if (!row) throw new Error(`record neither added nor found: ${resource.name} ${key}`);
     return update(row, sent, json, options);
   };
+}
+
+/** True if a record is dated before the second of the mirrored one. */
+function isOlder(resource: Resource, sent: Json, { dated_at, removed_at }: RecordRow): boolean {
+  const dated = datedOf(resource, sent);
+  return dated !== null && dated_at !== null && removed_at === null && dated < startOfSecond(dated_at);
 }
 
 /**

@@ -25,8 +25,19 @@ export interface RecordStore {
    * @throws UnexpectedAnswer before anything is written, if a record's id is missing or inexact
    */
   write(values: readonly Json[], options: WriteOptions): number[];
+  /**
+   * Writes records of a resource with dates, but not the older copies of a record that the API lists more than once: those
+   * after the first one with its ID, and those with an older date than the mirrored record.
+   */
+  writeNewest(values: readonly Json[], options: WriteOptions): { ids: number[]; copies: Copy[] };
   /** Marks records as removed. */
   remove(recordIds: Iterable<number>, at: string): void;
+}
+
+/** A copy of a record that was not written, and the ID of the mirrored record. */
+export interface Copy {
+  id: number;
+  value: Json;
 }
 
 export interface RecordOptions extends Readings {
@@ -64,29 +75,41 @@ export function openRecords(
     run.rows_removed += 1;
   }
 
+  function writeAll(values: readonly Json[], options: WriteOptions) {
+    readAt = options.readAt;
+    const { context = {}, keyPrefix = "", position = 0 } = options;
+    const ids: number[] = [];
+    const copies: Copy[] = [];
+    // All keys, before anything is written.
+    const keys = values.map((value, index) => keyPrefix + keyOf(resource, value, position + index));
+    const around = table.findAround(values);
+    const hasCopies = options.newestOnly && new Set(keys).size < keys.length;
+    for (const [index, sent] of values.entries()) {
+      const key = keys[index] ?? "";
+      if (hasCopies && keys.indexOf(key) < index) {
+        copies.push({ id: table.find(key)?.record_id ?? 0, value: sent });
+        continue;
+      }
+      const kept = door(sent, resource.name);
+      const { id, effect, value, sinceAt } = writeRecord(kept, key, options, around);
+      if (effect === "older") copies.push({ id, value: sent });
+      else ids.push(id);
+      if (effect === "same" || effect === "older") continue;
+      if (effect === "added") run.rows_new += 1;
+      if (effect === "changed") run.rows_changed += 1;
+      recordId = id;
+      if (effect !== "added") unexpected.clear(id);
+      const object = asObject(value);
+      watch(object);
+      writeRows({ recordId: id, value: object, context, sinceAt, removedAt: null }, effect === "added");
+    }
+    saveRun(mirror, run);
+    return { ids, copies };
+  }
+
   return {
-    write(values, options) {
-      readAt = options.readAt;
-      const { context = {}, keyPrefix = "", position = 0 } = options;
-      // All keys, before anything is written.
-      const keys = values.map((value, index) => keyPrefix + keyOf(resource, value, position + index));
-      const around = table.findAround(values);
-      const ids = values.map((sent, index) => {
-        const kept = door(sent, resource.name);
-        const { id, effect, value, sinceAt } = writeRecord(kept, keys[index] ?? "", options, around);
-        if (effect === "same") return id;
-        if (effect === "added") run.rows_new += 1;
-        if (effect === "changed") run.rows_changed += 1;
-        recordId = id;
-        if (effect !== "added") unexpected.clear(id);
-        const object = asObject(value);
-        watch(object);
-        writeRows({ recordId: id, value: object, context, sinceAt, removedAt: null }, effect === "added");
-        return id;
-      });
-      saveRun(mirror, run);
-      return ids;
-    },
+    write: (values, options) => writeAll(values, options).ids,
+    writeNewest: (values, options) => writeAll(values, { ...options, newestOnly: true }),
     remove(recordIds, at) {
       for (const id of recordIds) remove(id, at);
       saveRun(mirror, run);

@@ -34,10 +34,11 @@ export interface Part<T> {
 export function inRange<T extends object>(
   list: readonly T[],
   dated: keyof T | undefined,
-  { from, to }: Range,
+  range: Range,
   doubts: Doubts,
   request: number,
 ): Part<T> {
+  const { from, to } = doubts.ignoresDates ? { from: null, to: null } : range;
   const { instants, records, undated } = sorted(list, dated, doubts.ties, request);
   const start = to === null ? 0 : firstWhere(instants, (at) => at <= to);
   const below = from === null ? instants.length : firstWhere(instants, (at) => at < from);
@@ -111,6 +112,10 @@ export function shownDate(text: string, shows: Doubts["shows"]): string {
   if (shows === "milliseconds") return text.replace(/(\.\d{3})\d+/, "$1");
   if (shows === "days") return text.slice(0, 10);
   if (shows === "midnight") return `${text.slice(0, 10)}T00:00:00Z`;
+  if (shows === "coarse") return `${text.slice(0, 16)}Z`;
+  // 24:00:00 is no time of day.
+  if (shows === "unreadable")
+    return /[048]$/.test(text.slice(0, 16)) ? `${text.slice(0, 11)}24:00:00Z` : text;
   if (shows === "minutes") return `${text.slice(0, 16)}:00Z`;
   if (shows === "seconds") return `${text.slice(0, 19)}Z`;
   return `${timeText(Math.round(instantOf(text) / 1_000_000) * 1_000).slice(0, 19)}Z`;

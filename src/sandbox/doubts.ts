@@ -11,10 +11,25 @@ export const documented = {
   ties: first("kept", "reversed", "changing"),
   /** The order of orders and content. `attribution`: the record that came last is first. */
   order: first("date", "id", "attribution"),
-  /** How much of a date is shown of what is kept and filtered by; `rounded` is to the next second. */
-  shows: first("everything", "milliseconds", "seconds", "rounded", "minutes", "midnight", "days"),
+  /**
+   * How much of a date is shown of what is kept and filtered by; `rounded` is to the next second, `coarse` has no seconds,
+   * and every fourth of `unreadable` does not exist.
+   */
+  shows: first(
+    "everything",
+    "milliseconds",
+    "seconds",
+    "rounded",
+    "minutes",
+    "coarse",
+    "midnight",
+    "days",
+    "unreadable",
+  ),
   /** Records without a date: listed only without a range, or in every range. */
   undated: first("apart", "everywhere"),
+  /** Ranges of dates are accepted, and ignored. */
+  ignoresDates: first(false, true),
   /** Each answer also holds the record just below the range. */
   belowRange: first(false, true),
   /** `total_items` and the pages never say more. */

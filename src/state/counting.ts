@@ -18,6 +18,12 @@ export function presentIds(mirror: Mirror, resource: string, range: Range = ever
   return select.all(...parameters(resource, range)) as number[];
 }
 
+/** Returns the keys of the present records of a range. */
+export function presentKeys(mirror: Mirror, resource: string, range: Range = everything): string[] {
+  const select = statement(mirror, `SELECT key FROM records WHERE ${present(range)}`).pluck();
+  return select.all(...parameters(resource, range)) as string[];
+}
+
 /** Returns how many records of a range are present; with `flags`, those that have these bits. Reads indexes only. */
 export function countPresent(mirror: Mirror, resource: string, range = everything, flags = 0): number {
   const isWhole = !Number.isFinite(range.from) && !Number.isFinite(range.to);
@@ -25,6 +31,11 @@ export function countPresent(mirror: Mirror, resource: string, range = everythin
     return countWhere(mirror, "resource = ?", [resource]) - countRemoved(mirror, resource);
   const flagged = flags === 0 ? "" : ` AND flags > 0 AND flags & ${flags} = ${flags}`;
   return countWhere(mirror, present(range) + flagged, parameters(resource, range));
+}
+
+/** Returns how many present records of a resource with dates have no readable one. */
+export function countUndated(mirror: Mirror, resource: string): number {
+  return countWhere(mirror, "resource = ? AND dated_at IS NULL AND removed_at IS NULL", [resource]);
 }
 
 /** Returns how many records of a resource are marked as removed. */

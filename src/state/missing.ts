@@ -41,8 +41,9 @@ export class MissingRecords {
     if (any !== undefined) for (const id of shown) forget.run(this.resource, id);
   }
 
-  clear(): void {
-    this.#prepared("DELETE FROM missing WHERE resource = ?").run(this.resource);
+  has(id: number): boolean {
+    const find = this.#prepared("SELECT 1 FROM missing WHERE resource = ? AND record_id = ?");
+    return find.get(this.resource, id) !== undefined;
   }
 
   /** Returns when a missing record was last shown, ISO 8601; null if that is not known or it is not missing. */

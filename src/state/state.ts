@@ -1,8 +1,9 @@
-import { type Covered, dayOf, type Range } from "../lib/ranges.js";
+import { type Covered, dayOf, type Range, subtract, touches } from "../lib/ranges.js";
 import { dayMs } from "../lib/times.js";
 import { type Mirror, statement } from "../mirror/index.js";
 import { countPresent, parameters, present, presentIds } from "./counting.js";
 import { addCovered, noteRunCoverage, readCoverage, writeCoverage } from "./coverage.js";
+import { type MarkedSlice, readMarked, withoutRange, writeMarked } from "./marked.js";
 import { MissingRecords } from "./missing.js";
 
 /** The records that one answer, or one whole list, shows of a range of dates. */
@@ -27,12 +28,14 @@ interface Row {
 export class SyncState {
   readonly missing: MissingRecords;
   #coverage: readonly Covered[];
+  #marked: readonly MarkedSlice[];
 
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: string,
   ) {
     this.#coverage = readCoverage(mirror, resource);
+    this.#marked = readMarked(mirror, resource);
     this.missing = new MissingRecords(mirror, resource);
   }
 
@@ -50,11 +53,57 @@ export class SyncState {
     const { mirror, resource } = this;
     const gone = presentIds(mirror, resource, shown).filter((id) => !ids.has(id));
     this.missing.note(gone, this.#coverage);
-    const after = addCovered(this.#coverage, { ...range, readAt: askedAt, runId });
-    writeCoverage(mirror, resource, this.#coverage, after);
-    noteRunCoverage(mirror, runId, after);
-    this.#coverage = after;
+    this.#setCoverage(addCovered(this.#coverage, { ...range, readAt: askedAt, runId }), runId);
+    if (this.#marked.some((slice) => touches(slice, range))) this.#unmark(range, ids);
     return gone.length;
+  }
+
+  /** Returns the marked slices, oldest dates first. They and the coverage do not overlap. */
+  marked(): readonly MarkedSlice[] {
+    return this.#marked;
+  }
+
+  /** Marks a slice: it is not covered, even if it was before. */
+  mark(slice: MarkedSlice): void {
+    const overlapped = this.#marked.filter((one) => touches(one, slice));
+    // Undated records that are no longer returned stay in the slice: they become missing when it is covered.
+    const undated = overlapped.flatMap(({ recordIds }) => recordIds).filter((id) => this.#isUndated(id));
+    const recordIds = [...new Set([...slice.recordIds, ...undated])];
+    this.#setMarked([...withoutRange(this.#marked, slice), { ...slice, recordIds }]);
+    const after = this.#coverage.flatMap((one) =>
+      subtract([one], [slice]).map((part) => ({ ...one, ...part })),
+    );
+    this.#setCoverage(after, slice.runId);
+  }
+
+  /** Returns the records that a marked slice returned with a date that is unreadable or outside the slice. */
+  markedIds(): ReadonlySet<number> {
+    return new Set(this.#marked.flatMap(({ recordIds }) => recordIds));
+  }
+
+  /** Covers a part of the marked slices: undated records that no slice returns any more become missing. */
+  #unmark(range: Range, returned: ReadonlySet<number>): void {
+    const before = this.markedIds();
+    this.#setMarked(withoutRange(this.#marked, range));
+    const after = this.markedIds();
+    const gone = [...before].filter((id) => !after.has(id) && !returned.has(id) && this.#isUndated(id));
+    this.missing.note(gone, []);
+  }
+
+  #setMarked(slices: readonly MarkedSlice[]): void {
+    this.#marked = [...slices].sort((a, b) => a.from - b.from);
+    writeMarked(this.mirror, this.resource, this.#marked);
+  }
+
+  #setCoverage(coverage: readonly Covered[], runId: number): void {
+    writeCoverage(this.mirror, this.resource, this.#coverage, coverage);
+    noteRunCoverage(this.mirror, runId, coverage);
+    this.#coverage = coverage;
+  }
+
+  #isUndated(id: number): boolean {
+    const find = "SELECT 1 FROM records WHERE record_id = ? AND dated_at IS NULL AND removed_at IS NULL";
+    return statement(this.mirror, find).get(id) !== undefined;
   }
 
   /** Returns the oldest date that was ever asked for, -Infinity for the beginning; null before the first run. */
@@ -124,6 +173,12 @@ export class SyncState {
       ORDER BY dated_at LIMIT 1 OFFSET ?`;
     const dates = statement(this.mirror, select).pluck();
     return (dates.get(...parameters(this.resource, range), nth) as number | undefined) ?? null;
+  }
+
+  /** Returns the date of a present record, in milliseconds; null if it is removed or has no readable date. */
+  dateOf(id: number): number | null {
+    const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
+    return (statement(this.mirror, find).pluck().get(id) as number | null | undefined) ?? null;
   }
 
   #row(): Row | undefined {

@@ -1,4 +1,6 @@
 import { type Covered, join, type Range } from "../lib/ranges.js";
+import type { MarkedSlice } from "../state/index.js";
+import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
 import { budgetOf, type DatedRun } from "./run.js";
 
@@ -6,17 +8,23 @@ import { budgetOf, type DatedRun } from "./run.js";
 const restMs = 20 * 3_600_000;
 
 /**
- * Reads what a cursor through the dates has come to, a page a request, and moves it on, because a change may move no
- * figure and no count. The cursor goes down to the beginning and starts again at the top, whatever else is read: each
- * record is read again within a known number of runs.
+ * Reads on from a cursor through the dates, one page per request, because a change may move no daily total and no count. The
+ * cursor goes down to the beginning and starts again at the top, whatever else is read: each record is read again within a
+ * known number of runs. A marked slice that was read longer ago comes first.
  */
 export async function audit(run: DatedRun): Promise<void> {
   const { mirror, now, options, state } = run;
   const left = budgetOf(run, options.audit);
+  const freshSince = now - restMs;
   let at = state.cursor() ?? now;
   // At most from the cursor down to the beginning, and from the top down to the cursor.
   for (let turns = 0; turns < 2 && left() > 0; ) {
-    const due = nextDue(state.coverage(), at, now - restMs);
+    const due = nextDue(state.coverage(), at, freshSince);
+    const slice = leastRecent(state.marked());
+    if (slice && slice.readAt < Math.min(freshSince, due?.readAt ?? freshSince)) {
+      await readByPage(run, slice, left);
+      continue;
+    }
     const reached = due ? await readRange(run, due, left) : Number.NEGATIVE_INFINITY;
     const isAtEnd = reached === Number.NEGATIVE_INFINITY;
     if (isAtEnd) turns += 1;
@@ -25,9 +33,17 @@ export async function audit(run: DatedRun): Promise<void> {
   }
 }
 
+function leastRecent(slices: readonly MarkedSlice[]): MarkedSlice | undefined {
+  return slices.toSorted((a, b) => a.readAt - b.readAt)[0];
+}
+
 /** Returns the newest stretch at or below an instant that was read long enough ago, and what lies unbroken below it. */
-function nextDue(covered: readonly Covered[], at: number, freshSince: number): Range | null {
+function nextDue(
+  covered: readonly Covered[],
+  at: number,
+  freshSince: number,
+): (Range & { readAt: number }) | null {
   const head = covered.findLast(({ from, readAt }) => from <= at && readAt < freshSince);
-  const whole = head && join(covered).find((range) => range.from <= head.from && range.to >= head.to);
-  return head && whole ? { from: whole.from, to: Math.min(at, head.to) } : null;
+  const joined = head && join(covered).find((range) => range.from <= head.from && range.to >= head.to);
+  return head && joined ? { from: joined.from, to: Math.min(at, head.to), readAt: head.readAt } : null;
 }

@@ -96,9 +96,10 @@ export async function* halve(
   for (const half of [upper, lower]) if (half.api !== half.mirror) yield* halve(run, half, left, isEnough);
 }
 
-/** Counts the ranges that were never read, oldest first. */
+/** Counts the ranges that were never read, oldest first. Marked slices were read. */
 export async function countUnread(run: DatedRun): Promise<Counted[]> {
   const counts: Counted[] = [];
-  for (const range of subtract([everything], run.state.coverage())) counts.push(await count(run, range));
+  for (const range of subtract([everything], [...run.state.coverage(), ...run.state.marked()]))
+    counts.push(await count(run, range));
   return counts;
 }

@@ -1,9 +1,11 @@
-import { type Covered, join, type Range, subtract, within } from "../lib/ranges.js";
+import { type Covered, join, type Range, subtract, touches, within } from "../lib/ranges.js";
 import type { SyncOptions } from "./run.js";
 
 /** The part of a resource's memory that a plan depends on. */
 export interface Before {
   coverage: readonly Covered[];
+  /** The slices that are read by page number, as the last run left them. */
+  marked: readonly Range[];
   /** The oldest date that was ever asked for; null before the first run. */
   floor: number | null;
   /** The last instant that finished runs have read; null before the first. */
@@ -17,6 +19,8 @@ export interface Before {
 export interface DatedPlan {
   /** The ranges to read, newest first. */
   ranges: Range[];
+  /** The marked slices to read by page number, newest first; neighbours are joined. */
+  marked: Range[];
   /** The oldest date that was ever asked for, this run included. */
   floor: number;
   /** The ranges that stay unread between the floor and the newest instant that is read. */
@@ -31,16 +35,20 @@ type Asked = Pick<SyncOptions, "since" | "until" | "full" | "windowMs">;
  *    run less the window to now. `--since` and `--until` replace that by one range, `--full` by everything.
  * 2. A range that a stopped run has read within the hour is not read again.
  * 3. The days of missing records are read in any case.
- * 4. Nothing below the floor is read. The floor is the oldest date that was ever asked for.
+ * 4. Marked slices are no gaps, and those that this touches are read by page number.
+ * 5. Nothing below the floor is read. The floor is the oldest date that was ever asked for.
  */
 export function planDated(before: Before, asked: Asked, now: number): DatedPlan {
   const { coverage, resumed, missing } = before;
   const floor = floorOf(asked, before.floor);
   const wanted = subtract(wantedRanges(before, asked, floor, now), resumed);
-  const ranges = join(within([...wanted, ...missing], { from: floor, to: now }));
-  const read = join([...coverage, ...ranges]);
+  const due = join(within([...wanted, ...missing], { from: floor, to: now }));
+  const ranges = subtract(due, before.marked);
+  const marked = join(before.marked.filter((slice) => due.some((range) => touches(range, slice))));
+  const read = join([...coverage, ...before.marked, ...ranges]);
   const newest = read.at(-1)?.to ?? floor;
-  return { ranges: ranges.toReversed(), floor, gaps: subtract([{ from: floor, to: newest }], read) };
+  const gaps = subtract([{ from: floor, to: newest }], read);
+  return { ranges: ranges.toReversed(), marked: marked.toReversed(), floor, gaps };
 }
 
 /** Returns the oldest date that was ever asked for, this run included. @param before the same of earlier runs */
@@ -50,7 +58,7 @@ export function floorOf({ full, since }: Pick<Asked, "full" | "since">, before: 
 }
 
 function wantedRanges(
-  { coverage, finishedUntil }: Before,
+  { coverage, finishedUntil, marked }: Before,
   asked: Asked,
   floor: number,
   now: number,
@@ -59,7 +67,7 @@ function wantedRanges(
   const to = Math.min(until, now);
   if (full) return [{ from: floor, to }];
   if (since !== undefined) return [{ from: since, to }];
-  const unread = subtract([{ from: floor, to: now }], coverage);
+  const unread = subtract([{ from: floor, to: now }], [...coverage, ...marked]);
   const end = Math.min(finishedUntil ?? coverage.at(-1)?.to ?? now, now);
   const plain = [...unread, { from: end + 1, to: now }];
   const withWindows = plain.map((range) => ({ from: range.from - windowMs, to: range.to }));

@@ -1,65 +1,87 @@
-import { describe, type Range } from "../lib/ranges.js";
-import type { Json } from "../resources/types.js";
-import { dropDays } from "./figures.js";
+import type { Range } from "../lib/ranges.js";
+import { datedOf } from "../records/index.js";
+import { readByPage, readSlice, settleCopies } from "./by-page.js";
+import { count } from "./counts.js";
 import { type DatedRun, mostPerPage, progressed } from "./run.js";
-import { askNewest, checkDates, type Newest, rangeQuery } from "./seek.js";
-import { syncList } from "./sync-list.js";
-import { changesOf, cover, Group } from "./write.js";
+import { type Newest, readNewest } from "./seek.js";
+import { WriteBatch } from "./write.js";
 
 /**
- * Reads a range of dates into the mirror, newest first, answer by answer. Each answer's records are written, its dates
- * covered, and the mirror's records that it should have shown and did not are noted as missing, all or nothing. The next
- * request is on its way while an answer is written.
- * @param left requests that may still be spent; the first one, and a crowd that was begun, are read in any case
- * @returns the oldest instant that was dealt with
+ * Reads a range of dates into the mirror, newest first, response by response. Each response's records are written, its
+ * dates covered, and the mirrored records that it should have shown and did not are noted as missing, all or nothing. The
+ * next request is on its way while a response is written. A response that breaks A1, A2 or A3 ends this: the rest of the
+ * range is read by page number.
+ * @param left requests that may still be spent; the first one, and a dense second, are read in any case
+ * @returns the oldest instant that was read
  */
 export async function readRange(
   run: DatedRun,
   range: Range,
   left = () => Number.POSITIVE_INFINITY,
 ): Promise<number> {
-  const group = new Group(run);
-  const ask = (to: number) => {
-    const answer = askNewest(run, { from: range.from, to });
-    // A failure is thrown where the answer is awaited.
-    answer.catch(() => {});
-    return answer;
+  const batch = new WriteBatch(run);
+  const request = (to: number) => {
+    const response = readNewest(run, { from: range.from, to });
+    // A failure is thrown where the response is awaited.
+    response.catch(() => {});
+    return response;
   };
   let to = range.to;
-  let coming: Promise<Newest> | null = ask(to);
+  let coming: Promise<Newest> | null = request(to);
+  let previous: Newest | null = null;
+  /** The records of the last response's oldest second, which the next response is to show again. */
+  let cut: readonly number[] = [];
   try {
     while (coming) {
-      const answer: Newest = await coming;
-      const { covers, oldest, shown, total } = answer;
+      const response: Newest = await coming;
+      const { covers, isBroken, oldest, shown, total } = response;
+      const isHiding = previous !== null && (await hidesRecords(run, previous, response));
+      if (isBroken || isHiding) {
+        batch.commit();
+        return await readByPage(
+          run,
+          { from: range.from, to: isHiding ? (previous?.covers?.to ?? to) : to },
+          left,
+        );
+      }
       const from = covers?.from ?? oldest;
-      const askNext = () => (from <= range.from || left() <= 0 ? null : ask(from - 1));
+      const requestNext = () => (from <= range.from || left() <= 0 ? null : request(from - 1));
       if (covers) {
-        const next = askNext();
-        await group.write(answer, covers, next);
-        progressed(run, shown, next ? Math.ceil((total - shown) / mostPerPage) : 0);
+        const next = requestNext();
+        const { copies, ids } = await batch.write(response, covers, next);
+        const settled = copies.filter(({ value }) => (datedOf(run.resource, value) ?? 0) >= from);
+        if (settled.length > 0) {
+          batch.commit();
+          await settleCopies(run, settled, response.askedAt);
+        }
+        const withdrawn = cut.filter((id) => !ids.includes(id)).length;
+        cut = ids.slice(shown - settled.length);
+        progressed(run, shown + withdrawn, next ? Math.ceil((total - shown) / mostPerPage) : 0);
         coming = next;
+        previous = response;
       } else {
-        group.commit();
-        await readSecond(run, { from, to });
-        coming = askNext();
+        batch.commit();
+        await readSlice(run, { from, to });
+        cut = [];
+        previous = null;
+        coming = requestNext();
       }
       to = from - 1;
     }
   } finally {
-    group.commit();
+    batch.commit();
   }
+  run.row.rows_read += cut.length;
   return to + 1;
 }
 
-/** Reads a second that has more records than an answer holds: as a list, whole or not at all. */
-async function readSecond(run: DatedRun, second: Range): Promise<void> {
-  const before = changesOf(run);
-  const query = rangeQuery(run.resource.strategy, second);
-  const check = (records: readonly Json[]) => void checkDates(run, records, second);
-  const shown = await syncList(run, describe(second), query, second, check);
-  if (!shown) return;
-  run.mirror.transaction(() => {
-    if (changesOf(run) > before) dropDays(run, second);
-    cover(run, { ...shown, range: second });
-  });
+/**
+ * True if a response did not show all records of the dates that it should show completely: it was in order by chance (A1),
+ * or its dates are coarser than those that the API filters by (A3). The next response has more records left than expected,
+ * or fewer.
+ */
+async function hidesRecords(run: DatedRun, { covers, shown, total }: Newest, next: Newest): Promise<boolean> {
+  if (covers === null || next.total === total - shown) return false;
+  // A record may have come or left meanwhile.
+  return (await count(run, covers)).api > shown;
 }

@@ -31,7 +31,8 @@ export async function reconcile(run: DatedRun, left: () => number): Promise<void
     differing = await recount(run);
   }
   const [covered, ...others] = join(state.coverage());
-  const isAllRead = covered?.from === Number.NEGATIVE_INFINITY && others.length === 0;
+  const isCovered = covered?.from === Number.NEGATIVE_INFINITY && others.length === 0;
+  const isAllRead = isCovered && state.marked().length === 0;
   if (isAllRead && differing.length === 0 && shortfalls.length === 0) {
     // Without a range (A11).
     const whole = await count(run, everything);

@@ -19,11 +19,13 @@ export function guardRemovals({ options, resource }: SyncRun, removals: number, 
 /** Marks the missing records as removed (`removed_at`). @throws Incomplete as `guardRemovals` does */
 export function removeMissing(run: SyncRun): void {
   const { clock, mirror, resource, state, store } = run;
-  const ids = state.missing.all().map(({ id }) => id);
+  // A record that a marked slice returned is not gone, although the range of its date does not have it.
+  const marked = state.markedIds();
+  const ids = state.missing.all().flatMap(({ id }) => (marked.has(id) ? [] : id));
   guardRemovals(run, ids.length, countPresent(mirror, resource.name));
   if (ids.length > 0)
     mirror.transaction(() => {
       store.remove(ids, formatInstant(clock.now()));
-      state.missing.clear();
+      state.missing.forget(ids);
     });
 }

@@ -1,20 +1,20 @@
 import { firstPage } from "../api/index.js";
-import { UnexpectedAnswer } from "../errors.js";
-import { type Range, startOfSecond } from "../lib/ranges.js";
+import type { Range } from "../lib/ranges.js";
 import { formatInstant } from "../lib/times.js";
-import { readTimestamp } from "../lib/timestamp.js";
-import { valueAt } from "../records/index.js";
 import type { Dated, Json, Query } from "../resources/types.js";
+import { checkDates } from "./dates.js";
 import { type DatedRun, mostPerPage } from "./run.js";
 
 /** The newest records of a range, at most a page. */
 export interface Newest {
   records: readonly Json[];
-  /** Milliseconds since 1970: when it was asked for. */
+  /** Milliseconds since 1970: when it was requested. */
   askedAt: number;
   /** The API's number of records in the range. */
   total: number;
-  /** The dates that the answer shows completely. Null if it shows no second completely: a crowd. */
+  /** True if it breaks A1, A2 or A3: then the range has to be read by page number. */
+  isBroken: boolean;
+  /** The dates that the response shows completely. Null if it shows no second completely: a dense second. */
   covers: Range | null;
   /** How many of the records lie in these dates. */
   shown: number;
@@ -23,48 +23,23 @@ export interface Newest {
 }
 
 /**
- * Asks for the newest records of a range. An answer that is not full shows the whole range; a full one may cut the
+ * Requests the newest records of a range. A response that is not full shows the complete range; a full one may cut the
  * second of its oldest record, and shows everything above it.
- * @throws UnexpectedAnswer if the answer breaks A1, A2 or A3
  */
-export async function askNewest(run: DatedRun, range: Range): Promise<Newest> {
+export async function readNewest(run: DatedRun, range: Range): Promise<Newest> {
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy, range);
   const query = { ...resource.query, ...dates, page: 1, per_page: mostPerPage };
-  const answer = await api.get(resource.path, query, resource.scope);
-  const { items: records, askedAt, pagination } = firstPage(resource.path, answer);
+  const response = await api.get(resource.path, query, resource.scope);
+  const { items: records, askedAt, pagination } = firstPage(resource.path, response);
   const { per_page, total_items } = pagination;
-  const seconds = checkDates(run, records, range);
+  const { fault, seconds } = checkDates(resource, records, range);
   const oldest = seconds.at(-1) ?? range.to;
   const isCut = records.length >= per_page || records.length < total_items;
   const from = isCut && records.length > 0 ? oldest + 1_000 : range.from;
   const covers = from <= range.to ? { from, to: range.to } : null;
   const shown = seconds.filter((second) => second >= from).length;
-  return { records, askedAt, total: total_items, covers, shown, oldest };
-}
-
-/**
- * Checks the dates of an answer, at whole seconds. A1: newest first. A2: each record has a timestamp with seconds.
- * A3: each lies within the dates that were asked for.
- * @returns each record's second, in milliseconds
- * @throws UnexpectedAnswer
- */
-export function checkDates({ resource }: DatedRun, records: readonly Json[], range: Range): number[] {
-  let newest = Number.POSITIVE_INFINITY;
-  const { path, strategy } = resource;
-  return records.map((record) => {
-    const text = valueAt(record, [strategy.date]);
-    const timestamp = typeof text === "string" ? readTimestamp(text) : undefined;
-    if (!timestamp?.hasSeconds)
-      throw broken(path, `shows ${shown(text)} as \`${strategy.date}\`, which is no timestamp with seconds`);
-    const second = startOfSecond(timestamp.ms);
-    if (second > newest)
-      throw broken(path, `is not newest first: ${shown(text)} stands below an older record`);
-    if (second < range.from || second > range.to)
-      throw broken(path, `shows a record of ${shown(text)}, outside the dates that were asked for`);
-    newest = second;
-    return second;
-  });
+  return { records, askedAt, total: total_items, isBroken: fault !== null, covers, shown, oldest };
 }
 
 /**
@@ -78,15 +53,4 @@ export function rangeQuery({ end, from, until }: Dated, range: Range): Query {
     [from]: Number.isFinite(range.from) ? formatInstant(range.from) : undefined,
     [until]: Number.isFinite(range.to) ? last(range.to) : undefined,
   };
-}
-
-function broken(path: string, what: string): UnexpectedAnswer {
-  return new UnexpectedAnswer(`The API's answer to ${path} ${what}.`, {
-    status: 200,
-    hint: "nothing of this answer was kept; the page on syncing says what is assumed of the API",
-  });
-}
-
-function shown(value: unknown): string {
-  return value === undefined ? "nothing" : `\`${JSON.stringify(value).slice(0, 60)}\``;
 }

@@ -1,8 +1,10 @@
 import type { Range } from "../lib/ranges.js";
 import { formatInstant } from "../lib/times.js";
 import { openTransaction } from "../mirror/index.js";
+import type { RecordStore } from "../records/index.js";
 import type { Shown } from "../state/index.js";
 import { dropDays, keepDays } from "./figures.js";
+import { type ListRecord, responsesOf } from "./list.js";
 import type { DatedRun } from "./run.js";
 import type { Newest } from "./seek.js";
 
@@ -13,8 +15,11 @@ const turnsToSend = 2;
 /** How long the next answer is waited for before a transaction is committed, in milliseconds. */
 const patienceMs = 25;
 
-/** Answers that are committed together, the newest first. A kill costs what is not committed. */
-export class Group {
+/** What became of the records of a response: those that were written, and older copies, which were not. */
+type Written = ReturnType<RecordStore["writeNewest"]>;
+
+/** Responses that are committed together, the newest first. A kill costs what is not committed. */
+export class WriteBatch {
   /** Commits the open transaction; null if none is open. */
   #commit: ReturnType<typeof openTransaction> | null = null;
   #openedAt = 0;
@@ -23,28 +28,29 @@ export class Group {
 
   constructor(private readonly run: DatedRun) {}
 
-  /** Writes one answer whole, or nothing of it. Commits unless the next answer comes at once. */
-  async write(answer: Newest, covers: Range, next: Promise<unknown> | null): Promise<void> {
+  /** Writes one response completely, or nothing of it. Commits unless the next response comes at once. */
+  async write(answer: Newest, covers: Range, next: Promise<unknown> | null): Promise<Written> {
     const { clock, mirror, row } = this.run;
     // The next request goes out first: it is answered while this answer is written.
     for (let turn = 0; next && turn < turnsToSend; turn += 1) await clock.sleep(0);
     if (!this.#commit) this.#openedAt = clock.monotonic();
     this.#commit ??= openTransaction(mirror);
-    const ids = mirror.transaction(() => this.#writeRecords(answer, covers));
+    const written = mirror.transaction(() => this.#writeRecords(answer, covers));
     this.#shown ??= { range: { ...covers }, ids: new Set(), askedAt: answer.askedAt, runId: row.run_id };
     this.#shown.range.from = covers.from;
-    for (const id of ids) this.#shown.ids.add(id);
+    for (const id of written.ids) this.#shown.ids.add(id);
     const isOld = clock.monotonic() - this.#openedAt >= longestMs;
     if (isOld || !next || !(await this.#comesSoon(next))) this.commit();
+    return written;
   }
 
-  #writeRecords({ records, askedAt }: Newest, covers: Range): number[] {
+  #writeRecords({ records, askedAt }: Newest, covers: Range): Written {
     const { state, store } = this.run;
     const before = changesOf(this.run);
-    const ids = store.write(records, { readAt: formatInstant(askedAt) });
-    state.missing.forget(ids);
+    const written = store.writeNewest(records, { readAt: formatInstant(askedAt) });
+    state.missing.forget(written.ids);
     if (changesOf(this.run) > before) dropDays(this.run, covers);
-    return ids;
+    return written;
   }
 
   /** Covers what the answers have shown, and commits. */
@@ -58,6 +64,17 @@ export class Group {
     const came = Promise.allSettled([next]).then(() => true);
     return await Promise.race([came, this.run.clock.sleep(patienceMs).then(() => false)]);
   }
+}
+
+/** Writes the records of a list with dates, those of one response together. */
+export function writeList({ store }: DatedRun, records: readonly ListRecord[]): Written {
+  const responses = responsesOf(records).map(({ items, askedAt }) =>
+    store.writeNewest(items, { readAt: formatInstant(askedAt) }),
+  );
+  return {
+    ids: responses.flatMap(({ ids }) => ids),
+    copies: responses.flatMap(({ copies }) => copies),
+  };
 }
 
 /** Covers dates, and keeps the figures of the days that are whole by now. */

@@ -1,7 +1,9 @@
 import { describe, holds, join, monthsOf, touches } from "../lib/ranges.js";
 import { instantOrNull } from "../lib/times.js";
+import { countUndated } from "../state/index.js";
 import { driftText } from "../sync/amount-drift.js";
 import type { Counted } from "../sync/counts.js";
+import { markedText } from "../sync/marked-text.js";
 import type { DatedRun } from "../sync/run.js";
 import { datedClaims } from "./dated-claims.js";
 import { type Evidence, gatherEvidence } from "./evidence.js";
@@ -16,6 +18,9 @@ export async function verifyDated(run: DatedRun): Promise<Finding> {
   const months = [...judge(run, evidence), ...unread.map((one) => neverRead(resource.name, one, floor))];
   const why = `the API counts ${beside} more without a range of dates than in all dates`;
   if (beside > 0) months.push(unprovenMonth("undated", why));
+  const undated = countUndated(run.mirror, resource.name);
+  const marked = markedText(run);
+  if (marked !== null) months.push(unprovenMonth("dates", marked));
   const wanted = unread.filter(({ to }) => to >= floor);
   const what = resource.strategy.figures ? "no count and no figure by day" : "no count";
   return {
@@ -26,7 +31,8 @@ export async function verifyDated(run: DatedRun): Promise<Finding> {
     blind_spot: `a change to an old record that moves ${what}: only reading shows it, which every sync does in turn (\`--audit\`)`,
     future: future && { records: future.records, until: future.until },
     unread: wanted.reduce((sum, { api, mirror }) => sum + Math.max(0, api - mirror), 0),
-    unsettled: beside > 0,
+    undated,
+    unsettled: beside > 0 || marked !== null,
     claims: () => datedClaims(run, evidence),
   };
 }

@@ -43,7 +43,7 @@ export interface Evidence {
   future: FutureRecords | null;
   /** The count without a range. */
   whole: Counted;
-  /** How many records no range has (A11). */
+  /** How many records no range has (A11); 0 if it is unknown because there are marked slices. */
   beside: number;
   /** As in `sync_runs`. */
   totals: Totals;
@@ -65,17 +65,19 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   const against: Against[] = moved.map((day) => ofDay(day, "its figures changed since it was read"));
   for (const one of differing)
     for await (const part of halve(run, one, left, isOneDay)) against.push(ofCount(part));
-  for (const { dated } of state.missing.all())
-    if (dated !== null) against.push(ofDay(dayOf(dated), "a record is no longer there"));
+  const marked = state.markedIds();
+  for (const { id, dated } of state.missing.all())
+    if (dated !== null && !marked.has(id)) against.push(ofDay(dayOf(dated), "a record is no longer there"));
   const totals = { ...totalsOf(counts), differing: differing.length };
   const allUnread = await countUnread(run);
   const { future, unread } = await splitFuture(run, allUnread);
   const whole = await count(run, everything);
+  const hasMarked = state.marked().length > 0;
   return {
     unread: differingIn(unread),
     future,
     whole,
-    beside: Math.max(0, whole.api - totals.api_total - totalsOf(allUnread).api_total),
+    beside: hasMarked ? 0 : Math.max(0, whole.api - totals.api_total - totalsOf(allUnread).api_total),
     counts,
     checks: checksOf(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
     figures: run.figures && { askedAt, moved, drift },
@@ -90,8 +92,9 @@ async function isSampleUnchanged(run: DatedRun, days: readonly string[]): Promis
   const compare = openComparison(mirror, resource);
   for (const range of oldestOf(run, days)) {
     const list = await readList(run, { query: rangeQuery(resource.strategy, range) });
-    const isSame = list.items.every((item, nth) => compare(item, keyOf(resource, item, nth)) === "same");
-    if (!list.isWhole || !isSame || list.distinct !== state.count(range)) return false;
+    const records = [...list.records.values()].map(({ record }) => record);
+    const isSame = records.every((record, nth) => compare(record, keyOf(resource, record, nth)) === "same");
+    if (!list.isComplete || !isSame || records.length !== state.count(range)) return false;
   }
   return true;
 }

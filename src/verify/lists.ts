@@ -3,7 +3,7 @@ import { everything } from "../lib/ranges.js";
 import { formatInstant } from "../lib/times.js";
 import { keyOf, openComparison } from "../records/index.js";
 import { countPresent } from "../state/index.js";
-import { readList, whyNotWhole } from "../sync/list.js";
+import { readList, whyIncomplete } from "../sync/list.js";
 import type { SyncRun } from "../sync/run.js";
 import { claimOf, listClaim } from "./claims.js";
 import type { Finding, MonthResult } from "./report.js";
@@ -16,7 +16,8 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
   const { clock, mirror, resource } = run;
   const list = await readList(run);
   const compare = openComparison(mirror, resource);
-  const listed = new Map(list.items.map((item, position) => [keyOf(resource, item, position), item]));
+  const items = [...list.records.values()].map(({ record }) => record);
+  const listed = new Map(items.map((item, position) => [keyOf(resource, item, position), item]));
   const standings = [...listed].map(([key, item]) => compare(item, key));
   const here = countPresent(mirror, resource.name);
   const absent = standings.filter((one) => one === "absent").length;
@@ -30,14 +31,14 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
   const differs = `${absent} not in the mirror, ${changed} different, ${gone} no longer in the API`;
 
   function judge(): [MonthResult["state"], string] {
-    if (!list.isWhole) return ["unproven", `the list ${whyNotWhole(list)}`];
+    if (!list.isComplete) return ["unproven", `the list ${whyIncomplete(list)}`];
     if (differing > 0) return ["different", differs];
     if (unread > 0) return ["unproven", `the details of ${unread} were not read as they are now`];
     return ["proven", `${counted(listed.size, "record")} read, all the same`];
   }
 
   const [state, why] = judge();
-  const agrees = list.isWhole ? differing === 0 : null;
+  const agrees = list.isComplete ? differing === 0 : null;
   const unseen = { mirror: here, note: blind_spot };
   return {
     resource: resource.name,
@@ -48,7 +49,7 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
     mirror_total: here,
     differing,
     unread,
-    unsettled: !list.isWhole,
+    unsettled: !list.isComplete,
     claims: () => [
       listClaim(run, list, { mirror: here, agrees, note: why }),
       ...(blind_spot === "" ? [] : [claimOf(run, "blind spot", everything, unseen)]),

@@ -25,6 +25,8 @@ export interface Verdict extends Totals {
   unread?: number;
   /** Records dated in the future, which cannot be read yet, and their newest date. */
   future?: { records: number; until: string | null } | null;
+  /** How many mirrored records have no readable date. */
+  undated?: number;
   /** Set if the API's counts or its list did not agree with themselves. */
   unsettled?: boolean;
   /** The run of a repair, and the rows that it has written. */

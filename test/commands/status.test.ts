@@ -68,6 +68,7 @@ describe("status", () => {
           resource: "orders",
           rows: 1,
           removed: 0,
+          undated: 0,
           covered: [{ from: "2026-04-01T00:00:00.000Z", to: "2026-11-02T02:00:00.000Z" }],
           gaps: [],
           last_success_at: "2026-11-02T02:00:00.000Z",

@@ -110,7 +110,7 @@ test.each([
     null,
     "verified from 2026-10-01 (older orders were never read)",
   ],
-  [{ outcome: "done", verified: false }, null, "a partial run, which proves nothing"],
+  [{ outcome: "done", verified: false }, null, "not verified"],
   [{ outcome: "failed", error: "no network" }, null, "failed: no network"],
   [{ outcome: "stopped", error: "Stopped." }, null, "stopped"],
 ] as const)("the line of a run: %o", (fields, floor, end) => {

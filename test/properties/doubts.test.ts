@@ -8,10 +8,11 @@ const runs = Number(process.env.PROPERTY_RUNS ?? 6);
 
 test.each(doubts)(
   "$name ($watched): loud or harmless",
-  async ({ name, watched, setting, silent }) => {
+  async (doubt) => {
+    const { name, watched, setting, silent } = doubt;
     const endings: Record<Ending, number> = { harmless: 0, loud: 0, silent: 0 };
     const property = fc.asyncProperty(historiesOf(setting), async (history) => {
-      const { ending, told } = await playDoubt(watched, history);
+      const { ending, told } = await playDoubt(doubt, history);
       endings[ending] += 1;
       if (silent === null) expect(told).toEqual([]);
     });

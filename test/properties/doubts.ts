@@ -1,8 +1,9 @@
-import type { Watched } from "./brand.js";
-import { falselyVerified, textOf } from "./check.js";
+import { keyOf, type Watched } from "./brand.js";
+import { falseClaims, falselyVerified, textOf } from "./check.js";
+import { claimsOf } from "./claims.js";
 import type { History, Setting, Step } from "./histories.js";
 import { playStep } from "./play.js";
-import { createWorld } from "./world.js";
+import { createWorld, type World } from "./world.js";
 
 /** Something that an API may do although the model excludes it, switched on in every history. */
 export interface Doubt {
@@ -11,6 +12,13 @@ export interface Doubt {
   setting: Setting;
   /** The cases that a run may call verified although they are not so; null: none. */
   silent: string | null;
+  /** True if it breaks A1, A2 or A3: then no run makes a false claim, and the mirror has every record. */
+  isReadByPage?: boolean;
+}
+
+/** An API that breaks A1, A2 or A3. */
+function readByPage(name: string, setting: Setting, watched: Watched = "orders"): Doubt {
+  return { name, watched, setting, silent: null, isReadByPage: true };
 }
 
 function doubt(name: string, watched: Watched, setting: Setting, silent: string | null = null): Doubt {
@@ -18,7 +26,6 @@ function doubt(name: string, watched: Watched, setting: Setting, silent: string 
 }
 
 const cached = "an answer as it was before, where no count or figure differs; the next reading shows it";
-const coarse = "dates that lie within the range as they are shown";
 const lacking = "two wrong answers in a row that agree, or one in a list that the mirror does not know yet";
 
 /** The doubts, each by itself: "Outside the model" of the page on syncing. */
@@ -46,24 +53,21 @@ export const doubts: readonly Doubt[] = [
   ),
   doubt("a filter that counts partial refunds", "orders", { doubts: { refunded: "any" } }),
   doubt("a filter that leaves cancelled orders out", "orders", { doubts: { statuses: "partition" } }),
-  doubt("dates without a time", "orders", { doubts: { shows: "days" } }),
-  doubt("times shown as midnight", "orders", { doubts: { shows: "midnight" } }, coarse),
-  doubt("times shown by the minute", "orders", { doubts: { shows: "minutes" } }, coarse),
-  doubt("times rounded to the next second", "orders", { doubts: { shows: "rounded" } }, coarse),
-  doubt("records below the range", "orders", { doubts: { belowRange: true } }),
-  doubt("ordered by id", "orders", { doubts: { order: "id" } }, "short answers that are sorted by chance"),
-  doubt(
-    "ordered by attribution",
-    "orders",
-    { doubts: { order: "attribution" } },
-    "short answers that are sorted by chance",
-  ),
+  readByPage("dates without a time", { doubts: { shows: "days" } }),
+  readByPage("times shown as midnight", { doubts: { shows: "midnight" } }),
+  readByPage("times shown by the minute", { doubts: { shows: "minutes" } }),
+  readByPage("times without seconds", { doubts: { shows: "coarse" } }),
+  readByPage("times rounded to the next second", { doubts: { shows: "rounded" } }),
+  readByPage("times that do not exist", { doubts: { shows: "unreadable" } }),
+  readByPage("times that do not exist", { doubts: { shows: "unreadable" } }, "content"),
+  readByPage("records below the range", { doubts: { belowRange: true } }),
+  readByPage("ordered by id", { doubts: { order: "id" } }),
+  readByPage("ordered by id", { doubts: { order: "id" } }, "content"),
+  readByPage("ordered by attribution", { doubts: { order: "attribution" } }),
+  readByPage("an API that ignores dates", { doubts: { ignoresDates: true } }),
+  readByPage("records without a date in every range", { doubts: { undated: "everywhere" }, undated: true }),
   doubt("equal dates in changing order", "orders", { doubts: { ties: "changing" } }),
   doubt("a list in changing order", "roster", { doubts: { ties: "changing" } }),
-  doubt("records without a date in every range", "orders", {
-    doubts: { undated: "everywhere" },
-    undated: true,
-  }),
   doubt(
     "records without a date, listed apart",
     "orders",
@@ -92,28 +96,43 @@ export const doubts: readonly Doubt[] = [
 ];
 
 const peaceful: Step = { run: "sync", with: { during: [] } };
+const complete: Step = { run: "sync", with: { during: [], full: true, acceptRemovals: true } };
 
-/** Loud: a run ended with 7 or 8. Silent: a run called something verified that was not so. */
+/**
+ * Loud: a run ended with 7 or 8, or was not verified. Silent: a run called something verified that was not so, or made
+ * another false claim.
+ */
 export type Ending = "harmless" | "loud" | "silent";
 
 /** Plays a history outside the model. @throws if a run breaks */
 export async function playDoubt(
-  watched: Watched,
+  { isReadByPage = false, watched }: Doubt,
   { steps, ...history }: History,
 ): Promise<{ ending: Ending; told: string[] }> {
   const world = await createWorld({ watched, ...history });
   let ending: Ending = "harmless";
   try {
-    for (const step of [...steps, peaceful]) {
+    for (const [index, step] of [...steps, ...(isReadByPage ? [complete, complete] : [peaceful])].entries()) {
       const end = await playStep(world, step);
       if (!end) continue;
       if (end.code === 1) throw new Error(textOf(end.error), { cause: end.error });
-      const told = end.verified ? falselyVerified(world, end) : [];
-      if (told.length > 0) return { ending: "silent", told };
-      if (end.code === 7 || end.code === 8) ending = "loud";
+      const told = isReadByPage ? falseClaims(world, end) : end.verified ? falselyVerified(world, end) : [];
+      if (told.length > 0) return { ending: "silent", told: told.map((one) => `step ${index}: ${one}`) };
+      if (end.code === 7 || end.code === 8 || (end.job === "sync" && end.code === 0 && !end.verified))
+        ending = "loud";
     }
-    return { ending, told: [] };
+    return { ending, told: isReadByPage ? lostRecords(world) : [] };
   } finally {
     world.close();
   }
+}
+
+/** Returns the records that a script would have that reads the list page by page, and the mirror has not. */
+function lostRecords(world: World): string[] {
+  const { held } = claimsOf(world);
+  return world.truth.at(world.now()).flatMap(({ json, record }) => {
+    const key = keyOf(world.watched, record);
+    const row = held.get(key);
+    return row?.removedAt === null && row.json === json ? [] : [`${key}: not in the mirror as in the API`];
+  });
 }

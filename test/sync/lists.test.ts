@@ -236,3 +236,45 @@ describe("removals", () => {
     expect(brand.mirrored("gifts")).toHaveLength(25);
   });
 });
+
+describe("a list in changing order", () => {
+  const hosts = Array.from({ length: 340 }, (_, n) => memberOf(`r${n}`));
+
+  test("settles by merging its readings, and is verified", async () => {
+    const brand = makeBrand({ roster: hosts, doubts: { ties: "changing" } });
+    for (const _ of [1, 2]) {
+      expect(await nightly(brand, "sync roster")).toMatchObject({
+        code: 0,
+        last: { verified: 1, rows_read: 340 },
+      });
+      expect(brand.mirrored("roster")).toHaveLength(340);
+    }
+    brand.leave("h-r7");
+    expect((await nightly(brand, "sync roster")).last).toMatchObject({ verified: 1, rows_removed: 1 });
+  });
+});
+
+test("a list that never settles is kept as it was read, and removes nothing", async () => {
+  const brand = makeBrand({ roster: members, doubts: { mostPerPage: 20 } });
+  brand.before = ({ path, query }) => {
+    if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
+    return undefined;
+  };
+  const { code, err } = await nightly(brand, "sync roster");
+  expect(code).toBe(8);
+  expect(err).toContain("never settled");
+  const listed = brand.data.roster.map(({ relationship_id }) => relationship_id);
+  expect(brand.mirrored("roster")).toEqual(expect.arrayContaining(listed));
+});
+
+test("a host that the roster lists twice is named and kept once, and changes does not flip", async () => {
+  const brand = makeBrand({ roster: members, doubts: { mostPerPage: 20 } });
+  brand.data.roster = [...members, memberOf("r3", { commission_rate: 20 })];
+  for (const _ of [1, 2, 3]) {
+    const { code, err, last } = await nightly(brand, "sync roster");
+    expect([code, last.verified], err).toEqual([0, 0]);
+    expect(err).toContain("warning: roster: the API lists `r3` more than once");
+  }
+  expect(brand.mirrored("roster")).toHaveLength(60);
+  expect(brand.sql("SELECT * FROM changes")).toEqual([]);
+});

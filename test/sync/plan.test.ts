@@ -15,6 +15,7 @@ const days = (from: number, to: number) => ({ from: from === first ? first : fro
 const read = (from: number, to: number, runId = 1) => ({ ...days(from, to), readAt: now - day, runId });
 const before = (given: Partial<Before>): Before => ({
   coverage: [],
+  marked: [],
   floor: null,
   finishedUntil: null,
   resumed: [],

@@ -5,8 +5,10 @@ import type { Dated } from "../../resources/types.js";
 import { finishedRuns } from "../../state/index.js";
 import { findAmountDrift, ignoreDrift } from "../amount-drift.js";
 import { audit } from "../audit.js";
+import { readByPage } from "../by-page.js";
 import { checksOf, count } from "../counts.js";
 import { askFigures, movedDays } from "../figures.js";
+import { markedText } from "../marked-text.js";
 import { type DatedPlan, planDated } from "../plan.js";
 import { readRange } from "../read.js";
 import { readMoved, reconcile } from "../reconcile.js";
@@ -28,10 +30,11 @@ export const dated: Reader<Dated> = {
 
   async read(run) {
     const { options, shortfalls } = run;
-    const { gaps, ranges } = begin(run);
+    const { gaps, marked, ranges } = begin(run);
     run.figures = await askFigures(run);
     const drift = findAmountDrift(run);
     for (const range of ranges) await readRange(run, range);
+    for (const range of marked) await readByPage(run, range);
     await audit(run);
     const left = budgetOf(run, options.budget);
     if (drift) await ignoreDrift(run, drift, left);
@@ -44,22 +47,23 @@ export const dated: Reader<Dated> = {
       );
     if (shortfalls.length === 0) removeMissing(run);
     warnOfGaps(run, gaps);
+    warnOfMarked(run);
   },
 };
 
 function decide({ clock, mirror, now, options, resource, state }: DatedRun) {
   const coverage = state.coverage();
   const { runId: finishedId, until: finishedUntil } = finishedRuns(mirror, resource.name);
-  const stopped = coverage.filter(({ runId }) => runId > finishedId);
+  const stopped = [...coverage, ...state.marked()].filter(({ runId }) => runId > finishedId);
   const resumed = stopped.filter(({ readAt }) => readAt >= clock.now() - freshMs);
   const missing = state.missing.all().flatMap(({ dated }) => (dated === null ? [] : dayRange(dayOf(dated))));
-  const before = { coverage, floor: state.floor(), finishedUntil, resumed, missing };
+  const before = { coverage, marked: state.marked(), floor: state.floor(), finishedUntil, resumed, missing };
   return { ...planDated(before, options, now), isResumed: stopped.length > 0 };
 }
 
-function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "ranges"> {
+function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "marked" | "ranges"> {
   const { mirror, options, reporter, resource, row, state } = run;
-  const { floor, gaps, isResumed, ranges } = decide(run);
+  const { floor, gaps, isResumed, marked, ranges } = decide(run);
   const here = counted(state.count(everything), "record");
   if (isResumed) reporter.note(`${resource.name}: goes on with a stopped read: ${here} already here`);
   row.since = instantOrNull(ranges.at(-1)?.from ?? floor);
@@ -68,7 +72,7 @@ function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "ranges"> {
     state.setFloor(floor);
     state.setUsed(options);
   });
-  return { gaps, ranges };
+  return { gaps, marked, ranges };
 }
 
 /** Warns of the dates that stay unread, and claims only those above them. */
@@ -79,4 +83,14 @@ function warnOfGaps({ reporter, resource: { name }, row, state }: DatedRun, gaps
     reporter.warn(
       `${name}: ${describe(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${name}\``,
     );
+}
+
+/** Warns of records whose dates are unreadable or outside the requested ones: a run that has any is not verified. */
+function warnOfMarked(run: DatedRun): void {
+  const text = markedText(run);
+  if (text === null) return;
+  run.isPartial = true;
+  run.reporter.warn(
+    `${run.resource.name}: ${text}: all records are kept, but none near these is removed, and nothing is verified`,
+  );
 }

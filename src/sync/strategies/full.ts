@@ -1,9 +1,12 @@
 import { counted } from "../../lib/counted.js";
 import { everything } from "../../lib/ranges.js";
+import { formatInstant } from "../../lib/times.js";
+import { keyOf } from "../../records/index.js";
+import { presentKeys } from "../../state/index.js";
 import { countListed } from "../counts.js";
+import { type List, nameIds, readList, responsesOf, whyIncomplete } from "../list.js";
 import { removeMissing } from "../removals.js";
 import { type PlanStep, pagesFor, type Reader, type SyncRun } from "../run.js";
-import { syncList } from "../sync-list.js";
 
 /** Every page, every time: the API has no filter that says what is new. */
 export const full: Reader = {
@@ -22,14 +25,38 @@ export function planOf(listed: number | null): PlanStep {
     : { what: `everything: ${counted(listed, "record")}`, requests: pagesFor(listed) };
 }
 
-/** Reads a whole list, and removes the records that are no longer on it. */
+/**
+ * Reads a list without dates, and removes the records that are no longer on it. A list that is not complete is written, but
+ * removes nothing.
+ */
 export async function readAll(run: SyncRun): Promise<void> {
-  const { mirror, resource, row, state } = run;
-  const shown = await syncList(run, `the list of ${resource.name}`, {}, everything);
-  if (!shown) return;
-  const range = { from: Number.NEGATIVE_INFINITY, to: shown.askedAt };
-  mirror.transaction(() => state.cover({ ...shown, range }, everything));
-  row.api_total = row.mirror_total = shown.ids.size;
+  const { mirror, reporter, resource, row, shortfalls, state } = run;
+  const list = await readList(run, { mirrored: () => presentKeys(mirror, resource.name) });
+  const { askedAt, isComplete, repeated } = list;
+  const ids = mirror.transaction(() => {
+    const written = new Set(writeRecords(run, list));
+    state.missing.forget(written);
+    const range = { from: Number.NEGATIVE_INFINITY, to: askedAt };
+    if (isComplete) state.cover({ range, ids: written, askedAt, runId: row.run_id }, everything);
+    return written;
+  });
+  row.api_total = row.mirror_total = ids.size;
   row.differing = 0;
-  removeMissing(run);
+  if (isComplete) removeMissing(run);
+  else if (repeated.length === 0) shortfalls.push(`the list of ${resource.name} ${whyIncomplete(list)}`);
+  else {
+    run.isPartial = true;
+    reporter.warn(
+      `${resource.name}: the API lists ${nameIds(repeated)} more than once: one copy is kept, nothing is removed, and nothing is verified`,
+    );
+  }
+}
+
+/** Writes a list. The key of a record without an ID is its position, which only a complete list has. */
+function writeRecords({ resource, store }: SyncRun, { isComplete, records }: List): number[] {
+  const all = [...records.values()];
+  const known = isComplete ? all : all.filter(({ record }) => keyOf(resource, record, 0) !== "#0");
+  return responsesOf(known).flatMap(({ items, askedAt, position }) =>
+    store.write(items, { readAt: formatInstant(askedAt), position }),
+  );
 }

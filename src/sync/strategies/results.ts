@@ -4,7 +4,7 @@ import { formatInstant } from "../../lib/times.js";
 import { isPresent, noteDetailed, openRecords, presentDetails } from "../../records/index.js";
 import type { Json, Resource } from "../../resources/types.js";
 import { askEach, type Parent } from "../ask-each.js";
-import { readList, whyNotWhole } from "../list.js";
+import { readList, whyIncomplete } from "../list.js";
 import { guardRemovals } from "../removals.js";
 import type { SyncRun } from "../run.js";
 
@@ -45,9 +45,10 @@ export async function syncResults(
       throw error;
     });
     if (list === null) notFound += 1;
-    else if (!list.isWhole)
-      throw new Incomplete(`${path} ${whyNotWhole(list)}.`, { hint: "run the same command again" });
-    mirror.transaction(() => replace(survey, list?.items ?? [], readAt));
+    else if (!list.isComplete)
+      throw new Incomplete(`${path} ${whyIncomplete(list)}.`, { hint: "run the same command again" });
+    const results = [...(list?.records.values() ?? [])].map(({ record }) => record);
+    mirror.transaction(() => replace(survey, results, readAt));
   });
   if (notFound > 0)
     reporter.note(`${name}: the API answers 404 for the results of ${counted(notFound, "survey")}`);

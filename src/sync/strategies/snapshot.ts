@@ -1,7 +1,7 @@
 import { formatInstant } from "../../lib/times.js";
 import { hostIdOf, keepSnapshot } from "../../records/index.js";
 import { countPresent, presentIds } from "../../state/index.js";
-import { readList, whyNotWhole } from "../list.js";
+import { readList, whyIncomplete } from "../list.js";
 import { guardRemovals } from "../removals.js";
 import type { Reader } from "../run.js";
 import { full } from "./full.js";
@@ -17,18 +17,20 @@ export const snapshot: Reader = {
     const { mirror, resource, row, shortfalls, state, store } = run;
     const query = { sort: "sale_amount", order: "desc" };
     const list = await readList(run, { query, idOf: hostIdOf });
-    if (!list.isWhole) return void shortfalls.push(`the ranking ${whyNotWhole(list)}`);
+    if (!list.isComplete)
+      return void shortfalls.push(`the ranking ${whyIncomplete({ ...list, repeated: [] })}`);
+    const items = [...list.records.values()].map(({ record }) => record);
     const present = countPresent(mirror, resource.name);
-    guardRemovals(run, Math.max(0, present - list.items.length), present);
+    guardRemovals(run, Math.max(0, present - items.length), present);
     const readAt = formatInstant(list.askedAt);
     mirror.transaction(() => {
-      const written = list.items.flatMap((record, position) =>
+      const written = items.flatMap((record, position) =>
         store.write([record], { readAt, position, context: { position }, touch: true }),
       );
       const ids = new Set(written);
       const gone = presentIds(mirror, resource.name).filter((id) => !ids.has(id));
       store.remove(gone, readAt);
-      keepSnapshot(mirror, readAt.slice(0, 10), readAt, list.items);
+      keepSnapshot(mirror, readAt.slice(0, 10), readAt, items);
       const range = { from: Number.NEGATIVE_INFINITY, to: list.askedAt };
       state.cover({ range, ids, askedAt: list.askedAt, runId: row.run_id });
     });

@@ -1,0 +1,175 @@
+import { describe, includes, type Range, startOfDay, startOfSecond } from "../lib/ranges.js";
+import { dayMs, formatInstant } from "../lib/times.js";
+import { type Copy, datedOf, keyOf } from "../records/index.js";
+import { presentKeys } from "../state/index.js";
+import { count } from "./counts.js";
+import { dateFault } from "./dates.js";
+import { dropDays } from "./figures.js";
+import { type List, readList, whyIncomplete } from "./list.js";
+import { type DatedRun, mostPerPage } from "./run.js";
+import { rangeQuery } from "./seek.js";
+import { changesOf, cover, writeList } from "./write.js";
+
+/** A slice is split until the API counts at most so many records, or it is one day. */
+const maxSliceRecords = 2_000;
+const maxSplits = 12;
+/** Where the split of a range without a beginning starts from: so far before its end. */
+const openRangeMs = 20 * 365 * dayMs;
+
+/**
+ * Reads a range of dates by page number, in slices, newest first: for an API that does not return records newest first, or
+ * returns dates that are unreadable or outside the requested ones. No record is lost.
+ * @param left requests that may still be spent; the first slice is read in any case
+ * @returns the oldest instant that was read
+ */
+export async function readByPage(
+  run: DatedRun,
+  range: Range,
+  left = () => Number.POSITIVE_INFINITY,
+): Promise<number> {
+  const newest = newestPart(run, range, left() * mostPerPage);
+  let reached = range.to + 1;
+  for await (const slice of slicesOf(run, newest)) {
+    await readSlice(run, slice);
+    reached = slice.from;
+    if (left() <= 0) break;
+  }
+  return reached;
+}
+
+/** Returns the newest part of a range that has about so many mirrored records. */
+function newestPart({ state }: DatedRun, range: Range, records: number): Range {
+  const mirrored = Number.isFinite(records) ? state.count(range) : 0;
+  const oldest = mirrored > records ? state.nthDate(range, mirrored - Math.max(records, 1)) : null;
+  return oldest === null ? range : { from: startOfSecond(oldest), to: range.to };
+}
+
+/** Splits a range at days until the API counts few enough records in each slice. Newest first. */
+async function* slicesOf(run: DatedRun, range: Range): AsyncGenerator<Range, void> {
+  const isLongerThanDay = middleOf(range) !== null;
+  const { api: total } = isLongerThanDay ? await count(run, range) : { api: 0 };
+  yield* split(run, { ...range, total }, 0);
+}
+
+async function* split(
+  run: DatedRun,
+  slice: Range & { total: number },
+  splits: number,
+): AsyncGenerator<Range, void> {
+  const { from, to, total } = slice;
+  const middle = middleOf(slice);
+  if (total <= maxSliceRecords || middle === null || splits === maxSplits) return yield { from, to };
+  const upper = { from: middle, to };
+  const lower = { from, to: middle - 1 };
+  const { api: inUpper } = await count(run, upper);
+  const inLower = inUpper < total ? total - inUpper : (await count(run, lower)).api;
+  // An API that ignores the dates counts all records in both halves: they are read once, as one list.
+  if (inUpper >= total && inLower >= total) return yield { from, to };
+  yield* split(run, { ...upper, total: inUpper }, splits + 1);
+  yield* split(run, { ...lower, total: inLower }, splits + 1);
+}
+
+/** Returns the first instant of the day in the middle of a range; null if that is no later than the range's beginning. */
+function middleOf({ from, to }: Range): number | null {
+  const start = Math.max(from, to - openRangeMs);
+  const middle = startOfDay(start + (to - start) / 2);
+  return middle > from && middle <= to ? middle : null;
+}
+
+/**
+ * Reads a slice as a list, and writes every record as it is. A complete list whose records all have a date within the slice
+ * covers it: a list needs no order. A slice with other dates is marked: nothing is removed in it, and it is not covered.
+ */
+export async function readSlice(run: DatedRun, slice: Range): Promise<void> {
+  const { mirror, resource, row, shortfalls, state } = run;
+  const list = await readList(run, {
+    query: rangeQuery(resource.strategy, slice),
+    mirrored: () => presentKeys(mirror, resource.name, slice),
+  });
+  const { askedAt } = list;
+  const faults = faultsOf(run, list, slice);
+  const [[, fault] = ["", ""]] = faults;
+  if (!list.isComplete && list.repeated.length === 0)
+    shortfalls.push(`${describe(slice)} ${whyIncomplete(list)}`);
+
+  const copies = mirror.transaction(() => {
+    const changesBefore = changesOf(run);
+    const entries = [...list.records];
+    const sound = writeList(
+      run,
+      entries.flatMap(([name, one]) => (faults.has(name) ? [] : one)),
+    );
+    const faulty = writeList(
+      run,
+      entries.flatMap(([name, one]) => (faults.has(name) ? one : [])),
+    );
+    state.missing.forget(sound.ids);
+    if (changesOf(run) > changesBefore || faults.size > 0) dropDays(run, slice);
+    if (faults.size > 0) {
+      const recordIds = [...faulty.ids, ...faulty.copies.map(({ id }) => id)];
+      state.mark({ ...slice, readAt: askedAt, runId: row.run_id, recordIds, fault });
+    } else if (list.isComplete)
+      cover(run, { range: slice, ids: new Set(sound.ids), askedAt, runId: row.run_id });
+    return [...sound.copies, ...faulty.copies];
+  });
+  await settleCopies(run, copies, askedAt);
+}
+
+/** Returns what is wrong with the records of a slice, each by its name in the list. */
+function faultsOf({ resource }: DatedRun, { records, repeated }: List, slice: Range): Map<string, string> {
+  const faults = new Map<string, string>();
+  const isRepeated = new Set(repeated);
+  for (const [name, { record }] of records) {
+    const fault = dateFault(resource, record, slice);
+    if (isRepeated.has(name)) faults.set(name, repeatedText(name));
+    else if (fault !== null) faults.set(name, `\`${name}\`: ${fault}`);
+  }
+  return faults;
+}
+
+function repeatedText(id: string): string {
+  return `\`${id}\` is listed more than once`;
+}
+
+/** Requests for where the newer copies of records are, for one response or slice. */
+const maxLookups = 10;
+
+/**
+ * Decides about copies that are older than the mirrored record. If the API still returns that record at its date, it lists
+ * the ID twice: the newer copy is kept, and the second of the older one is marked. Otherwise the record has moved.
+ */
+export async function settleCopies(run: DatedRun, copies: readonly Copy[], askedAt: number): Promise<void> {
+  const { mirror, resource, row, state, store } = run;
+  let lookups = 0;
+  for (const { id, value } of copies) {
+    const second = secondOf(state.dateOf(id));
+    const copySecond = secondOf(datedOf(resource, value));
+    if (second && !isReadByRun(run, second) && lookups < maxLookups) {
+      lookups += 1;
+      await readSlice(run, second);
+    }
+    const isListedTwice = second !== null && isReadByRun(run, second) && !state.missing.has(id);
+    mirror.transaction(() => {
+      if (isListedTwice && copySecond) {
+        const fault = repeatedText(keyOf(resource, value, 0));
+        dropDays(run, copySecond);
+        state.mark({ ...copySecond, readAt: askedAt, runId: row.run_id, recordIds: [id], fault });
+      } else {
+        store.write([value], { readAt: formatInstant(askedAt) });
+        state.missing.forget([id]);
+      }
+    });
+  }
+}
+
+function secondOf(dated: number | null): Range | null {
+  if (dated === null) return null;
+  const from = startOfSecond(dated);
+  return { from, to: from + 999 };
+}
+
+function isReadByRun({ row, state }: DatedRun, { from }: Range): boolean {
+  return [...state.coverage(), ...state.marked()].some(
+    (one) => one.runId === row.run_id && includes(one, from),
+  );
+}

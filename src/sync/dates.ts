@@ -1,0 +1,56 @@
+import { type Range, startOfSecond } from "../lib/ranges.js";
+import { readTimestamp, type Timestamp } from "../lib/timestamp.js";
+import { valueAt } from "../records/index.js";
+import type { Dated, Json, Resource } from "../resources/types.js";
+
+/** The dates of a response, at whole seconds. */
+export interface DateCheck {
+  /** The second of each record, in milliseconds since 1970; empty if a record breaks an assumption. */
+  seconds: number[];
+  /** What is wrong with the first record that breaks A1, A2 or A3, as a clause; null if none does. */
+  fault: string | null;
+}
+
+/**
+ * Checks the dates of a response to a date query. A1: newest first. A2: each record has a timestamp with seconds. A3: each
+ * lies within the requested dates.
+ */
+export function checkDates(resource: Resource<Dated>, records: readonly Json[], range: Range): DateCheck {
+  const seconds: number[] = [];
+  let newest = Number.POSITIVE_INFINITY;
+  for (const record of records) {
+    const timestamp = timestampOf(resource, record);
+    const fault = faultOf(timestamp, range) ?? orderFault(timestamp, newest);
+    if (fault !== null) return { seconds: [], fault: `${dateText(resource, record)} ${fault}` };
+    newest = startOfSecond(timestamp?.ms ?? 0);
+    seconds.push(newest);
+  }
+  return { seconds, fault: null };
+}
+
+/** Returns what is wrong with the date of a record that a range returned, as a clause; null if it is readable and within. */
+export function dateFault(resource: Resource<Dated>, record: Json, range: Range): string | null {
+  const fault = faultOf(timestampOf(resource, record), range);
+  return fault === null ? null : `${dateText(resource, record)} ${fault}`;
+}
+
+function faultOf(timestamp: Timestamp | undefined, { from, to }: Range): string | null {
+  if (!timestamp) return "is not a readable date";
+  const second = startOfSecond(timestamp.ms);
+  return second < from || second > to ? "is outside the requested dates" : null;
+}
+
+function orderFault(timestamp: Timestamp | undefined, newest: number): string | null {
+  if (!timestamp?.hasSeconds) return "has no seconds";
+  return startOfSecond(timestamp.ms) > newest ? "is newer than that of the record before" : null;
+}
+
+function timestampOf({ strategy }: Resource<Dated>, record: Json): Timestamp | undefined {
+  const text = valueAt(record, [strategy.date]);
+  return typeof text === "string" ? readTimestamp(text) : undefined;
+}
+
+function dateText({ strategy }: Resource<Dated>, record: Json): string {
+  const value = valueAt(record, [strategy.date]);
+  return `\`${strategy.date}\` ${value === undefined ? "(missing)" : JSON.stringify(value).slice(0, 60)}`;
+}

@@ -1,0 +1,278 @@
+import { describe, expect, test } from "vitest";
+import { counts, makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
+import { at, day, fileAt, hour, minute, noon, orderAt, ordersBefore } from "../support/records.js";
+
+const orders = ordersBefore(noon - hour, 250, 5 * hour);
+const ids = (brand: TestBrand) => brand.data.orders.map(({ id }) => id).sort();
+
+async function synced(brand: TestBrand, command = "sync orders") {
+  const { asked, code, err } = await brand.run(command);
+  return { asked, code, err, verified: brand.lastRun().verified };
+}
+
+async function nightly(brand: TestBrand, command = "sync orders") {
+  brand.pass(day);
+  return await synced(brand, command);
+}
+
+/** An API whose orders are returned in every range with another date than the one that they are filtered by. */
+function showDates(brand: TestBrand, dates: Record<string, string | null>): void {
+  brand.before = ({ path }) =>
+    path !== "/orders"
+      ? undefined
+      : {
+          envelope: (one) => ({
+            ...one,
+            data: (one.data as { id: string }[]).map((order) =>
+              order.id in dates ? { ...order, order_date: dates[order.id] } : order,
+            ),
+          }),
+        };
+}
+
+describe("orders that do not come newest first (A1)", () => {
+  const byId = [...orders].sort((a, b) => (a.id < b.id ? -1 : 1));
+
+  test.each(["id", "attribution"] as const)("are all read, and verified: sorted by %s", async (order) => {
+    const brand = makeBrand({ orders: byId, doubts: { order } });
+    expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+    expect(brand.mirrored()).toEqual(ids(brand));
+    brand.refund("o3", 5);
+    brand.withdraw("o7", "o240");
+    brand.add("orders", orderAt("late", noon - 30 * day));
+    expect(await nightly(brand)).toMatchObject({ code: 0, verified: 1 });
+    expect(brand.mirrored()).toEqual(ids(brand));
+    expect(brand.sql("SELECT refund_amount AS amount FROM orders WHERE id = 'o3'")).toEqual([{ amount: 5 }]);
+    expect(brand.lastRun()).toMatchObject({ rows_new: 1, rows_changed: 1, rows_removed: 2 });
+  });
+
+  test("are read in slices of at most 2,000 records", async () => {
+    const many = ordersBefore(noon - hour, 5_000, 2 * hour);
+    const brand = makeBrand({ orders: [...many].reverse(), doubts: { order: "attribution" } });
+    const { asked, code, verified } = await synced(brand);
+    expect([code, verified, brand.mirrored().length]).toEqual([0, 1, 5_000]);
+    const pages = asked.filter(readsOrders).map(({ query }) => Number(query.page));
+    expect(Math.max(...pages)).toBeLessThanOrEqual(20);
+    expect(pages.length).toBeLessThan(60);
+    expect(asked.filter(counts).length).toBeLessThan(30);
+  });
+
+  test("of an API that ignores dates are read once, as one list", async () => {
+    const many = ordersBefore(noon - hour, 2_500, 2 * hour);
+    const brand = makeBrand({ orders: [...many].reverse(), doubts: { order: "attribution" } });
+    const fetch = brand.fetch;
+    const withoutDates = async (url: string | URL, init?: RequestInit) => {
+      const bare = new URL(url);
+      for (const name of ["start_date", "end_date"]) bare.searchParams.delete(name);
+      return await fetch(bare, init);
+    };
+    const { asked, code } = await brand.run("sync orders", { fetch: withoutDates });
+    expect([code, brand.mirrored().length]).toEqual([0, 2_500]);
+    expect(asked.filter(readsOrders).length).toBeLessThan(40);
+  });
+});
+
+describe("a coarse date (A2)", () => {
+  test("costs requests, not the verification, if it is valid", async () => {
+    const brand = makeBrand({ orders: [...orders, orderAt("coarse", "2026-11-20T11:00Z")] });
+    expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+    expect(brand.mirrored()).toEqual(ids(brand));
+    expect(await nightly(brand)).toMatchObject({ code: 0, verified: 1 });
+  });
+});
+
+describe("an unreadable date (A2)", () => {
+  test.each(["2026-02-30T11:00:00Z", "2026-11-20T24:00:00Z", "yesterday", null])(
+    "%s is kept as it is, and the run warns and is not verified",
+    async (date) => {
+      const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
+      showDates(brand, { odd: date });
+      const { code, err, verified } = await synced(brand);
+      expect([code, verified, brand.mirrored()]).toEqual([0, 0, ids(brand)]);
+      expect(err.match(/warning: /g)).toHaveLength(1);
+      expect(err).toContain("warning: orders: `odd`: `order_date`");
+      expect(err).toContain("(1 such record, 1 without a readable date)");
+      const dated =
+        "SELECT order_date AS date, (SELECT dated_at FROM records WHERE key = 'odd') AS at FROM orders";
+      expect(brand.sql(`${dated} WHERE id = 'odd'`)).toEqual([{ date, at: null }]);
+      expect((await brand.run("status")).out).toContain("1 record without a readable date");
+      const verdict = await brand.run("verify orders --json");
+      expect(verdict.code).toBe(8);
+      expect(JSON.parse(verdict.out.split("\n")[0] ?? "")).toMatchObject({ state: "unproven", undated: 1 });
+    },
+  );
+
+  test("marks its slice: other records are kept up to date, and nothing is removed there", async () => {
+    const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
+    showDates(brand, { odd: "soon" });
+    await synced(brand);
+    brand.refund("o3", 5);
+    brand.withdraw("o7");
+    brand.add("orders", orderAt("late", noon - 3 * day));
+    expect(await nightly(brand)).toMatchObject({ code: 0, verified: 0 });
+    expect(brand.lastRun()).toMatchObject({ rows_new: 1, rows_changed: 1, rows_removed: 0 });
+    expect(brand.sql("SELECT from_at FROM coverage WHERE resource = 'orders' AND from_at IS NULL")).toEqual(
+      [],
+    );
+    const status = await brand.run("status");
+    expect(status.out).not.toContain("not read:");
+  });
+
+  test("that the API corrects is covered and verified again, and what was withdrawn meanwhile is removed", async () => {
+    const brand = makeBrand({
+      orders: [...orders, orderAt("odd", noon - 2 * day), orderAt("lost", noon - 4 * day)],
+    });
+    showDates(brand, { odd: "soon", lost: "never" });
+    await synced(brand);
+    brand.withdraw("o7", "lost");
+    await nightly(brand);
+    expect(brand.mirrored()).toEqual([...ids(brand), "lost", "o7"].sort());
+    brand.before = undefined;
+    expect(await nightly(brand)).toMatchObject({ code: 0, verified: 1 });
+    expect(brand.mirrored()).toEqual(ids(brand));
+    expect(brand.sql("SELECT * FROM marked_slices")).toEqual([]);
+    expect((await brand.run("verify orders")).code).toBe(0);
+  });
+
+  test("outside the window is read again in turn, within the requests of the audit", async () => {
+    const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
+    await brand.run("sync orders --since 40d");
+    showDates(brand, { odd: "soon" });
+    await synced(brand, "sync orders --full");
+    const [before] = brand.sql<{ read_at: string }>("SELECT read_at FROM marked_slices");
+    const { asked, code } = await nightly(brand);
+    expect(code).toBe(0);
+    expect(asked.length).toBeLessThan(25);
+    const [after] = brand.sql<{ read_at: string }>("SELECT read_at FROM marked_slices");
+    expect(after && before && after.read_at > before.read_at).toBe(true);
+  });
+
+  test("in every range counts once", async () => {
+    const brand = makeBrand({
+      orders: [...orders, orderAt("none", null)],
+      doubts: { undated: "everywhere" },
+    });
+    for (const _ of [1, 2, 3]) {
+      const { code, err, verified } = await nightly(brand);
+      expect([code, verified]).toEqual([0, 0]);
+      expect(err).toContain("(1 such record, 1 without a readable date)");
+      expect(brand.mirrored()).toEqual(ids(brand));
+    }
+  });
+
+  test("is no change of a date range that was read before it", async () => {
+    const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
+    showDates(brand, { odd: "soon" });
+    await brand.run("sync orders --since 30d");
+    await nightly(brand, "sync orders --full");
+    expect((await brand.run("changes orders")).out).not.toContain("odd");
+  });
+});
+
+describe("a date outside the requested ones (A3)", () => {
+  test("below them is kept, and the run is not verified", async () => {
+    const brand = makeBrand({ orders, doubts: { belowRange: true } });
+    await brand.run("sync orders --since 10d");
+    const { code, err, verified } = await nightly(brand, "sync orders --since 10d");
+    expect([code, verified]).toEqual([0, 0]);
+    expect(err).toContain("is outside the requested dates");
+  });
+
+  test("is never removed because the range of its date does not have it", async () => {
+    const brand = makeBrand({ orders });
+    await synced(brand);
+    showDates(brand, { o2: at(noon - 200 * day) });
+    await nightly(brand);
+    expect(await nightly(brand, "sync orders --full")).toMatchObject({ code: 0, verified: 0 });
+    expect(await nightly(brand)).toMatchObject({ code: 0, verified: 0 });
+    expect(brand.mirrored()).toEqual(ids(brand));
+  });
+
+  test("among a dense second, on a page that is not the first, marks that second", async () => {
+    const dense = Array.from({ length: 130 }, (_, n) => orderAt(`c${n}`, noon - day));
+    const brand = makeBrand({ orders: dense });
+    brand.once(
+      ({ path, query }) => path === "/orders" && query.page === "2",
+      () => ({
+        envelope: (one: { data: object[] }) => ({
+          ...one,
+          data: [...one.data.slice(0, -1), { ...one.data.at(-1), order_date: at(noon - 2 * day) }],
+        }),
+      }),
+    );
+    expect(await synced(brand)).toMatchObject({ code: 0, verified: 0 });
+    expect(brand.mirrored()).toHaveLength(130);
+    expect(await nightly(brand)).toMatchObject({ code: 0, verified: 1 });
+  });
+
+  test("of a file of the library marks its slice", async () => {
+    const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
+    const brand = makeBrand({
+      content: [...files, fileAt("odd", 0, { created_at: "2026-13-01T00:00:00Z" })],
+      doubts: { undated: "everywhere" },
+    });
+    const { code, err } = await brand.run("sync content");
+    expect(code, err).toBe(0);
+    expect(brand.mirrored("content")).toHaveLength(31);
+    expect(brand.lastRun("content")).toMatchObject({ verified: 0 });
+  });
+});
+
+describe("an order that the API lists twice", () => {
+  const copy = (id: string, ms: number) =>
+    orderAt(id, ms, { total_amount: 99, order_number: "second store" });
+
+  test.each([
+    ["in one response, the same", orderAt("o20", noon - hour - 20 * 5 * hour)],
+    ["in one response, with other amounts", copy("o20", noon - hour - 20 * 5 * hour)],
+    ["with an older date", copy("o20", noon - 40 * day - minute)],
+    ["with a newer date", copy("o120", noon - 3 * day - minute)],
+    ["with an older date beyond the window", copy("o20", noon - 51 * day)],
+  ])("is named and kept once, and changes does not flip: %s", async (_, second) => {
+    const brand = makeBrand({ orders: [...orders, second] });
+    for (const command of [
+      "sync orders",
+      "sync orders",
+      "sync orders --full",
+      "sync orders",
+      "sync orders",
+    ]) {
+      const { code, err, verified } = await nightly(brand, command);
+      expect([code, verified], err).toEqual([0, 0]);
+      expect(err).toContain(`\`${second.id}\` is listed more than once`);
+    }
+    expect(brand.mirrored()).toHaveLength(250);
+    expect(brand.sql("SELECT * FROM changes")).toEqual([]);
+    const newest = brand.data.orders
+      .filter(({ id }) => id === second.id)
+      .map(({ order_date }) => order_date)
+      .sort();
+    const [kept] = brand.sql<{ date: string }>(
+      `SELECT order_date AS date FROM orders WHERE id = '${second.id}'`,
+    );
+    expect(kept?.date).toBe(newest.at(-1));
+  });
+
+  test("is verified again once it is listed once, with the remaining copy", async () => {
+    const brand = makeBrand({ orders: [...orders, copy("o20", noon - 40 * day)] });
+    await synced(brand);
+    brand.data.orders = brand.data.orders.filter(
+      ({ id, order_number }) => id !== "o20" || order_number !== null,
+    );
+    await nightly(brand);
+    expect(await nightly(brand, "sync orders --full")).toMatchObject({ code: 0, verified: 1 });
+    expect(brand.sql("SELECT total_amount AS amount FROM orders WHERE id = 'o20'")).toEqual([{ amount: 99 }]);
+  });
+});
+
+test("counts each order that was read, also those at the end of the audit's requests", async () => {
+  const brand = makeBrand({
+    orders: ordersBefore(noon - 60 * day, 2_000, hour),
+    doubts: { figures: "absent" },
+  });
+  await brand.run("sync orders");
+  for (let n = 0; n < 2_000; n += 1) brand.refund(`o${n}`, 1);
+  await nightly(brand);
+  const { rows_changed, rows_read } = brand.lastRun();
+  expect(rows_read).toBe(rows_changed);
+});
