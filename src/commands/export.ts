@@ -49,6 +49,8 @@ export const examples = {
 
 export function define(command: Command): void {
   command.argument("<table...>", "tables or views, spelled with - or _");
+  const stateOption = new Option("--state <file>", "Singer: only what changed since this state");
+  const otherFormats = formats.map(({ name }) => name).filter((name) => name !== "singer");
   const delta = new Option("--delta <folder>", "Delta tables: adds what changed since");
   const ofFiles = ["out", "excel", "decimalComma", "delimiter", "state", ...formats.map(({ name }) => name)];
   for (const option of outputFlags())
@@ -63,9 +65,7 @@ export function define(command: Command): void {
     .option("--include-removed", "add the removed records, with `removed_at`")
     .addOption(delta.conflicts([...ofFiles, ...selecting]))
     .addOption(parsed("--retain <duration>", "Delta: how long old files stay (7d)", parseDuration))
-    .addOption(
-      new Option("--state <file>", "Singer: only what changed since this state").implies({ singer: true }),
-    );
+    .addOption(stateOption.conflicts([...otherFormats, ...selecting]));
 }
 
 export async function run(options: ExportFlags, context: Context, names: readonly string[]): Promise<void> {
@@ -73,7 +73,11 @@ export async function run(options: ExportFlags, context: Context, names: readonl
   const { deps } = context;
   const { columns, where, limit, state, includeRemoved = false } = options;
   const known = [...new Set(names.map(checkTableName))];
-  const output = chooseOutput({ ...options }, known.length, deps);
+  const output = chooseOutput(
+    { ...options, ...(state === undefined ? {} : { singer: true }) },
+    known.length,
+    deps,
+  );
   const now = deps.clock.now();
   const at = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", now);
   const dates = parseRange(options, now);
@@ -84,6 +88,10 @@ export async function run(options: ExportFlags, context: Context, names: readonl
   await readMirror(options, deps, async (reading) => {
     const { mirror } = reading;
     const tables = known.map((name) => findTable(mirror, name, { includeRemoved }));
+    if (includeRemoved && tables.every(({ sources }) => sources.length === 1))
+      throw new UsageError(`\`--include-removed\` makes no difference to ${known.join(", ")}.`, {
+        hint: "leave it out: only tables of the API's records have removed ones",
+      });
     for (const table of tables) {
       const ofTable = table.columns.map(({ name }) => name);
       for (const name of columns ?? []) checkName(`column of \`${table.name}\``, name, ofTable);

@@ -25,3 +25,12 @@ test("a range that ends before it begins is refused, and is not an export withou
   expect(out).toBe("");
   expect(code).toBe(2);
 });
+
+test("--include-removed is refused if no table has removed records", async () => {
+  const mirror = await makeMirror();
+  mirror.db.close();
+  const run = async (...tables: string[]) =>
+    await brandapi(["export", ...tables, "--csv", "--include-removed", "--db", mirror.path]);
+  const refused = { code: 2, err: expect.stringContaining("`--include-removed` makes no difference to ") };
+  for (const table of ["sales-by-month", "sync-runs"]) expect(await run(table)).toMatchObject(refused);
+});

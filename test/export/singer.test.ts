@@ -280,7 +280,7 @@ test("keeps the bookmarks of tables that are not exported this time", async () =
 test.each([
   [["orders", "--singer", "--since", "7d"], 2, "cannot be used with option `--since <time>`"],
   [["orders", "--singer", "--as-of", "7d"], 2, "cannot be used with option `--as-of <time>`"],
-  [["orders", "--csv", "--state", "s"], 2, "`--csv` cannot be used with option `--singer`"],
+  [["orders", "--csv", "--state", "s"], 2, "`--state <file>` cannot be used with option `--csv`"],
   [["sales_by_month", "--singer"], 2, "not `sales_by_month`"],
   [["orders", "--singer", "--state", "bad.json"], 3, "no state of `brandapi export --singer`: "],
   [["orders", "--singer", "--state", "other.json"], 3, "no state of `brandapi export --singer`: "],
