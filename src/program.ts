@@ -52,9 +52,9 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       () => import("./commands/report.js"),
     ],
     export: ["Turn tables of the mirror into files or stdout", () => import("./commands/export.js")],
-    query: ["Ask the mirror in SQL", () => import("./commands/query.js")],
+    query: ["Run a read-only SQL query on the mirror", () => import("./commands/query.js")],
     tables: [
-      "Show what the mirror has: tables and views, their columns, an example",
+      "List the tables and views, their columns and an example query",
       () => import("./commands/tables.js"),
     ],
     changes: ["Show what changed in already mirrored records", () => import("./commands/changes.js")],

@@ -33,13 +33,14 @@ const tableRows = 1_000;
 const answerFormats = formats.filter(({ name }) => name !== "singer");
 
 export const about =
-  "One statement that reads: from the argument, a file or stdin. It cannot change the mirror. Ctrl-C ends it at " +
-  "once. Needs no key and no network. `brandapi tables` lists tables, views and columns.\n\n" +
+  "Runs one read-only statement, from the argument, a file or stdin. Needs no key and no network. `brandapi tables` " +
+  "lists the tables and views, `brandapi tables NAME` the columns of one.\n\n" +
   "Dates: `day` compares with `date('now', '-7 days')`, `month` with `'2026-10'`, and `order_date_utc` with " +
   "`datetime('now', '-7 days')`. Other timestamps are text with `T` and `Z`: write `datetime(synced_at)`.";
 
 export const examples = {
   'brandapi query "SELECT * FROM sales_by_month"': "month over month",
+  'brandapi query "SELECT * FROM sales_by_month" --as-of 30d': "the same, with what was known 30 days ago",
   'brandapi query "SELECT host_name, orders, net_by_currency FROM hosts" --csv': "orders per host",
   "brandapi query -f own.sql -p month=2026-10 -o october.xlsx": "your statement, with `:month` in it",
 };
