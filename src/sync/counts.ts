@@ -1,6 +1,7 @@
 import { firstPage } from "../api/index.js";
 import { everything, join, type Range, startOfSecond, subtract } from "../lib/ranges.js";
 import type { Count, Json, Query } from "../resources/types.js";
+import { countPresent } from "../state/index.js";
 import { type DatedRun, pagesFor, type SyncRun } from "./run.js";
 import { rangeQuery } from "./seek.js";
 
@@ -46,6 +47,13 @@ export function totalsOf(counts: readonly Counted[]): { api_total: number; mirro
   const all = counts.filter(({ check }) => check === allRecords);
   const sum = (side: "api" | "mirror") => all.reduce((total, one) => total + one[side], 0);
   return { api_total: sum("api"), mirror_total: sum("mirror") };
+}
+
+/** Records in the run's row the API's count of a list, and how many of its records the mirror has. */
+export function noteListTotals({ mirror, resource, row }: SyncRun, total: number): void {
+  row.api_total = total;
+  row.mirror_total = countPresent(mirror, resource.name);
+  row.differing = row.api_total === row.mirror_total ? 0 : 1;
 }
 
 /** Returns the counts that differ. @param distrusted the filters that are no evidence */

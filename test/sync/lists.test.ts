@@ -278,3 +278,37 @@ test("a host that the roster lists twice is named and kept once, and changes doe
   expect(brand.mirrored("roster")).toHaveLength(60);
   expect(brand.sql("SELECT * FROM changes")).toEqual([]);
 });
+
+describe("the run records the API's count of a list and the mirror's own", () => {
+  const totals = (brand: TestBrand, resource: string) => {
+    const { api_total, differing, mirror_total } = brand.lastRun(resource);
+    return { api_total, mirror_total, differing };
+  };
+
+  test("after a complete read", async () => {
+    const brand = makeBrand({ history: 200, gifts });
+    await brand.run("sync roster gifts opportunities surveys analytics-hosts");
+    for (const resource of ["roster", "gifts", "opportunities", "surveys", "analytics-hosts"]) {
+      const count = brand.mirrored(resource).length;
+      expect(count).toBeGreaterThan(0);
+      expect(totals(brand, resource)).toEqual({ api_total: count, mirror_total: count, differing: 0 });
+    }
+  });
+
+  test("if implausible removals are refused", async () => {
+    const brand = makeBrand({ roster: members });
+    await brand.run("sync roster");
+    brand.data.roster = members.slice(0, 20);
+    expect((await nightly(brand, "sync roster")).code).toBe(8);
+    expect(totals(brand, "roster")).toEqual({ api_total: 20, mirror_total: 60, differing: 1 });
+    await nightly(brand, "sync roster --accept-removals");
+    expect(totals(brand, "roster")).toEqual({ api_total: 20, mirror_total: 20, differing: 0 });
+  });
+
+  test("if the list never settles", async () => {
+    const brand = makeBrand({ roster: members, doubts: { mostCounted: 25 } });
+    expect((await nightly(brand, "sync roster")).code).toBe(8);
+    expect(totals(brand, "roster")).toMatchObject({ api_total: 25, differing: 1 });
+    expect(totals(brand, "roster").mirror_total).toBe(brand.mirrored("roster").length);
+  });
+});

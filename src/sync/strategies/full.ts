@@ -3,7 +3,7 @@ import { everything } from "../../lib/ranges.js";
 import { formatInstant } from "../../lib/times.js";
 import { keyOf } from "../../records/index.js";
 import { presentKeys } from "../../state/index.js";
-import { countListed } from "../counts.js";
+import { countListed, noteListTotals } from "../counts.js";
 import { type List, nameIds, readList, responsesOf, whyIncomplete } from "../list.js";
 import { removeMissing } from "../removals.js";
 import { type PlanStep, pagesFor, type Reader, type SyncRun } from "../run.js";
@@ -33,17 +33,17 @@ export async function readAll(run: SyncRun): Promise<void> {
   const { mirror, reporter, resource, row, shortfalls, state } = run;
   const list = await readList(run, { mirrored: () => presentKeys(mirror, resource.name) });
   const { askedAt, isComplete, repeated } = list;
-  const ids = mirror.transaction(() => {
+  mirror.transaction(() => {
     const written = new Set(writeRecords(run, list));
     state.missing.forget(written);
     const range = { from: Number.NEGATIVE_INFINITY, to: askedAt };
     if (isComplete) state.cover({ range, ids: written, askedAt, runId: row.run_id }, everything);
-    return written;
   });
-  row.api_total = row.mirror_total = ids.size;
-  row.differing = 0;
-  if (isComplete) removeMissing(run);
-  else if (repeated.length === 0) shortfalls.push(`the list of ${resource.name} ${whyIncomplete(list)}`);
+  noteListTotals(run, list.total);
+  if (isComplete) {
+    removeMissing(run);
+    noteListTotals(run, list.total);
+  } else if (repeated.length === 0) shortfalls.push(`the list of ${resource.name} ${whyIncomplete(list)}`);
   else {
     run.isPartial = true;
     reporter.warn(

@@ -1,6 +1,7 @@
 import { formatInstant } from "../../lib/times.js";
 import { hostIdOf, keepSnapshot } from "../../records/index.js";
 import { countPresent, presentIds } from "../../state/index.js";
+import { noteListTotals } from "../counts.js";
 import { readList, whyIncomplete } from "../list.js";
 import { guardRemovals } from "../removals.js";
 import type { Reader } from "../run.js";
@@ -17,6 +18,7 @@ export const snapshot: Reader = {
     const { mirror, resource, row, shortfalls, state, store } = run;
     const query = { sort: "sale_amount", order: "desc" };
     const list = await readList(run, { query, idOf: hostIdOf });
+    noteListTotals(run, list.total);
     if (!list.isComplete)
       return void shortfalls.push(`the ranking ${whyIncomplete({ ...list, repeated: [] })}`);
     const items = [...list.records.values()].map(({ record }) => record);
@@ -34,5 +36,6 @@ export const snapshot: Reader = {
       const range = { from: Number.NEGATIVE_INFINITY, to: list.askedAt };
       state.cover({ range, ids, askedAt: list.askedAt, runId: row.run_id });
     });
+    noteListTotals(run, list.total);
   },
 };
