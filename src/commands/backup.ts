@@ -61,10 +61,16 @@ export async function run(options: BackupFlags, { deps }: Context, dir: string |
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
 }
 
-async function backUp(dir: string | undefined, keep: number, { dbPath, profile }: Settings, deps: Deps) {
+async function backUp(
+  dir: string | undefined,
+  keep: number,
+  { dbPath, output, profile }: Settings,
+  deps: Deps,
+) {
+  const reporter = createReporter(deps, output);
   // Other mirrors may have the same folder for their copies.
   const originOf = (mirror: Mirror) => `${readInfo(mirror, "brand_id")} ${firstRead(mirror)}`;
-  const origin = await withMirror(openMirrorReadOnly(dbPath), originOf);
+  const origin = await withMirror(openMirrorReadOnly(dbPath, { reporter }), originOf);
   const folder = dir === undefined ? join(dirname(dbPath), "backups") : expandPath(dir, deps);
   if (dir === undefined) makeFolder(folder, 0o700);
   const older: string[] = [];
@@ -97,7 +103,8 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
  * @throws MirrorUnusable if the copy is damaged, or of another brand: nothing is changed
  */
 async function restore(file: string, { brand, dbPath, output }: Settings, deps: Deps) {
-  const { note, warn } = createReporter(deps, output);
+  const reporter = createReporter(deps, output);
+  const { note, warn } = reporter;
   const from = expandPath(file, deps);
   if (!statSync(from).isFile())
     throw new MirrorUnusable(`A backup is a file: ${from}`, { hint: "name a file with `--restore`" });
@@ -108,14 +115,21 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
     const kept = existsSync(db) ? aside : null;
     const present = kept === null ? null : await readPresent(db);
     const { copy } = await copyMirror(from, dirname(db), deps);
-    await withMirror(openMirror(copy), (mirror) => {
+    await withMirror(openMirror(copy, { isCopy: true, reporter }), (mirror) => {
       const [id, name] = [readInfo(mirror, "brand_id"), readInfo(mirror, "brand_name")];
       if (id !== (present?.brand ?? brand?.id ?? id))
         throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
           hint: "choose another backup, or name its profile: `--profile NAME`",
         });
       // Without a list since, the copy keeps its own: the next sync finds that it differs from the profile's.
-      if (present) keepOut(mirror, present.forgotten, present.omit.length > 0 ? present.omit : undefined);
+      if (present) {
+        const { lost } = keepOut(
+          mirror,
+          present.forgotten,
+          present.omit.length > 0 ? present.omit : undefined,
+        );
+        for (const each of lost) warn(each);
+      }
       if (!scrub(mirror)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some space" });
       if (present?.backup) writeInfo(mirror, "last_backup", present.backup);
       // On a full disk the log would stay behind, and with it what it holds.

@@ -7,6 +7,7 @@ import { openMirrorReadOnly } from "../query/index.js";
 import { type KnownHost, keepOut, readHosts, scrub } from "../records/index.js";
 import { printJson } from "../ui/print.js";
 import { openPrompt } from "../ui/prompt.js";
+import { createReporter } from "../ui/reporter.js";
 import { escapeLines } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parsed } from "./flags.js";
@@ -42,7 +43,8 @@ export function define(command: Command): void {
 export async function run({ host, ...options }: ForgetFlags, { deps }: Context): Promise<void> {
   const { json, quiet, yes } = options;
   const { dbPath } = await readSettings(options, deps);
-  const hosts = await deps.killable(() => withMirror(openMirrorReadOnly(dbPath), readHosts));
+  const reporter = createReporter(deps, options);
+  const hosts = await deps.killable(() => withMirror(openMirrorReadOnly(dbPath, { reporter }), readHosts));
   const known = findHost(host.replace(/^@/, ""), hosts);
   const { id } = known;
   const { ask, close } = openPrompt(deps);
@@ -54,12 +56,13 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
   const forget = () =>
     withFile(dbPath, (mirror) => {
       const at = formatInstant(deps.clock.now());
-      const { counts } = mirror.transaction(() => {
+      const { counts, lost } = mirror.transaction(() => {
         const rewritten = keepOut(mirror, [id]);
         const run = beginRun(mirror, "forget", at);
         saveRun(mirror, { ...run, finished_at: at, rows_changed: rewritten.total, outcome: "done" });
         return rewritten;
       });
+      for (const each of lost) reporter.warn(each);
       if (!scrub(mirror))
         throw new MirrorBusy("The host is forgotten, but the mirror's files still hold bytes of it.", {
           hint: `close programs that read the mirror, free space, then run \`brandapi forget --host ${id}\``,

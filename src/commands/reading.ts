@@ -24,11 +24,13 @@ export async function readMirror(
   work: (reading: Reading) => Promise<void>,
 ): Promise<void> {
   const { dbPath } = await readSettings(options, deps);
+  const reporter = createReporter(deps, options);
   const read = async (mirror: Mirror) => {
-    const reporter = createReporter(deps, options);
     const style = styleFor(deps.stdout, options, deps.env);
     const reading = { deps, mirror, reporter, style, width: terminalWidth(deps.stdout) };
-    await withSnapshot(mirror, () => work(reading)).finally(reporter.close);
+    await withSnapshot(mirror, () => work(reading));
   };
-  await deps.killable(() => withMirror(openMirrorReadOnly(dbPath), read));
+  await deps
+    .killable(() => withMirror(openMirrorReadOnly(dbPath, { reporter }), read))
+    .finally(reporter.close);
 }

@@ -20,7 +20,7 @@ import {
   withFile,
   withRestoreHint,
 } from "../mirror/index.js";
-import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
+import { type OpenOptions, openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
 import { keepOut, readKeptOut, scrub } from "../records/index.js";
 import { refuseSkew } from "../sync/clock.js";
 import type { SyncSession } from "../sync/run.js";
@@ -70,7 +70,7 @@ export async function withMirrorRun(
     const api = await openApi(settings, deps, reporter);
     closers.unshift(() => api.close());
     const open = purpose === "prove" ? openMirrorReadOnly : openPresent;
-    const present = await killable(() => open(dbPath));
+    const present = await killable(() => open(dbPath, { reporter }));
     closers.unshift(() => present.db.close());
     if (purpose !== "plan")
       closers.unshift((await lockMirror(dbPath, { wait, clock, signal, queued: reporter.note })).release);
@@ -96,7 +96,7 @@ export async function withMirrorRun(
     const isSync = command === "sync";
     if (isSync && present.id !== null) await killable(async () => checkForDamage(present, clock.now()));
     present.db.close();
-    const mirror = await killable(() => openMirror(dbPath));
+    const mirror = await killable(() => openMirror(dbPath, { reporter }));
     try {
       claimMirror(mirror, identity.brand);
       if (isSync) noteChecked(mirror, clock.now());
@@ -126,19 +126,25 @@ export async function withMirrorRun(
 }
 
 /** Opens the mirror for reading, brought up to date from what it holds; without one, an empty one in memory. */
-async function openPresent(path: string): Promise<Mirror> {
+async function openPresent(path: string, options: OpenOptions): Promise<Mirror> {
   const mirror = await openMirrorOrNone(path);
   if (schemaVersion(mirror) !== "older") return mirror;
   mirror.db.close();
-  return await openMirrorReadOnly(path);
+  return await openMirrorReadOnly(path, options);
 }
 
 /** Takes what the profile omits out of all that is stored if its list has changed, and does a scrub that is due. */
-function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Reporter, "note">): void {
+function omitMembers(
+  mirror: Mirror,
+  omit: readonly string[],
+  { note, warn }: Pick<Reporter, "note" | "warn">,
+): void {
   const before = readKeptOut(mirror).omit;
   if (String(omit) !== String(before)) {
-    const rewritten = `${counted(keepOut(mirror, [], omit).total, "record")} rewritten`;
+    const { lost, total } = keepOut(mirror, [], omit);
+    const rewritten = `${counted(total, "record")} rewritten`;
     const back = before.length > 0 ? "; `sync --full` reads what is no longer omitted" : "";
+    for (const text of lost) warn(text);
     note(`omits ${omit.join(", ") || "nothing"}: ${rewritten}${back}`);
   }
   scrub(mirror);

@@ -22,6 +22,8 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   try {
     db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
     keepTempInMemory(db);
+    // A table that somebody added may reference ours: moving or rebuilding rows must neither fail nor delete its rows.
+    db.pragma("foreign_keys = OFF");
     // SQLite opens its log, by name, with the first read.
     db.pragma("schema_version");
     checkFile({ id, path });

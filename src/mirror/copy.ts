@@ -1,13 +1,23 @@
-import { closeSync, constants, copyFileSync, existsSync, linkSync, openSync, renameSync } from "node:fs";
-import { join } from "node:path";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  openSync,
+  renameSync,
+  statSync,
+} from "node:fs";
+import { dirname, join, parse } from "node:path";
 import type { Deps } from "../deps.js";
 import { MirrorUnusable } from "../errors.js";
 import { codeOf, reasonOf } from "../lib/failures.js";
-import { beginPart } from "../lib/parts.js";
+import { makeFolder } from "../lib/make-folder.js";
+import { beginPart, endPart } from "../lib/parts.js";
 import { withFile } from "./connect.js";
 import { readInfo } from "./info.js";
 import type { Mirror } from "./mirror.js";
-import { moveLogs } from "./place.js";
+import { moveLogs, realPlace } from "./place.js";
 import { checkIdentity, findDamage, schemaVersion } from "./version.js";
 
 /** The number of records, of their versions and of changes, and all runs: one text. */
@@ -53,6 +63,24 @@ export async function copyMirror(
     if (damage !== null) throw unsound(damage);
   }).catch(refuse);
   return { copy, records: Number.parseInt(expected, 10) };
+}
+
+/**
+ * Copies a mirror of an older version into the folder `backups` next to it. `backup --keep` never deletes this copy.
+ * @returns its path, and when it was made (ISO 8601)
+ */
+export async function backUpBeforeMigration({ path }: Mirror): Promise<{ at: string; path: string }> {
+  const place = realPlace(path);
+  const folder = join(dirname(place), "backups");
+  makeFolder(folder, 0o700);
+  // A killed process leaves a temporary copy, which the next copy into the folder removes.
+  const { copy } = await copyMirror(place, folder, { random: () => 0, catchSignals: (work) => work() });
+  const at = statSync(copy).mtime.toISOString();
+  const name = `${parse(place).name}-before-migration-${at.replace(/[-:.]/g, "")}.sqlite`;
+  const backup = join(folder, name);
+  renameSync(copy, backup);
+  endPart(copy);
+  return { at, path: backup };
 }
 
 /** Puts a file in a mirror's place, which is never empty meanwhile. The present mirror is kept under another name. */

@@ -1,7 +1,7 @@
 /** The door of this room: everything that other rooms may use. */
 
 export { busyMs, connect, createFile, layOut, withFile, withMirror } from "./connect.js";
-export { copyMirror, lastBackup, putInPlace } from "./copy.js";
+export { backUpBeforeMigration, copyMirror, lastBackup, putInPlace } from "./copy.js";
 export { checkForDamage, noteChecked, withRestoreHint } from "./damage.js";
 export { asMirrorError } from "./errors.js";
 export { checkOwner, claimMirror, forgetInfo, readInfo, writeInfo } from "./info.js";
@@ -20,6 +20,7 @@ export {
   createTable,
   dateColumns,
   idColumn,
+  indexNames,
   mainTimestamp,
   type Part,
   parts,

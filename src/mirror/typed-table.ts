@@ -82,12 +82,21 @@ export function idColumn({ list }: TableShape): "record_id" | "row_id" {
 /** Returns the statements that create the indexes of a shape's tables if they are missing. */
 export function createIndexes(shape: TableShape): readonly string[] {
   return parts.flatMap((part) => {
-    const table = tableName(shape, part);
+    const table = quote(tableName(shape, part));
     return shape.indexes.map((columns) => {
-      const name = quote(`${table}_by_${columns.join("_")}`);
-      return `CREATE INDEX IF NOT EXISTS ${name} ON ${quote(table)} (${columns.map(quote).join(", ")})`;
+      const name = quote(indexName(shape, part, columns));
+      return `CREATE INDEX IF NOT EXISTS ${name} ON ${table} (${columns.map(quote).join(", ")})`;
     });
   });
+}
+
+/** Returns the names of all indexes of a shape's tables. */
+export function indexNames(shape: TableShape): readonly string[] {
+  return parts.flatMap((part) => shape.indexes.map((columns) => indexName(shape, part, columns)));
+}
+
+function indexName(shape: TableShape, part: Part, columns: readonly string[]): string {
+  return `${tableName(shape, part)}_by_${columns.join("_")}`;
 }
 
 export function quote(name: string): string {

@@ -1,7 +1,9 @@
 import { ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
+import { type Reporter, silentReporter } from "../lib/reporter.js";
 import { loadSqlite } from "../lib/sqlite.js";
 import {
   asMirrorError,
+  backUpBeforeMigration,
   busyMs,
   checkIdentity,
   checkPlace,
@@ -14,31 +16,54 @@ import {
   mirrorOf,
   runUnderWay,
   schemaVersion,
+  writeInfo,
 } from "../mirror/index.js";
-import { isOutdated, reproject } from "../records/index.js";
+import { brokenViews, isOutdated, reproject } from "../records/index.js";
 import { createViews, viewsToMake } from "./views/index.js";
 
 /** How long to wait for a different program that writes, in milliseconds. */
 const patienceMs = 10_000;
 
+export interface OpenOptions {
+  /** True for a copy of a mirror, such as a backup that is restored: it is migrated without a backup. */
+  isCopy?: boolean;
+  /** Learns where the backup before a migration is, and what of somebody's own views, indexes and triggers was lost. */
+  reporter?: Pick<Reporter, "note" | "warn">;
+}
+
 /**
- * Opens the mirror for writing, creating it (mode 0600, its folder 0700) if there is none, and migrates it to this
- * version's tables in one transaction.
+ * Opens the mirror for writing, creating it (mode 0600, its folder 0700) if there is none. A mirror of an older version is
+ * backed up, and migrated to this version's tables in one transaction.
  * @throws MirrorUnusable if the file is no mirror, damaged, or written by a newer version (left untouched)
  */
-export async function openMirror(path: string): Promise<Mirror> {
+export async function openMirror(path: string, options: OpenOptions = {}): Promise<Mirror> {
+  const { isCopy = false, reporter = silentReporter } = options;
   if (!checkPlace(path)) await createFile(path);
   return await opened(path, false, async (mirror) => {
+    const isOlder = schemaVersion(mirror) === "older";
+    const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
     layOut(mirror.db);
     mirror.db.pragma("synchronous = NORMAL");
     mirror.db.pragma("cache_size = -16000");
     mirror.db.pragma("wal_autocheckpoint = 1000");
     mirror.db.pragma(`busy_timeout = ${patienceMs}`);
-    mirror.transaction(() => {
+    const lost = mirror.transaction(() => {
+      const brokenBefore = isOlder ? brokenViews(mirror) : new Map<string, string>();
       migrate(mirror.db);
-      reproject(mirror);
-      createViews(mirror);
+      const objects = [...reproject(mirror), ...createViews(mirror)];
+      if (backup !== null) writeInfo(mirror, "last_backup", JSON.stringify(backup));
+      if (!isOlder) return objects;
+      const broken = [...brokenViews(mirror)].filter(([name]) => !brokenBefore.has(name));
+      return [
+        ...objects,
+        ...broken.map(([name, reason]) => `the view \`${name}\` no longer works: ${reason}`),
+      ];
     });
+    if (backup !== null)
+      reporter.note(
+        `The mirror was migrated to the tables of this version. A backup from before: ${backup.path}`,
+      );
+    for (const text of lost) reporter.warn(text);
     mirror.db.pragma(`busy_timeout = ${busyMs}`);
     return mirror;
   });
@@ -49,7 +74,7 @@ export async function openMirror(path: string): Promise<Mirror> {
  * brought up to date first, from what it holds.
  * @throws ConfigurationError if there is no mirror yet; MirrorBusy while an older version writes into it
  */
-export async function openMirrorReadOnly(path: string): Promise<Mirror> {
+export async function openMirrorReadOnly(path: string, options: OpenOptions = {}): Promise<Mirror> {
   if (!checkPlace(path))
     throw new ConfigurationError(`No mirror yet: ${path}.`, {
       hint: "run `brandapi sync` first, or `brandapi demo`",
@@ -69,7 +94,7 @@ export async function openMirrorReadOnly(path: string): Promise<Mirror> {
       throw new MirrorBusy(`A run holds this mirror, which an older version wrote: ${path}.`, {
         hint: "wait for it to end: then this version brings the mirror up to date",
       });
-    (await openMirror(path)).db.close();
+    (await openMirror(path, options)).db.close();
     return await connect(path, true);
   });
 }

@@ -1,5 +1,6 @@
 /** The door of this room: everything that other rooms may use. */
 
+export { brokenViews, readAddedObjects, restoreAddedObjects } from "./added-objects.js";
 export { readAsOf } from "./as-of.js";
 export type { Readings } from "./changes.js";
 export { openComparison } from "./compare.js";

@@ -36,7 +36,8 @@ export function openDoor(mirror: Mirror): (value: Json, resource: string) => Jso
 /**
  * Adds hosts to those that are kept out, replaces the list of omitted members, and takes both out of all that is stored.
  * Call `scrub` after it.
- * @returns how many records were rewritten, in all and by resource
+ * @returns how many records were rewritten, in all and by resource, and a sentence for each index and trigger that somebody
+ * added and that was lost
  */
 export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonly string[]) {
   const known = readKeptOut(mirror);
@@ -51,9 +52,9 @@ export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonl
       counts[record.resource] = (counts[record.resource] ?? 0) + 1;
     }
     const changed = [...resources, ...details].filter(({ name }) => name in counts);
-    rebuildTables(mirror, changed);
+    const lost = rebuildTables(mirror, changed);
     mirror.db.exec(snapshots);
-    return { total: affected.length, counts };
+    return { total: affected.length, counts, lost };
   });
 }
 

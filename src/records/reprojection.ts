@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   createTable,
+  indexNames,
   type Mirror,
   parts,
   quote,
@@ -12,6 +13,7 @@ import {
 import { details, resources } from "../resources/index.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Json, Resource } from "../resources/types.js";
+import { clearNames, readAddedObjects, restoreAddedObjects } from "./added-objects.js";
 import { dropDeclared, dropValueNames } from "./discovered.js";
 import { openColumns } from "./open-columns.js";
 import { indexProjection, openTables, type WriteRows } from "./projection.js";
@@ -37,20 +39,37 @@ export function isOfOtherShape(mirror: Mirror): boolean {
   return [...resources, ...details].some((resource) => !hasShape(mirror, resource));
 }
 
-/** Brings every typed table to this version's shape, and creates missing ones. Call it in a transaction. */
-export function reproject(mirror: Mirror): void {
-  for (const resource of [...resources, ...details])
-    if (!isCurrent(mirror, resource)) rebuild(mirror, resource);
+/**
+ * Brings every typed table to this version's shape, and creates missing ones. Call it in a transaction.
+ * @returns a sentence for each index and trigger that somebody added and that no longer fits
+ */
+export function reproject(mirror: Mirror): string[] {
+  const all = [...resources, ...details];
+  const cleared = readInfo(mirror, removedTables) === null ? clearNames(mirror, all.flatMap(removedOf)) : [];
+  writeInfo(mirror, removedTables, "separate");
+  const outdated = all.filter((resource) => !isCurrent(mirror, resource));
+  return [...cleared, ...outdated.flatMap((resource) => rebuild(mirror, resource))];
 }
 
-/** Rebuilds all tables of these resources from their records, in one transaction. */
-export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): void {
-  mirror.transaction(() => {
-    for (const resource of resources) rebuild(mirror, resource);
-  });
+/** The name of the note that removed records have tables of their own in this mirror. */
+const removedTables = "removed_tables";
+
+function removedOf(resource: Resource): string[] {
+  return tablesOf(resource).map((shape) => tableName(shape, "removed"));
 }
 
-function rebuild(mirror: Mirror, resource: Resource): void {
+/**
+ * Rebuilds all tables of these resources from their records, in one transaction.
+ * @returns a sentence for each index and trigger that somebody added and that no longer fits
+ */
+export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): string[] {
+  return mirror.transaction(() => resources.flatMap((resource) => rebuild(mirror, resource)));
+}
+
+function rebuild(mirror: Mirror, resource: Resource): string[] {
+  const tables = tablesOf(resource).flatMap((shape) => parts.map((part) => tableName(shape, part)));
+  const ownIndexes = tablesOf(resource).flatMap((shape) => indexNames(shape));
+  const added = readAddedObjects(mirror, tables, ownIndexes);
   for (const shape of tablesOf(resource)) {
     for (const part of parts) mirror.db.exec(`DROP TABLE IF EXISTS ${quote(tableName(shape, part))}`);
     dropDeclared(mirror, shape);
@@ -77,6 +96,8 @@ function rebuild(mirror: Mirror, resource: Resource): void {
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
   if (write) indexProjection(mirror, resource);
   writeInfo(mirror, infoName(resource), fingerprint(resource));
+  // The rows are not new, so no trigger runs for them.
+  return restoreAddedObjects(mirror, added);
 }
 
 /** Sets the month of each earlier version of a resource's records. */

@@ -21,14 +21,14 @@ export interface TableFinding {
  * asked. The finding is kept for `status` until a later one.
  */
 export function proveTables(
-  { clock, mirror }: Pick<SyncSession, "clock" | "mirror">,
+  { clock, mirror, reporter }: Pick<SyncSession, "clock" | "mirror" | "reporter">,
   resource: Resource,
   repair: boolean,
 ): TableFinding & { error: string | null } {
   const resources = [resource, detailsOf(resource) ?? []].flat();
   const before = compareTables(mirror, resources);
   const isRepaired = repair && before.length > 0;
-  if (isRepaired) rebuildTables(mirror, resources);
+  if (isRepaired) for (const lost of rebuildTables(mirror, resources)) reporter.warn(lost);
   const left = isRepaired ? compareTables(mirror, resources) : before;
   const note = noteTables(mirror, resource.name, left, formatInstant(clock.now()));
   const differences = (note ? left : before).map((one) => ({ ...one, why: differenceText(one) }));

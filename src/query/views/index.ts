@@ -1,4 +1,5 @@
 import { type Mirror, quote } from "../../mirror/index.js";
+import { readAddedObjects, restoreAddedObjects } from "../../records/index.js";
 import { campaignsOwing } from "./campaigns-owing.js";
 import { commissionByHost } from "./commission-by-host.js";
 import { contentByHost } from "./content-by-host.js";
@@ -41,10 +42,16 @@ export function viewsToMake({ db }: Mirror): View[] {
   return views.filter((view) => !there.has(statement(view)));
 }
 
-/** Creates these views. Their tables must exist. */
-export function createViews(mirror: Mirror): void {
-  for (const view of viewsToMake(mirror))
+/**
+ * Creates the views that are missing or differ from this version's. Their tables must exist.
+ * @returns a sentence for each trigger that somebody added and that no longer fits
+ */
+export function createViews(mirror: Mirror): string[] {
+  return viewsToMake(mirror).flatMap((view) => {
+    const added = readAddedObjects(mirror, [view.name]);
     mirror.db.exec(`DROP VIEW IF EXISTS ${quote(view.name)}; ${statement(view)}`);
+    return restoreAddedObjects(mirror, added);
+  });
 }
 
 function statement(view: View): string {

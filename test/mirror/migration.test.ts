@@ -1,0 +1,155 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import { migrations } from "../../src/mirror/schema.js";
+import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
+import { compareTables } from "../../src/records/index.js";
+import { details, resources } from "../../src/resources/index.js";
+import { makeHome } from "../support/home.js";
+import { anOrder } from "../support/mirror.js";
+import { brandapi } from "../support/program.js";
+
+const schema = readFileSync(new URL("./schema-0.1.0.sql", import.meta.url), "utf8");
+const day = (n: number) => `2026-11-0${n}T00:00:00.000Z`;
+
+/** Creates a mirror as version 0.1.0 wrote it: order 1 was refunded, order 2 was removed. @param more SQL to run on it */
+function releasedMirror(more = ""): string {
+  const path = join(makeHome(), "default.sqlite");
+  const db = new Sqlite(path);
+  db.exec(schema);
+  const record = db.prepare(
+    `INSERT INTO records (record_id, resource, key, json, dated_at, since_at, removed_at)
+     VALUES (@id, @resource, @key, @json, @dated, @since, @removed)`,
+  );
+  const base = { resource: "orders", dated: null, since: day(1), removed: null };
+  const json = (n: number, fields = {}) => JSON.stringify(anOrder(n, fields));
+  record.run({ ...base, id: 1, key: "order-1", json: json(1, { refund_amount: 5 }), since: day(2) });
+  record.run({ ...base, id: 2, key: "order-2", json: json(2), since: day(3), removed: day(3) });
+  record.run({ ...base, id: 3, key: "order-3", json: json(3) });
+  const gift = JSON.stringify({ id: 7, colour: "red" });
+  record.run({ ...base, id: 4, resource: "gifts", key: "7", json: gift, since: day(3), removed: day(3) });
+  db.prepare("INSERT INTO record_versions VALUES (1, 1, ?, ?, ?, 1, 2)").run(json(1), day(1), day(2));
+  db.prepare("INSERT INTO record_versions VALUES (2, 2, ?, ?, ?, 1, 3)").run(json(2), day(1), day(3));
+  db.exec(`
+    INSERT INTO orders (id, synced_at, removed_at, record_id)
+      SELECT key, since_at, removed_at, record_id FROM records WHERE resource = 'orders';
+    INSERT INTO changes (resource, key, kind, field, old, new, last_seen_unchanged_at, seen_changed_at, run_id)
+      VALUES ('orders', 'order-1', 'changed', 'refund_amount', '0', '5', '${day(1)}', '${day(2)}', 2);
+    INSERT INTO sync_runs (resource, started_at, finished_at, rows_read, outcome, verified)
+      VALUES ('orders', '${day(1)}', '${day(1)}', 3, 'done', 1), ('gifts', '${day(1)}', '${day(1)}', 1, 'done', 1);
+    INSERT INTO mirror_info VALUES ('brand_id', 'b'), ('brand_name', 'Brand');
+    ${more}`);
+  db.close();
+  return path;
+}
+
+function rowsIn(path: string, sql: string): unknown[] {
+  const db = new Sqlite(path, { readonly: true });
+  try {
+    return db.prepare(sql).all();
+  } finally {
+    db.close();
+  }
+}
+
+function backupsOf(path: string): string[] {
+  const folder = join(path, "..", "backups");
+  return readdirSync(folder).map((name) => join(folder, name));
+}
+
+const history = ["record_versions", "changes", "sync_runs"].map(
+  (table) =>
+    `SELECT * FROM ${table === "record_versions" ? "(SELECT version_id, record_id, json, since_at, until_at, present, run_id FROM record_versions)" : table}`,
+);
+
+describe("a mirror that version 0.1.0 wrote", () => {
+  test.each([
+    ["reads", openMirrorReadOnly],
+    ["syncs", openMirror],
+  ])(
+    "is migrated as soon as somebody %s, keeps its history, and its removed records move",
+    async (_, open) => {
+      const path = releasedMirror();
+      const before = history.map((sql) => rowsIn(path, sql));
+      const mirror = await open(path);
+      expect(compareTables(mirror, [...resources, ...details])).toEqual([]);
+      mirror.db.close();
+      expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: migrations.length }]);
+      expect(history.map((sql) => rowsIn(path, sql))).toEqual(before);
+      expect(rowsIn(path, "SELECT id, refund_amount FROM orders ORDER BY id")).toEqual([
+        { id: "order-1", refund_amount: 5 },
+        { id: "order-3", refund_amount: 0 },
+      ]);
+      expect(rowsIn(path, "SELECT id, removed_at FROM orders_removed")).toEqual([
+        { id: "order-2", removed_at: day(3) },
+      ]);
+      expect(rowsIn(path, "SELECT order_id FROM order_line_items_removed")).toEqual([
+        { order_id: "order-2" },
+      ]);
+      expect(rowsIn(path, "SELECT colour FROM gifts_removed")).toEqual([{ colour: "red" }]);
+      expect(rowsIn(path, "SELECT id, net_amount FROM orders_net")).toHaveLength(2);
+    },
+  );
+
+  test("is backed up first, and the backup is what it was", async () => {
+    const path = releasedMirror();
+    const before = rowsIn(path, "SELECT * FROM orders ORDER BY record_id");
+    const first = await brandapi(["query", "SELECT count(*) AS orders FROM orders", "--db", path]);
+    expect(first).toMatchObject({ code: 0, out: expect.stringContaining("2") });
+    const [backup = "", ...others] = backupsOf(path);
+    expect(others).toEqual([]);
+    expect(first.err).toContain(`A backup from before: ${backup}`);
+    expect(statSync(backup).mode & 0o777).toBe(0o600);
+    expect(rowsIn(backup, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
+    expect(rowsIn(backup, "SELECT * FROM orders ORDER BY record_id")).toEqual(before);
+    expect(
+      rowsIn(
+        path,
+        "SELECT json_extract(value, '$.path') AS path FROM mirror_info WHERE name = 'last_backup'",
+      ),
+    ).toEqual([{ path: backup }]);
+    const again = await brandapi(["query", "SELECT 1", "--db", path]);
+    expect(again).toMatchObject({ code: 0, err: "" });
+    expect(backupsOf(path)).toEqual([backup]);
+    const restored = await brandapi(["backup", "--restore", backup, "--db", path]);
+    expect(restored.code).toBe(0);
+    expect(backupsOf(path)).toEqual([backup]);
+    expect(rowsIn(path, "SELECT id FROM orders_removed")).toEqual([{ id: "order-2" }]);
+  });
+
+  test("stays as it was when its migration fails", async () => {
+    const path = releasedMirror("UPDATE records SET json = 'not json' WHERE record_id = 3");
+    await expect(openMirror(path)).rejects.toThrow("record 3 is not JSON");
+    expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
+    expect(rowsIn(path, "SELECT id FROM orders WHERE removed_at IS NOT NULL")).toEqual([{ id: "order-2" }]);
+  });
+
+  test("keeps indexes, triggers and views that a person added, and names those that no longer fit", async () => {
+    const path = releasedMirror(`
+      CREATE TABLE log (id);
+      CREATE INDEX my_index ON orders (currency);
+      CREATE TRIGGER my_trigger AFTER INSERT ON orders BEGIN INSERT INTO log VALUES (new.id); END;
+      CREATE VIEW my_view AS SELECT id FROM orders;
+      CREATE INDEX old_index ON orders (removed_at);
+      CREATE TRIGGER old_trigger AFTER INSERT ON orders WHEN new.removed_at IS NULL BEGIN SELECT 1; END;
+      CREATE VIEW old_view AS SELECT id FROM orders WHERE removed_at IS NULL;
+      CREATE VIEW roster_removed AS SELECT * FROM roster;
+      CREATE TABLE content_removed (mine);`);
+    const warnings: string[] = [];
+    const reporter = { note: () => {}, warn: (text: string) => void warnings.push(text) };
+    (await openMirror(path, { reporter })).db.close();
+    expect(warnings).toEqual([
+      "the view `roster_removed` was dropped, because the mirror has a table of that name now: CREATE VIEW roster_removed AS SELECT * FROM roster",
+      "the table `content_removed` is named `content_removed_renamed` now, because the mirror has a table of that name",
+      "the index `old_index` that was added to `orders` no longer fits and was dropped (no such column: removed_at): CREATE INDEX old_index ON orders (removed_at)",
+      "the trigger `old_trigger` that was added to `orders` no longer fits and was dropped (no such column: new.removed_at): CREATE TRIGGER old_trigger AFTER INSERT ON orders WHEN new.removed_at IS NULL BEGIN SELECT 1; END",
+      "the view `old_view` no longer works: no such column: removed_at",
+    ]);
+    expect(
+      rowsIn(path, "SELECT name FROM sqlite_master WHERE name LIKE 'my!_%' ESCAPE '!' ORDER BY 1"),
+    ).toEqual(["my_index", "my_trigger", "my_view"].map((name) => ({ name })));
+    expect(rowsIn(path, "SELECT * FROM log")).toEqual([]);
+    expect(rowsIn(path, "SELECT mine FROM content_removed_renamed")).toEqual([]);
+  });
+});

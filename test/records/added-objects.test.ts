@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { keepOut, openRecords, rebuildTables } from "../../src/records/index.js";
+import { orders } from "../../src/resources/orders.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { runForTest } from "./mirror.js";
+
+/** A mirror with an index, a trigger and a table that references ours, as somebody would add them. */
+async function withAddedObjects() {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
+  mirror.db.exec(`
+    CREATE INDEX my_index ON orders (currency);
+    CREATE INDEX my_other_index ON order_line_items (sku);
+    CREATE TABLE log (what, id);
+    CREATE TRIGGER my_trigger AFTER INSERT ON orders BEGIN INSERT INTO log VALUES ('added', new.id); END;
+    CREATE TRIGGER my_other_trigger AFTER DELETE ON orders BEGIN INSERT INTO log VALUES ('removed', old.id); END;
+    CREATE TABLE notes (record_id REFERENCES orders (record_id) ON DELETE CASCADE);
+    INSERT INTO notes SELECT record_id FROM orders`);
+  const all = (sql: string) => mirror.db.prepare(sql).pluck().all();
+  const added = () => all("SELECT name FROM sqlite_master WHERE name LIKE 'my!_%' ESCAPE '!' ORDER BY name");
+  return { mirror, all, added };
+}
+
+const names = ["my_index", "my_other_index", "my_other_trigger", "my_trigger"];
+
+test("keeps somebody's indexes and triggers when tables are rebuilt, and runs no trigger for it", async () => {
+  const { mirror, all, added } = await withAddedObjects();
+  expect(rebuildTables(mirror, [orders])).toEqual([]);
+  expect(added()).toEqual(names);
+  expect(all("SELECT count(*) FROM log")).toEqual([0]);
+  expect(all("SELECT count(*) FROM notes")).toEqual([2]);
+});
+
+test("keeps them when a host is forgotten or a member is omitted", async () => {
+  const { mirror, added } = await withAddedObjects();
+  expect(keepOut(mirror, ["host-1"]).lost).toEqual([]);
+  expect(added()).toEqual(names);
+  expect(keepOut(mirror, [], ["host.first_name"])).toMatchObject({ total: 1, lost: [] });
+  expect(added()).toEqual(names);
+});
+
+test("names an index that the new rows do not allow", async () => {
+  const { mirror, added } = await withAddedObjects();
+  mirror.db.exec(
+    "DELETE FROM orders WHERE id = 'order-2'; CREATE UNIQUE INDEX my_unique ON orders (currency)",
+  );
+  expect(rebuildTables(mirror, [orders])).toEqual([
+    expect.stringMatching(/^the index `my_unique` that was added to `orders` no longer fits .*UNIQUE/),
+  ]);
+  expect(added()).toEqual(names);
+});
+
+test("removes a record that somebody's table references, and leaves that table alone", async () => {
+  const { mirror, all } = await withAddedObjects();
+  mirror.db.exec(
+    "CREATE TABLE tags (record_id REFERENCES orders (record_id)); INSERT INTO tags VALUES (1), (2)",
+  );
+  const store = openRecords(mirror, orders, { ...runForTest(orders, 2), coverage: [] });
+  mirror.transaction(() => store.remove([1], "2026-11-03T00:00:00.000Z"));
+  expect(all("SELECT id FROM orders")).toEqual(["order-2"]);
+  expect(all("SELECT what || ' ' || id FROM log")).toEqual(["removed order-1"]);
+  expect(all("SELECT count(*) FROM tags UNION ALL SELECT count(*) FROM notes")).toEqual([2, 2]);
+});
