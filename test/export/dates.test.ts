@@ -122,6 +122,20 @@ test("an unreadable date is in no month, its text is exported, and no range has 
   expect(months).toEqual([expect.objectContaining({ month: null, orders: unreadable.length })]);
 });
 
+test("the newest file of a host is the newest in UTC", async () => {
+  const mirror = await makeMirror();
+  const file = (id: string, created_at: string) => ({ id, source: "upload", host: { id: "h" }, created_at });
+  writeRead(mirror, "content", [
+    file("a", "2026-06-30T23:00:00Z"),
+    file("b", "2026-07-01T00:30:00+02:00"),
+    file("c", "2026-99-01T00:00:00Z"),
+  ]);
+  expect(mirror.db.prepare("SELECT last_added_at FROM content_by_host").pluck().all()).toEqual([
+    "2026-06-30T23:00:00Z",
+  ]);
+  mirror.db.close();
+});
+
 test("a range without an end before the year 10000 has every order", async () => {
   const mirror = await mirrorOf(["2026-07-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"]);
   mirror.db.close();

@@ -4,7 +4,7 @@ import { reads, reportedAt, versions } from "./history.js";
 import type { View } from "./view.js";
 
 const columns =
-  "record_id, id, order_number, order_date, month, currency, is_cancelled, total_amount, refund_amount, " +
+  "record_id, id, order_number, order_date, order_date_utc, month, currency, is_cancelled, total_amount, refund_amount, " +
   "commission_amount, host_id, host_username, host_first_name, host_last_name";
 
 /**
@@ -61,5 +61,5 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ab
     r.net_reported, r.net_now, round(r.net_now - r.net_reported, 6) AS difference,
     r.what, r.seen_at, o.host_id, o.host_username, ${hostName("o.host")} AS host_name
   FROM restated AS r JOIN now AS o ON o.record_id = r.record_id WHERE r.net_now <> r.net_reported
-  ORDER BY r.month, r.currency, o.order_date, o.id`,
+  ORDER BY r.month, r.currency, o.order_date_utc, o.id`,
 };
