@@ -6,7 +6,30 @@ const packages = "http://schemas.openxmlformats.org/package/2006";
 const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const contentType = "application/vnd.openxmlformats-officedocument.spreadsheetml";
 
-/** Returns the parts of a workbook that are not its sheets: what an XLSX file needs (ECMA-376), and no more. */
+/** A sheet, and the cells that its filter covers, such as `A1:K10`. */
+export interface Sheet {
+  table: string;
+  range: string;
+}
+
+/** Returns `xl/workbook.xml`. Each filter has a hidden name, as Excel writes it. */
+export function workbookXml(sheets: readonly Sheet[]): string {
+  const list = sheets.map(({ table }, index) => {
+    const number = index + 1;
+    return `<sheet name="${xmlText(sheetName(table))}" sheetId="${number}" r:id="rId${number}"/>`;
+  });
+  const filters = sheets.map(({ table, range }, index) => {
+    const cells = range.replace(/([A-Z]+)(\d+)/g, "$$$1$$$2");
+    const head = `<definedName name="_xlnm._FilterDatabase" localSheetId="${index}" hidden="1">`;
+    return `${head}${xmlText(`'${sheetName(table)}'!${cells}`)}</definedName>`;
+  });
+  return (
+    `${xmlHead}<workbook xmlns="${sheetNamespace}" xmlns:r="${office}"><sheets>${list.join("")}</sheets>` +
+    `<definedNames>${filters.join("")}</definedNames></workbook>`
+  );
+}
+
+/** Returns the parts of a workbook besides `workbookXml` and its sheets: what an XLSX file needs (ECMA-376), and no more. */
 export function workbookParts(sheets: readonly string[]): readonly (readonly [name: string, xml: string])[] {
   const each = (part: (name: string, number: number) => string) =>
     sheets.map((name, index) => part(name, index + 1)).join("");
@@ -25,9 +48,6 @@ export function workbookParts(sheets: readonly string[]): readonly (readonly [na
       override("styles", "styles") +
       `${each((_, number) => override(`worksheets/sheet${number}`, "worksheet"))}</Types>`,
     "_rels/.rels": relations(relation(1, "officeDocument", "xl/workbook.xml")),
-    "xl/workbook.xml":
-      `<workbook xmlns="${sheetNamespace}" xmlns:r="${office}"><sheets>` +
-      `${each((name, n) => `<sheet name="${xmlText(sheetName(name))}" sheetId="${n}" r:id="rId${n}"/>`)}</sheets></workbook>`,
     "xl/_rels/workbook.xml.rels": relations(
       each((_, number) => relation(number, "worksheet", `worksheets/sheet${number}.xml`)) +
         relation(sheets.length + 1, "styles", "styles.xml"),

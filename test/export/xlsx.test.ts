@@ -135,6 +135,9 @@ test("several tables are sheets of one workbook, an empty one too", async () => 
     ([, name]) => name,
   );
   expect(names).toEqual(["orders", "roster", "sales_by_month"]);
+  expect(parts["xl/workbook.xml"]).toMatch(
+    /localSheetId="1" hidden="1">'roster'!\$A\$1:\$[A-Z]+\$1<\/definedName>/,
+  );
   const rows = [1, 2, 3].map((n) => parts[`xl/worksheets/sheet${n}.xml`]?.match(/<row /g)?.length);
   expect(rows).toEqual([3, 1, 2]);
 });

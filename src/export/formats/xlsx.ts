@@ -3,7 +3,7 @@ import { counted } from "../../lib/counted.js";
 import type { ReadableColumn, Source } from "../../query/index.js";
 import type { Chunk, Sources, WriteOptions } from "../format.js";
 import { cellOf, longestText, styles, textCell } from "../sheet-cells.js";
-import { sheetNamespace, workbookParts, xmlHead } from "../workbook.js";
+import { type Sheet, sheetNamespace, workbookParts, workbookXml, xmlHead } from "../workbook.js";
 import { openZip, type ZipStream } from "../zip.js";
 
 /** The rows of a sheet, its header included. */
@@ -24,17 +24,22 @@ export function* write(sources: Sources, { warn }: WriteOptions): Iterable<Chunk
     zip.write(xml);
   }
   const cut = { count: 0 };
+  const sheets: Sheet[] = [];
   for (const [index, source] of sources.entries()) {
     zip.begin(`xl/worksheets/sheet${index + 1}.xml`);
-    yield* writeSheet(source, zip, cut);
+    const range = yield* writeSheet(source, zip, cut);
+    sheets.push({ table: source.name, range });
   }
+  zip.begin("xl/workbook.xml");
+  zip.write(workbookXml(sheets));
   zip.end();
   yield { data: zip.take(), rows: 0 };
   const longer = `${counted(cut.count, "text")} longer than a cell can be`;
   if (cut.count > 0) warn(`${longer}: cut after 32,767 letters; CSV has all of it`);
 }
 
-function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Generator<Chunk> {
+/** Writes a sheet. Returns the range of its cells. */
+function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Generator<Chunk, string> {
   const { name, columns } = source;
   const letters = columns.map((_, column) => columnLetters(column));
   let text = sheetStart(columns, letters);
@@ -62,6 +67,7 @@ function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Ge
   const range = `A1:${letters.at(-1)}${number}`;
   zip.write(`${text}</sheetData><autoFilter ref="${range}"/></worksheet>`);
   yield { data: zip.take(), rows, table: name };
+  return range;
 }
 
 /** Returns what a sheet has before its first row: the frozen header, and the widths of columns. */
