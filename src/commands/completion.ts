@@ -1,10 +1,10 @@
 import { Argument, type Command, type Option } from "commander";
 import { readKnownProfiles } from "../config/profiles.js";
 import type { Deps } from "../deps.js";
-import { knownTableNames } from "../query/index.js";
+import { knownTableNames, removedTableNames } from "../query/index.js";
 import { resources } from "../resources/index.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { refuseJson } from "./flags.js";
+import { refuseJson, typedCommand } from "./flags.js";
 
 /** A script asks the program, which prints a word per line. File names are completed by the shell. */
 const scripts = {
@@ -59,7 +59,8 @@ export async function printCompletions(program: Command, words: readonly string[
 
 async function candidatesFor(program: Command, words: readonly string[], deps: Deps) {
   const before = words.slice(0, -1);
-  const command = program.commands.find((one) => before.includes(one.name()));
+  const typed = typedCommand(before);
+  const command = program.commands.find((one) => one.name() === typed);
   const options = [...(command?.options ?? []), ...program.options];
   const previous = before.at(-1) ?? "";
   const flag = options.find(({ long, short, required }) => required && [long, short].includes(previous));
@@ -75,7 +76,11 @@ async function valuesOf(one: Option | Argument, deps: Deps): Promise<readonly st
   if (one.argChoices) return one.argChoices;
   const what = "flags" in one ? /<([\w-]+)/.exec(one.flags)?.[1] : one.name();
   if (what === "resource") return resources.map(({ name }) => name);
-  if (what === "table") return knownTableNames();
+  if (what === "table") {
+    // As in the list that `tables` prints.
+    const removed = removedTableNames();
+    return knownTableNames().filter((name) => !removed.includes(name));
+  }
   if (what === "profile") return (await readKnownProfiles(deps)).map(([name]) => name);
   return [];
 }

@@ -13,7 +13,7 @@ export {
 } from "./given-sql.js";
 export { type Health, oldestSuccess, type ResourceHealth, readHealth } from "./health.js";
 export { type ByMonth, openByMonth } from "./lake.js";
-export { knownTableNames, syncedBy, typedTables } from "./names.js";
+export { knownTableNames, removedTableNames, syncedBy, typedTables } from "./names.js";
 export { type OpenOptions, openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";
 export { type Proof, readProof } from "./report/proof.js";
 export { readRefundLosses, readRestatedOrders, readRestatements } from "./report/refunds.js";
