@@ -2,17 +2,11 @@ import { createRequire } from "node:module";
 import { homedir, hostname, tmpdir } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { Fetch } from "./lib/fetch.js";
 
 /** Returns this program's version, from package.json. */
 export function readVersion(): string {
   return (createRequire(import.meta.url)("../package.json") as { version: string }).version;
-}
-
-/** Returns the path of a file of this package. The build puts all modules into one folder, which is as deep as this file's. */
-export function packageFile(path: string): string {
-  return fileURLToPath(new URL(`../${path}`, import.meta.url));
 }
 
 /** Time as the program sees it: tests pass their own. */

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../deps.js";
 import { codeOf, reasonOf } from "../lib/failures.js";
-import { loadSqlite } from "../lib/sqlite.js";
+import { loadSqlite, type SqliteConstructor } from "../lib/sqlite.js";
 import { held } from "./giving-up.js";
 import { Ledger, type Permit } from "./ledger.js";
 import type { ApiEvents, ApiSettings } from "./requesting.js";
@@ -112,7 +112,7 @@ export class Budget {
   }
 
   /** Opens the file. If requests were counted in a file that is lost, the new one begins with its whole window used. */
-  #open(Sqlite: Awaited<ReturnType<typeof loadSqlite>>, limit: number): Ledger {
+  #open(Sqlite: SqliteConstructor, limit: number): Ledger {
     const { baseUrl, key, windowMs = 60_000 } = this.settings;
     const account = { origin: new URL(baseUrl).origin, key: createHash("sha256").update(key).digest("hex") };
     const ledger = new Ledger(Sqlite, this.#file, { ...account, limit, windowMs });

@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Database, Statement, Transaction } from "better-sqlite3";
 import { makeFolder } from "../lib/make-folder.js";
-import type { loadSqlite } from "../lib/sqlite.js";
+import type { SqliteConstructor } from "../lib/sqlite.js";
 
 /** Whose requests are counted, and how many a window may hold. */
 export interface Account {
@@ -52,7 +52,7 @@ export class Ledger {
 
   /** Opens the file, which is made with its folder if it is missing; null counts in memory. @throws the system's error */
   constructor(
-    Sqlite: Awaited<ReturnType<typeof loadSqlite>>,
+    Sqlite: SqliteConstructor,
     file: string | null,
     private readonly account: Account,
   ) {

@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
 
 /**
@@ -8,7 +7,6 @@ import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from ".
 export function asBrandapiError(error: unknown): BrandapiError {
   if (error instanceof BrandapiError) return error;
   return (
-    explainNative(error) ??
     explainSqlite(error) ??
     explainSystem(error) ??
     new BrandapiError(`A defect in brandapi: ${error instanceof Error ? error.message : String(error)}`, {
@@ -16,29 +14,6 @@ export function asBrandapiError(error: unknown): BrandapiError {
       cause: error,
     })
   );
-}
-
-/** better-sqlite3 is compiled for one Node version; npm may have been told to skip that. */
-function explainNative(cause: unknown): BrandapiError | undefined {
-  const text = cause instanceof Error ? cause.message : "";
-  const hint = rebuildHint(fileURLToPath(import.meta.url));
-  if (/Could not locate the bindings file/.test(text))
-    return new ConfigurationError("better-sqlite3 is installed but not built.", { hint, cause });
-  if (/NODE_MODULE_VERSION|ERR_DLOPEN_FAILED/.test(`${text} ${codeOf(cause)}`))
-    return new ConfigurationError("better-sqlite3 was built for another version of Node.", { hint, cause });
-  return undefined;
-}
-
-/**
- * Returns how to build better-sqlite3 again. For a global installation npm 12 runs no package's script without leave; a
- * checkout's package.json gives it.
- * @param file a file of this program
- */
-export function rebuildHint(file: string): string {
-  const prefix = /^(.*)\/lib\/node_modules\/brandapi\//.exec(file)?.[1];
-  if (prefix === undefined) return "run `npm rebuild better-sqlite3` in brandapi's folder";
-  const place = /[^\w./@+-]/.test(prefix) ? JSON.stringify(prefix) : prefix;
-  return `run \`npm rebuild -g --prefix ${place} --allow-scripts=better-sqlite3 better-sqlite3\``;
 }
 
 export const damagedHint =

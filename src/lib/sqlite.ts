@@ -1,45 +1,45 @@
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { versions } from "node:process";
-import { packageFile } from "../deps.js";
+import type Sqlite from "better-sqlite3";
 import { ConfigurationError } from "../errors.js";
-import { shellWord } from "./shell.js";
+
+/** The constructor of better-sqlite3. */
+export type SqliteConstructor = typeof Sqlite;
+
+const hasNode22 = Number(versions.node.split(".")[0]) >= 22;
 
 /**
- * Returns better-sqlite3, loaded when it is first needed.
- * @throws ConfigurationError if it would abort the process
+ * The package for this Node. better-sqlite3 13 includes its binaries and needs Node 22. Version 12 is for Node 20: its binary
+ * is downloaded or compiled when it is installed.
  */
-export async function loadSqlite(): Promise<typeof import("better-sqlite3")> {
-  aborts ??= isAborting();
-  if (aborts)
+export const sqlitePackage = hasNode22 ? "better-sqlite3" : "better-sqlite3-12";
+
+let loaded: SqliteConstructor | undefined;
+
+/**
+ * Loads better-sqlite3 when it is first needed.
+ * @throws ConfigurationError if it is not installed, or was compiled for another Node
+ */
+export async function loadSqlite(): Promise<SqliteConstructor> {
+  loaded ??= load(sqlitePackage);
+  return loaded;
+}
+
+function load(name: string): SqliteConstructor {
+  try {
+    const Constructor = createRequire(import.meta.url)(name) as SqliteConstructor;
+    // Version 12 loads its binary with the first database.
+    new Constructor(":memory:").close();
+    return Constructor;
+  } catch (cause) {
+    const again =
+      "install brandapi again with this Node: `npm ci` in a checkout, or `npm install -g` of its package";
     throw new ConfigurationError(
-      `better-sqlite3 was compiled with headers that make Node ${versions.node} abort when it is used.`,
+      `SQLite is not installed for Node ${versions.node}: ${name} cannot be loaded.`,
       {
-        hint: `run \`node ${shellWord(packageFile("bin/rebuild.js"))}\`: it is compiled again, without that`,
+        hint: hasNode22 ? again : `use Node 22 or later, which needs no compiler, or ${again}`,
+        cause,
       },
     );
-  return (await import("better-sqlite3")).default;
-}
-
-let aborts: boolean | undefined;
-
-/**
- * True for a module compiled with the header of Node 24.19 or later, which has each wrapped object unhook itself when it
- * is collected: Node 24 aborts at that, 26 does not. Prebuilt binaries have no such hook.
- */
-function isAborting(): boolean {
-  const [major = 0, minor = 0] = versions.node.split(".").map(Number);
-  if (major !== 24 || minor < 19) return false;
-  try {
-    const file = createRequire(import.meta.url).resolve("better-sqlite3/build/Release/better_sqlite3.node");
-    return holdsHook(readFileSync(file));
-  } catch {
-    // A missing file is reported when it is loaded.
-    return false;
   }
-}
-
-/** @param binary of a native module */
-export function holdsHook(binary: Buffer): boolean {
-  return binary.includes("ObjectWrap11CleanupHook");
 }

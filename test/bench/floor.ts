@@ -1,5 +1,5 @@
-import Database from "better-sqlite3";
 import { Agent, request } from "undici";
+import { Sqlite } from "../support/sqlite.js";
 
 /**
  * The least that a person would write for speed: typed columns and line items, four requests in flight, 50 pages a
@@ -31,7 +31,7 @@ interface Page {
   pagination: { total_pages: number };
 }
 
-const db = new Database(path);
+const db = new Sqlite(path);
 db.pragma("journal_mode = WAL");
 db.pragma("synchronous = NORMAL");
 db.pragma("cache_size = -64000");

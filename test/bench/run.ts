@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { sqlitePackage } from "../../src/lib/sqlite.js";
 import { bin, type Scenario, withBench } from "./bench.js";
 import { disk } from "./scenarios/disk.js";
 import { exports } from "./scenarios/exports.js";
@@ -39,7 +40,7 @@ for (const scenario of scenarios) {
 function machine(): string {
   const date = new Date().toISOString().slice(0, 10);
   const sqlite = JSON.parse(
-    readFileSync(join(bin, "../../node_modules/better-sqlite3/package.json"), "utf8"),
+    readFileSync(join(bin, "../../node_modules", sqlitePackage, "package.json"), "utf8"),
   ) as { version: string };
   return `${date}, ${process.platform} ${process.arch}, ${availableParallelism()} cores, Node ${process.versions.node}, better-sqlite3 ${sqlite.version}. Medians of ${rounds}, interleaved; peaks are the highest.`;
 }

@@ -13,11 +13,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
 import { day, hour, noon, ordersBefore } from "../support/records.js";
+import { Sqlite, sqlitePath } from "../support/sqlite.js";
 
 async function mirrored(orders = 50): Promise<TestBrand> {
   const brand = makeBrand({ orders: ordersBefore(noon - day, orders, hour) });
@@ -46,7 +46,7 @@ function damage(path: string, table: string): void {
 }
 
 function read(path: string, sql: string): unknown {
-  const db = new Database(path, { readonly: true });
+  const db = new Sqlite(path, { readonly: true });
   const value = db.prepare(sql).pluck().get();
   db.close();
   return value;
@@ -55,7 +55,7 @@ function read(path: string, sql: string): unknown {
 test("a program that writes for longer than a second holds a backup up, and does not stop it", async () => {
   const brand = await mirrored();
   const hold = `const { workerData, parentPort } = require("node:worker_threads");
-    const db = new (require("better-sqlite3"))(workerData);
+    const db = new (require(${JSON.stringify(sqlitePath)}))(workerData);
     db.exec("BEGIN IMMEDIATE");
     parentPort.postMessage("held");
     setTimeout(() => db.exec("COMMIT"), 1500);`;
@@ -127,7 +127,7 @@ test("a copy that does not agree is not kept, and nothing old is removed", async
   await backUp(brand);
   const before = backups(brand);
   // An index that lacks a row: the copy is as damaged as the mirror.
-  const mirror = new Database(brand.db);
+  const mirror = new Sqlite(brand.db);
   mirror.unsafeMode().pragma("writable_schema = 1");
   mirror.exec(
     "UPDATE sqlite_master SET sql = replace(sql, '(resource, key)', '(key, resource)') WHERE name = 'records_key'",
@@ -172,7 +172,7 @@ test("restoring puts a backup in the mirror's place, keeps the mirror before, an
 test("a damaged mirror names the command that restores it, and is replaced", async () => {
   const brand = await mirrored(500);
   const { path } = await backUp(brand);
-  new Database(brand.db).pragma("wal_checkpoint(TRUNCATE)");
+  new Sqlite(brand.db).pragma("wal_checkpoint(TRUNCATE)");
   const file = openSync(brand.db, "r+");
   writeSync(file, Buffer.alloc(200, 7), 0, 200, 0);
   closeSync(file);
@@ -193,7 +193,7 @@ test("each backup of one second has a name of its own", async () => {
 
 test("a backup that cannot be noted has no name", async () => {
   const brand = await mirrored();
-  const mirror = new Database(brand.db);
+  const mirror = new Sqlite(brand.db);
   mirror.exec("CREATE TRIGGER full BEFORE INSERT ON mirror_info BEGIN SELECT raise(ABORT, 'full'); END");
   mirror.close();
   const env = { BRANDAPI_DB: brand.db };
@@ -221,7 +221,7 @@ test("the mirror itself is no copy, whatever its name", async () => {
 test("a mirror that cannot be written is not taken for a damaged one", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
-  const other = new Database(brand.db).exec("BEGIN IMMEDIATE");
+  const other = new Sqlite(brand.db).exec("BEGIN IMMEDIATE");
   expect((await brand.run(["backup", "--restore", path])).code).toBe(9);
   other.close();
   chmodSync(brand.db, 0o400);
@@ -245,7 +245,7 @@ test("no backup of another brand, or a damaged one, is restored; the mirror is a
   expect((await brand.run("backup --restore nowhere.sqlite")).code).toBe(3);
   expect(brand.mirrored("orders")).toHaveLength(500);
   const notes = join(brand.home, "notes.sqlite");
-  new Database(notes).exec("CREATE TABLE notes (text)").close();
+  new Sqlite(notes).exec("CREATE TABLE notes (text)").close();
   const sound = (await brand.run("backup --json")).out;
   const over = await brand.run(["backup", "--restore", JSON.parse(sound).path, "--db", notes]);
   expect([over.code, over.err]).toEqual([3, expect.stringContaining("Not a mirror of brandapi: ")]);
@@ -271,7 +271,7 @@ test("a file that is no backup is not restored: 3, in one sentence", async () =>
   };
   writeFileSync(file, "");
   expect(await restored()).toEqual([3, `brandapi: No sound copy can be made (it is empty): ${file}`]);
-  new Database(file).exec("CREATE TABLE notes (text)").close();
+  new Sqlite(file).exec("CREATE TABLE notes (text)").close();
   expect(await restored()).toEqual([3, `brandapi: Not a mirror of brandapi: ${file}.`]);
   writeFileSync(file, "notes".repeat(1_000));
   expect(await restored()).toEqual([3, `brandapi: The mirror is not an SQLite database: ${file}.`]);
@@ -369,7 +369,7 @@ test("whichever step of restoring is its last, the mirror is whole", async () =>
   const noted = "SELECT first_at FROM notices WHERE subject = 'test'";
   let step = 0;
   for (let code: number | null = null; code === null; step += 1) {
-    const other = new Database(brand.db);
+    const other = new Sqlite(brand.db);
     other.prepare(note).run(String(step));
     other.close();
     ({ code } = await restoreUpTo(step, brand, path));
@@ -390,7 +390,7 @@ test("a disk without links is no hindrance, nor is a log whose mirror is gone", 
   const { out } = await restoreUpTo("never", brand, path, { NO_LINKS: "1" });
   expect(read(JSON.parse(out).kept, "SELECT count(*) FROM orders")).toBe(51);
   expect(brand.mirrored("orders")).toHaveLength(50);
-  const other = new Database(brand.db);
+  const other = new Sqlite(brand.db);
   other.exec("UPDATE orders SET currency = 'XXX'");
   rmSync(brand.db);
   expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
@@ -402,7 +402,7 @@ test("a disk without links is no hindrance, nor is a log whose mirror is gone", 
 test("a mirror that another program has open is not replaced: 9", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
-  const other = new Database(brand.db);
+  const other = new Sqlite(brand.db);
   other.exec("SELECT 1 FROM orders");
   const ran = await restoreUpTo("never", brand, path);
   expect([ran.code, ran.err]).toEqual([9, expect.stringContaining("close the program")]);

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
+import { Sqlite } from "../support/sqlite.js";
 
 test.each([1, 2, 3])(
   "a sync finds what it says it finds, and by the night that it named what it said it cannot see: seed %d",
@@ -22,7 +22,7 @@ test.each([1, 2, 3])(
       "commission raised",
     ]);
     expect(rows.map(([, , , byScript]) => byScript).filter((one) => one === "found")).toHaveLength(2);
-    const mirror = new Database(join(home, "brandapi-challenge", "demo.sqlite"), { readonly: true });
+    const mirror = new Sqlite(join(home, "brandapi-challenge", "demo.sqlite"), { readonly: true });
     const changed = mirror.prepare("SELECT min(seen_changed_at) FROM changes WHERE key = ?").pluck();
     const first = /The night of (\S+):/.exec(out)?.[1];
     for (const [, what, id, , brandapi, by = ""] of rows) {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { openMirror } from "../../src/query/index.js";
 import type { HostProfile } from "../../src/sandbox/index.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day } from "../support/records.js";
+import { Sqlite } from "../support/sqlite.js";
 
 /** In every member that identifies the host, and nowhere else. */
 const secret = "Zyxwvut-Qqq";
@@ -215,7 +215,7 @@ test("a host forgotten since a backup is not brought back by restoring it", asyn
 
 test("a scrub that a reader prevented is done by the next sync, which says nothing of it", async () => {
   const brand = await brandWithHost();
-  const other = new Database(brand.db);
+  const other = new Sqlite(brand.db);
   other.exec("BEGIN");
   other.prepare("SELECT count(*) FROM orders").get();
   const ran = await brand.run(`forget --host ${brand.hostId} --yes`);

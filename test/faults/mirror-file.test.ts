@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
+import { Sqlite } from "../support/sqlite.js";
 
 const orders = ordersBefore(noon - hour, 350, hour);
 
@@ -15,7 +15,7 @@ async function synced(): Promise<TestBrand> {
 
 /** Changes a mirror from outside, while nothing runs. */
 function write({ db }: TestBrand, sql: string): void {
-  const mirror = new Database(db);
+  const mirror = new Sqlite(db);
   mirror.exec(sql);
   mirror.close();
 }

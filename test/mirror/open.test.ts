@@ -1,9 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { MirrorBusy, MirrorUnusable } from "../../src/errors.js";
@@ -13,6 +11,7 @@ import { applicationId, migrations } from "../../src/mirror/schema.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../../src/query/open.js";
 import { mirrorForTest } from "../records/mirror.js";
 import { makeHome } from "../support/home.js";
+import { Sqlite, sqlitePath } from "../support/sqlite.js";
 
 const options = { wait: false, clock: systemClock, signal: new AbortController().signal };
 
@@ -160,7 +159,7 @@ describe("the lock", () => {
   test("is free when its holder is killed, although the file stays", async () => {
     const path = join(makeHome(), "mirror.sqlite");
     // What a run holds, held by another process.
-    const script = `const Sqlite = require(${JSON.stringify(createRequire(import.meta.url).resolve("better-sqlite3"))});
+    const script = `const Sqlite = require(${JSON.stringify(sqlitePath)});
       new Sqlite(${JSON.stringify(`${path}-lock`)}).exec("BEGIN EXCLUSIVE");
       console.log("held"); setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });

@@ -1,11 +1,11 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { atFileEnd } from "../support/file-end.js";
 import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
+import { Sqlite } from "../support/sqlite.js";
 
 /** Root can write everywhere, so the program then runs as `nobody`. */
 const uid = process.getuid?.() === 0 ? { uid: 65_534 } : {};

@@ -1,12 +1,12 @@
 import { existsSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { MirrorUnusable } from "../../src/errors.js";
 import { closeMirror, type Mirror, openTransaction, writeInfo } from "../../src/mirror/index.js";
 import { openMirror } from "../../src/query/index.js";
 import { mirrorForTest } from "../records/mirror.js";
 import { makeHome } from "../support/home.js";
+import { Sqlite } from "../support/sqlite.js";
 
 /** The notes of a mirror's file, read by a connection of its own. */
 function notes(path: string): unknown[] {

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
@@ -29,27 +30,35 @@ function pack(): Packed {
 test("the tarball holds the built program, what a reader needs, and nothing else", () => {
   const { files, filename, unpackedSize } = pack();
   const paths = files.map(({ path }) => path);
-  const outside = paths.filter((path) => !path.startsWith("dist/"));
+  const isDocument = (path: string) => /^(src|test|\.github)\/.*(README\.md|SECURITY\.md|\.png)$/.test(path);
+  const outside = paths.filter((path) => !path.startsWith("dist/") && !isDocument(path));
   expect(filename).toBe(`brandapi-${version}.tgz`);
   expect(outside.toSorted()).toEqual([
     "CHANGELOG.md",
     "LICENSE",
     "README.md",
     "bin/brandapi.js",
-    "bin/node-gyp/object-wrap.js",
-    "bin/node-gyp/package.json",
-    "bin/rebuild.js",
     "package.json",
   ]);
   expect(paths).toContain("dist/main.js");
   expect(unpackedSize).toBeLessThan(3_700_000);
 });
 
+test("every link in the tarball's documents leads to a file in the tarball", () => {
+  const paths = new Set(pack().files.map(({ path }) => path));
+  const documents = [...paths].filter((path) => path.endsWith(".md"));
+  const links = documents.flatMap((path) => {
+    const targets = readFileSync(`${root}/${path}`, "utf8").matchAll(/\]\((?!https?:)([^)#\s]+)/g);
+    return [...targets].map(([, target = ""]) => join(dirname(path), target));
+  });
+  expect(links.length).toBeGreaterThan(20);
+  expect(links.filter((link) => !paths.has(link))).toEqual([]);
+});
+
 test("the program's file can be run, and its package needs no folder of this checkout", () => {
   expect(statSync(`${root}/bin/brandapi.js`).mode & 0o111).toBe(0o111);
   const packageJson = JSON.parse(readFileSync(`${root}/package.json`, "utf8"));
   expect(existsSync(`${root}/${packageJson.bin.brandapi}`)).toBe(true);
-  expect(
-    Object.values(packageJson.dependencies).filter((wanted) => String(wanted).startsWith("file:")),
-  ).toEqual([]);
+  const dependencies = { ...packageJson.dependencies, ...packageJson.optionalDependencies };
+  expect(Object.values(dependencies).filter((wanted) => String(wanted).startsWith("file:"))).toEqual([]);
 });

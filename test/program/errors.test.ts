@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { expect, test } from "vitest";
 import { hintFor, reportError } from "../../src/commands/errors.js";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
-import { asBrandapiError, rebuildHint } from "../../src/lib/failures.js";
+import { asBrandapiError } from "../../src/lib/failures.js";
 import { brandapi, testDeps } from "../support/program.js";
 
 const withCode = (message: string, code: string, more: object = {}) =>
@@ -43,19 +43,6 @@ test.each<[string, Error, string]>([
     "a read-only mirror",
     withCode("attempt to write a readonly database", "SQLITE_READONLY_DBMOVED"),
     "cannot use the mirror: ",
-  ],
-  [
-    "an unbuilt better-sqlite3",
-    new Error("Could not locate the bindings file. Tried:\n → /x"),
-    "better-sqlite3 is installed but not built.",
-  ],
-  [
-    "a better-sqlite3 of another Node",
-    withCode(
-      "The module was compiled against a different Node.js version using NODE_MODULE_VERSION 108.",
-      "ERR_DLOPEN_FAILED",
-    ),
-    "better-sqlite3 was built for another version of Node.",
   ],
 ])("%s is a configuration error that says what to do", (_, thrown, message) => {
   const error = asBrandapiError(thrown);
@@ -139,18 +126,6 @@ test("a call that was cut short by a signal is the stop that was asked for", () 
   stop.abort(new Stopped("SIGTERM"));
   expect(reportError(new DOMException("aborted", "AbortError"), [], deps)).toBe(143);
   expect(deps.stderr.text).toMatch(/^brandapi: Stopped/);
-});
-
-test("a module that was not built is built again where brandapi is installed, global or not", () => {
-  expect(rebuildHint("/home/ada/brandapi/dist/failures.js")).toBe(
-    "run `npm rebuild better-sqlite3` in brandapi's folder",
-  );
-  expect(rebuildHint("/home/ada/.local/lib/node_modules/brandapi/dist/failures.js")).toBe(
-    "run `npm rebuild -g --prefix /home/ada/.local --allow-scripts=better-sqlite3 better-sqlite3`",
-  );
-  expect(rebuildHint("/opt/my tools/lib/node_modules/brandapi/dist/failures.js")).toContain(
-    ' --prefix "/opt/my tools" ',
-  );
 });
 
 test.each([

@@ -1,54 +1,64 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { delimiter, join } from "node:path";
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { packageFile } from "../../src/deps.js";
-import { holdsHook, loadSqlite } from "../../src/lib/sqlite.js";
+import { sqlitePackage } from "../../src/lib/sqlite.js";
 import { makeHome } from "../support/home.js";
+import { Sqlite } from "../support/sqlite.js";
 
-const rebuild = fileURLToPath(new URL("../../bin/rebuild.js", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const major = Number(process.versions.node.split(".")[0]);
 
-test("a build that would abort Node is known by the function that it names; this one does not", async () => {
-  const binary = createRequire(import.meta.url).resolve("better-sqlite3/build/Release/better_sqlite3.node");
-  expect(holdsHook(readFileSync(binary))).toBe(false);
-  expect(holdsHook(Buffer.from("..\0_ZN4node10ObjectWrap11CleanupHookEPv\0.."))).toBe(true);
-  const Sqlite = await loadSqlite();
-  new Sqlite(":memory:").close();
+test("loads better-sqlite3 13 on Node 22 and later, and 12 on Node 20", () => {
+  expect(sqlitePackage).toBe(major >= 22 ? "better-sqlite3" : "better-sqlite3-12");
+  const db = new Sqlite(":memory:");
+  expect(db.prepare("SELECT sqlite_version() >= '3.50'").pluck().get()).toBe(1);
+  db.close();
 });
 
-/** What npm is asked for, by a program that stands in its place. */
-function runRebuild(header: string) {
-  const home = makeHome();
-  mkdirSync(join(home, "include", "node"), { recursive: true });
-  writeFileSync(join(home, "include", "node", "node_object_wrap.h"), header);
-  const said = join(home, "said");
-  writeFileSync(join(home, "npm"), `#!/bin/sh\necho "$@" > ${said}\necho "$CXXFLAGS" >> ${said}\nexit 7\n`);
-  chmodSync(join(home, "npm"), 0o755);
-  const env = { PATH: `${home}${delimiter}${process.env.PATH}`, HOME: home, npm_config_nodedir: home };
-  const { status, stderr } = spawnSync(process.execPath, [rebuild], { env, encoding: "utf8" });
-  const asked = status === 7 ? readFileSync(said, "utf8").trim().split("\n") : [];
-  return { status, stderr, asked };
+/** Copies the built program to another folder, with the installed packages except better-sqlite3. */
+function installWithoutSqlite(): string {
+  const folder = join(makeHome(), "brandapi");
+  mkdirSync(join(folder, "node_modules"), { recursive: true });
+  for (const name of ["bin", "dist", "package.json"])
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  for (const name of readdirSync(join(root, "node_modules")))
+    if (!name.startsWith("better-sqlite3") && !name.startsWith("."))
+      symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+  return folder;
 }
 
-test("the hint names bin/rebuild.js of this package in the built program, too, whose modules are all in one folder", async () => {
-  const built = await import(new URL("../../dist/start.js", import.meta.url).href);
-  expect([packageFile, built.packageFile].map((find) => find("bin/rebuild.js"))).toEqual([rebuild, rebuild]);
-});
-
-test("`node bin/rebuild.js` has npm compile it with the mended header, and ends as npm does", () => {
-  const { status, asked } = runRebuild("  void AddCleanupHook() {\n  }\n    AddCleanupHook();\n");
-  expect(status).toBe(7);
-  expect(asked).toEqual([
-    "rebuild --allow-scripts=better-sqlite3 better-sqlite3",
-    expect.stringMatching(/^-include ".*node_object_wrap\.h"$/),
-  ]);
-});
-
-test("`node bin/rebuild.js` does nothing where there is nothing to mend", () => {
-  expect(runRebuild("nothing")).toMatchObject({
-    status: 1,
-    stderr: expect.stringContaining("nothing was done"),
+/** Runs `doctor` of a copied program. */
+function runDoctor(folder: string) {
+  const home = makeHome();
+  const env = { HOME: home, PATH: process.env.PATH };
+  return spawnSync(process.execPath, [join(folder, "bin/brandapi.js"), "doctor"], {
+    cwd: home,
+    encoding: "utf8",
+    env,
   });
+}
+
+const refused = /^! {2}node: SQLite is not installed for Node [\d.]+: better-sqlite3\S* cannot be loaded\.\n/;
+
+test("says how to install SQLite if it is missing", () => {
+  const { status, stderr, stdout } = runDoctor(installWithoutSqlite());
+  expect(status, stderr).toBe(3);
+  expect(stdout).toMatch(refused);
+  expect(stdout).toContain("install brandapi again with this Node");
+  if (major < 22) expect(stdout).toContain("use Node 22 or later, which needs no compiler");
+});
+
+test("says how to install SQLite if its binary was built for another Node", () => {
+  const folder = installWithoutSqlite();
+  const broken = join(folder, "node_modules", sqlitePackage);
+  mkdirSync(broken);
+  writeFileSync(
+    join(broken, "index.js"),
+    `module.exports = class { constructor() { throw new Error("NODE_MODULE_VERSION 108"); } };`,
+  );
+  const { status, stderr, stdout } = runDoctor(folder);
+  expect(status, stderr).toBe(3);
+  expect(stdout).toMatch(refused);
 });

@@ -1,11 +1,11 @@
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { views } from "../../src/query/views/index.js";
 import { naturalPace, passTime } from "../../src/sandbox/index.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { at, day, noon, orderAt } from "../support/records.js";
+import { Sqlite } from "../support/sqlite.js";
 import { night } from "./brand.js";
 
 type Row = Record<string, unknown>;

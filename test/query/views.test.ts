@@ -1,4 +1,3 @@
-import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
@@ -7,6 +6,7 @@ import { describeTable } from "../../src/query/tables.js";
 import { views } from "../../src/query/views/index.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
+import { Sqlite } from "../support/sqlite.js";
 import { nastyOrders } from "./brand.js";
 
 /** What SQLite calls a column of each type, so that other programs know it too. */

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import Database from "better-sqlite3";
+import { Sqlite } from "../support/sqlite.js";
 import type { SoakBrand } from "./brand.js";
 
 interface RecordRow {
@@ -11,7 +11,7 @@ interface RecordRow {
 /** Returns what is wrong with a mirror after a kill, and how many orders it holds; nothing is wrong if it is not there. */
 export function inspect(path: string, brand: SoakBrand): { wrong: string[]; held: number } {
   if (!existsSync(path)) return { wrong: [], held: 0 };
-  const db = new Database(path);
+  const db = new Sqlite(path);
   try {
     const integrity = db.pragma("integrity_check", { simple: true });
     const tables = db
@@ -38,7 +38,7 @@ export function inspect(path: string, brand: SoakBrand): { wrong: string[]; held
 
 /** Returns how the present orders of a mirror differ from the API's, after a run that was verified. */
 export function compare(path: string, { data }: SoakBrand): string[] {
-  const db = new Database(path, { readonly: true });
+  const db = new Sqlite(path, { readonly: true });
   try {
     const held = new Map(
       db

@@ -1,6 +1,5 @@
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
@@ -23,6 +22,7 @@ import { fetchOf, testBaseUrl } from "./fetch-of.js";
 import { makeHome } from "./home.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
 import { noon } from "./records.js";
+import { Sqlite } from "./sqlite.js";
 
 /** A request as the API sees it. */
 export interface Asked {
@@ -211,7 +211,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
       brand.env.BRANDAPI_DB = copy;
     },
     sql<Row>(query: string, ...parameters: unknown[]) {
-      const mirror = new Database(brand.db, { readonly: true });
+      const mirror = new Sqlite(brand.db, { readonly: true });
       try {
         return mirror.prepare(query).all(...parameters) as Row[];
       } finally {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { FullVerdict } from "../../src/verify/engine.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { memberOf, noon, openRecord, orderAt } from "../support/records.js";
+import { Sqlite } from "../support/sqlite.js";
 
 const members = Array.from({ length: 30 }, (_, n) => memberOf(`r${n}`));
 
@@ -85,8 +86,7 @@ describe("a list is read and compared", () => {
 
 describe("tables that do not match the records", () => {
   const spoil = async (brand: TestBrand, ...statements: string[]) => {
-    const { default: Database } = await import("better-sqlite3");
-    const mirror = new Database(brand.db);
+    const mirror = new Sqlite(brand.db);
     for (const statement of statements) mirror.exec(statement);
     mirror.close();
   };
