@@ -62,3 +62,10 @@ test("the program's file can be run, and its package needs no folder of this che
   const dependencies = { ...packageJson.dependencies, ...packageJson.optionalDependencies };
   expect(Object.values(dependencies).filter((wanted) => String(wanted).startsWith("file:"))).toEqual([]);
 });
+
+test("npm ci compiles nothing on Node 22 and later", () => {
+  // Until npm 12, `npm ci` compiles a package with a binding.gyp unless the lock file says otherwise. `npm install` removes this
+  // line from package-lock.json: put it back.
+  const { packages } = JSON.parse(readFileSync(`${root}/package-lock.json`, "utf8"));
+  expect(packages["node_modules/better-sqlite3"].gypfile).toBe(false);
+});
