@@ -1,9 +1,9 @@
 import { closeSync, copyFileSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, hour, noon, ordersBefore } from "../support/records.js";
+import { Sqlite } from "../support/sqlite.js";
 
 const pageSize = 16_384;
 const orders = ordersBefore(noon - hour, 2_000, 6 * hour);
@@ -16,7 +16,7 @@ async function synced(): Promise<TestBrand> {
 
 /** Overwrites five pages of a file in which a table's rows are stored. */
 function damage(path: string, table = "order_line_items"): void {
-  const mirror = new Database(path);
+  const mirror = new Sqlite(path);
   mirror.pragma("wal_checkpoint(TRUNCATE)");
   const root = mirror
     .prepare("SELECT rootpage FROM sqlite_master WHERE name = ?")

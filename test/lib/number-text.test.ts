@@ -1,10 +1,10 @@
-import Database from "better-sqlite3";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { numberFromText } from "../../src/lib/number-text.js";
 import { numberIn } from "../../src/query/views/figures.js";
+import { Sqlite } from "../support/sqlite.js";
 
-const sqlite = new Database(":memory:").prepare(`SELECT ${numberIn("text")} FROM (SELECT ? AS text)`).pluck();
+const sqlite = new Sqlite(":memory:").prepare(`SELECT ${numberIn("text")} FROM (SELECT ? AS text)`).pluck();
 
 test.each([
   ["12.50", 12.5],

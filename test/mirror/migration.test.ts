@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { migrations } from "../../src/mirror/schema.js";
 import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
@@ -9,6 +8,7 @@ import { details, resources } from "../../src/resources/index.js";
 import { makeHome } from "../support/home.js";
 import { anOrder } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
+import { Sqlite } from "../support/sqlite.js";
 
 const schema = readFileSync(new URL("./schema-0.1.0.sql", import.meta.url), "utf8");
 const day = (n: number) => `2026-11-0${n}T00:00:00.000Z`;
