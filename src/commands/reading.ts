@@ -1,6 +1,6 @@
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { type Mirror, withMirror } from "../mirror/index.js";
+import { type Mirror, withMirror, withRestoreHint } from "../mirror/index.js";
 import { openMirrorReadOnly, withSnapshot } from "../query/index.js";
 import { createReporter, type TerminalReporter } from "../ui/reporter.js";
 import { type Style, styleFor } from "../ui/style.js";
@@ -23,14 +23,18 @@ export async function readMirror(
   deps: Deps,
   work: (reading: Reading) => Promise<void>,
 ): Promise<void> {
-  const { dbPath } = await readSettings(options, deps);
+  const { dbPath, profile } = await readSettings(options, deps);
   const reporter = createReporter(deps, options);
   const read = async (mirror: Mirror) => {
     const style = styleFor(deps.stdout, options, deps.env);
     const reading = { deps, mirror, reporter, style, width: terminalWidth(deps.stdout) };
     await withSnapshot(mirror, () => work(reading));
   };
-  await deps
-    .killable(() => withMirror(openMirrorReadOnly(dbPath, { reporter }), read))
-    .finally(reporter.close);
+  try {
+    await deps.killable(() => withMirror(openMirrorReadOnly(dbPath, { reporter }), read));
+  } catch (error) {
+    throw await withRestoreHint(error, dbPath, profile);
+  } finally {
+    reporter.close();
+  }
 }

@@ -39,6 +39,12 @@ test("a sync ends with 3 before it reads anything if pages were overwritten, and
   expect(err).toMatch(/^brandapi: The mirror is damaged \(.+\): /);
   expect(err).toContain(`restore the last backup: \`brandapi backup --restore ${path}\``);
   expect(err.trim().split("\n")).toHaveLength(2);
+  const sql = "SELECT sum(price) FROM order_line_items";
+  for (const command of [
+    ["export", "order_line_items", "--csv"],
+    ["query", sql],
+  ])
+    expect(await brand.run(command)).toMatchObject({ code: 3, err: expect.stringContaining(path) });
 
   expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
   expect((await brand.run("sync orders")).code).toBe(0);
