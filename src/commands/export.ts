@@ -12,6 +12,7 @@ import {
   conditionSql,
   explainRunning,
   openSource,
+  type ReadableTable,
   tablesRead,
 } from "../query/index.js";
 import type { Context, GlobalOptions } from "./context.js";
@@ -19,7 +20,7 @@ import { exportLake } from "./delta.js";
 import { checkName, parseCount, parsed, parseList, parseRange } from "./flags.js";
 import { chooseOutput, noFormat, type OutputFlags, outputFlags, pathIn } from "./output.js";
 import { readMirror } from "./reading.js";
-import { checkTableName, chooseDates, findTable, readAsOfTime } from "./table.js";
+import { checkTableName, chooseDates, findTable, readAsOfTime, warnOfUnread } from "./table.js";
 import { reportWritten, type Written, writeOutput } from "./write-output.js";
 
 interface ExportFlags extends OutputFlags, GlobalOptions {
@@ -99,17 +100,31 @@ export async function run(options: ExportFlags, context: Context, names: readonl
       if (where !== undefined) checkCondition(mirror, table, where);
     }
     const isCut = chooseDates(tables, dates);
+    const reads = new Map(
+      tables.map((table) => [
+        table,
+        where === undefined ? undefined : tablesRead(mirror.db, conditionSql(table.sources[0], where)),
+      ]),
+    );
+    const readsOthers = (table: ReadableTable) =>
+      where !== undefined && (reads.get(table)?.names.some((name) => name !== table.name) ?? true);
+    warnOfUnread(reading, [...new Set([...reads.values()].flatMap((read) => read?.names ?? []))]);
     if (at !== undefined) {
-      const read = tables.flatMap(({ name, sources: [source] }) =>
-        where === undefined
-          ? [name]
-          : checkReadsAsOf(tablesRead(mirror.db, conditionSql(source, where))).names,
+      const read = tables.flatMap((table) =>
+        where === undefined ? [table.name] : [table.name, ...checkReadsAsOf(reads.get(table)).names],
       );
       readAsOfTime(reading, [...new Set(read)], at);
     }
     try {
       const [first, ...others] = tables.map((table) =>
-        openSource(mirror, { table, columns, where, limit, ...(isCut(table) ? dates : {}) }),
+        openSource(mirror, {
+          table,
+          columns,
+          where,
+          readsOthers: readsOthers(table),
+          limit,
+          ...(isCut(table) ? dates : {}),
+        }),
       );
       if (!first) return;
       const sources: Sources = [first, ...others];

@@ -6,21 +6,14 @@ import { UsageError } from "../errors.js";
 import { formats } from "../export/formats/index.js";
 import { readStream, readText } from "../lib/read-text.js";
 import { parseInstant } from "../lib/times.js";
-import {
-  answerSource,
-  checkReadsAsOf,
-  neverRead,
-  type Parameters,
-  prepareReading,
-  tablesRead,
-} from "../query/index.js";
+import { answerSource, checkReadsAsOf, type Parameters, prepareReading, tablesRead } from "../query/index.js";
 import { formatCount } from "../ui/numbers.js";
 import { fitsTable, renderBlocks, renderTable } from "../ui/table.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed } from "./flags.js";
 import { chooseOutput, type OutputFlags, outputFlags } from "./output.js";
 import { readMirror } from "./reading.js";
-import { readAsOfTime } from "./table.js";
+import { readAsOfTime, warnOfUnread } from "./table.js";
 import { reportWritten, writeOutput } from "./write-output.js";
 
 type QueryFlags = GlobalOptions &
@@ -76,8 +69,7 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
       reporter.warn(
         `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
       );
-    for (const { name, resource } of neverRead(mirror, reads?.names ?? []))
-      reporter.warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
+    warnOfUnread(reading, reads?.names ?? []);
     if (output) {
       const written = await writeOutput([answerSource(statement, limit)], output, reading);
       if (output.path !== undefined) reportWritten(output.path, [written], reading);

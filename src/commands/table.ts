@@ -6,6 +6,7 @@ import {
   createAsOfTables,
   describeTable,
   knownTableNames,
+  neverRead,
   type ReadableTable,
   type Selection,
   syncedBy,
@@ -70,4 +71,10 @@ export function readAsOfTime(
     warn(`the mirror read ${resource} first at ${first}: \`--as-of ${first}\` is the earliest that it knows`);
   for (const name of unkept)
     warn(`the mirror keeps no history of \`${name}\`: what was read later than ${time} is left out`);
+}
+
+/** Warns that tables are empty only because their resource was never synced. */
+export function warnOfUnread({ mirror, reporter }: Reading, names: readonly string[]): void {
+  for (const { name, resource } of neverRead(mirror, names))
+    reporter.warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
 }

@@ -10,6 +10,8 @@ export interface Selection {
   columns?: readonly string[] | undefined;
   /** An expression that `checkCondition` has passed. */
   where?: string | undefined;
+  /** True if the condition reads other tables. */
+  readsOthers?: boolean;
   since?: number | undefined;
   until?: number | undefined;
   limit?: number | undefined;
@@ -29,7 +31,7 @@ export interface SelectSql {
 
 /** @param source one of the table's sources */
 export function selectSql(selection: Selection, source: string = selection.table.sources[0]): SelectSql {
-  const { table, where, limit = -1 } = selection;
+  const { table, where, readsOthers = false, limit = -1 } = selection;
   const { date, orderBy } = table;
   const [rowId = null, ...others] = orderBy;
   const conditions = where === undefined ? [] : [`(${where}\n)`];
@@ -37,7 +39,7 @@ export function selectSql(selection: Selection, source: string = selection.table
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   return {
     // A condition that asks other tables is evaluated once, not once per batch; a limit counts all of them.
-    rowId: others.length > 0 || limit >= 0 || /\bselect\b/i.test(where ?? "") ? null : rowId,
+    rowId: others.length > 0 || limit >= 0 || readsOthers ? null : rowId,
     // The conditions stand in a query of their own, so that their names can only mean this table's columns.
     from: `FROM (SELECT * FROM ${source}${filter}) AS t`,
     order: orderBy.map((column) => `t.${quote(column)}`),

@@ -256,6 +256,11 @@ describe("query", () => {
     );
     expect(await warned("content_by_host")).toContain("run `brandapi sync content`");
     expect([await warned("orders"), await warned("hosts")]).toEqual(["", ""]);
+    expect(await warned("orders, [roster]")).toContain("`roster` is empty because it was never read");
+    expect(await warned("(SELECT 'FROM roster') JOIN orders")).toBe("");
+    const where = ["--where", "host_id IN (SELECT host_id FROM roster)"];
+    const exported = await brandapi(["export", "orders", "--csv", ...where, "--db", path]);
+    expect(exported.err).toContain("`roster` is empty because it was never read");
   });
 
   it("stops at Ctrl-C, wherever it is", async () => {
