@@ -75,8 +75,13 @@ export function daysSince1970(text: string): number | undefined {
 /** Returns the first instant of a UTC day such as `2026-10-31`; undefined if there is no such day. */
 function dayStart(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
-  const ms = Date.parse(text);
-  // `Date.parse` reads 30 February as 2 March.
-  const isSameDay = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
-  return isSameDay ? ms : undefined;
+  const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))];
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
+  // `Date.UTC` reads the years 0 to 99 as 1900 to 1999. The calendar repeats every 400 years.
+  return Date.UTC(year + 400, month - 1, day) - 146_097 * dayMs;
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }

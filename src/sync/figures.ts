@@ -2,6 +2,7 @@ import { AnswerRefused, ApiUnavailable, BrandapiError, UnexpectedAnswer } from "
 import { sameAmount } from "../lib/amounts.js";
 import { dayRange, holds, join, type Range, startOfDay, touches, wholeDays, within } from "../lib/ranges.js";
 import { dayMs, formatInstant } from "../lib/times.js";
+import { daysSince1970 } from "../lib/timestamp.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
 import { type DatedRun, endsEverything, mostPerPage, type Points, type SyncRun } from "./run.js";
@@ -49,7 +50,7 @@ async function requestPoints({ api, now, resource }: SyncRun, declared: DailyFig
   if (!Array.isArray(list))
     throw new UnexpectedAnswer(`The API's answer to ${declared.path} has no \`${declared.points}\`.`);
   const days = list.map((point: Json): [string, Json] => [dayNameOf(point, declared), point]);
-  return new Map(days.filter(([day]) => Number.isFinite(Date.parse(day))));
+  return new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
 }
 
 /** Returns the day of a point: `2026-01-31`. */
