@@ -1,5 +1,5 @@
 import { columnsOf, host } from "./columns.js";
-import { money } from "./figures.js";
+import { money, once } from "./figures.js";
 import { versions } from "./history.js";
 import type { View } from "./view.js";
 
@@ -11,8 +11,8 @@ export const commissionByHost: View = {
     "highest commission that this mirror has seen on each order less the present one; the API does not say what was paid",
   columns: columnsOf(`${host} currency orders commission_amount taken_back`),
   sql: `WITH ${versions},
-    most AS MATERIALIZED (SELECT record_id, host_id, host_username, host_name, currency, max(commission_amount) AS amount
-      FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency),
+    most AS (SELECT record_id, host_id, host_username, host_name, currency, max(commission_amount) AS amount
+      FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency ${once}),
     all_of AS (
       SELECT host_id, host_username, host_name, currency, ordered_at, orders, commission_amount, NULL AS taken FROM order_figures
       UNION ALL SELECT m.host_id, m.host_username, m.host_name, m.currency, NULL, 0, NULL, max(0, m.amount - coalesce(

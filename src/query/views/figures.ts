@@ -1,5 +1,11 @@
 import { amounts, counts, figures } from "./columns.js";
 
+/**
+ * Ends a common table expression that is read several times or in a subquery: SQLite then computes it once. `AS MATERIALIZED`
+ * would make the mirror unreadable for SQLite before 3.35.
+ */
+export const once = "LIMIT -1";
+
 /** Returns a host's first and last name from its record's columns; null if it has neither. */
 export function fullName(host = "host"): string {
   return `nullif(trim(coalesce(${host}_first_name, '') || ' ' || coalesce(${host}_last_name, '')), '')`;
@@ -11,8 +17,8 @@ export function hostName(host = "host", otherwise = fullName(host)): string {
 }
 
 /**
- * The figures of one order, from the columns of the table `orders`. Views lie in the mirror for any program, so they use
- * nothing that is younger than SQLite 3.38. The net of an order without a refund is the API's
+ * The figures of one order, from the columns of the table `orders`. Views are stored in the mirror for any program, so they use
+ * nothing that is newer than SQLite 3.26. The net of an order without a refund is the API's
  * own number; others are rounded to six digits, because binary fractions leave a rest.
  */
 export const ofOrder = [

@@ -1,4 +1,4 @@
-import { hostName, numberIn, ofOrder } from "./figures.js";
+import { hostName, numberIn, ofOrder, once } from "./figures.js";
 
 /** Returns a column of `orders` from an earlier version's JSON; null if it has an unexpected type, as in the table. */
 function ofJson(name: string, types: string, path = name): string {
@@ -26,24 +26,24 @@ const columns = [
  * `versions`: each form that an order had before its present one, from `since_at` until `until_at`, with its figures.
  * `present` is 0 while the API did not return it.
  */
-export const versions = `forms AS MATERIALIZED (
+export const versions = `forms AS (
     SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
       ${columns.join(",\n      ")}
     FROM record_versions AS v WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = v.record_id)
-      OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id)),
-  versions AS MATERIALIZED (
+      OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) ${once}),
+  versions AS (
     SELECT record_id, version_id, since_at, until_at, present, month, currency,
-      host_id, host_username, ${hostName()} AS host_name, ${ofOrder} FROM forms)`;
+      host_id, host_username, ${hostName()} AS host_name, ${ofOrder} FROM forms ${once})`;
 
 /**
  * `covered`: what was covered after the last answer to a run; `from_at` is never null.
  * `reads`: the runs of `covered` that were complete.
  */
-export const reads = `covered AS MATERIALIZED (
+export const reads = `covered AS (
     SELECT run_id, outcome, finished_at, coalesce(from_at, '') AS from_at, to_at
-    FROM sync_runs JOIN run_coverage USING (run_id) WHERE resource = 'orders'),
-  reads AS MATERIALIZED (
-    SELECT * FROM covered WHERE outcome = 'done')`;
+    FROM sync_runs JOIN run_coverage USING (run_id) WHERE resource = 'orders' ${once}),
+  reads AS (
+    SELECT * FROM covered WHERE outcome = 'done' ${once})`;
 
 /** Returns when the first run after a month's end that left all of it covered was done, by `reads`; null if none has. */
 export function reportedAt(month: string): string {

@@ -1,16 +1,16 @@
 import { columnsOf, figures, host } from "./columns.js";
-import { figureNames, summed } from "./figures.js";
+import { figureNames, once, summed } from "./figures.js";
 import type { View } from "./view.js";
 
 /** A month's ranking is the newest answer for all hosts. Its rows without a host are added up. */
-const rankings = `rankings AS MATERIALIZED (
+const rankings = `rankings AS (
     SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
       CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
       round(sum(t.revenue), 6) AS ranking_revenue
     FROM analytics_clicks_top_hosts AS t WHERE t.asked_host_id IS NULL AND t.group_by = (
       SELECT p.group_by FROM analytics_clicks_periods AS p WHERE p.period_start = t.period_start AND p.host_id IS NULL
       ORDER BY p.synced_at DESC, p.group_by LIMIT 1)
-    GROUP BY 1, 2)`;
+    GROUP BY 1, 2 ${once})`;
 
 export const hostsByMonth: View = {
   name: "hosts_by_month",

@@ -1,5 +1,5 @@
 import { columnsOf } from "./columns.js";
-import { fullName, summed } from "./figures.js";
+import { fullName, once, summed } from "./figures.js";
 import type { View } from "./view.js";
 
 const sources = ["roster", "orders", "recommendations", "analytics_hosts"];
@@ -22,24 +22,24 @@ export const hosts: View = {
     names AS (SELECT id, max(username) AS username, coalesce(max(username), max(name), substr(id, 1, 8)) AS host_name
       FROM ids GROUP BY id),
     sums AS (SELECT host_id, currency, ${summed} FROM order_figures GROUP BY host_id, currency),
-    sales AS MATERIALIZED (
+    sales AS (
       SELECT coalesce(host_id, '') AS host, sum(orders) AS orders, sum(cancelled_orders) AS cancelled_orders,
         sum(orders_without_total) AS orders_without_total,
         json_group_object(coalesce(currency, '?'), net_amount) AS net_by_currency,
         json_group_object(coalesce(currency, '?'), commission_amount) AS commission_by_currency
-      FROM sums GROUP BY host_id
+      FROM sums GROUP BY host_id ${once}
     ),
-    ranking AS MATERIALIZED (
+    ranking AS (
       SELECT coalesce(host_id, '') AS host, sum(clicks) AS clicks, sum(buy_now_clicks) AS buy_now_clicks,
         sum(orders) AS orders, sum(sales) AS sales
-      FROM analytics_hosts GROUP BY host_id
+      FROM analytics_hosts GROUP BY host_id ${once}
     ),
-    members AS MATERIALIZED (
+    members AS (
       SELECT host_id, max(commission_rate) AS commission_rate, max(campaigns_status) AS campaigns_status
-      FROM roster GROUP BY host_id
+      FROM roster GROUP BY host_id ${once}
     ),
-    listed AS MATERIALIZED (
-      SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id
+    listed AS (
+      SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id ${once}
     )
     SELECT n.id, n.username, n.host_name, m.host_id IS NOT NULL AS on_roster,
       m.commission_rate, m.campaigns_status,

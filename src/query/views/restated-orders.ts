@@ -1,5 +1,5 @@
 import { columnsOf, host } from "./columns.js";
-import { hostName, money, ofOrder } from "./figures.js";
+import { hostName, money, ofOrder, once } from "./figures.js";
 import { reads, reportedAt, versions } from "./history.js";
 import type { View } from "./view.js";
 
@@ -31,18 +31,18 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ab
       SELECT *, ${ofOrder} FROM (
         SELECT ${columns}, synced_at AS since_at, 1 AS present FROM orders
         UNION ALL SELECT ${columns}, removed_at, 0 FROM orders_removed)
-      WHERE since_at > (SELECT min(finished_at) FROM reads)),
-    months AS MATERIALIZED (SELECT month, ${reportedAt("month")} AS reported_at
-      FROM (SELECT month FROM now UNION SELECT month FROM versions)),
-    pairs AS MATERIALIZED (
+      WHERE since_at > (SELECT min(finished_at) FROM reads) ${once}),
+    months AS (SELECT month, ${reportedAt("month")} AS reported_at
+      FROM (SELECT month FROM now UNION SELECT month FROM versions) ${once}),
+    pairs AS (
       SELECT record_id, month, reported_at, (SELECT max(v.version_id) FROM record_versions AS v
           WHERE v.record_id = p.record_id AND v.since_at <= p.reported_at AND v.until_at > p.reported_at) AS version_id
       FROM (SELECT n.record_id, m.month, m.reported_at FROM now AS n JOIN months AS m ON m.month = n.month
           WHERE n.since_at > m.reported_at
         UNION SELECT n.record_id, m.month, m.reported_at FROM versions AS v
           JOIN months AS m ON m.month = v.month AND v.since_at <= m.reported_at AND v.until_at > m.reported_at
-          JOIN now AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p),
-    states AS MATERIALIZED (
+          JOIN now AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${once}),
+    states AS (
       SELECT p.record_id, p.month, p.reported_at, n.since_at AS seen_at,
         v.present AND v.month = p.month AS was_in, v.currency AS old_currency, v.net_amount AS old,
         n.present AND n.month = p.month AS is_in, n.currency AS new_currency, n.net_amount AS new,
@@ -51,7 +51,7 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ab
           WHEN v.cancelled_orders THEN 'reinstated' WHEN v.month IS NOT n.month THEN 'redated'
           WHEN v.currency IS NOT n.currency THEN 'currency'
           WHEN v.gross_amount IS n.gross_amount THEN 'refunded' ELSE 'amount' END AS what
-      FROM pairs AS p JOIN now AS n ON n.record_id = p.record_id LEFT JOIN versions AS v ON v.version_id = p.version_id),
+      FROM pairs AS p JOIN now AS n ON n.record_id = p.record_id LEFT JOIN versions AS v ON v.version_id = p.version_id ${once}),
     restated AS (
       SELECT record_id, month, currency, reported_at, seen_at, what, ${money("old")} AS net_reported, ${money("new")} AS net_now
       FROM (SELECT record_id, month, old_currency AS currency, reported_at, seen_at, what, old, NULL AS new FROM states WHERE was_in

@@ -1,5 +1,5 @@
 import { columnsOf, figures } from "./columns.js";
-import { figureNames, money, summed } from "./figures.js";
+import { figureNames, money, once, summed } from "./figures.js";
 import { reachedAt, reads, reportedAt } from "./history.js";
 import type { View } from "./view.js";
 
@@ -18,23 +18,24 @@ export const salesByMonth: View = {
   example: `SELECT month, currency, net_through, net_before, round(100 * (net_through / net_before - 1), 1) AS growth
 FROM sales_by_month WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-6 months')
 ORDER BY currency, month`,
+  // SQLite before 3.35 would compute `days` again for each month if the last subquery read nothing else.
   sql: `WITH ${reads},
-    days AS MATERIALIZED (
-      SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day),
-    ends AS MATERIALIZED (
+    days AS (
+      SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${once}),
+    ends AS (
       SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
         WHEN month < substr(unread, 1, 7) THEN 31
         WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
-      FROM (SELECT month, date(${readUpTo}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days))),
-    months AS MATERIALIZED (
+      FROM (SELECT month, date(${readUpTo}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${once}),
+    months AS (
       SELECT month, currency, ${summed}, before, through,
         CASE WHEN through > 0 THEN ${money("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
-      FROM days LEFT JOIN ends USING (month) GROUP BY month, currency)
+      FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${once})
   SELECT month, currency, ${figureNames},
     CASE WHEN month IS NOT NULL THEN ${reportedAt("month")} IS NULL END AS is_partial, net_through,
     CASE WHEN through > 0 AND EXISTS (SELECT 1 FROM reads
         WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
       THEN (SELECT CASE WHEN count(*) > 0 THEN ${money("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
-      FROM days AS d WHERE d.month = m.before AND d.currency IS m.currency) END AS net_before
+      FROM (SELECT 1 LIMIT 1) JOIN days AS d WHERE d.month = m.before AND d.currency IS m.currency) END AS net_before
   FROM months AS m ORDER BY month, currency`,
 };
