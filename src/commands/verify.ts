@@ -77,8 +77,16 @@ export async function run(options: VerifyFlags, context: Context, names: readonl
     if (wrong.length === 0) return;
     const verify = `brandapi verify ${wrong.map(({ resource }) => resource).join(" ")}`;
     const isMendable = wrong.some(({ state, unread = 0 }) => state === "different" || unread > 0);
+    const later = wrong.every(hasOddDates)
+      ? "the API has to correct these dates; until then all records are kept, and this part cannot be verified"
+      : `run \`${verify}\` again later`;
     throw new Incomplete(`Found: ${wrong.flatMap(({ found }) => found).join("; ")}.`, {
-      hint: isMendable && !repair ? `run \`${verify} --repair\`` : `run \`${verify}\` again later`,
+      hint: isMendable && !repair ? `run \`${verify} --repair\`` : later,
     });
   });
+}
+
+/** True if only dates that are unreadable or outside the requested ones keep a resource from being verified. */
+function hasOddDates({ found, months }: FullVerdict): boolean {
+  return found.length === 1 && months.at(-1)?.month === "dates";
 }

@@ -3,7 +3,8 @@ import { countUndated } from "../state/index.js";
 import type { DatedRun } from "./run.js";
 
 /**
- * Returns what is wrong in the marked slices, as a clause: the first record, and how many there are; null if there are none.
+ * Returns what is wrong with dates, as a clause: the newest record of a marked slice, and how many there are; null if there
+ * are none.
  */
 export function markedText({
   mirror,
@@ -11,9 +12,9 @@ export function markedText({
   state,
 }: Pick<DatedRun, "mirror" | "resource" | "state">): string | null {
   const newest = state.marked().at(-1);
-  if (!newest) return null;
-  const records = counted(state.markedIds().size, "such record");
   const undated = countUndated(mirror, resource.name);
+  if (!newest) return undated > 0 ? `${counted(undated, "record")} without a readable date` : null;
+  const records = counted(state.markedIds().size, "such record");
   const unreadable = undated > 0 ? `, ${undated} without a readable date` : "";
   return `${newest.fault} (${records}${unreadable})`;
 }

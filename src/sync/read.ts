@@ -35,15 +35,12 @@ export async function readRange(
     while (coming) {
       const response: Newest = await coming;
       const { covers, isBroken, oldest, shown, total } = response;
-      const isHiding = previous !== null && (await hidesRecords(run, previous, response));
-      if (isBroken || isHiding) {
-        batch.commit();
-        return await readByPage(
-          run,
-          { from: range.from, to: isHiding ? (previous?.covers?.to ?? to) : to },
-          left,
-        );
-      }
+      // Another number of records is left than the last response has announced.
+      const doubted = previous?.covers && total !== previous.total - previous.shown ? previous : null;
+      if (doubted || isBroken) batch.commit();
+      if (doubted?.covers && (await hidesRecords(run, doubted.covers, doubted.shown)))
+        return await readByPage(run, { from: range.from, to: doubted.covers.to }, left);
+      if (isBroken) return await readByPage(run, { from: range.from, to }, left);
       const from = covers?.from ?? oldest;
       const requestNext = () => (from <= range.from || left() <= 0 ? null : request(from - 1));
       if (covers) {
@@ -76,12 +73,10 @@ export async function readRange(
 }
 
 /**
- * True if a response did not show all records of the dates that it should show completely: it was in order by chance (A1),
- * or its dates are coarser than those that the API filters by (A3). The next response has more records left than expected,
- * or fewer.
+ * True if a response did not show all records of the dates that it covers, although another number of records than expected
+ * is left below them: it was in order by chance (A1), or its dates are coarser than those that the API filters by (A3).
+ * Otherwise records have come or left meanwhile.
  */
-async function hidesRecords(run: DatedRun, { covers, shown, total }: Newest, next: Newest): Promise<boolean> {
-  if (covers === null || next.total === total - shown) return false;
-  // A record may have come or left meanwhile.
+async function hidesRecords(run: DatedRun, covers: Range, shown: number): Promise<boolean> {
   return (await count(run, covers)).api > shown;
 }

@@ -1,5 +1,5 @@
 import { counted } from "../../lib/counted.js";
-import { dayOf, dayRange, describe, everything, type Range } from "../../lib/ranges.js";
+import { dayOf, dayRange, describe, everything, join, type Range } from "../../lib/ranges.js";
 import { instantOrNull } from "../../lib/times.js";
 import type { Dated } from "../../resources/types.js";
 import { finishedRuns } from "../../state/index.js";
@@ -19,7 +19,8 @@ import { budgetOf, type DatedRun, freshMs, type PlanStep, pagesFor, type Reader 
 export const dated: Reader<Dated> = {
   async plan(run) {
     const steps: PlanStep[] = [];
-    for (const range of decide(run).ranges) {
+    const { marked, ranges } = decide(run);
+    for (const range of [...ranges, ...marked]) {
       const { api } = await count(run, range);
       steps.push({ what: `${describe(range)}: ${counted(api, "record")}`, requests: pagesFor(api) });
     }
@@ -56,7 +57,11 @@ function decide({ clock, mirror, now, options, resource, state }: DatedRun) {
   const { runId: finishedId, until: finishedUntil } = finishedRuns(mirror, resource.name);
   const stopped = [...coverage, ...state.marked()].filter(({ runId }) => runId > finishedId);
   const resumed = stopped.filter(({ readAt }) => readAt >= clock.now() - freshMs);
-  const missing = state.missing.all().flatMap(({ dated }) => (dated === null ? [] : dayRange(dayOf(dated))));
+  // A record that a marked slice returned is not looked for at its date.
+  const markedIds = state.markedIds();
+  const missing = state.missing
+    .all()
+    .flatMap(({ id, dated }) => (dated === null || markedIds.has(id) ? [] : dayRange(dayOf(dated))));
   const before = { coverage, marked: state.marked(), floor: state.floor(), finishedUntil, resumed, missing };
   return { ...planDated(before, options, now), isResumed: stopped.length > 0 };
 }
@@ -66,8 +71,9 @@ function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "marked" | "ranges"> {
   const { floor, gaps, isResumed, marked, ranges } = decide(run);
   const here = counted(state.count(everything), "record");
   if (isResumed) reporter.note(`${resource.name}: goes on with a stopped read: ${here} already here`);
-  row.since = instantOrNull(ranges.at(-1)?.from ?? floor);
-  row.until = instantOrNull(ranges[0]?.to ?? floor);
+  const due = join([...ranges, ...marked]);
+  row.since = instantOrNull(due[0]?.from ?? floor);
+  row.until = instantOrNull(due.at(-1)?.to ?? floor);
   mirror.transaction(() => {
     state.setFloor(floor);
     state.setUsed(options);
