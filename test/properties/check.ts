@@ -17,10 +17,17 @@ const dayMs = 86_400_000;
  */
 export function falseClaims(world: World, end: RunEnd): string[] {
   const claims = claimsOf(world);
+  return [...notAsRead(world, claims), ...falseStatements(world, end, claims)];
+}
+
+/**
+ * The same of what a person is shown: verified, removals, changes. An API whose dates are coarser than those that it filters
+ * by is noticed one response later, so a run that is stopped in between covers too much until the next one compares counts.
+ */
+export function falseStatements(world: World, end: RunEnd, claims = claimsOf(world)): string[] {
   return [
     ...(end.code === 1 ? [`it broke: ${textOf(end.error)}`] : []),
     ...inventedRecords(claims),
-    ...notAsRead(world, claims),
     ...falselyRemoved(world, end, claims),
     ...tooManyRemoved(end, claims),
     ...falseIntervals(world, end),

@@ -1,5 +1,5 @@
 import { keyOf, type Watched } from "./brand.js";
-import { falseClaims, falselyVerified, textOf } from "./check.js";
+import { falselyVerified, falseStatements, textOf } from "./check.js";
 import { claimsOf } from "./claims.js";
 import type { History, Setting, Step } from "./histories.js";
 import { playStep } from "./play.js";
@@ -116,7 +116,11 @@ export async function playDoubt(
       const end = await playStep(world, step);
       if (!end) continue;
       if (end.code === 1) throw new Error(textOf(end.error), { cause: end.error });
-      const told = isReadByPage ? falseClaims(world, end) : end.verified ? falselyVerified(world, end) : [];
+      const told = isReadByPage
+        ? falseStatements(world, end)
+        : end.verified
+          ? falselyVerified(world, end)
+          : [];
       if (told.length > 0) return { ending: "silent", told: told.map((one) => `step ${index}: ${one}`) };
       if (end.code === 7 || end.code === 8 || (end.job === "sync" && end.code === 0 && !end.verified))
         ending = "loud";
