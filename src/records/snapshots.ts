@@ -1,4 +1,5 @@
 import { sameAmount } from "../lib/amounts.js";
+import { numberFromText } from "../lib/number-text.js";
 import type { Mirror } from "../mirror/index.js";
 import type { Json } from "../resources/types.js";
 import { openDoor } from "./keep-out.js";
@@ -61,7 +62,8 @@ function figuresOf(rows: readonly Json[]): Map<string | null, HostFigures> {
     const named = { host_id: id, host_username: typeof username === "string" ? username : null };
     const sum: HostFigures = byHost.get(id) ?? { ...named, ...zero };
     for (const figure of figures) {
-      const value = valueAt(row, [figure]);
+      const sent = valueAt(row, [figure]);
+      const value = typeof sent === "string" ? numberFromText(sent) : sent;
       if (typeof value === "number") sum[figure] = (sum[figure] ?? 0) + value;
     }
     byHost.set(id, sum);

@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
 import { fileName } from "../../src/download/name.js";
 import { askDuckDb } from "../support/duckdb.js";
@@ -134,6 +135,26 @@ test("the newest file of a host is the newest in UTC", async () => {
     "2026-06-30T23:00:00Z",
   ]);
   mirror.db.close();
+});
+
+test("Singer and XLSX never get a timestamp that does not exist", async () => {
+  const mirror = await mirrorOf(["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"]);
+  mirror.db.close();
+  const home = makeHome();
+  const singer = await brandapi(["export", "orders", "--singer", "--db", mirror.path]);
+  const records = singer.out.split("\n").filter((line) => line.includes('"RECORD"'));
+  expect(records.map((line) => JSON.parse(line).record.order_date)).toEqual([
+    null,
+    "2026-07-01T00:30:00+02:00",
+  ]);
+  expect(singer.err).toContain("1 value");
+  await brandapi(["export", "orders", "-o", "orders.xlsx", "--columns", "order_date", "--db", mirror.path], {
+    home,
+  });
+  const parts = unzipSync(readFileSync(join(home, "orders.xlsx")));
+  const sheet = strFromU8(parts["xl/worksheets/sheet1.xml"] ?? new Uint8Array());
+  expect(sheet).toContain("2026-02-30T12:00:00Z");
+  expect(sheet).toContain(`<v>${Date.parse("2026-06-30T22:30:00Z") / 86_400_000 + 25_569}</v>`);
 });
 
 test("a range without an end before the year 10000 has every order", async () => {

@@ -33,3 +33,12 @@ test("a day's ranking takes a row per host that moved, one without figures per h
   ]);
   expect(rows(mirror, "SELECT count(*) AS n FROM analytics_hosts_days")).toEqual([{ n: 4 }]);
 });
+
+test("a figure that the API sends as text counts as its number", async () => {
+  const mirror = await mirrorForTest();
+  const ranking = [{ ...(row("a", 5) as object), sales: "12.50", clicks: "n/a" }] as Json[];
+  keepSnapshot(mirror, "2026-11-01", "2026-11-01T04:00:00.000Z", ranking);
+  expect(rows(mirror, "SELECT clicks, sales FROM analytics_hosts_snapshots")).toEqual([
+    { clicks: 0, sales: 12.5 },
+  ]);
+});
