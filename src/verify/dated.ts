@@ -22,7 +22,8 @@ export async function verifyDated(run: DatedRun): Promise<Finding> {
   const marked = markedText(run);
   if (marked !== null) months.push(unprovenMonth("dates", marked));
   const wanted = unread.filter(({ to }) => to >= floor);
-  const what = resource.strategy.figures ? "no count and no figure by day" : "no count";
+  const comparesTotals = evidence.figures !== null && evidence.figures.drift === null;
+  const what = comparesTotals ? "no count and no figure by day" : "no count";
   return {
     resource: resource.name,
     ...evidence.totals,
