@@ -16,7 +16,7 @@ export function parseFiniteJson<T>(text: string): T | undefined {
   return hasOnlyFinite(value) ? value : parseJson(text.replace(stringOrNumber, quoteIfInfinite));
 }
 
-const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 function quoteIfInfinite(token: string): string {
   return token.startsWith('"') || Number.isFinite(Number(token)) ? token : `"${token}"`;

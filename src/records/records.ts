@@ -42,7 +42,7 @@ export interface Copy {
 
 export interface RecordOptions extends Readings {
   run: Run;
-  /** Is given what is not as declared: each thing once in the life of a mirror. */
+  /** Receives unknown attributes and columns with another name, once in the life of a mirror. */
   reporter: Pick<Reporter, "note" | "warn">;
 }
 
