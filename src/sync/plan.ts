@@ -1,4 +1,5 @@
 import { type Covered, join, type Range, subtract, touches, within } from "../lib/ranges.js";
+import { firstMs } from "../lib/timestamp.js";
 import type { SyncOptions } from "./run.js";
 
 /** The part of a resource's memory that a plan depends on. */
@@ -57,6 +58,11 @@ export function floorOf({ full, since }: Pick<Asked, "full" | "since">, before: 
   return Math.min(from ?? Number.POSITIVE_INFINITY, before ?? from ?? Number.NEGATIVE_INFINITY);
 }
 
+/** Returns an instant earlier by a span; -Infinity if that is before the year 0. */
+export function earlier(ms: number, spanMs: number): number {
+  return ms - spanMs < firstMs ? Number.NEGATIVE_INFINITY : ms - spanMs;
+}
+
 function wantedRanges(
   { coverage, finishedUntil, marked }: Before,
   asked: Asked,
@@ -70,6 +76,6 @@ function wantedRanges(
   const unread = subtract([{ from: floor, to: now }], [...coverage, ...marked]);
   const end = Math.min(finishedUntil ?? coverage.at(-1)?.to ?? now, now);
   const plain = [...unread, { from: end + 1, to: now }];
-  const withWindows = plain.map((range) => ({ from: range.from - windowMs, to: range.to }));
+  const withWindows = plain.map((range) => ({ from: earlier(range.from, windowMs), to: range.to }));
   return within(withWindows, { from: floor, to });
 }

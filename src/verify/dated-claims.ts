@@ -3,6 +3,7 @@ import { dayMs, instantOrNull } from "../lib/times.js";
 import { finishedRuns } from "../state/index.js";
 import { type AmountChanges, driftText } from "../sync/amount-drift.js";
 import type { Counted } from "../sync/counts.js";
+import { earlier } from "../sync/plan.js";
 import type { DatedRun } from "../sync/run.js";
 import { rangeQuery } from "../sync/seek.js";
 import { type Claim, claimOf } from "./claims.js";
@@ -98,7 +99,8 @@ function blindSpot(run: DatedRun): Claim[] {
   const used = state.used();
   const newest = state.coverage().at(-1)?.to;
   if (!used || newest === undefined) return [];
-  const since = (finishedRuns(run.mirror, resource.name).until ?? newest) + 1 - used.windowMs;
+  const finishedUntil = finishedRuns(run.mirror, resource.name).until ?? newest;
+  const since = earlier(finishedUntil + 1, used.windowMs);
   const cursor = Math.min(state.cursor() ?? since, since - 1);
   const window = { from: since, to: newest };
   const below = { from: Number.NEGATIVE_INFINITY, to: cursor };
@@ -108,7 +110,8 @@ function blindSpot(run: DatedRun): Claim[] {
   // Meanwhile other records leave the window, and the audit comes to them first.
   const leaving = (state.count(window) * nights * dayMs) / Math.max(used.windowMs, 1);
   const readBy = [1, nights, nights + nightsFor(state.count(above)) + nightsFor(leaving)];
-  return [window, below, above].flatMap((range, index) => {
+  const ranges = Number.isFinite(since) ? [window, below, above] : [window];
+  return ranges.flatMap((range, index) => {
     const mirror = state.count(range);
     if (mirror === 0) return [];
     const by = run.clock.now() + (readBy[index] ?? 1) * dayMs;

@@ -59,3 +59,16 @@ test("an age may reach back before 1970, but not before the year 0", async () =>
   const { code, err } = await brand.run("sync orders --since 999999w");
   expect([code, err]).toEqual([2, expect.stringContaining("Not a time: `999999w`")]);
 });
+
+test("a window may be longer than history", async () => {
+  const brand = makeBrand({ orders });
+  await brand.run("sync orders");
+  for (const command of ["sync orders --dry-run --window 999999w", "sync orders --window 999999999w"]) {
+    const { asked, code } = await brand.run(command);
+    const [first] = asked.filter(({ path }) => path === "/orders");
+    expect([code, first?.query.start_date]).toEqual([0, undefined]);
+  }
+  expect(brand.lastRun()).toMatchObject({ verified: 1, rows_read: 20 });
+  const { code, out } = await brand.run("verify orders --evidence");
+  expect([code, out.match(/blind spot/g)]).toEqual([0, ["blind spot"]]);
+});
