@@ -123,6 +123,22 @@ test("an unreadable date is in no month, its text is exported, and no range has 
   expect(months).toEqual([expect.objectContaining({ month: null, orders: unreadable.length })]);
 });
 
+test("Delta tables keep orders with unreadable dates in a file without a month", async () => {
+  const mirror = await mirrorOf(["2026-02-30T12:00:00Z", "soon", "2026-07-01T00:30:00+02:00"]);
+  mirror.db.close();
+  const home = makeHome();
+  const run = async (...args: string[]) => await brandapi([...args, "--delta", home, "--db", mirror.path]);
+  expect(await run("export", "orders")).toMatchObject({ code: 0 });
+  const read = async (files: string) =>
+    (await askDuckDb(`SELECT order_date FROM '${home}/orders/${files}' ORDER BY id`)).map(
+      ({ order_date }) => order_date,
+    );
+  expect(await read("*.parquet")).toEqual(["2026-02-30T12:00:00Z", "soon"]);
+  expect(await read("month=2026-06/*.parquet")).toEqual(["2026-07-01T00:30:00+02:00"]);
+  expect((await run("verify")).code).toBe(0);
+  expect((await run("export", "orders")).err).not.toContain("version 1");
+});
+
 test("the newest file of a host is the newest in UTC", async () => {
   const mirror = await makeMirror();
   const file = (id: string, created_at: string) => ({ id, source: "upload", host: { id: "h" }, created_at });
