@@ -34,7 +34,7 @@ export const about =
 export const examples = {
   'brandapi query "SELECT * FROM sales_by_month"': "month over month",
   'brandapi query "SELECT * FROM sales_by_month" --as-of 30d': "the same, with what was known 30 days ago",
-  'brandapi query "SELECT host_name, orders, net_by_currency FROM hosts" --csv': "orders per host",
+  'brandapi query "SELECT host_label, orders, net_by_currency FROM hosts" --csv': "orders per host",
   "brandapi query -f own.sql -p month=2026-10 -o october.xlsx": "your statement, with `:month` in it",
 };
 

@@ -170,4 +170,13 @@ export const migrations: readonly string[] = [
   CREATE INDEX marked_slices_resource ON marked_slices (resource);
   CREATE INDEX records_undated ON records (resource) WHERE dated_at IS NULL;
   `,
+  `
+  -- The handle and the name of each host, and when a record with them was first read.
+  CREATE TABLE host_names (
+    host_id TEXT NOT NULL,
+    read_at TEXT NOT NULL,
+    username TEXT, name TEXT,
+    PRIMARY KEY (host_id, read_at)
+  ) WITHOUT ROWID;
+  `,
 ];

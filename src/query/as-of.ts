@@ -14,6 +14,7 @@ const ownRows: Readonly<Record<string, string>> = {
   sync_runs: "coalesce(finished_at, started_at)",
   coverage: "read_at",
   record_versions: "until_at",
+  host_names: "read_at",
 };
 
 /** @throws UsageError if the mirror keeps no earlier form of a table or view */

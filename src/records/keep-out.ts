@@ -3,6 +3,7 @@ import { emptyLog, forgetInfo, type Mirror, readInfo, statement, writeInfo } fro
 import { details, resources } from "../resources/index.js";
 import { isObject, type Json } from "../resources/types.js";
 import { diffRecords } from "./diff.js";
+import { rebuildHostNames } from "./host-names.js";
 import { rebuildTables } from "./reprojection.js";
 
 /** Returns what a mirror does not keep: members by the end of their path, and hosts, but for their ids. */
@@ -54,6 +55,7 @@ export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonl
     const changed = [...resources, ...details].filter(({ name }) => name in counts);
     const lost = rebuildTables(mirror, changed);
     mirror.db.exec(snapshots);
+    if (affected.length > 0) rebuildHostNames(mirror);
     return { total: affected.length, counts, lost };
   });
 }

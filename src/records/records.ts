@@ -3,6 +3,7 @@ import { type Mirror, type Run, saveRun } from "../mirror/index.js";
 import { tablesOf } from "../resources/shape.js";
 import { asObject, type Json, type Resource } from "../resources/types.js";
 import { openChangeLog, type Readings } from "./changes.js";
+import { openHostNames } from "./host-names.js";
 import { openDoor } from "./keep-out.js";
 import { keyOf } from "./keys.js";
 import { openNotices } from "./notices.js";
@@ -64,6 +65,7 @@ export function openRecords(
   const writeRecord = openRecordWriter(resource, table, log);
   const writeRows = openTables(mirror, tablesOf(resource), complain);
   const watch = watchMembers(resource, complain);
+  const names = openHostNames(mirror);
 
   function remove(id: number, at: string): void {
     const row = table.get(id);
@@ -100,6 +102,7 @@ export function openRecords(
       recordId = id;
       if (effect !== "added") unexpected.clear(id);
       const object = asObject(value);
+      if (effect === "added" || effect === "changed") names.addFrom(object, options.readAt);
       watch(object);
       writeRows({ recordId: id, value: object, context, sinceAt, removedAt: null }, effect === "added");
     }

@@ -15,6 +15,7 @@ import { tablesOf } from "../resources/shape.js";
 import type { Json, Resource } from "../resources/types.js";
 import { clearNames, readAddedObjects, restoreAddedObjects } from "./added-objects.js";
 import { dropDeclared, dropValueNames } from "./discovered.js";
+import { rebuildHostNames } from "./host-names.js";
 import { openColumns } from "./open-columns.js";
 import { indexProjection, openTables, type WriteRows } from "./projection.js";
 import { datedOf, monthOf } from "./record-table.js";
@@ -48,11 +49,17 @@ export function reproject(mirror: Mirror): string[] {
   const cleared = readInfo(mirror, removedTables) === null ? clearNames(mirror, all.flatMap(removedOf)) : [];
   writeInfo(mirror, removedTables, "separate");
   const outdated = all.filter((resource) => !isCurrent(mirror, resource));
-  return [...cleared, ...outdated.flatMap((resource) => rebuild(mirror, resource))];
+  const lost = outdated.flatMap((resource) => rebuild(mirror, resource));
+  if (readInfo(mirror, hostNames) === null) rebuildHostNames(mirror);
+  writeInfo(mirror, hostNames, "filled");
+  return [...cleared, ...lost];
 }
 
 /** The name of the note that removed records have tables of their own in this mirror. */
 const removedTables = "removed_tables";
+
+/** The name of the note that the table `host_names` has been filled. */
+const hostNames = "host_names";
 
 function removedOf(resource: Resource): string[] {
   return tablesOf(resource).map((shape) => tableName(shape, "removed"));

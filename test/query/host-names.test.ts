@@ -9,10 +9,10 @@ const hosts = {
   none: { id: "44444444-d", username: null, first_name: null, last_name: null },
 };
 const named = [
-  { host_id: "11111111-a", host_username: "ada", host_name: "ada" },
-  { host_id: "22222222-b", host_username: null, host_name: "Grace Hopper" },
-  { host_id: "33333333-c", host_username: "", host_name: "Cher" },
-  { host_id: "44444444-d", host_username: null, host_name: "44444444" },
+  { host_id: "11111111-a", host_username: "ada", host_label: "ada" },
+  { host_id: "22222222-b", host_username: null, host_label: "Grace Hopper" },
+  { host_id: "33333333-c", host_username: "", host_label: "Cher" },
+  { host_id: "44444444-d", host_username: null, host_label: "44444444" },
 ];
 
 test("a host without a handle has first and last name, or the first eight letters of the id, in every view", async () => {
@@ -38,14 +38,14 @@ test("a host without a handle has first and last name, or the first eight letter
   );
   for (const [position, row] of ranked.entries())
     writeRead(mirror, "analytics-hosts", [row], { position, context: { position } });
-  const names = "host_id, host_username, host_name";
+  const names = "host_id, host_username, host_label";
   for (const view of ["orders_net", "hosts_by_month", "commission_by_host", "late_refunds", "roster_changes"])
     expect([view, mirror.db.prepare(`SELECT ${names} FROM ${view} ORDER BY host_id`).all()]).toEqual([
       view,
       named,
     ]);
-  expect(mirror.db.prepare("SELECT id, host_name FROM hosts ORDER BY id").all()).toEqual(
-    named.map(({ host_id: id, host_name }) => ({ id, host_name })),
+  expect(mirror.db.prepare("SELECT id, host_label FROM hosts ORDER BY id").all()).toEqual(
+    named.map(({ host_id: id, host_label }) => ({ id, host_label })),
   );
   const files = all.map(({ id, username, first_name, last_name }, n) => ({
     ...{ source: "upload", id: `f${n}`, created_at: at(1) },

@@ -157,8 +157,8 @@ test("the roster's changes are who joined, who left and whose rate is another, a
   expect(rows).toMatchObject([
     { what: "rate", host_id: "h1", host_username: "renamed", old: 10, new: 12.5 },
     { what: "joined", host_id: "h4", host_username: "host 4", ...none },
-    { what: "left", host_id: "h2", host_username: "host 2", host_name: "host 2", ...none },
-    { what: "joined", host_id: "h2", host_username: "host 2", host_name: "host 2", ...none },
+    { what: "left", host_id: "h2", host_username: "host 2", host_label: "host 2", ...none },
+    { what: "joined", host_id: "h2", host_username: "host 2", host_label: "host 2", ...none },
   ]);
   for (const [index, { seen_at, last_seen_at }] of rows.entries()) {
     const [before, after] = index < 3 ? [first, second] : [second, third];

@@ -13,7 +13,7 @@ async function readOn(nights: Record<string, readonly JsonObject[]>) {
     writeRead(mirror, "orders", orders, { at: `${day}T02:00:00.000Z`, whole: true });
   const rows = mirror.db
     .prepare(
-      "SELECT order_id, refunded_amount, days_at_least, days_at_most, month, host_name FROM late_refunds",
+      "SELECT order_id, refunded_amount, days_at_least, days_at_most, month, host_label FROM late_refunds",
     )
     .raw()
     .all();

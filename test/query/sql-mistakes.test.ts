@@ -20,7 +20,7 @@ test.each([
   ["SELECT id FROM orders WHERE removed_at IS NULL", "removed ones are in `orders_removed`\n"],
   ["SELECT id FROM orders_remove", "did you mean `orders_removed`?"],
   ["SELECT status FROM orders", "; did you mean `financial_status` or `fulfillment_status`?"],
-  ["SELECT * FROM host", "did you mean `hosts` or `hosts_by_month` or "],
+  ["SELECT * FROM host", "did you mean `hosts` or `host_names` or `hosts_by_month`?"],
   ["SELECT curency FROM orders", "did you mean `currency`?"],
   ["SELECT o.curency FROM orders o JOIN roster r ON r.host_id = o.host_id", "did you mean `currency`?"],
   [

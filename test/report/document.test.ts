@@ -117,13 +117,13 @@ describe("every figure is its view's", () => {
   test("hosts with the highest net", () => {
     for (const { title = "", rows = [] } of blocks(report, "hosts", "table")) {
       const view = brand.sql<Row>(
-        `SELECT host_name, total(net_amount) AS net FROM order_figures WHERE currency = ? AND orders > 0
+        `SELECT host_label, total(net_amount) AS net FROM order_figures WHERE currency = ? AND orders > 0
          AND day BETWEEN '2026-12-01' AND '2026-12-11' GROUP BY host_id ORDER BY net DESC, host_id LIMIT 8`,
         title.slice(13, 16),
       );
       expect(rows.length).toBeGreaterThan(0);
       expect(rows.map(({ host, net_amount }) => [host, cents(net_amount)])).toEqual(
-        view.map(({ host_name, net }) => [host_name, cents(net)]),
+        view.map(({ host_label, net }) => [host_label, cents(net)]),
       );
     }
   });

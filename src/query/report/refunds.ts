@@ -17,7 +17,7 @@ export interface RestatedOrder extends Pick<Restatement, "month" | "currency" | 
   order_number: string | null;
   what: string;
   seen_at: string;
-  host_name: string | null;
+  host_label: string | null;
 }
 
 /** The losses of reported months to later refunds in one currency, as shares of the net reported. */

@@ -1,5 +1,5 @@
 import type { Mirror } from "../../mirror/index.js";
-import { figureNames, money, summed } from "../views/figures.js";
+import { figureNames, hostLabel, money, summed } from "../views/figures.js";
 import { reachedAt, reads } from "../views/history.js";
 import { selectOf, views } from "../views/index.js";
 
@@ -36,7 +36,7 @@ export interface MonthFigures extends Figures {
 /** The figures of a host in some days, in one currency. */
 export interface Share {
   host_id: string | null;
-  host_name: string | null;
+  host_label: string | null;
   currency: string | null;
   orders: number;
   net_amount: number;
@@ -84,10 +84,10 @@ export function readDays({ db }: Mirror, days: Days): DayFigures[] {
 export function readShares({ db }: Mirror, days: Days, most: number): Share[] {
   return db
     .prepare(
-      `WITH sums AS (SELECT host_id, host_name, currency, sum(orders) AS orders, ${money("net_amount")} AS net_amount,
-           max(ordered_at) FROM order_figures WHERE day BETWEEN @since AND @until AND orders = 1 GROUP BY host_id, currency)
-       SELECT host_id, host_name, currency, orders, net_amount
-       FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY net_amount DESC, host_id) AS nth FROM sums)
+      `WITH sums AS (SELECT host_id, currency, sum(orders) AS orders, ${money("net_amount")} AS net_amount
+           FROM order_figures WHERE day BETWEEN @since AND @until AND orders = 1 GROUP BY host_id, currency)
+       SELECT s.host_id, ${hostLabel("s.host_id")} AS host_label, s.currency, s.orders, s.net_amount
+       FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY net_amount DESC, host_id) AS nth FROM sums) AS s
        WHERE nth <= @most ORDER BY currency, nth`,
     )
     .all({ ...days, most }) as Share[];

@@ -20,7 +20,7 @@ export const amounts = "gross_amount refunded_amount net_amount commission_amoun
 export const figures = `${counts} ${amounts}`;
 
 /** The columns that name a host. */
-export const host = "host_id host_username host_name";
+export const host = "host_id host_username host_label";
 
 const own: readonly ViewColumn[] = [
   integer("orders", "orders that count: neither removed nor cancelled"),
@@ -33,7 +33,7 @@ const own: readonly ViewColumn[] = [
   text("currency", "amounts of different currencies are never added; null: the API names none"),
   text("host_username", "the handle"),
   text("username", "the handle"),
-  text("host_name", "the handle, else first and last name, else the id's first eight letters"),
+  text("host_label", "the handle, else first and last name, else the first eight characters of the ID"),
   timestamp("ordered_at", "`order_date` in UTC: compares with `datetime('now', '-7 days')`"),
   date("day", "in UTC: compares with `date('now', '-7 days')`"),
   text("month", "in UTC, `2026-10`"),

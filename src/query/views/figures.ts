@@ -6,14 +6,20 @@ import { amounts, counts, figures } from "./columns.js";
  */
 export const once = "LIMIT -1";
 
-/** Returns a host's first and last name from its record's columns; null if it has neither. */
-export function fullName(host = "host"): string {
-  return `nullif(trim(coalesce(${host}_first_name, '') || ' ' || coalesce(${host}_last_name, '')), '')`;
+/** Returns a host's handle, by an expression for its ID: that of the record that was read last. */
+export function hostUsername(id: string): string {
+  return `(SELECT n.username FROM host_names AS n WHERE n.host_id = ${id} ORDER BY n.read_at DESC LIMIT 1)`;
 }
 
-/** Returns a host's name from its record's columns. */
-export function hostName(host = "host", otherwise = fullName(host)): string {
-  return `coalesce(nullif(${host}_username, ''), ${otherwise}, substr(${host}_id, 1, 8))`;
+/** Returns a host's handle, else its name, else the beginning of its ID; null without an ID. */
+export function hostLabel(id: string): string {
+  return `CAST(coalesce((SELECT coalesce(nullif(n.username, ''), n.name) FROM host_names AS n WHERE n.host_id = ${id}
+      ORDER BY n.read_at DESC LIMIT 1), substr(${id}, 1, 8)) AS TEXT)`;
+}
+
+/** Returns the columns that name a host. @param id an expression for its ID, with the name of its table */
+export function hostColumns(id: string): string {
+  return `${id} AS host_id, ${hostUsername(id)} AS host_username, ${hostLabel(id)} AS host_label`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { hostName, numberIn, ofOrder, once } from "./figures.js";
+import { numberIn, ofOrder, once } from "./figures.js";
 
 /** Returns a column of `orders` from an earlier version's JSON; null if it has an unexpected type, as in the table. */
 function ofJson(name: string, types: string, path = name): string {
@@ -17,9 +17,7 @@ const columns = [
   ofJson("currency", "'text'"),
   ...["total_amount", "refund_amount", "commission_amount"].map(amountOf),
   ofJson("is_cancelled", "'true', 'false'"),
-  ...["id", "username", "first_name", "last_name"].map((name) =>
-    ofJson(`host_${name}`, "'text'", `host.${name}`),
-  ),
+  ofJson("host_id", "'text'", "host.id"),
 ];
 
 /**
@@ -33,7 +31,7 @@ export const versions = `forms AS (
       OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) ${once}),
   versions AS (
     SELECT record_id, version_id, since_at, until_at, present, month, currency,
-      host_id, host_username, ${hostName()} AS host_name, ${ofOrder} FROM forms ${once})`;
+      host_id, ${ofOrder} FROM forms ${once})`;
 
 /**
  * `covered`: what was covered after the last answer to a run; `from_at` is never null.

@@ -1,5 +1,5 @@
 import { columnsOf, figures, host } from "./columns.js";
-import { figureNames, once, summed } from "./figures.js";
+import { figureNames, hostColumns, once, summed } from "./figures.js";
 import type { View } from "./view.js";
 
 /** A month's ranking is the newest answer for all hosts. Its rows without a host are added up. */
@@ -21,12 +21,12 @@ export const hostsByMonth: View = {
     `${host} month currency ${figures} clicks conversion_rate ranking_orders ranking_revenue`,
   ),
   date: "month",
-  example: `SELECT host_name, currency, orders, net_amount, clicks, conversion_rate FROM hosts_by_month
+  example: `SELECT host_label, currency, orders, net_amount, clicks, conversion_rate FROM hosts_by_month
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY net_amount DESC LIMIT 10`,
   sql: `WITH ${rankings}
-    SELECT m.host_id, m.host_username, m.host_name, m.month, m.currency, ${figureNames},
+    SELECT ${hostColumns("m.host_id")}, m.month, m.currency, ${figureNames},
       r.clicks, r.conversion_rate, r.ranking_orders, r.ranking_revenue
-    FROM (SELECT host_id, host_username, host_name, month, currency, ${summed}, max(ordered_at) FROM order_figures
+    FROM (SELECT host_id, month, currency, ${summed} FROM order_figures
       GROUP BY month, host_id, currency) AS m
     LEFT JOIN rankings AS r ON r.month = m.month AND r.host = coalesce(m.host_id, '')
     ORDER BY m.month, m.host_id, m.currency`,

@@ -1,11 +1,11 @@
 import { columnsOf } from "./columns.js";
-import { fullName, once, summed } from "./figures.js";
+import { hostLabel, hostUsername, once, summed } from "./figures.js";
 import type { View } from "./view.js";
 
 const sources = ["roster", "orders", "recommendations", "analytics_hosts"];
 
 function idsOf(table: string): string {
-  return `SELECT host_id AS id, nullif(host_username, '') AS username, ${fullName()} AS name FROM ${table}`;
+  return `SELECT host_id AS id FROM ${table}`;
 }
 
 export const hosts: View = {
@@ -13,14 +13,12 @@ export const hosts: View = {
   about:
     "one row per host: roster, orders, net and commission by currency, products, and the API's own ranking; orders without a host have their own row",
   columns: columnsOf(
-    "id username host_name on_roster commission_rate campaigns_status orders cancelled_orders orders_without_total net_by_currency commission_by_currency clicks buy_now_clicks ranking_orders ranking_sales recommended_products",
+    "id username host_label on_roster commission_rate campaigns_status orders cancelled_orders orders_without_total net_by_currency commission_by_currency clicks buy_now_clicks ranking_orders ranking_sales recommended_products",
     { id: "the host's id" },
   ),
   sql: `WITH ids AS (
       ${sources.map(idsOf).join("\n      UNION ")}
     ),
-    names AS (SELECT id, max(username) AS username, coalesce(max(username), max(name), substr(id, 1, 8)) AS host_name
-      FROM ids GROUP BY id),
     sums AS (SELECT host_id, currency, ${summed} FROM order_figures GROUP BY host_id, currency),
     sales AS (
       SELECT coalesce(host_id, '') AS host, sum(orders) AS orders, sum(cancelled_orders) AS cancelled_orders,
@@ -41,7 +39,7 @@ export const hosts: View = {
     listed AS (
       SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id ${once}
     )
-    SELECT n.id, n.username, n.host_name, m.host_id IS NOT NULL AS on_roster,
+    SELECT n.id, ${hostUsername("n.id")} AS username, ${hostLabel("n.id")} AS host_label, m.host_id IS NOT NULL AS on_roster,
       m.commission_rate, m.campaigns_status,
       coalesce(s.orders, 0) AS orders, coalesce(s.cancelled_orders, 0) AS cancelled_orders,
       coalesce(s.orders_without_total, 0) AS orders_without_total,
@@ -49,7 +47,7 @@ export const hosts: View = {
       r.clicks, r.buy_now_clicks,
       r.orders AS ranking_orders, round(r.sales, 6) AS ranking_sales,
       coalesce(l.products, 0) AS recommended_products
-    FROM names AS n LEFT JOIN members AS m ON m.host_id = n.id LEFT JOIN sales AS s ON s.host = coalesce(n.id, '')
+    FROM ids AS n LEFT JOIN members AS m ON m.host_id = n.id LEFT JOIN sales AS s ON s.host = coalesce(n.id, '')
     LEFT JOIN ranking AS r ON r.host = coalesce(n.id, '') LEFT JOIN listed AS l ON l.host_id = n.id
     ORDER BY n.id`,
 };

@@ -25,7 +25,7 @@ WHERE days_at_least > 30 ORDER BY seen_changed_at DESC LIMIT 20`,
       round(${after} - ${before}, 6) AS refunded_amount,
       max(0, ${between("f.ordered_at", "c.last_seen_unchanged_at")} / 86400000) AS days_at_least,
       max(0, (${between("f.ordered_at", "c.seen_changed_at")} + 86399999) / 86400000) AS days_at_most,
-      c.last_seen_unchanged_at, c.seen_changed_at, f.host_id, f.host_username, f.host_name
+      c.last_seen_unchanged_at, c.seen_changed_at, f.host_id, f.host_username, f.host_label
     FROM changes AS c JOIN order_figures AS f ON f.id = c.key AND f.orders = 1
     WHERE c.resource = 'orders' AND c.field = 'refund_amount'
       AND ${after} <> ${before} ORDER BY c.change_id`,

@@ -1,5 +1,5 @@
 import { columnsOf, figures, host } from "./columns.js";
-import { hostName, ofOrder } from "./figures.js";
+import { hostColumns, ofOrder } from "./figures.js";
 import type { View } from "./view.js";
 
 export const orderFigures: View = {
@@ -14,7 +14,7 @@ export const orderFigures: View = {
   date: "ordered_at",
   rowId: "record_id",
   sql: `SELECT id, order_number, order_date, order_date_utc AS ordered_at, day, month, currency, ${ofOrder},
-      is_cancelled, is_refunded, attribution, host_id, host_username, CAST(${hostName()} AS TEXT) AS host_name,
+      is_cancelled, is_refunded, attribution, ${hostColumns("o.host_id")},
       product_id, product_title, synced_at, record_id
-    FROM orders`,
+    FROM orders AS o`,
 };

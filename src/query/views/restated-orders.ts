@@ -1,11 +1,11 @@
 import { columnsOf, host } from "./columns.js";
-import { hostName, money, ofOrder, once } from "./figures.js";
+import { hostColumns, money, ofOrder, once } from "./figures.js";
 import { reads, reportedAt, versions } from "./history.js";
 import type { View } from "./view.js";
 
 const columns =
   "record_id, id, order_number, order_date, order_date_utc, month, currency, is_cancelled, total_amount, refund_amount, " +
-  "commission_amount, host_id, host_username, host_first_name, host_last_name";
+  "commission_amount, host_id";
 
 /**
  * `now` holds the present forms that came after the first month was reported. `pairs` holds each order with a month
@@ -59,7 +59,7 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ab
       GROUP BY record_id, month, currency)
   SELECT r.month, r.currency, r.reported_at, o.id AS order_id, o.order_number, o.order_date,
     r.net_reported, r.net_now, round(r.net_now - r.net_reported, 6) AS difference,
-    r.what, r.seen_at, o.host_id, o.host_username, ${hostName("o.host")} AS host_name
+    r.what, r.seen_at, ${hostColumns("o.host_id")}
   FROM restated AS r JOIN now AS o ON o.record_id = r.record_id WHERE r.net_now <> r.net_reported
   ORDER BY r.month, r.currency, o.order_date_utc, o.id`,
 };

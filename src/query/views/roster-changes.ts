@@ -1,5 +1,5 @@
 import { columnsOf, host } from "./columns.js";
-import { hostName, numberIn } from "./figures.js";
+import { hostColumns, numberIn } from "./figures.js";
 import type { View } from "./view.js";
 
 const [before, after] = [numberIn("c.old"), numberIn("c.new")];
@@ -13,15 +13,15 @@ export const rosterChanges: View = {
     what: "`joined`, `left` or `rate`",
   }),
   date: "seen_at",
-  example: `SELECT seen_at, what, host_name, old, new FROM roster_changes
+  example: `SELECT seen_at, what, host_label, old, new FROM roster_changes
 WHERE seen_at >= date('now', 'start of month', '-1 month') ORDER BY seen_at`,
   sql: `SELECT c.seen_changed_at AS seen_at,
       CASE c.kind WHEN 'changed' THEN 'rate' WHEN 'removed' THEN 'left' ELSE 'joined' END AS what,
-      r.host_id, r.host_username, ${hostName("r.host")} AS host_name, ${before} AS old, ${after} AS new,
+      ${hostColumns("r.host_id")}, ${before} AS old, ${after} AS new,
       c.last_seen_unchanged_at AS last_seen_at, r.relationship_id
     FROM changes AS c JOIN (
-        SELECT relationship_id, host_id, host_username, host_first_name, host_last_name FROM roster
-        UNION ALL SELECT relationship_id, host_id, host_username, host_first_name, host_last_name FROM roster_removed
+        SELECT relationship_id, host_id FROM roster
+        UNION ALL SELECT relationship_id, host_id FROM roster_removed
       ) AS r ON r.relationship_id = c.key
     WHERE c.resource = 'roster' AND (c.kind <> 'changed' OR (c.field = 'commission_rate' AND ${before} IS NOT ${after})) ORDER BY c.change_id`,
 };

@@ -14,7 +14,7 @@ export function hostsSection(context: Context): Section {
     const best = of(shares, currency);
     const code = currencyName(currency);
     const table = tableOf(`Highest net, ${code}`, "order_figures", best, [
-      ["host", "Host", "name", ({ host_name }) => new Cell(host_name, host_name ?? "no host")],
+      ["host", "Host", "name", ({ host_label }) => new Cell(host_label, host_label ?? "no host")],
       ["orders", "Orders", "number", (row) => count(row.orders), "spare"],
       ["net_amount", `Net, ${code}`, "number", (row) => amount(row.net_amount, currency)],
     ]);

@@ -43,7 +43,7 @@ function restatedTables({ mirror }: Context, since: string): Block[] {
       [...month, "spare"],
       ["change", "Change", "short", ({ what }) => new Cell(what)],
       ["seen_at", "Seen", "short", (row) => dayCell(row.seen_at), "spare"],
-      ["host", "Host", "name", (row) => new Cell(row.host_name, row.host_name ?? "no host"), "spare"],
+      ["host", "Host", "name", (row) => new Cell(row.host_label, row.host_label ?? "no host"), "spare"],
       currency,
       ["difference", "Difference", "number", (row) => difference(row.difference, row.currency)],
     ]),
