@@ -5,7 +5,7 @@ import { formatInstant, instantOrNull } from "../lib/times.js";
 import { blankRun, type Outcome, type RunEnd, recordRun, runLine, wasRead } from "../mirror/index.js";
 import { indexProjection, openRecords, unexpectedWarning } from "../records/index.js";
 import { detailsOf, type Resource } from "../resources/types.js";
-import { SyncState } from "../state/index.js";
+import { confirmedCoverage, SyncState } from "../state/index.js";
 import { endsEverything, type PlanStep, type SyncRun, type SyncSession } from "./run.js";
 import { strategies } from "./strategies/index.js";
 
@@ -83,7 +83,7 @@ export function openRun(
     store: openRecords(session.mirror, resource, {
       run: row,
       reporter: session.reporter,
-      coverage: state.coverage(),
+      coverage: confirmedCoverage(session.mirror, resource.name),
       lastSeen: (id) => state.missing.lastSeen(id),
     }),
   };

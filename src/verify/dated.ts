@@ -52,7 +52,7 @@ function judge({ state }: DatedRun, { against, checks, figures, unread }: Eviden
   if (!first || !last) return [];
   const oldestRecord = state.nthDate({ from: first.from, to: last.to }, 0) ?? last.to;
   const oldest = Math.min(oldestRecord, ...against.map(({ to }) => to));
-  const hasNewer = unread.some(({ to }) => !Number.isFinite(to));
+  const hasNewer = unread.some(({ to }) => to > last.to);
   const drift = figures?.drift;
   const compared = figures && !drift ? "figures and counts agree" : "counts agree";
   const agreed = `${compared} (${checks.join(", ")})${drift ? `; ${driftText(drift)}` : ""}`;
@@ -62,6 +62,8 @@ function judge({ state }: DatedRun, { against, checks, figures, unread }: Eviden
     const known = { month, read_at: instantOrNull(Math.min(...ages)) };
     const texts = against.filter((one) => touches(one, range)).map(({ text }) => text);
     if (texts.length > 0) return { ...known, state: "different", why: texts.join("; ") };
+    if (state.marked().some((slice) => touches(slice, range)))
+      return { ...known, state: "unproven", why: "read by page number: it has records with other dates" };
     const claimed = hasNewer ? range : { from: range.from, to: Math.min(range.to, last?.to ?? range.to) };
     if (!holds(covered, claimed)) return { ...known, state: "unproven", why: "not read completely" };
     return { ...known, state: "proven", why: agreed };

@@ -127,11 +127,12 @@ function tooManyRemoved({ acceptsRemovals, before }: RunEnd, { held, present }: 
 }
 
 /** Returns how often, in the run of an instant, records left and came between the same two answers of one list. */
-function swapsAt(world: World, instant: number, second: number): number {
+export function swapsAt(world: World, instant: number, second: number): number {
   const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= instant && instant <= endedAt);
   if (!run) return 0;
+  const isList = world.isReadByPage || !isDated(world.watched);
   const isHere = ({ from, second: other }: Version) =>
-    from > run.startedAt && from <= run.endedAt && (!isDated(world.watched) || other === second);
+    from > run.startedAt && from <= run.endedAt && (isList || other === second);
   const moves = [...world.truth.versions.values()].flatMap((versions) =>
     versions.filter(
       (version, at) =>

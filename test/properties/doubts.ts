@@ -109,7 +109,7 @@ export async function playDoubt(
   { isReadByPage = false, watched }: Doubt,
   { steps, ...history }: History,
 ): Promise<{ ending: Ending; told: string[] }> {
-  const world = await createWorld({ watched, ...history });
+  const world = await createWorld({ watched, isReadByPage, ...history });
   let ending: Ending = "harmless";
   try {
     for (const [index, step] of [...steps, ...(isReadByPage ? [complete, complete] : [peaceful])].entries()) {

@@ -67,6 +67,8 @@ export interface WorldOptions {
   doubts?: Partial<Doubts>;
   /** What the API shows as it was before the last request. */
   lags?: "totals" | "figures" | undefined;
+  /** True if lists with dates are read by page number, too. */
+  isReadByPage?: boolean;
 }
 
 /** A brand, its API, and a mirror of one resource; `truth` knows what the API had at each instant. */
@@ -77,6 +79,7 @@ export interface World {
   api: Api;
   doubts: Doubts;
   lags: WorldOptions["lags"];
+  isReadByPage: boolean;
   truth: Truth;
   runs: RunEnd[];
   mirror(): Mirror;
@@ -95,7 +98,7 @@ const scratch = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const machine = testDeps({ home: scratch });
 
 export async function createWorld(options: WorldOptions): Promise<World> {
-  const { watched, beginning, lags } = options;
+  const { watched, beginning, lags, isReadByPage = false } = options;
   const doubts = { ...documented, ...options.doubts };
   let now = noon;
   let answered = 0;
@@ -134,6 +137,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     api,
     doubts,
     lags,
+    isReadByPage,
     truth: createTruth(brand, watched, doubts.shows),
     runs: [],
     mirror: () => mirror,
