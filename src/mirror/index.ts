@@ -5,7 +5,16 @@ export { backUpBeforeMigration, copyMirror, lastBackup, putInPlace } from "./cop
 export { checkForDamage, noteChecked, withRestoreHint } from "./damage.js";
 export { asMirrorError } from "./errors.js";
 export { checkOwner, claimMirror, forgetInfo, readInfo, writeInfo } from "./info.js";
-export { firstRead, lastFinding, lastGood, lastProven, lastRun, newestRun, wasRead } from "./last-runs.js";
+export {
+  firstRead,
+  lastDone,
+  lastFinding,
+  lastGood,
+  lastProven,
+  lastRun,
+  newestRun,
+  wasRead,
+} from "./last-runs.js";
 export { lockMirror, runUnderWay } from "./lock.js";
 export { noteRefusal, type Refusal, readRefusal, refusalIn } from "./lost-access.js";
 export { closeMirror, emptyLog, type Mirror, mirrorOf, statement } from "./mirror.js";

@@ -21,12 +21,18 @@ export function lastRun(mirror: Mirror, resource: string): Run | null {
   );
 }
 
+const reachesItsTime = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
 /** A run that proves the state of a resource at its own time, not of a part of it only. */
-const isProof = "verified = 1 AND coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
+const isProof = `verified = 1 AND ${reachesItsTime}`;
 
 /** Returns the latest sync that was verified up to its own time. */
 export function lastGood(mirror: Mirror, resource: string): Run | null {
   return newest(mirror, resource, `AND outcome = 'done' AND ${isProof}`);
+}
+
+/** Returns the latest sync that came to its end and read up to its own time, verified or not. */
+export function lastDone(mirror: Mirror, resource: string): Run | null {
+  return newest(mirror, resource, `AND outcome = 'done' AND ${reachesItsTime}`);
 }
 
 /** Returns the latest run that was verified, whatever range it claimed. */

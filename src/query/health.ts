@@ -2,6 +2,7 @@ import { gaps, join, type Range } from "../lib/ranges.js";
 import { formatInstant, instantOrNull } from "../lib/times.js";
 import {
   type FailedRun,
+  lastDone,
   lastFinding,
   lastGood,
   lastRun,
@@ -35,7 +36,7 @@ export interface ResourceHealth {
   /** The ranges that were read completely, and those between them; empty if a resource is not read by date. */
   covered: ShownRange[];
   gaps: ShownRange[];
-  /** When the last verified run up to its own time began: what the mirror says is as of then. */
+  /** When the last sync that read everything up to its own time began: what the mirror says is as of then. */
   last_success_at: string | null;
   age_seconds: number | null;
   last_run: Pick<Run, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
@@ -98,8 +99,17 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], look: Lo
 
 /** Returns when the resource with the oldest data was last read well, ISO 8601: `--max-age` goes by it. Null: never. */
 export function oldestSuccess(mirror: Mirror): string | null {
-  const times = [...resources, ...details].flatMap(({ name }) => lastGood(mirror, name)?.started_at ?? []);
+  const times = [...resources, ...details].flatMap((one) => lastSuccess(mirror, one)?.started_at ?? []);
   return times.sort()[0] ?? null;
+}
+
+/**
+ * Returns the latest sync that read all of a resource up to its own time. Of a list and of records with dates, a run that
+ * ended with 0 has read everything, even if odd dates or IDs that are listed twice kept it from being verified.
+ */
+function lastSuccess(mirror: Mirror, { name, strategy }: Resource): Run | null {
+  const readsAll = strategy.kind === "dated" || strategy.kind === "full";
+  return readsAll ? lastDone(mirror, name) : lastGood(mirror, name);
 }
 
 /** Returns null if a resource was never tried, or if the key or the plan never allowed it. */
@@ -110,7 +120,7 @@ export function readResourceHealth(mirror: Mirror, resource: Resource, look: Loo
   const refused = readRefusal(mirror, name);
   if (!last || ((refused || last.outcome === "skipped") && !wasRead(mirror, name))) return null;
   const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
-  const good = lastGood(mirror, name);
+  const good = lastSuccess(mirror, resource);
   const ageMs = good ? now - Date.parse(good.started_at) : null;
   const spans = readCoverage(mirror, name);
   const covered = join(spans);

@@ -54,7 +54,7 @@ const maxReadings = 3;
 const maxReadingsInRandomOrder = 12;
 
 /**
- * Reads a list until it is complete, at most three times. It is complete if one reading has as many distinct records as
+ * Reads a list until it is complete: at most three times, unless its order is random. It is complete if one reading has as many distinct records as
  * `total_items`, or if `total_items` was the same in all readings and all of them together have exactly that many.
  * @throws Incomplete if it has more pages than can be requested
  */

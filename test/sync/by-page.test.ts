@@ -96,6 +96,7 @@ describe("an unreadable date (A2)", () => {
         "SELECT order_date AS date, (SELECT dated_at FROM records WHERE key = 'odd') AS at FROM orders";
       expect(brand.sql(`${dated} WHERE id = 'odd'`)).toEqual([{ date, at: null }]);
       expect((await brand.run("status")).out).toContain("1 record without a readable date");
+      expect((await brand.run("status --max-age 1h")).code).toBe(0);
       const verdict = await brand.run("verify orders --json");
       expect(verdict.code).toBe(8);
       expect(JSON.parse(verdict.out.split("\n")[0] ?? "")).toMatchObject({ state: "unproven", undated: 1 });
