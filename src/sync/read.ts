@@ -1,7 +1,6 @@
 import type { Range } from "../lib/ranges.js";
 import { datedOf } from "../records/index.js";
 import { readByPage, readSlice, settleCopies } from "./by-page.js";
-import { count } from "./counts.js";
 import { type DatedRun, mostPerPage, progressed } from "./run.js";
 import { type Newest, readNewest } from "./seek.js";
 import { WriteBatch } from "./write.js";
@@ -78,5 +77,6 @@ export async function readRange(
  * Otherwise records have come or left meanwhile.
  */
 async function hidesRecords(run: DatedRun, covers: Range, shown: number): Promise<boolean> {
-  return (await count(run, covers)).api > shown;
+  const again = await readNewest(run, covers);
+  return again.isBroken || again.total > shown;
 }
