@@ -81,8 +81,8 @@ export function openChangeLog(
       let unchanged = lastSeenUnchanged(row, row.dated_at);
       if (row.removed_at !== null) {
         // It was removed at the end of a run, and may have returned after the reading that did not show it.
-        note("returned", key, lastReadOf(datedOf(resource, after)) ?? row.since_at, at);
         unchanged = seenBeforeRemoval.get(resource.name, key, row.removed_at) ?? row.since_at;
+        note("returned", key, lastReadOf(datedOf(resource, after)) ?? unchanged, at);
       }
       const listed = isDetail && row.list_json !== null ? asObject(JSON.parse(row.list_json)) : null;
       for (const { field, old, new: now } of diffRecords(before, after, resource)) {

@@ -32,7 +32,7 @@ export function falseIntervals(world: World, { startedAt }: RunEnd): string[] {
     const isIts = versions.some(
       (version, at) => version.from > from && version.from <= to && isChange(row, versions[at - 1], version),
     );
-    if (row.kind === "added" && slippedPast(world, from)) return [];
+    if (["added", "returned"].includes(row.kind) && slippedPast(world, from)) return [];
     const interval = `${row.last_seen_unchanged_at} to ${row.seen_changed_at}`;
     return isIts
       ? []
