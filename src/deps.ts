@@ -2,7 +2,6 @@ import { createRequire } from "node:module";
 import { homedir, hostname, tmpdir } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
-import type { Fetch } from "./lib/fetch.js";
 
 /** Returns this program's version, from package.json. */
 export function readVersion(): string {
@@ -145,3 +144,23 @@ function askSystem(ask: () => string): string {
     return "";
   }
 }
+
+export interface RequestOptions {
+  /** By default `GET`. */
+  method?: "POST";
+  headers?: Record<string, string>;
+  body?: string;
+  signal?: AbortSignal;
+}
+
+/** The parts of an answer that the program uses. A `Response` of Node's own `fetch` has them, too. */
+export interface Reply {
+  status: number;
+  /** Names are asked for in lower case. */
+  headers: Pick<Headers, "get">;
+  /** Decompressed. The part that is not read ends with the request's signal. */
+  body: AsyncIterable<Uint8Array> | null;
+}
+
+/** Sends one request and resolves when the answer's headers are here. Redirects are not followed. */
+export type Fetch = (url: string | URL, options?: RequestOptions) => Promise<Reply>;

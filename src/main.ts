@@ -1,13 +1,12 @@
 import { setImmediate } from "node:timers/promises";
-import { reportError } from "./commands/errors.js";
-import { typedCommand } from "./commands/flags.js";
-import { type Deps, systemDeps } from "./deps.js";
+import { reportError } from "./cli/error-output.js";
+import { typedCommand } from "./cli/flags.js";
+import { type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, Stopped, stopCodes } from "./errors.js";
-import { reasonOf } from "./lib/failures.js";
-import type { Fetch } from "./lib/fetch.js";
-import { removeParts } from "./lib/parts.js";
-import { refuseKeys } from "./lib/secrets.js";
 import { runProgram } from "./program.js";
+import { reasonOf } from "./util/failures.js";
+import { refuseKeys } from "./util/redact-keys.js";
+import { removeParts } from "./util/temp-files.js";
 
 /** A signal ends any command within two seconds: a clean stop that takes longer is cut short. */
 const cleanStopMs = 1_500;
@@ -53,7 +52,7 @@ export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode
 async function noteKeys(argv: readonly string[], deps: Deps): Promise<void> {
   if (deps.env.BRANDAPI_KEY) deps.keys.add(deps.env.BRANDAPI_KEY.trim());
   if (argv.length === 0) return;
-  const { keysInUse } = await import("./config/keys.js");
+  const { keysInUse } = await import("./config/stored-profiles.js");
   for (const key of keysInUse(argv, deps)) deps.keys.add(key);
 }
 
@@ -148,7 +147,7 @@ function fetchWhenNeeded(env: Deps["env"]): Fetch {
 
 async function prepareFetch(env: Deps["env"]): Promise<Fetch> {
   const { createFetch } = await import("./api/transport.js");
-  const { keepMemorySmall } = await import("./lib/memory.js");
+  const { keepMemorySmall } = await import("./api/transport.js");
   keepMemorySmall();
   return createFetch(env);
 }

@@ -1,8 +1,9 @@
 import { Command, CommanderError } from "commander";
-import type { Context, GlobalOptions } from "./commands/context.js";
-import { addGlobalFlags } from "./commands/flags.js";
-import { examplesText, helpCommand, setUpHelp } from "./commands/help.js";
-import { asUsageError } from "./commands/usage.js";
+import type { Context } from "./cli/context.js";
+import { addGlobalFlags } from "./cli/flags.js";
+import { examplesText, helpCommand, setUpHelp } from "./cli/help.js";
+import { asUsageError } from "./cli/usage-errors.js";
+import type { GlobalOptions } from "./config/settings.js";
 import { type Deps, readVersion } from "./deps.js";
 import { exitCodes } from "./errors.js";
 

@@ -1,9 +1,9 @@
 import type { Option } from "commander";
-import { formats } from "../../src/export/formats/index.js";
-import { views } from "../../src/query/views/index.js";
-import { resources } from "../../src/resources/index.js";
-import { tablesOf } from "../../src/resources/shape.js";
-import { detailsOf } from "../../src/resources/types.js";
+import { formats } from "../../src/export/formats.js";
+import { resources } from "../../src/resources/registry.js";
+import { detailsOf } from "../../src/resources/resource.js";
+import { tablesOf } from "../../src/resources/table-shape.js";
+import { views } from "../../src/store/views/all-views.js";
 import { answers } from "./answers.js";
 import { exitMeanings } from "./exit-codes.js";
 import { programTree } from "./program.js";

@@ -1,19 +1,75 @@
 import type { Deps } from "../deps.js";
-import { AccessForbidden, BrandapiError, KeyRejected } from "../errors.js";
-import type { Query } from "../resources/types.js";
-import { addressOf } from "./address.js";
-import { mostItems } from "./bounds.js";
-import { Budget } from "./budget.js";
-import type { Answer } from "./envelope.js";
+import { AccessForbidden, BrandapiError, KeyRejected, UnexpectedAnswer } from "../errors.js";
+import type { Query } from "../resources/resource.js";
+import { forbidden, gaveUp, refusal, scopesIn } from "./api-errors.js";
 import type { Fault } from "./faults.js";
-import { gaveUp } from "./giving-up.js";
-import { headersOf } from "./headers.js";
-import { forbidden, refusal, scopesIn } from "./refusals.js";
-import { type Call, sendRequest } from "./request.js";
-import type { ApiClient, ApiEvents, ApiSettings } from "./requesting.js";
-import { mayPass, nextTry } from "./retry.js";
-import { readServerLimit } from "./server-limit.js";
-import { Silence } from "./silence.js";
+import { headersOf, readServerLimit } from "./headers.js";
+import { type Call, sendRequest } from "./http.js";
+import { Budget } from "./rate-limit.js";
+import { type Answer, mostItems } from "./response.js";
+import { mayPass, nextTry, Silence } from "./retry.js";
+
+/** Servers take addresses of some thousand letters. */
+const longestPart = 4_000;
+
+/**
+ * Returns an id as one part of an address; null if no address can hold it: `.` and `..` would lead elsewhere, half of a
+ * surrogate pair cannot be encoded, and servers refuse what is too long.
+ */
+export function addressPart(id: string): string | null {
+  if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) return null;
+  const part = encodeURIComponent(id);
+  return part.length > longestPart ? null : part;
+}
+
+/**
+ * Returns the address of a path below the base URL. An id from the API can be part of the path.
+ * @throws UnexpectedAnswer if it leads anywhere else, because the key must not go there
+ */
+export function addressOf(base: URL, path: string, query: Query): URL {
+  const url = new URL(`.${path.startsWith("/") ? "" : "/"}${path}`, base);
+  if (!url.href.startsWith(base.href) || url.search || url.hash) {
+    throw new UnexpectedAnswer("A path leads outside the base URL: not requested.");
+  }
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+export interface ApiSettings {
+  /** The versioned root; its path ends in /api/brand/v1. */
+  baseUrl: string;
+  key: string;
+  /** Requests per key per minute; the machine has twice as many. `null` for no limit. */
+  rateLimit: number | null;
+  /** Milliseconds without progress after which a request is given up; 0 for no retries. */
+  maxWaitMs: number;
+  userAgent: string;
+  /** The folder of the file in which all processes count their requests. */
+  statePath: string;
+  /** Milliseconds of the rate limit's window: a minute. Tests shorten it. */
+  windowMs?: number;
+}
+
+export interface ApiEvents {
+  onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
+  onWait?(event: { ms: number; reason: "budget" | "server" }): void;
+  /** `status` is 0 if no answer came. */
+  onRequest?(event: { path: string; status: number; ms: number }): void;
+  onNotice?(event: { message: string }): void;
+}
+
+export interface ApiClient {
+  /**
+   * Asks for a path below the base URL until there is an answer, a refusal, or no patience left.
+   * @param scope the scope that the endpoint needs, for the message of a 403
+   * @throws a BrandapiError that says what the person can do, or the reason of the program's signal
+   */
+  get(path: string, query?: Query, scope?: string): Promise<Answer>;
+  readonly stats: { readonly requests: number; readonly retries: number };
+  close(): void;
+}
 
 export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {}): ApiClient {
   return new Client(settings, deps, events);

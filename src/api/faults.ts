@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
-import type { Reply } from "../lib/fetch.js";
-import { readRetryAfter } from "./server-limit.js";
+import type { Reply } from "../deps.js";
+import { readRetryAfter } from "./headers.js";
 
 /**
  * The reason why a request has no answer.

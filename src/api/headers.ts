@@ -1,4 +1,6 @@
+import type { Reply } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
+import { parseTimestamp } from "../util/timestamp.js";
 
 /**
  * Returns what every request carries (API document, "Authentication").
@@ -11,4 +13,75 @@ export function headersOf({ key, userAgent }: { key: string; userAgent: string }
       { hint: "store it again: `brandapi login`" },
     );
   return { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": userAgent };
+}
+
+/** The rate limit as a server's headers state it. */
+export interface ServerLimit {
+  /** Requests left in the server's window. */
+  remaining: number;
+  /** Milliseconds until the window resets. */
+  resetMs: number;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * Reads the usual rate-limit headers, because the API document gives no names: `RateLimit-*`, `X-RateLimit-*`,
+ * `X-Rate-Limit-*`, and the combined `RateLimit`, of which the tightest policy counts.
+ * @param now milliseconds since 1970, for a response without a `Date`
+ * @returns null if the headers do not give both the remaining requests and a reset within a day
+ */
+export function readServerLimit(headers: Reply["headers"], now: number): ServerLimit | null {
+  const policies = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"].map((prefix) => [
+    headers.get(`${prefix}remaining`),
+    headers.get(`${prefix}reset`),
+  ]);
+  // `"default";r=0;t=30, "day";r=900;t=40000`, or `limit=60, remaining=0, reset=30`.
+  const combined = /(?:\br|remaining)=(\d+)[\s,;]+(?:t|reset)=(\d+)/gi;
+  for (const [, left, reset] of (headers.get("ratelimit") ?? "").matchAll(combined))
+    policies.push([left ?? null, reset ?? null]);
+  const limits = policies.flatMap(([left, reset]) => {
+    const remaining = /^\s*(\d{1,9})/.exec(left ?? "")?.[1];
+    const resetMs = readReset(reset?.trim() ?? "", dateOf(headers) ?? now);
+    return remaining === undefined || resetMs === null ? [] : [{ remaining: Number(remaining), resetMs }];
+  });
+  return limits.sort((a, b) => a.remaining - b.remaining)[0] ?? null;
+}
+
+/**
+ * Returns `Retry-After` in milliseconds from now; null if it is missing, past, or neither a number of seconds nor a date
+ * within the next day, such as two values that a proxy joined (`2814, 2`).
+ */
+export function readRetryAfter(headers: Reply["headers"], now: number): number | null {
+  const text = headers.get("retry-after")?.trim() ?? "";
+  if (isNumber(text)) return Number(text) > 0 ? Number(text) * 1_000 : null;
+  const ms = (readDate(text) ?? Number.NaN) - (dateOf(headers) ?? now);
+  return ms > 0 && ms <= dayMs ? ms : null;
+}
+
+/** Returns the server's own time, in milliseconds since 1970; null if there is no valid `Date` header. */
+export function dateOf(headers: Reply["headers"]): number | null {
+  return readDate(headers.get("date")?.trim() ?? "");
+}
+
+/** Reads a reset given in seconds, or as an instant: epoch seconds, epoch milliseconds or a date. Null if it is not within a day. */
+function readReset(text: string, now: number): number | null {
+  const value = isNumber(text) ? Number(text) : Number.NaN;
+  let ms = value * 1_000;
+  if (value > 1e9) ms = Math.max(0, (value > 1e11 ? value : value * 1_000) - now);
+  if (Number.isNaN(value)) ms = Math.max(0, (readDate(text) ?? Number.NaN) - now);
+  return ms <= dayMs ? ms : null;
+}
+
+function isNumber(text: string): boolean {
+  return /^\d+(\.\d+)?$/.test(text);
+}
+
+const httpDate =
+  /^(?:[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d|[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d) GMT$/;
+
+/** Reads a date of a header: one of the forms of HTTP, or ISO 8601. `Date.parse` alone finds a year in almost any text. */
+function readDate(text: string): number | null {
+  const ms = httpDate.test(text) ? Date.parse(text) : parseTimestamp(text);
+  return ms === undefined || Number.isNaN(ms) ? null : ms;
 }

@@ -1,35 +1,28 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
+import type { Context } from "../cli/context.js";
+import { hintFor } from "../cli/error-output.js";
+import { parseCount, parsed, parsePath } from "../cli/flags.js";
+import { createReporter } from "../cli/progress.js";
 import { expandPath } from "../config/folders.js";
-import { readSettings, type Settings } from "../config/settings.js";
+import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { MirrorUnusable, UsageError } from "../errors.js";
-import { counted } from "../lib/counted.js";
-import { codeOf } from "../lib/failures.js";
-import { makeFolder } from "../lib/make-folder.js";
-import { formatInstant } from "../lib/times.js";
-import {
-  checkIdentity,
-  copyMirror,
-  firstRead,
-  lockMirror,
-  type Mirror,
-  putInPlace,
-  readInfo,
-  realPlace,
-  withFile,
-  withMirror,
-  writeInfo,
-} from "../mirror/index.js";
-import { openMirror, openMirrorReadOnly } from "../query/index.js";
-import { keepOut, readKeptOut, scrub } from "../records/index.js";
-import { printJson } from "../ui/print.js";
-import { createReporter } from "../ui/reporter.js";
-import { escapeLines } from "../ui/text.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { hintFor } from "./errors.js";
-import { parseCount, parsed, parsePath } from "./flags.js";
+import { type Mirror, readInfo, withFile, withMirror, writeInfo } from "../store/database.js";
+import { lockMirror } from "../store/lock.js";
+import { copyMirror, putInPlace } from "../store/mirror-copy.js";
+import { realPlace } from "../store/mirror-files.js";
+import { openMirror, openMirrorReadOnly } from "../store/open.js";
+import { keepOut, readKeptOut, scrub } from "../store/redaction.js";
+import { firstRead } from "../store/runs.js";
+import { checkIdentity } from "../store/schema.js";
+import { codeOf } from "../util/failures.js";
+import { makeFolder } from "../util/files.js";
+import { printJson } from "../util/terminal.js";
+import { escapeLines } from "../util/terminal-text.js";
+import { counted } from "../util/text.js";
+import { formatInstant } from "../util/times.js";
 
 type BackupFlags = GlobalOptions & { keep: number; restore?: string };
 

@@ -1,23 +1,18 @@
 import { Argument, type Command, Option } from "commander";
+import type { Context } from "../cli/context.js";
+import { parseCount, parsed, parseRange } from "../cli/flags.js";
+import { type Reading, readMirror } from "../cli/mirror-reading.js";
+import { chooseOutput, writeOutput } from "../cli/output.js";
+import type { GlobalOptions } from "../config/settings.js";
 import { UsageError } from "../errors.js";
-import { formatInstant, minuteOf } from "../lib/times.js";
-import { newestRun } from "../mirror/index.js";
-import {
-  type Change,
-  type ChangeFilter,
-  changesCondition,
-  describeTable,
-  listChanges,
-  openSource,
-} from "../query/index.js";
-import { resources } from "../resources/index.js";
-import { formatCount } from "../ui/numbers.js";
-import { renderTable } from "../ui/table.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { parseCount, parsed, parseRange } from "./flags.js";
-import { chooseOutput } from "./output.js";
-import { type Reading, readMirror } from "./reading.js";
-import { writeOutput } from "./write-output.js";
+import { type Change, type ChangeFilter, changesCondition, listChanges } from "../query/change-list.js";
+import { describeTable } from "../query/readable-tables.js";
+import { openSource } from "../query/select.js";
+import { resources } from "../resources/registry.js";
+import { newestRun } from "../store/runs.js";
+import { renderTable } from "../util/terminal-table.js";
+import { formatCount } from "../util/text.js";
+import { formatInstant, minuteOf } from "../util/times.js";
 
 type ChangesFlags = GlobalOptions & { since?: string; run?: number; limit?: number; csv?: boolean };
 

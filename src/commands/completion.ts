@@ -1,10 +1,11 @@
 import { Argument, type Command, type Option } from "commander";
-import { readKnownProfiles } from "../config/profiles.js";
+import type { Context } from "../cli/context.js";
+import { refuseJson, typedCommand } from "../cli/flags.js";
+import type { GlobalOptions } from "../config/settings.js";
+import { readKnownProfiles } from "../config/stored-profiles.js";
 import type { Deps } from "../deps.js";
-import { knownTableNames, removedTableNames } from "../query/index.js";
-import { resources } from "../resources/index.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { refuseJson, typedCommand } from "./flags.js";
+import { knownTableNames, removedTableNames } from "../query/readable-tables.js";
+import { resources } from "../resources/registry.js";
 
 /** A script asks the program, which prints a word per line. File names are completed by the shell. */
 const scripts = {

@@ -1,17 +1,17 @@
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
+import type { Context } from "../cli/context.js";
+import { allProfiles, chooseResources, parsed } from "../cli/flags.js";
+import { parsePing } from "../cli/ping.js";
+import { createReporter } from "../cli/progress.js";
 import { commandFor, missingOf } from "../config/access.js";
 import { expandPath, folderFor } from "../config/folders.js";
-import { readSettings } from "../config/settings.js";
+import { type GlobalOptions, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-import { shellCommand, shellWord } from "../lib/shell.js";
-import { resources } from "../resources/index.js";
-import { printJson } from "../ui/print.js";
-import { createReporter } from "../ui/reporter.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { allProfiles, chooseResources, parsed } from "./flags.js";
-import { parsePing } from "./ping.js";
+import { resources } from "../resources/registry.js";
+import { printJson } from "../util/terminal.js";
+import { shellCommand, shellWord } from "../util/text.js";
 
 type CronFlags = GlobalOptions & { allProfiles?: boolean; ping?: string };
 

@@ -1,13 +1,14 @@
 import { join, parse } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Command } from "commander";
+import type { Context } from "../cli/context.js";
+import { refuseJson } from "../cli/flags.js";
+import type { GlobalOptions } from "../config/settings.js";
+import { runChallenge } from "../demo/challenge.js";
+import { type DemoOptions, demonstrate } from "../demo/demonstration.js";
 import { Incomplete } from "../errors.js";
-import { dayMs } from "../lib/times.js";
-import { naturalPace, passTime } from "../sandbox/index.js";
-import { runChallenge } from "./challenge.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { type DemoOptions, demonstrate } from "./demonstration.js";
-import { refuseJson } from "./flags.js";
+import { naturalPace, passTime } from "../sandbox/live.js";
+import { dayMs } from "../util/times.js";
 import { ordersFlag, seedFlag } from "./sandbox.js";
 
 /** How long the first sync lies back: refunds and late attributions need time to happen. */

@@ -1,29 +1,26 @@
-import { readSettings } from "../config/settings.js";
+import { askIdentity } from "../cli/api-session.js";
+import { checkBackup, checkDisk, checkForgotten, checkOldMirrors } from "../cli/checks.js";
+import type { Context } from "../cli/context.js";
+import { hintFor } from "../cli/error-output.js";
+import { createReporter } from "../cli/progress.js";
+import { type GlobalOptions, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { type BrandapiError, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
-import { asBrandapiError, damagedHint } from "../lib/failures.js";
-import { hideKeys } from "../lib/secrets.js";
-import { loadSqlite } from "../lib/sqlite.js";
-import { checkOwner, findDamage, type Mirror, readInfo, schemaVersion } from "../mirror/index.js";
-import { openMirrorOrNone, typedTables, withSnapshot } from "../query/index.js";
-import {
-  compareTables,
-  differenceText,
-  isOfOtherShape,
-  readUnexpectedColumns,
-  unexpectedText,
-} from "../records/index.js";
-import { details, resources } from "../resources/index.js";
-import type { Resource } from "../resources/types.js";
-import { printJson } from "../ui/print.js";
-import { createReporter } from "../ui/reporter.js";
-import { styleFor } from "../ui/style.js";
-import { escapeText } from "../ui/text.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { checkDisk } from "./disk-space.js";
-import { hintFor } from "./errors.js";
-import { askIdentity } from "./identity.js";
-import { checkBackup, checkForgotten, checkOldMirrors } from "./kept.js";
+import { typedTables } from "../query/readable-tables.js";
+import { withSnapshot } from "../query/select.js";
+import { details, resources } from "../resources/registry.js";
+import type { Resource } from "../resources/resource.js";
+import { checkOwner, type Mirror, readInfo } from "../store/database.js";
+import { openMirrorOrNone } from "../store/open.js";
+import { isOfOtherShape } from "../store/rebuild.js";
+import { findDamage, schemaVersion } from "../store/schema.js";
+import { compareTables, differenceText } from "../store/table-check.js";
+import { readUnexpectedColumns, unexpectedText } from "../store/unexpected-values.js";
+import { asBrandapiError, damagedHint } from "../util/failures.js";
+import { hideKeys } from "../util/redact-keys.js";
+import { loadSqlite } from "../util/sqlite.js";
+import { printJson, styleFor } from "../util/terminal.js";
+import { escapeText } from "../util/terminal-text.js";
 
 /** The result of a check. With a hint it is a warning, which fails nothing. */
 interface Finding<T = unknown> {

@@ -1,15 +1,16 @@
 import { Argument, type Command } from "commander";
+import type { Context } from "../cli/context.js";
+import { parseCount, parsed, parseRange, wait } from "../cli/flags.js";
+import { withMirrorRun } from "../cli/mirror-run.js";
+import { findTable } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
+import type { GlobalOptions } from "../config/settings.js";
 import { readVersion } from "../deps.js";
-import { type DownloadSummary, downloadFiles, selectFiles } from "../download/index.js";
+import { selectFiles } from "../download/catalogue.js";
+import { type DownloadSummary, downloadFiles } from "../download/library-download.js";
 import { ApiUnavailable, Incomplete } from "../errors.js";
-import { counted } from "../lib/counted.js";
-import { formatBytes, formatCount } from "../ui/numbers.js";
-import { printJson } from "../ui/print.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { parseCount, parsed, parseRange, wait } from "./flags.js";
-import { withMirrorRun } from "./session.js";
-import { findTable } from "./table.js";
+import { printJson } from "../util/terminal.js";
+import { counted, formatBytes, formatCount } from "../util/text.js";
 
 interface DownloadFlags extends GlobalOptions {
   out?: string;

@@ -1,27 +1,37 @@
 import { type Command, Option } from "commander";
+import type { Context } from "../cli/context.js";
+import { exportLake } from "../cli/delta-output.js";
+import { checkName, parseCount, parsed, parseList, parseRange } from "../cli/flags.js";
+import { readMirror } from "../cli/mirror-reading.js";
+import {
+  chooseOutput,
+  noFormat,
+  type OutputFlags,
+  outputFlags,
+  pathIn,
+  reportWritten,
+  type Written,
+  writeOutput,
+} from "../cli/output.js";
+import {
+  checkTableName,
+  chooseDates,
+  findTable,
+  readAsOfTime,
+  warnOfUnread,
+} from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
+import type { GlobalOptions } from "../config/settings.js";
 import { UsageError } from "../errors.js";
 import type { Sources } from "../export/format.js";
-import { formats } from "../export/formats/index.js";
-import { readSingerState } from "../export/singer-state.js";
-import { parseDuration, parseInstant } from "../lib/times.js";
-import {
-  checkAsOf,
-  checkCondition,
-  checkReadsAsOf,
-  conditionSql,
-  explainRunning,
-  openSource,
-  type ReadableTable,
-  tablesRead,
-} from "../query/index.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { exportLake } from "./delta.js";
-import { checkName, parseCount, parsed, parseList, parseRange } from "./flags.js";
-import { chooseOutput, noFormat, type OutputFlags, outputFlags, pathIn } from "./output.js";
-import { readMirror } from "./reading.js";
-import { checkTableName, chooseDates, findTable, readAsOfTime, warnOfUnread } from "./table.js";
-import { reportWritten, type Written, writeOutput } from "./write-output.js";
+import { formats } from "../export/formats.js";
+import { readSingerState } from "../export/singer.js";
+import { checkAsOf, checkReadsAsOf } from "../query/as-of.js";
+import type { ReadableTable } from "../query/readable-tables.js";
+import { openSource } from "../query/select.js";
+import { tablesRead } from "../query/tables-read.js";
+import { checkCondition, conditionSql, explainRunning } from "../query/user-sql.js";
+import { parseDuration, parseInstant } from "../util/times.js";
 
 interface ExportFlags extends OutputFlags, GlobalOptions {
   columns?: string[];

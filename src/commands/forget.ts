@@ -1,16 +1,19 @@
 import type { Command } from "commander";
-import { readSettings } from "../config/settings.js";
+import type { Context } from "../cli/context.js";
+import { parsed } from "../cli/flags.js";
+import { createReporter } from "../cli/progress.js";
+import { openPrompt } from "../cli/prompt.js";
+import { type GlobalOptions, readSettings } from "../config/settings.js";
 import { MirrorBusy, UsageError } from "../errors.js";
-import { formatInstant } from "../lib/times.js";
-import { beginRun, lastBackup, lockMirror, saveRun, withFile, withMirror } from "../mirror/index.js";
-import { openMirrorReadOnly } from "../query/index.js";
-import { type KnownHost, keepOut, readHosts, scrub } from "../records/index.js";
-import { printJson } from "../ui/print.js";
-import { openPrompt } from "../ui/prompt.js";
-import { createReporter } from "../ui/reporter.js";
-import { escapeLines } from "../ui/text.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { parsed } from "./flags.js";
+import { withFile, withMirror } from "../store/database.js";
+import { lockMirror } from "../store/lock.js";
+import { lastBackup } from "../store/mirror-copy.js";
+import { openMirrorReadOnly } from "../store/open.js";
+import { type KnownHost, keepOut, readHosts, scrub } from "../store/redaction.js";
+import { beginRun, saveRun } from "../store/runs.js";
+import { printJson } from "../util/terminal.js";
+import { escapeLines } from "../util/terminal-text.js";
+import { formatInstant } from "../util/times.js";
 
 type ForgetFlags = GlobalOptions & { host: string; yes?: boolean };
 

@@ -1,9 +1,9 @@
-import { readProfiles, writeProfiles } from "../config/profiles.js";
-import { readSettings } from "../config/settings.js";
-import { isThere } from "../lib/is-there.js";
-import { printJson } from "../ui/print.js";
-import { createReporter } from "../ui/reporter.js";
-import type { Context, GlobalOptions } from "./context.js";
+import type { Context } from "../cli/context.js";
+import { createReporter } from "../cli/progress.js";
+import { type GlobalOptions, readSettings } from "../config/settings.js";
+import { readProfiles, writeProfiles } from "../config/stored-profiles.js";
+import { isThere } from "../util/files.js";
+import { printJson } from "../util/terminal.js";
 
 export const about =
   "The mirror stays. The key itself stays valid until it expires or is revoked in the console.";

@@ -1,15 +1,16 @@
-import { ownMirror, type Profile, readKnownProfiles } from "../config/profiles.js";
-import { reasonOf } from "../lib/failures.js";
-import { formatSpan } from "../lib/times.js";
-import { withMirror } from "../mirror/index.js";
-import { oldestSuccess, openMirrorOrNone } from "../query/index.js";
-import { printJson } from "../ui/print.js";
-import { createReporter } from "../ui/reporter.js";
-import { styleFor } from "../ui/style.js";
-import { renderTable } from "../ui/table.js";
-import { terminalWidth } from "../ui/width.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { daysLeft, leftText } from "./identity.js";
+import { daysLeft, leftText } from "../cli/api-session.js";
+import type { Context } from "../cli/context.js";
+import { createReporter } from "../cli/progress.js";
+import type { GlobalOptions } from "../config/settings.js";
+import { ownMirror, type Profile, readKnownProfiles } from "../config/stored-profiles.js";
+import { oldestSuccess } from "../query/health.js";
+import { withMirror } from "../store/database.js";
+import { openMirrorOrNone } from "../store/open.js";
+import { reasonOf } from "../util/failures.js";
+import { printJson, styleFor } from "../util/terminal.js";
+import { renderTable } from "../util/terminal-table.js";
+import { terminalWidth } from "../util/terminal-text.js";
+import { formatSpan } from "../util/times.js";
 
 export const about =
   "Lists the brands that `login` has set up: each one's mirror, the age of its oldest data, and the days its key " +

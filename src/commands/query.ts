@@ -1,20 +1,22 @@
 import { addAbortSignal } from "node:stream";
 import type { Command } from "commander";
+import type { Context } from "../cli/context.js";
+import { parseCount, parsed } from "../cli/flags.js";
+import { readMirror } from "../cli/mirror-reading.js";
+import { chooseOutput, type OutputFlags, outputFlags, reportWritten, writeOutput } from "../cli/output.js";
+import { readAsOfTime, warnOfUnread } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
+import type { GlobalOptions } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
-import { formats } from "../export/formats/index.js";
-import { readStream, readText } from "../lib/read-text.js";
-import { parseInstant } from "../lib/times.js";
-import { answerSource, checkReadsAsOf, type Parameters, prepareReading, tablesRead } from "../query/index.js";
-import { formatCount } from "../ui/numbers.js";
-import { fitsTable, renderBlocks, renderTable } from "../ui/table.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { parseCount, parsed } from "./flags.js";
-import { chooseOutput, type OutputFlags, outputFlags } from "./output.js";
-import { readMirror } from "./reading.js";
-import { readAsOfTime, warnOfUnread } from "./table.js";
-import { reportWritten, writeOutput } from "./write-output.js";
+import { formats } from "../export/formats.js";
+import { checkReadsAsOf } from "../query/as-of.js";
+import { tablesRead } from "../query/tables-read.js";
+import { answerSource, type Parameters, prepareReading } from "../query/user-sql.js";
+import { readStream, readText } from "../util/files.js";
+import { fitsTable, renderBlocks, renderTable } from "../util/terminal-table.js";
+import { formatCount } from "../util/text.js";
+import { parseInstant } from "../util/times.js";
 
 type QueryFlags = GlobalOptions &
   OutputFlags & { file?: string; param?: Parameters; limit?: number; asOf?: string };

@@ -1,18 +1,19 @@
 import { extname } from "node:path";
 import { type Command, Option } from "commander";
+import type { Context } from "../cli/context.js";
+import { parsed, parseRange } from "../cli/flags.js";
+import { type Reading, readMirror } from "../cli/mirror-reading.js";
 import { expandPath } from "../config/folders.js";
+import type { GlobalOptions } from "../config/settings.js";
 import { UsageError } from "../errors.js";
-import { openFileSink } from "../export/file-sink.js";
-import { writeAll } from "../export/sink.js";
-import { runUnderWay } from "../mirror/index.js";
-import { type Document, makeReport } from "../report/index.js";
-import { writeHtml } from "../report/write-html.js";
-import { writeText } from "../report/write-text.js";
-import { formatBytes } from "../ui/numbers.js";
-import { printJson } from "../ui/print.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { parsed, parseRange } from "./flags.js";
-import { type Reading, readMirror } from "./reading.js";
+import { openFileSink, writeAll } from "../export/sinks.js";
+import type { Document } from "../report/document.js";
+import { writeHtml } from "../report/page.js";
+import { writeText } from "../report/plain-text.js";
+import { makeReport } from "../report/sales-report.js";
+import { runUnderWay } from "../store/lock.js";
+import { printJson } from "../util/terminal.js";
+import { formatBytes } from "../util/text.js";
 
 interface ReportFlags extends GlobalOptions {
   month?: string;

@@ -1,12 +1,15 @@
 import { once } from "node:events";
 import type { Command } from "commander";
+import type { Context } from "../cli/context.js";
+import { parseCount, parsed, parseUpTo } from "../cli/flags.js";
+import type { GlobalOptions } from "../config/settings.js";
 import { Stopped } from "../errors.js";
-import { dayMs } from "../lib/times.js";
-import { sandboxChoices } from "../sandbox/choices.js";
-import { createApi, createBrand, naturalPace, passTime, serve } from "../sandbox/index.js";
-import { printJson } from "../ui/print.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { parseCount, parsed, parseUpTo } from "./flags.js";
+import { createApi, sandboxChoices } from "../sandbox/api.js";
+import { createBrand } from "../sandbox/data/brand-data.js";
+import { naturalPace, passTime } from "../sandbox/live.js";
+import { serve } from "../sandbox/server.js";
+import { printJson } from "../util/terminal.js";
+import { dayMs } from "../util/times.js";
 
 interface SandboxFlags extends GlobalOptions {
   port?: number;

@@ -1,20 +1,67 @@
 import { type Command, Option } from "commander";
-import { readSettings } from "../config/settings.js";
+import { eachProfile, refuseFailures } from "../cli/all-profiles.js";
+import type { Context } from "../cli/context.js";
+import {
+  allProfiles,
+  chooseResources,
+  parseCount,
+  parsed,
+  parseList,
+  parseRange,
+  wait,
+} from "../cli/flags.js";
+import { type MirrorSession, withMirrorRun } from "../cli/mirror-run.js";
+import { parsePing, withPings } from "../cli/ping.js";
+import { type GlobalOptions, readSettings } from "../config/settings.js";
 import { AccessForbidden, UsageError } from "../errors.js";
-import { parseWindow } from "../lib/times.js";
-import { wasRead } from "../mirror/index.js";
-import { resources } from "../resources/index.js";
-import { type Resource, takesDates } from "../resources/types.js";
-import { syncResources } from "../sync/resources.js";
-import { defaultOptions, type SyncOptions, type SyncSession } from "../sync/run.js";
-import { printJson } from "../ui/print.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { printPlan } from "./dry-run.js";
-import { eachProfile } from "./each-profile.js";
-import { refuseFailures } from "./failed-resources.js";
-import { allProfiles, chooseResources, parseCount, parsed, parseList, parseRange, wait } from "./flags.js";
-import { parsePing, withPings } from "./ping.js";
-import { type MirrorSession, withMirrorRun } from "./session.js";
+import { resources } from "../resources/registry.js";
+import { type Resource, takesDates } from "../resources/resource.js";
+import { wasRead } from "../store/runs.js";
+import { planResource } from "../sync/run.js";
+import { defaultOptions, type PlanStep, type SyncOptions, type SyncSession } from "../sync/session.js";
+import { type Skipped, smallFirst, syncResources } from "../sync/sync-resources.js";
+import { printJson } from "../util/terminal.js";
+import { counted } from "../util/text.js";
+import { parseWindow } from "../util/times.js";
+
+/**
+ * Prints what a sync would read: with `--json` `{profile, resources: [{resource, steps, requests}], skipped: [{resource,
+ * why}], requests, minutes}`. Costs a count request for each range, and writes nothing.
+ */
+export async function printPlan(
+  access: SyncSession & { settings: { rateLimit: number | null } },
+  chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
+  json: boolean,
+  { deps, profile }: Context,
+): Promise<void> {
+  const skipped = chosen.skipped.map(({ resource, why }) => ({ resource: resource.name, why }));
+  const resources: { resource: string; steps: PlanStep[]; requests: number }[] = [];
+  for (const resource of smallFirst(chosen.allowed))
+    try {
+      const steps = await planResource(access, resource);
+      resources.push({ resource: resource.name, steps, requests: sumOf(steps) });
+    } catch (error) {
+      if (chosen.named || !(error instanceof AccessForbidden)) throw error;
+      skipped.push({ resource: resource.name, why: error.message });
+    }
+  const requests = sumOf(resources);
+  const { rateLimit } = access.settings;
+  // A minute's worth of requests goes at once.
+  const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
+  if (json) return printJson(deps.stdout, { profile, resources, skipped, requests, minutes });
+  const requestsOf = (step: PlanStep) => counted(step.requests, "request") + (step.open ? " or more" : "");
+  const lines = resources.flatMap(({ resource, steps }) =>
+    steps.map((step) => `${resource}: ${step.what} (${requestsOf(step)})`),
+  );
+  for (const { resource, why } of skipped) lines.push(`${resource}: skipped: ${why}`);
+  const time = minutes ? `, about ${counted(minutes, "minute")} at the rate limit` : "";
+  lines.push(`At least ${counted(requests, "request")} in all${time}. Nothing was written.`);
+  deps.stdout.write(`${lines.join("\n")}\n`);
+}
+
+function sumOf(parts: readonly { requests: number }[]): number {
+  return parts.reduce((sum, { requests }) => sum + requests, 0);
+}
 
 type Chosen = ReturnType<typeof chooseResources>;
 type Same = "acceptRemovals" | "audit" | "details" | "full" | "groupBy" | "perHost";

@@ -1,15 +1,15 @@
 import { type Command, Option } from "commander";
+import type { Context } from "../cli/context.js";
+import { printLake } from "../cli/delta-output.js";
+import { type Reading, readMirror } from "../cli/mirror-reading.js";
+import { checkTableName } from "../cli/table-selection.js";
+import type { GlobalOptions } from "../config/settings.js";
 import { UsageError } from "../errors.js";
-import { counted } from "../lib/counted.js";
-import { listFacts, readFacts, type TableFacts } from "../query/index.js";
-import { formatCount } from "../ui/numbers.js";
-import { printJson } from "../ui/print.js";
-import { renderTable } from "../ui/table.js";
-import { wrap } from "../ui/width.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { printLake } from "./delta.js";
-import { type Reading, readMirror } from "./reading.js";
-import { checkTableName } from "./table.js";
+import { listFacts, readFacts, type TableFacts } from "../query/readable-tables.js";
+import { printJson } from "../util/terminal.js";
+import { renderTable } from "../util/terminal-table.js";
+import { wrap } from "../util/terminal-text.js";
+import { counted, formatCount } from "../util/text.js";
 
 type TablesFlags = GlobalOptions & { all?: boolean; delta?: string };
 

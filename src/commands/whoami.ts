@@ -1,7 +1,7 @@
-import { readSettings } from "../config/settings.js";
-import { createReporter } from "../ui/reporter.js";
-import type { Context, GlobalOptions } from "./context.js";
-import { askIdentity, printIdentity, warnOfExpiry } from "./identity.js";
+import { askIdentity, printIdentity, warnOfExpiry } from "../cli/api-session.js";
+import type { Context } from "../cli/context.js";
+import { createReporter } from "../cli/progress.js";
+import { type GlobalOptions, readSettings } from "../config/settings.js";
 
 export const about =
   "Asks the API with one request that needs no scope: an answer proves that the key works.";

@@ -1,12 +1,11 @@
 import { existsSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { ConfigurationError } from "../errors.js";
-import { codeOf } from "../lib/failures.js";
-import { isThere } from "../lib/is-there.js";
-import { isLoopback } from "../lib/loopback.js";
-import { readText } from "../lib/read-text.js";
-import { shortened } from "../lib/secrets.js";
-import { shellWord } from "../lib/shell.js";
+import { codeOf } from "../util/failures.js";
+import { isThere, readText } from "../util/files.js";
+import { shortened } from "../util/redact-keys.js";
+import { shellWord } from "../util/text.js";
+import { isLoopback } from "../util/urls.js";
 import { expandPath, type Surroundings } from "./folders.js";
 import type { Settings } from "./settings.js";
 

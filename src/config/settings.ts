@@ -1,13 +1,13 @@
 import { dirname } from "node:path";
 import type { Deps, Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
-import { isThere } from "../lib/is-there.js";
-import { nearest } from "../lib/nearest.js";
-import { parseRateLimit } from "../lib/rate-limit.js";
-import { shellWord } from "../lib/shell.js";
+import { isThere } from "../util/files.js";
+import { nearest } from "../util/suggestions.js";
+import { shellWord } from "../util/text.js";
+import { parseRateLimit } from "../util/urls.js";
 import { checkBaseUrl, checkKey, readKeyFile } from "./access.js";
 import { configFile, folderFor } from "./folders.js";
-import { ownMirror, type Profiles, readProfiles } from "./profiles.js";
+import { ownMirror, type Profiles, readProfiles } from "./stored-profiles.js";
 
 /** The flags that every command takes. */
 export interface GlobalOptions {

@@ -1,5 +1,6 @@
-import type { Mirror } from "../mirror/index.js";
-import { checkCondition, explainRunning, type ReadableTable } from "../query/index.js";
+import type { ReadableTable } from "../query/readable-tables.js";
+import { checkCondition, explainRunning } from "../query/user-sql.js";
+import type { Mirror } from "../store/database.js";
 
 /** The files that are wanted. Times in milliseconds since 1970. */
 interface Selection {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { createReadStream, lstatSync } from "node:fs";
 import { type FileHandle, open, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { parseJson } from "../lib/parse-json.js";
-import { partSuffix, versionSuffix } from "./name.js";
+import { parseJson } from "../util/json-value.js";
+import { partSuffix, versionSuffix } from "./file-name.js";
 
 /** One version of a file at its host. Bytes of two versions are never combined. */
 export interface FileVersion {

@@ -1,4 +1,5 @@
-import type { Bookmark, Source } from "../query/index.js";
+import type { Bookmark } from "../query/change-list.js";
+import type { Source } from "../query/select.js";
 
 /** A piece of the output, and the number of rows that end in it. */
 export interface Chunk {

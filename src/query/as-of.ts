@@ -1,12 +1,13 @@
 import { UsageError } from "../errors.js";
-import { formatInstant } from "../lib/times.js";
-import { firstRead, type Mirror, parts, quote, tableName } from "../mirror/index.js";
-import { readAsOf } from "../records/index.js";
-import type { TableShape } from "../resources/shape.js";
-import { typedTables } from "./names.js";
-import type { ReadableTable } from "./tables.js";
+import type { TableShape } from "../resources/table-shape.js";
+import type { Mirror } from "../store/database.js";
+import { readAsOf } from "../store/history.js";
+import { firstRead } from "../store/runs.js";
+import { parts, quote, tableName } from "../store/table-sql.js";
+import { views } from "../store/views/all-views.js";
+import { formatInstant } from "../util/times.js";
+import { type ReadableTable, typedTables } from "./readable-tables.js";
 import { createTempViews, storedTables, type TablesRead } from "./tables-read.js";
-import { views } from "./views/index.js";
 
 /** The mirror's own tables below views, and since when each row exists. */
 const ownRows: Readonly<Record<string, string>> = {

@@ -1,26 +1,25 @@
-import { gaps, join, type Range } from "../lib/ranges.js";
-import { formatInstant, instantOrNull } from "../lib/times.js";
+import { details, resources } from "../resources/registry.js";
+import { detailsOf, type Resource } from "../resources/resource.js";
+import { type Mirror, readInfo } from "../store/database.js";
+import { type FailedRun, readFailedRun, type UnderWay } from "../store/run-progress.js";
 import {
-  type FailedRun,
   lastDone,
   lastFinding,
   lastGood,
   lastRun,
-  type Mirror,
   newestRun,
-  quote,
   type Refusal,
   type Run,
-  readFailedRun,
-  readInfo,
   readRefusal,
-  type UnderWay,
   wasRead,
-} from "../mirror/index.js";
-import { readTableNote, readUnexpectedColumns, type UnexpectedColumn } from "../records/index.js";
-import { details, resources } from "../resources/index.js";
-import { detailsOf, type Resource } from "../resources/types.js";
-import { countRemoved, countUndated, readCoverage, readMarked } from "../state/index.js";
+} from "../store/runs.js";
+import { countRemoved, countUndated } from "../store/stored-record.js";
+import { readCoverage, readMarked } from "../store/sync-state.js";
+import { readTableNote } from "../store/table-check.js";
+import { quote } from "../store/table-sql.js";
+import { readUnexpectedColumns, type UnexpectedColumn } from "../store/unexpected-values.js";
+import { gaps, join, type Range } from "../util/ranges.js";
+import { formatInstant, instantOrNull } from "../util/times.js";
 
 /** A range of dates, ISO 8601; `from` null: from the beginning. */
 type ShownRange = { from: string | null; to: string };

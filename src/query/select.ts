@@ -1,9 +1,166 @@
-import { type Mirror, quote } from "../mirror/index.js";
-import { exportsRecords } from "../resources/shape.js";
-import { type ChangedRows, openChangedRows } from "./changed-rows.js";
-import { countRows, isBatched, type Joined, type Row, readAll, readAllJoined } from "./select-read.js";
-import { type Selection, selectSql } from "./select-sql.js";
-import type { ReadableColumn } from "./tables.js";
+import { exportsRecords } from "../resources/table-shape.js";
+import type { Mirror } from "../store/database.js";
+import { quote } from "../store/table-sql.js";
+import type { SqlValue } from "../store/values.js";
+import { formatInstant } from "../util/times.js";
+import { lastMs, utcText } from "../util/timestamp.js";
+import { type ChangedRows, openChangedRows } from "./change-list.js";
+import type { DateColumn, ReadableColumn, ReadableTable } from "./readable-tables.js";
+
+/** The rows and columns to read of a table. Times are milliseconds since 1970. */
+export interface Selection {
+  table: ReadableTable;
+  /** Names of columns, in the order wanted; undefined: all. */
+  columns?: readonly string[] | undefined;
+  /** An expression that `checkCondition` has passed. */
+  where?: string | undefined;
+  /** True if the condition reads other tables. */
+  readsOthers?: boolean;
+  since?: number | undefined;
+  until?: number | undefined;
+  limit?: number | undefined;
+}
+
+/** The pieces of SQL that read a selection. */
+export interface SelectSql {
+  /** The column that rows are ordered by and batches continue from; null if the table has no such integer. */
+  rowId: string | null;
+  /** `FROM …`, with the table as `t`. */
+  from: string;
+  /** The columns of `t` that order the rows. */
+  order: readonly string[];
+  /** The most rows to read; -1: all. */
+  limit: number;
+}
+
+/** @param source one of the table's sources */
+export function selectSql(selection: Selection, source: string = selection.table.sources[0]): SelectSql {
+  const { table, where, readsOthers = false, limit = -1 } = selection;
+  const { date, orderBy } = table;
+  const [rowId = null, ...others] = orderBy;
+  const conditions = where === undefined ? [] : [`(${where}\n)`];
+  if (date) conditions.push(...dateConditions(date, selection));
+  const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
+  return {
+    // A condition that asks other tables is evaluated once, not once per batch; a limit counts all of them.
+    rowId: others.length > 0 || limit >= 0 || readsOthers ? null : rowId,
+    // The conditions stand in a query of their own, so that their names can only mean this table's columns.
+    from: `FROM (SELECT * FROM ${source}${filter}) AS t`,
+    order: orderBy.map((column) => `t.${quote(column)}`),
+    limit,
+  };
+}
+
+/** Compares texts. A range ends before its next millisecond, because dates may have microseconds. */
+function dateConditions(
+  { sql: at, form }: DateColumn,
+  { since, until }: Pick<Selection, "since" | "until">,
+): string[] {
+  const conditions = since === undefined ? [] : [`${at} >= '${boundText(since, form)}'`];
+  // Nothing is dated after the year 9999.
+  if (until === undefined || until >= lastMs) return conditions;
+  if (form !== "utc") return [...conditions, `${at} <= '${boundText(until, form)}'`];
+  return [...conditions, `${at} < '${boundText(until + 1, form)}'`];
+}
+
+function boundText(ms: number, form: DateColumn["form"]): string {
+  if (form === "utc") return utcText({ ms, micros: 0 });
+  return formatInstant(ms).slice(0, form === "month" ? 7 : form === "day" ? 10 : undefined);
+}
+
+/** A cell; `bigint` in the answer to a person's SQL alone. */
+export type RowValue = SqlValue | bigint;
+export type Row = readonly RowValue[];
+
+/** Rows in one batch: at most what a few answers of the API hold. */
+export const rowsPerBatch = 256;
+
+/** Some rows, joined into one text by SQLite: that costs a fraction of handing them over value by value. */
+export interface Joined {
+  bytes: Buffer;
+  rows: number;
+}
+
+export function countRows(mirror: Mirror, { from, limit }: SelectSql): number {
+  return mirror.db.prepare(`SELECT count(*) FROM (SELECT 1 ${from} LIMIT ${limit})`).pluck().get() as number;
+}
+
+/** Reads the statements one after the other, value by value, in batches. A limit counts the rows of all of them. */
+export function* readAll(
+  mirror: Mirror,
+  statements: readonly SelectSql[],
+  values: readonly string[],
+): Iterable<Row[]> {
+  let read = 0;
+  for (const sql of statements) {
+    const limit = sql.limit < 0 ? sql.limit : sql.limit - read;
+    for (const batch of readRows(mirror, { ...sql, limit }, values)) {
+      read += batch.length;
+      yield batch;
+    }
+  }
+}
+
+/** Reads one statement over everything, value by value, in batches. */
+export function readRows(
+  mirror: Mirror,
+  { from, order, limit }: SelectSql,
+  values: readonly string[],
+): Iterable<Row[]> {
+  const sorted = order.length > 0 ? ` ORDER BY ${order.join(", ")}` : "";
+  const select = `SELECT ${values.join(", ")} ${from}${sorted} LIMIT ${limit}`;
+  return inBatches(mirror.db.prepare(select).raw().iterate() as IterableIterator<Row>);
+}
+
+/** A selection that can be read in batches by an integer. */
+type BatchedSql = SelectSql & { rowId: string };
+
+export function isBatched(sql: SelectSql): sql is BatchedSql {
+  return sql.rowId !== null;
+}
+
+/** Reads the batches of several selections, one selection after the other. */
+export function* readAllJoined(
+  mirror: Mirror,
+  statements: readonly BatchedSql[],
+  options: { text: string; separator: string },
+): Iterable<Joined> {
+  for (const sql of statements) yield* readJoined(mirror, sql, options);
+}
+
+/** Reads a statement per batch, each from the row where the last one stopped. */
+function* readJoined(
+  mirror: Mirror,
+  { from, rowId }: BatchedSql,
+  { text, separator }: { text: string; separator: string },
+): Iterable<Joined> {
+  const id = `t.${quote(rowId)}`;
+  const next = mirror.db
+    .prepare(
+      `SELECT CAST(group_concat(x, ${separator}) AS BLOB), count(*), max(id)
+       FROM (SELECT ${text} AS x, ${id} AS id ${from} WHERE ${id} > ? ORDER BY ${id} LIMIT ?)`,
+    )
+    .raw();
+  let after = Number.MIN_SAFE_INTEGER;
+  while (true) {
+    const [bytes, rows, last] = next.get(after, rowsPerBatch) as [Buffer | null, number, number];
+    if (bytes === null) return;
+    yield { bytes, rows };
+    after = last;
+  }
+}
+
+/** Rows in batches, as they come. */
+export function* inBatches(rows: Iterable<Row>): Iterable<Row[]> {
+  let batch: Row[] = [];
+  for (const row of rows) {
+    batch.push(row);
+    if (batch.length < rowsPerBatch) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
 
 /** A selection or a query's answer, ready to be read: batch by batch, in one order, from one state of the mirror. */
 export interface Source {

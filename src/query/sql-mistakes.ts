@@ -1,9 +1,9 @@
 import type { Database } from "better-sqlite3";
-import { nearest } from "../lib/nearest.js";
-import { quote } from "../mirror/index.js";
-import { knownTableNames, removedTableNames } from "./names.js";
+import { quote } from "../store/table-sql.js";
+import { views } from "../store/views/all-views.js";
+import { nearest } from "../util/suggestions.js";
+import { knownTableNames, removedTableNames } from "./readable-tables.js";
 import { emptyTable, type SchemaTable, withEmptyTables } from "./tables-read.js";
-import { views } from "./views/index.js";
 
 /** What is wrong with a statement. */
 export interface Mistake {

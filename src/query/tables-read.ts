@@ -1,9 +1,9 @@
 import type { Database } from "better-sqlite3";
-import { parts, quote, tableName } from "../mirror/index.js";
-import type { Parameters } from "./given-sql.js";
-import { typedTables } from "./names.js";
-import { hasUtcText } from "./views/columns.js";
-import { views } from "./views/index.js";
+import { parts, quote, tableName } from "../store/table-sql.js";
+import { views } from "../store/views/all-views.js";
+import { hasUtcText } from "../store/views/view.js";
+import { typedTables } from "./readable-tables.js";
+import type { Parameters } from "./user-sql.js";
 
 /** What a statement reads, as SQLite compiles it. */
 export interface TablesRead {

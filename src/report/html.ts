@@ -1,4 +1,4 @@
-import { escapeText } from "../ui/text.js";
+import { escapeText } from "../util/terminal-text.js";
 
 /** Text that is HTML already. */
 export class Html {

@@ -1,7 +1,7 @@
-import { dayOf, dayRange } from "../lib/ranges.js";
-import { dayMs } from "../lib/times.js";
-import type { Days } from "../query/index.js";
-import { addDays, daysName, isWholeMonth, lastDay, monthsBefore } from "./dates.js";
+import type { Days } from "../query/report-figures.js";
+import { dayOf } from "../util/ranges.js";
+import { dayMs, dayRange } from "../util/times.js";
+import { addDays, daysName, isWholeMonth, lastDay, monthsBefore } from "./text-format.js";
 
 /** Days that a report compares with. */
 export interface Comparison extends Days {

@@ -10,9 +10,8 @@ import {
   text,
   unprefixed,
 } from "./fields.js";
-import { dailyFigures } from "./figures.js";
 import { baseHost } from "./host.js";
-import { common, type Resource } from "./types.js";
+import { common, dailyFigures, type Resource } from "./resource.js";
 
 const sales: readonly Field[] = [
   amount("revenue", "order totals, in the store currency"),

@@ -1,6 +1,6 @@
 import { amount, context, integer, object } from "./fields.js";
 import { baseHost } from "./host.js";
-import { common, type Resource } from "./types.js";
+import { common, type Resource } from "./resource.js";
 
 /**
  * Clicks and sales per host, all time: the API document, "3. GET /analytics/hosts". Several rows can have no host,

@@ -1,6 +1,6 @@
 import { date, integer, object, text, timestamp } from "./fields.js";
 import { contentHost } from "./host.js";
-import { common, type Resource } from "./types.js";
+import { common, type Resource } from "./resource.js";
 
 /** The brand's library: the API document, "7. GET /content" and "Content item". */
 export const content = {

@@ -1,7 +1,6 @@
 import { amount, boolean, integer, list, number, object, signedUrl, text, timestamp } from "./fields.js";
-import { dailyFigures } from "./figures.js";
 import { baseHost } from "./host.js";
-import { common, type Resource } from "./types.js";
+import { common, dailyFigures, type Resource } from "./resource.js";
 
 /** Every attributed order, newest first: the API document, "4. GET /orders" and "Order". */
 export const orders = {

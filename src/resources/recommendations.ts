@@ -1,6 +1,6 @@
 import { integer, list, object, text } from "./fields.js";
 import { mottoHost } from "./host.js";
-import { common, type Resource } from "./types.js";
+import { common, type Resource } from "./resource.js";
 
 /** Hosts recommending the brand's products: the API document, "10. GET /recommendations" and "Recommendation". */
 export const recommendations = {

@@ -1,6 +1,6 @@
 import { integer, number, object, text, timestamp } from "./fields.js";
 import { profileHost } from "./host.js";
-import { common, type Resource } from "./types.js";
+import { common, type Resource } from "./resource.js";
 
 /** Hosts with an active relationship: the API document, "9. GET /roster" and "Roster entry". */
 export const roster = {

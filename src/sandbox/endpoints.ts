@@ -1,12 +1,9 @@
 import { clicksOf, clicksRules, hostRows } from "./analytics.js";
-import { whole } from "./dated.js";
-import type { Asked, Endpoint, Reply } from "./endpoint.js";
-import { signedUrl } from "./files.js";
-import { content, opportunities, orders, plainList } from "./lists.js";
-import { pageOf } from "./page.js";
+import { timeText } from "./brand.js";
+import { type Asked, type Endpoint, Refusal, type Reply } from "./endpoint.js";
+import { signedUrl } from "./file-host.js";
+import { content, opportunities, orders, pageOf, plainList, whole } from "./listing.js";
 import { oneOf, paging, readQuery } from "./parameters.js";
-import { Refusal } from "./refusal.js";
-import { timeText } from "./time.js";
 
 const analytics = { scope: "analytics:read", plan: true };
 

@@ -1,5 +1,6 @@
+import { type Brand, day } from "./brand.js";
 import { draws, hex, uuid } from "./data/random.js";
-import { day } from "./time.js";
+import { type ApiRequest, type Endpoint, Refusal } from "./endpoint.js";
 
 /** The scopes that a key can carry: API document, Authentication 4. */
 export const scopes: readonly string[] =
@@ -55,4 +56,92 @@ export function createKeys(seed: number, now: number): ApiKey[] {
     key("only-me", "no scope at all: /me only", { scopes: [] }),
     ...scopes.map((scope) => key(`only-${scope.split(":")[0]}`, `${scope} only`, { scopes: [scope] })),
   ];
+}
+
+/** Returns the brand's key that a request bears; undefined if its header is missing or malformed, or the key unknown. */
+export function keyOf({ headers }: ApiRequest, { keys }: Brand): ApiKey | undefined {
+  const [, secret] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(headers.authorization ?? "") ?? [];
+  return keys.find((key) => key.secret === secret);
+}
+
+/** Names under which people put keys into URLs. */
+const keyParameters = ["api_key", "apikey", "api-key", "key", "access_token", "token", "authorization"];
+
+/** A key in the URL or in `x-api-key` is a 400, whatever else is right: API document, Authentication 6. */
+export function refuseMisplacedKey(
+  { url, headers }: ApiRequest,
+  query: URLSearchParams,
+  { keys }: Brand,
+): void {
+  if (headers["x-api-key"] !== undefined)
+    throw new Refusal(400, "key_in_header", "Send the key as Authorization: Bearer, not as x-api-key.");
+  const isNamed = [...query.keys()].some((name) => keyParameters.includes(name.toLowerCase()));
+  if (isNamed || keys.some(({ secret }) => url.includes(secret)))
+    throw new Refusal(400, "key_in_url", "Send the key as Authorization: Bearer, never in the URL.");
+}
+
+/** Returns the request's key if it may be used for the endpoint: 401, 403 for the address, then for the scope, 402. */
+export function authorize(request: ApiRequest, brand: Brand, endpoint: Endpoint, now: number): ApiKey {
+  const { scope, plan } = endpoint;
+  const key = keyOf(request, brand);
+  if (!key || key.revoked || key.expiresAt <= now)
+    throw new Refusal(401, "unauthorized", "The key is missing, malformed, unknown, expired or revoked.", {
+      "www-authenticate": "Bearer",
+    });
+  if (key.allowlist && !key.allowlist.includes(request.address))
+    throw new Refusal(403, "ip_not_allowed", "This key may not be used from this address.");
+  if (scope !== null && !key.scopes.includes(scope))
+    throw new Refusal(403, "missing_scope", `This key lacks the scope ${scope}.`);
+  if (plan && !key.plan)
+    throw new Refusal(402, "plan_required", "The plan lacks Analytics, or the subscription is inactive.");
+  return key;
+}
+
+/** Requests are counted over the last 60 seconds, however they fall: API document, Limits. */
+const windowMs = 60_000;
+
+/** The verdict of the limits on one request. */
+export interface Limits {
+  refusal: Refusal | null;
+  headers: Record<string, string>;
+}
+
+/**
+ * Counts requests in a sliding window per key, and twice as many per address. Everything counts, refused requests too:
+ * the harshest reading of a document that does not say.
+ * @param perMinute null: no limit
+ * @param now milliseconds of a clock that never jumps
+ */
+export function createLimits(
+  perMinute: number | null,
+): (address: string, keyId: string | null, now: number) => Limits {
+  const arrivals = new Map<string, number[]>();
+
+  /** Returns how many more are let through (-1: not this one either), and the milliseconds until the next is. */
+  function count(caller: string, limit: number, now: number) {
+    const recent = (arrivals.get(caller) ?? []).filter((time) => now - time < windowMs);
+    const times = [...recent, now].slice(-limit - 1);
+    arrivals.set(caller, times);
+    const left = limit - times.length;
+    return { limit, left, waitMs: left < 0 ? (times[1] ?? now) + windowMs - now : 0 };
+  }
+
+  return (address, keyId, now) => {
+    if (perMinute === null) return { refusal: null, headers: {} };
+    const states = [
+      count(`address ${address}`, perMinute * 2, now),
+      ...(keyId === null ? [] : [count(`key ${keyId}`, perMinute, now)]),
+    ];
+    const tightest = states.reduce((a, b) => (b.left <= a.left ? b : a));
+    const seconds = Math.max(1, Math.ceil(Math.max(...states.map(({ waitMs }) => waitMs)) / 1_000));
+    const headers = {
+      "x-ratelimit-limit": String(tightest.limit),
+      "x-ratelimit-remaining": String(Math.max(0, tightest.left)),
+      "x-ratelimit-reset": String(tightest.left < 0 ? seconds : windowMs / 1_000),
+    };
+    if (tightest.left >= 0) return { refusal: null, headers };
+    const retry = { "retry-after": String(seconds) };
+    const refusal = new Refusal(429, "rate_limited", "Over the limit of requests per minute.", retry);
+    return { refusal, headers };
+  };
 }

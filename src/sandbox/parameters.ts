@@ -1,5 +1,5 @@
-import { Refusal } from "./refusal.js";
-import { day, instantOf } from "./time.js";
+import { day, instantOf } from "./brand.js";
+import { Refusal } from "./endpoint.js";
 
 /** One query parameter: its value when absent, and how its text is read. `read` returns undefined for "invalid". */
 export interface Rule<T> {

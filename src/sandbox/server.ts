@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Api } from "./api.js";
+import { type Api, root } from "./api.js";
 import type { Answer, ApiRequest } from "./endpoint.js";
-import { root } from "./handler.js";
 
 /** The API on loopback, until it is closed. */
 export interface Served {

@@ -1,8 +1,8 @@
-import { type Covered, join, type Range } from "../lib/ranges.js";
-import type { MarkedSlice } from "../state/index.js";
+import type { MarkedSlice } from "../store/sync-state.js";
+import { type Covered, join, type Range } from "../util/ranges.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
-import { budgetOf, type DatedRun } from "./run.js";
+import { budgetOf, type DatedRun } from "./session.js";
 
 /** A second sync right after the first audits nothing: what was read within 20 hours is not read again. */
 const restMs = 20 * 3_600_000;

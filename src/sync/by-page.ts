@@ -1,14 +1,32 @@
-import { describe, includes, type Range, startOfDay, startOfSecond } from "../lib/ranges.js";
-import { dayMs, formatInstant } from "../lib/times.js";
-import { type Copy, datedOf, keyOf } from "../records/index.js";
-import { presentKeys } from "../state/index.js";
+import { type Copy, datedOf } from "../store/records.js";
+import { countUndated, keyOf, presentKeys } from "../store/stored-record.js";
+import { describe, includes, type Range, startOfDay, startOfSecond } from "../util/ranges.js";
+import { counted } from "../util/text.js";
+import { dayMs, formatInstant } from "../util/times.js";
 import { count } from "./counts.js";
+import { dropDays } from "./daily-totals.js";
 import { dateFault } from "./dates.js";
-import { dropDays } from "./figures.js";
-import { type List, readList, whyIncomplete } from "./list.js";
-import { type DatedRun, mostPerPage } from "./run.js";
-import { rangeQuery } from "./seek.js";
+import { type List, readList, whyIncomplete } from "./list-reading.js";
+import { rangeQuery } from "./read.js";
+import { type DatedRun, mostPerPage } from "./session.js";
 import { changesOf, cover, writeList } from "./write.js";
+
+/**
+ * Returns what is wrong with dates, as a clause: the newest record of a marked slice, and how many there are; null if there
+ * are none.
+ */
+export function markedText({
+  mirror,
+  resource,
+  state,
+}: Pick<DatedRun, "mirror" | "resource" | "state">): string | null {
+  const newest = state.marked().at(-1);
+  const undated = countUndated(mirror, resource.name);
+  if (!newest) return undated > 0 ? `${counted(undated, "record")} without a readable date` : null;
+  const records = counted(state.markedIds().size, "such record");
+  const unreadable = undated > 0 ? `, ${undated} without a readable date` : "";
+  return `${newest.fault} (${records}${unreadable})`;
+}
 
 /** A slice is split until the API counts at most so many records, or it is one day. */
 const maxSliceRecords = 2_000;

@@ -1,7 +1,7 @@
-import { type Range, startOfSecond } from "../lib/ranges.js";
-import { readTimestamp, type Timestamp } from "../lib/timestamp.js";
-import { valueAt } from "../records/index.js";
-import type { Dated, Json, Resource } from "../resources/types.js";
+import type { Dated, Json, Resource } from "../resources/resource.js";
+import { valueAt } from "../store/values.js";
+import { type Range, startOfSecond } from "../util/ranges.js";
+import { readTimestamp, type Timestamp } from "../util/timestamp.js";
 
 /** The dates of a response, at whole seconds. */
 export interface DateCheck {

@@ -1,6 +1,6 @@
-import { type Covered, join, type Range, subtract, touches, within } from "../lib/ranges.js";
-import { firstMs } from "../lib/timestamp.js";
-import type { SyncOptions } from "./run.js";
+import { type Covered, join, type Range, subtract, touches, within } from "../util/ranges.js";
+import { firstMs } from "../util/timestamp.js";
+import type { SyncOptions } from "./session.js";
 
 /** The part of a resource's memory that a plan depends on. */
 export interface Before {

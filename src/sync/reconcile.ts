@@ -1,4 +1,4 @@
-import { everything, join } from "../lib/ranges.js";
+import { everything, join } from "../util/ranges.js";
 import {
   allRecords,
   type Counted,
@@ -6,13 +6,14 @@ import {
   countCovered,
   countUnread,
   differingIn,
+  futureText,
   halve,
+  splitFuture,
   totalsOf,
 } from "./counts.js";
-import { movedDays, rangesOfDays } from "./figures.js";
-import { futureText, splitFuture } from "./future.js";
+import { movedDays, rangesOfDays } from "./daily-totals.js";
 import { readRange } from "./read.js";
-import type { DatedRun } from "./run.js";
+import type { DatedRun } from "./session.js";
 
 const mostRounds = 4;
 

@@ -1,7 +1,7 @@
 import { Incomplete } from "../errors.js";
-import { formatInstant } from "../lib/times.js";
-import { countPresent } from "../state/index.js";
-import type { SyncRun } from "./run.js";
+import { countPresent } from "../store/stored-record.js";
+import { formatInstant } from "../util/times.js";
+import type { SyncRun } from "./session.js";
 
 /**
  * Refuses implausible removals: of more than half of over 20 records, or of all.

@@ -1,127 +1,132 @@
-import type { ApiClient } from "../api/index.js";
-import type { Clock } from "../deps.js";
-import { AccessForbidden, BrandapiError, KeyRejected, Stopped } from "../errors.js";
-import type { Reporter, Task } from "../lib/reporter.js";
-import type { Mirror, Run } from "../mirror/index.js";
-import type { RecordStore } from "../records/index.js";
-import type { DailyFigures, Dated, Json, Resource, Strategy } from "../resources/types.js";
-import type { SyncState } from "../state/index.js";
+import { AccessForbidden, Incomplete, Stopped } from "../errors.js";
+import { detailsOf, type Resource, type Strategy } from "../resources/resource.js";
+import { indexProjection } from "../store/projection.js";
+import { openRecords } from "../store/records.js";
+import { blankRun, confirmedCoverage, type Outcome, type RunEnd, recordRun, wasRead } from "../store/runs.js";
+import { SyncState } from "../store/sync-state.js";
+import { unexpectedWarning } from "../store/unexpected-values.js";
+import { startOfSecond } from "../util/ranges.js";
+import { silentReporter } from "../util/reporter.js";
+import { formatInstant, instantOrNull } from "../util/times.js";
+import { dated } from "./dated.js";
+import { details } from "./details.js";
+import { full } from "./full.js";
+import { monthly } from "./monthly.js";
+import { snapshot } from "./ranking.js";
+import { runLine } from "./run-line.js";
+import { endsEverything, type PlanStep, type Reader, type SyncRun, type SyncSession } from "./session.js";
 
-/** The options of a sync; times in milliseconds since 1970. */
-export interface SyncOptions {
-  since?: number | undefined;
-  until?: number | undefined;
-  full: boolean;
-  /** How far behind the last complete reading a run begins. */
-  windowMs: number;
-  /** Apply removals that look implausible. */
-  acceptRemovals: boolean;
-  /** Requests for what the evidence says differs. */
-  budget: number;
-  /** Requests for the records that were read longest ago. */
-  audit: number;
-  details: "all" | "changed" | "none";
-  groupBy: string;
-  hosts: readonly string[];
-  perHost: boolean;
+/** How each kind of resource is read. */
+export const strategies: Record<Strategy["kind"], Reader> = {
+  dated,
+  details,
+  full,
+  monthly,
+  snapshot,
+} satisfies {
+  [Kind in Strategy["kind"]]: Reader<Strategy & { kind: Kind }>;
+} as Record<Strategy["kind"], Reader>;
+
+/** Reads one resource into the mirror, and records the run however it ends: what ended it is in the result. */
+export async function syncResource(session: SyncSession, resource: Resource, named = true): Promise<RunEnd> {
+  const task = session.reporter.begin({ name: resource.name });
+  let floor: string | null = null;
+  let comparesTotals = true;
+  const { run: row, error } = await recordRun(session, resource.name, {
+    async work(row) {
+      const run = openRun(session, resource, row, task);
+      await strategies[resource.strategy.kind].read(run).catch((error: unknown) => {
+        if (named || !(error instanceof AccessForbidden) || endsEverything(error)) throw error;
+        const isKnown = row.rows_read > 0 || wasRead(session.mirror, resource.name);
+        throw isKnown ? lostAccess(resource, error) : error;
+      });
+      indexProjection(session.mirror, resource);
+      if (run.shortfalls.length > 0) throw incomplete(resource, run.shortfalls);
+      row.verified = !run.isPartial;
+      comparesTotals = !lacksTotals(run);
+      floor = instantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
+      return "done";
+    },
+    outcomeOf: (error) => outcomeOf(error, named),
+  });
+  task.end(runLine(row, { floor, comparesTotals }));
+  warnOfUnexpectedValues(session, resource);
+  return { run: row, error };
 }
 
-export const defaultOptions: SyncOptions = {
-  full: false,
-  windowMs: 30 * 86_400_000,
-  acceptRemovals: false,
-  budget: 100,
-  audit: 5,
-  details: "changed",
-  groupBy: "day",
-  hosts: [],
-  perHost: false,
-};
-
-/** The API's points by day (`YYYY-MM-DD`). */
-export type Points = ReadonlyMap<string, Json>;
-
-/** All that an engine works with: the mirror, the API and the options of one command. */
-export interface SyncSession {
-  mirror: Mirror;
-  api: ApiClient;
-  clock: Clock;
-  /** The keys in use, which no error that is recorded may hold. */
-  keys: ReadonlySet<string>;
-  reporter: Reporter;
-  options: SyncOptions;
-  /** The points by day that were asked for so far: resources that go by the same ones ask once. */
-  points: Map<DailyFigures, Promise<Points>>;
+/** Warns if the mirror has records of a resource with values of an unexpected type: on every run, not only the first. */
+export function warnOfUnexpectedValues(
+  { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
+  resource: Resource,
+): void {
+  for (const { name } of [resource, detailsOf(resource) ?? []].flat()) {
+    const warning = unexpectedWarning(mirror, name);
+    if (warning !== null) reporter.warn(warning);
+  }
 }
 
-/** A session at work on one resource, with its memory, and the row of `sync_runs` that it fills. */
-export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
-  resource: Resource<How>;
-  /** The last instant that the run reads, in milliseconds: the end of the last whole second. */
-  now: number;
-  /** The row of `sync_runs`. */
-  row: Run;
-  task: Task;
-  readonly store: RecordStore;
-  readonly state: SyncState;
-  /** The API's figures of each day as text, asked for before anything was read; null if the API gave none. */
-  figures: ReadonlyMap<string, string> | null;
-  /** True if the amounts of the daily totals changed on most days at once without a change of records: only counts are compared. */
-  ignoresAmounts: boolean;
-  /** Requests answered so far, for the progress bar. */
-  pages: number;
-  /** True if the run read a part only, or cannot prove what it read: it is not `verified`. */
-  isPartial: boolean;
-  /** Clauses that say what the run could not do: each makes it incomplete. */
-  shortfalls: string[];
+/** Returns what a sync of this resource would do. */
+export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
+  return await strategies[resource.strategy.kind].plan(openRun(session, resource));
 }
 
-export type DatedRun = SyncRun<Dated>;
-
-/** One line of a plan. */
-export interface PlanStep {
-  what: string;
-  requests: number;
-  /** True if it may take more requests, as many as only reading shows. */
-  open?: boolean;
+/** Without a row nothing is recorded, without a task nothing is shown. */
+export function openRun(
+  session: SyncSession,
+  resource: Resource,
+  row = blankRun(resource.name, formatInstant(session.clock.now())),
+  task = silentReporter.begin({ name: resource.name }),
+): SyncRun {
+  const { options } = session;
+  const { since, until } = options;
+  const state = new SyncState(session.mirror, resource.name);
+  return {
+    ...session,
+    resource,
+    row,
+    task,
+    state,
+    now: startOfSecond(session.clock.now()) - 1,
+    // The API shows no more of a date than its second, so a second is read whole or not at all.
+    options: {
+      ...options,
+      since: since === undefined ? undefined : startOfSecond(since),
+      until: until === undefined ? undefined : startOfSecond(until + 1) - 1,
+    },
+    figures: null,
+    ignoresAmounts: false,
+    pages: 0,
+    isPartial: false,
+    shortfalls: [],
+    store: openRecords(session.mirror, resource, {
+      run: row,
+      reporter: session.reporter,
+      coverage: confirmedCoverage(session.mirror, resource.name),
+      lastSeen: (id) => state.missing.lastSeen(id),
+    }),
+  };
 }
 
-/** A way to read a resource. */
-export interface Reader<How extends Strategy = Strategy> {
-  /** Returns the steps of `read` and the requests they would take; asks the API for counts only. */
-  plan(run: SyncRun<How>): Promise<PlanStep[]>;
-  /** Reads. A shortfall is noted in the run; an error is thrown. */
-  read(run: SyncRun<How>): Promise<void>;
+/** True if the API offers daily totals of a resource, and this run could not compare them. */
+function lacksTotals({ figures, ignoresAmounts, resource: { strategy } }: SyncRun): boolean {
+  return strategy.kind === "dated" && strategy.figures !== undefined && (figures === null || ignoresAmounts);
 }
 
-/** A run goes on with an answer that a stopped one has read no longer ago than this, in milliseconds. */
-export const freshMs = 3_600_000;
-
-/** Records on a page. Source: the API document, "Limits". */
-export const mostPerPage = 100;
-
-/** Returns the requests that a number of records takes. */
-export function pagesFor(records: number): number {
-  return Math.max(1, Math.ceil(records / mostPerPage));
+function outcomeOf(error: unknown, named: boolean): Outcome {
+  if (error instanceof Stopped) return "stopped";
+  if (error instanceof AccessForbidden && !named) return "skipped";
+  return error instanceof Incomplete ? "incomplete" : "failed";
 }
 
-/** Returns a function that says how many of so many requests, from now on, are left. */
-export function budgetOf({ api }: Pick<SyncRun, "api">, requests: number): () => number {
-  const end = api.stats.requests + requests;
-  return () => end - api.stats.requests;
+/** Returns the error of a resource that was read before, or in part, and that the key or the plan no longer allows. */
+export function lostAccess({ name }: Resource, cause: AccessForbidden): Incomplete {
+  const message = `${name} was read before, and is refused now: ${cause.message}`;
+  return new Incomplete(message, { hint: cause.hint, cause });
 }
 
-/** Counts an answer and its rows. @param left requests still to come, as far as known */
-export function progressed(run: SyncRun, rows: number, left: number): void {
-  run.pages += 1;
-  run.row.rows_read += rows;
-  run.task.update({ done: run.pages, total: run.pages + Math.max(0, left) });
-}
-
-/** True if each other resource would end the same way: the key, this machine's address, a signal, a defect. */
-export function endsEverything(error: unknown): boolean {
-  const isAddress = error instanceof AccessForbidden && error.everywhere;
-  return (
-    isAddress || error instanceof KeyRejected || error instanceof Stopped || !(error instanceof BrandapiError)
-  );
+function incomplete(resource: Resource, shortfalls: readonly string[]): Incomplete {
+  const told = shortfalls.map((one) => one.replace(/\.$/, "")).join("; ");
+  return new Incomplete(`${resource.name} is incomplete: ${told}.`, {
+    hint: "what was read is kept; run the same command again",
+  });
 }

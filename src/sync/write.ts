@@ -1,12 +1,12 @@
-import type { Range } from "../lib/ranges.js";
-import { formatInstant } from "../lib/times.js";
-import { openTransaction } from "../mirror/index.js";
-import type { RecordStore } from "../records/index.js";
-import type { Shown } from "../state/index.js";
-import { dropDays, keepDays } from "./figures.js";
-import { type ListRecord, responsesOf } from "./list.js";
-import type { DatedRun } from "./run.js";
-import type { Newest } from "./seek.js";
+import { openTransaction } from "../store/database.js";
+import type { RecordStore } from "../store/records.js";
+import type { Shown } from "../store/sync-state.js";
+import type { Range } from "../util/ranges.js";
+import { formatInstant } from "../util/times.js";
+import { dropDays, keepDays } from "./daily-totals.js";
+import { type ListRecord, responsesOf } from "./list-reading.js";
+import type { Newest } from "./read.js";
+import type { DatedRun } from "./session.js";
 
 /** Answers that come faster than they are written share a transaction of at most so many milliseconds. */
 const longestMs = 250;

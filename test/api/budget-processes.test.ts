@@ -34,7 +34,7 @@ await Promise.all([send(), send()]);
 
 it("20 processes on one key never send more than 60 requests in any window, and all get through", async () => {
   const folder = temporaryFolder();
-  const input = { budget: join(root, "src/api/budget.ts"), deps: join(root, "src/deps.ts") };
+  const input = { budget: join(root, "src/api/rate-limit.ts"), deps: join(root, "src/deps.ts") };
   const bundle = await rolldown({ input, platform: "node", external: /^[^./]/ });
   await bundle.write({ dir: join(folder, "dist") });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Budget } from "../../src/api/budget.js";
-import type { ApiEvents, ApiSettings } from "../../src/api/index.js";
+import type { ApiEvents, ApiSettings } from "../../src/api/client.js";
+import { Budget } from "../../src/api/rate-limit.js";
 import { FakeClock, key, temporaryFolder } from "./support.js";
 
 const never = new AbortController().signal;

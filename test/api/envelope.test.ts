@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readEnvelope } from "../../src/api/envelope.js";
+import { readEnvelope } from "../../src/api/response.js";
 import { AnswerRefused, UnexpectedAnswer } from "../../src/errors.js";
 import { pagination } from "./support.js";
 

@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import type { ApiEvents } from "../../src/api/client.js";
 import { faultOf } from "../../src/api/faults.js";
-import type { ApiEvents } from "../../src/api/index.js";
 import type { Deps } from "../../src/deps.js";
 import { FakeClock, freePort, key, rejection, sendJson, serve, serveBytes, testApi } from "./support.js";
 

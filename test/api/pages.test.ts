@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { type Answer, firstPage, type Page, readPages } from "../../src/api/index.js";
+import { firstPage, type Page, readPages } from "../../src/api/pagination.js";
+import type { Answer } from "../../src/api/response.js";
 import { UnexpectedAnswer } from "../../src/errors.js";
 import { pagination, rejection, sendJson, serve, testApi } from "./support.js";
 

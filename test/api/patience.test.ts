@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { Silence } from "../../src/api/silence.js";
+import { Silence } from "../../src/api/retry.js";
 import { FakeClock, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
 
 const good = '{"success":true,"data":{}}';

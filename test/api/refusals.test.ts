@@ -1,7 +1,7 @@
 import nock from "nock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ApiSettings } from "../../src/api/index.js";
-import type { Fetch } from "../../src/lib/fetch.js";
+import type { ApiSettings } from "../../src/api/client.js";
+import type { Fetch } from "../../src/deps.js";
 import { key, rejection, testApi } from "./support.js";
 
 const origin = "https://api.brand.test";

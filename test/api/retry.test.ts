@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Fault } from "../../src/api/index.js";
+import type { Fault } from "../../src/api/faults.js";
 import { nextTry } from "../../src/api/retry.js";
 
 const status = (code: number, retryAfterMs: number | null = null): Fault => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dateOf, readRetryAfter, readServerLimit } from "../../src/api/server-limit.js";
+import { dateOf, readRetryAfter, readServerLimit } from "../../src/api/headers.js";
 
 const now = Date.parse("2026-10-20T12:00:00Z");
 const left = (remaining: number, resetMs: number) => ({ remaining, resetMs });

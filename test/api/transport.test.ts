@@ -112,7 +112,7 @@ it("undici is loaded with the transport only: `--help` must not pay for it", asy
   });
   onTestFinished(() => void vi.doUnmock("undici"));
   await import("../../src/main.js");
-  await import("../../src/api/index.js");
+  await import("../../src/api/client.js");
   expect(loaded).toBe(false);
   await import("../../src/api/transport.js");
   expect(loaded).toBe(true);

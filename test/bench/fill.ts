@@ -1,10 +1,10 @@
-import { silentReporter } from "../../src/lib/reporter.js";
-import { blankRun } from "../../src/mirror/index.js";
-import { openMirror } from "../../src/query/open.js";
-import { openRecords } from "../../src/records/index.js";
 import { orders } from "../../src/resources/orders.js";
-import type { JsonObject } from "../../src/resources/types.js";
-import { createBrand } from "../../src/sandbox/index.js";
+import type { JsonObject } from "../../src/resources/resource.js";
+import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import { openMirror } from "../../src/store/open.js";
+import { openRecords } from "../../src/store/records.js";
+import { blankRun } from "../../src/store/runs.js";
+import { silentReporter } from "../../src/util/reporter.js";
 
 /** Fills a mirror with believable orders through the mirror's own code. Arguments: the file, and how many. */
 const [path = "", count = "0"] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { sqlitePackage } from "../../src/lib/sqlite.js";
+import { sqlitePackage } from "../../src/util/sqlite.js";
 import { bin, type Scenario, withBench } from "./bench.js";
 import { disk } from "./scenarios/disk.js";
 import { exports } from "./scenarios/exports.js";

@@ -1,5 +1,8 @@
 import { systemClock } from "../../src/deps.js";
-import { type Brand, createApi, createBrand, serve } from "../../src/sandbox/index.js";
+import { createApi } from "../../src/sandbox/api.js";
+import type { Brand } from "../../src/sandbox/brand.js";
+import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import { serve } from "../../src/sandbox/server.js";
 
 /** A believable brand on loopback, and what was answered. */
 export interface ServedBrand {

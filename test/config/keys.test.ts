@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createReporter } from "../../src/ui/reporter.js";
+import { createReporter } from "../../src/cli/progress.js";
 import { makeHome } from "../support/home.js";
 import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 

@@ -1,4 +1,4 @@
-import type { Brand } from "../../src/sandbox/index.js";
+import type { Brand } from "../../src/sandbox/brand.js";
 
 /** Values that a later version of the API might add: API document, Versioning 2. */
 const newValues: Record<string, string> = {

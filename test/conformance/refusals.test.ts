@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { resources } from "../../src/resources/index.js";
-import { scopes } from "../../src/sandbox/index.js";
+import { resources } from "../../src/resources/registry.js";
+import { scopes } from "../../src/sandbox/keys.js";
 import { makeBrand } from "../support/brand.js";
 import { day, noon } from "../support/records.js";
 

@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { UsageError } from "../../src/errors.js";
-import { findResource } from "../../src/resources/index.js";
+import { findResource } from "../../src/resources/registry.js";
 import { programTree } from "../support/commands.js";
 
 /**

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { judgeDisk } from "../../src/commands/disk-space.js";
-import { writeInfo } from "../../src/mirror/index.js";
+import { judgeDisk } from "../../src/cli/checks.js";
+import { writeInfo } from "../../src/store/database.js";
 import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { downloadPath, readFileUrl } from "../../src/download/address.js";
+import { downloadPath, readFileUrl } from "../../src/download/transfer.js";
 
 const base = "https://platform.example/shop/api/brand/v1";
 test("the download path is made of source and id, escaped; an id that no address can hold has none", () => {

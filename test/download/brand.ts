@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect } from "vitest";
-import { fileBytes } from "../../src/sandbox/index.js";
+import { fileBytes } from "../../src/sandbox/file-host.js";
 import { type Asked, makeBrand, type TestBrand } from "../support/brand.js";
 import type { Fault } from "../support/faults.js";
 import { fileAt, noon } from "../support/records.js";

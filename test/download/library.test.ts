@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { fileBytes } from "../../src/sandbox/index.js";
+import { fileBytes } from "../../src/sandbox/file-host.js";
 import { download, fileOf, folderOf, isWhole, libraryOf, namesIn } from "./brand.js";
 
 const hostileNames = [

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { fileName, foldName, type Nameable } from "../../src/download/name.js";
+import { fileName, foldName, type Nameable } from "../../src/download/file-name.js";
 import fc, { anyText } from "../support/property.js";
 
 const plain: Nameable = {

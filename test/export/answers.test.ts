@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { answers } from "../../bin/docs/answers.js";
-import { views } from "../../src/query/views/index.js";
-import { naturalPace, passTime } from "../../src/sandbox/index.js";
+import { naturalPace, passTime } from "../../src/sandbox/live.js";
+import { views } from "../../src/store/views/all-views.js";
 import { makeBrand } from "../support/brand.js";
 import { askDuckDb } from "../support/duckdb.js";
 import { day } from "../support/records.js";

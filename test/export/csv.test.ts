@@ -1,10 +1,9 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
-import { write } from "../../src/export/formats/csv.js";
-import { neutralize } from "../../src/export/formulas.js";
-import type { Mirror } from "../../src/mirror/mirror.js";
+import { neutralize, write } from "../../src/export/csv.js";
+import { describeTable } from "../../src/query/readable-tables.js";
 import { openSource, type Source, withSnapshot } from "../../src/query/select.js";
-import { describeTable } from "../../src/query/tables.js";
+import type { Mirror } from "../../src/store/database.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import fc, { anyText } from "../support/property.js";

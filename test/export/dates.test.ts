@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
-import { fileName } from "../../src/download/name.js";
+import { fileName } from "../../src/download/file-name.js";
 import { askDuckDb } from "../support/duckdb.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";

@@ -10,11 +10,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { commit, readLog } from "../../src/export/delta/log.js";
-import { exportDelta } from "../../src/export/delta/table.js";
-import { writeInfo } from "../../src/mirror/index.js";
-import { openByMonth } from "../../src/query/index.js";
-import type { JsonObject } from "../../src/resources/types.js";
+import { commit, exportDelta, readLog } from "../../src/export/delta.js";
+import { openByMonth } from "../../src/query/months.js";
+import type { JsonObject } from "../../src/resources/resource.js";
+import { writeInfo } from "../../src/store/database.js";
 import { askDuckDb } from "../support/duckdb.js";
 import { atFileEnd } from "../support/file-end.js";
 import { makeHome } from "../support/home.js";

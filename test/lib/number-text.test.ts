@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { numberFromText } from "../../src/lib/number-text.js";
-import { numberIn } from "../../src/query/views/figures.js";
+import { numberIn } from "../../src/store/views/view.js";
+import { numberFromText } from "../../src/util/amounts.js";
 import { Sqlite } from "../support/sqlite.js";
 
 const sqlite = new Sqlite(":memory:").prepare(`SELECT ${numberIn("text")} FROM (SELECT ? AS text)`).pluck();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseFiniteJson, parseJson } from "../../src/lib/parse-json.js";
+import { parseFiniteJson, parseJson } from "../../src/util/json-value.js";
 
 test.each([
   ['{"a":1e400}', { a: "1e400" }],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
-import { readCoverage, SyncState } from "../../src/state/index.js";
+import { readCoverage, SyncState } from "../../src/store/sync-state.js";
 import { mirrorForTest } from "../records/mirror.js";
 
 test("neighbours that one run read are one range, as old as the older; a newer reading lies over the older", async () => {

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { migrations } from "../../src/mirror/schema.js";
-import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
-import { compareTables } from "../../src/records/index.js";
-import { details, resources } from "../../src/resources/index.js";
+import { details, resources } from "../../src/resources/registry.js";
+import { openMirror, openMirrorReadOnly } from "../../src/store/open.js";
+import { migrations } from "../../src/store/schema.js";
+import { compareTables } from "../../src/store/table-check.js";
 import { makeHome } from "../support/home.js";
 import { anOrder } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import {
   dayOf,
-  dayRange,
   describe,
   everything,
   gaps,
@@ -13,7 +12,8 @@ import {
   startOfDay,
   subtract,
   within,
-} from "../../src/lib/ranges.js";
+} from "../../src/util/ranges.js";
+import { dayRange } from "../../src/util/times.js";
 import fc from "../support/property.js";
 
 const end = fc.integer({ min: 0, max: 30 });

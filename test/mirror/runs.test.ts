@@ -1,24 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
+import type { Mirror } from "../../src/store/database.js";
+import { lockMirror, runUnderWay } from "../../src/store/lock.js";
+import { noteFailedRun, noteProgress, readFailedRun, underWayText } from "../../src/store/run-progress.js";
 import {
+  beginRun,
   blankRun,
   lastFinding,
   lastGood,
   lastProven,
   lastRun,
-  lockMirror,
-  type Mirror,
-  noteFailedRun,
-  noteProgress,
   type Outcome,
   type Run,
-  readFailedRun,
   recordRun,
-  runLine,
-  runUnderWay,
-  underWayText,
-} from "../../src/mirror/index.js";
-import { beginRun, saveRun } from "../../src/mirror/runs.js";
+  saveRun,
+} from "../../src/store/runs.js";
+import { runLine } from "../../src/sync/run-line.js";
 import { mirrorForTest } from "../records/mirror.js";
 
 const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;

@@ -1,8 +1,8 @@
 import { constants } from "node:os";
 import { expect, test } from "vitest";
-import { hintFor, reportError } from "../../src/commands/errors.js";
+import { hintFor, reportError } from "../../src/cli/error-output.js";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
-import { asBrandapiError } from "../../src/lib/failures.js";
+import { asBrandapiError } from "../../src/util/failures.js";
 import { brandapi, testDeps } from "../support/program.js";
 
 const withCode = (message: string, code: string, more: object = {}) =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { durationForms, timeForms } from "../../src/lib/times.js";
+import { durationForms, timeForms } from "../../src/util/times.js";
 import { commands, examplesOf } from "../support/commands.js";
 import { brandapi } from "../support/program.js";
 

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { sqlitePackage } from "../../src/lib/sqlite.js";
+import { sqlitePackage } from "../../src/util/sqlite.js";
 import { makeHome } from "../support/home.js";
 import { Sqlite } from "../support/sqlite.js";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { UsageError } from "../../src/errors.js";
-import { formatInstant, formatSpan, parseDuration, parseInstant, parseWindow } from "../../src/lib/times.js";
-import { parseTimestamp } from "../../src/lib/timestamp.js";
+import { formatInstant, formatSpan, parseDuration, parseInstant, parseWindow } from "../../src/util/times.js";
+import { parseTimestamp } from "../../src/util/timestamp.js";
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 

@@ -1,4 +1,6 @@
-import { type Brand, happeningsOf, instantOf, keyOfRecord } from "../../src/sandbox/index.js";
+import { type Brand, instantOf } from "../../src/sandbox/brand.js";
+import { happeningsOf } from "../../src/sandbox/events.js";
+import { keyOfRecord } from "../../src/sandbox/live.js";
 import { day, fileAt, memberOf, openRecord, orderAt } from "../support/records.js";
 
 /** The lists whose reading is checked against every history. */

@@ -1,5 +1,5 @@
-import { compareTables } from "../../src/records/index.js";
-import { detailsOf } from "../../src/resources/types.js";
+import { detailsOf } from "../../src/resources/resource.js";
+import { compareTables } from "../../src/store/table-check.js";
 import { isDated } from "./brand.js";
 import { falseIntervals } from "./changes.js";
 import { type Claims, claimsOf, type Held } from "./claims.js";

@@ -1,4 +1,4 @@
-import { join } from "../../src/lib/ranges.js";
+import { join } from "../../src/util/ranges.js";
 import { isDated } from "./brand.js";
 import type { Version } from "./truth.js";
 import type { World } from "./world.js";

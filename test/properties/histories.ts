@@ -1,4 +1,4 @@
-import type { Doubts } from "../../src/sandbox/index.js";
+import type { Doubts } from "../../src/sandbox/api-variants.js";
 import fc from "../support/property.js";
 import type { Beginning, Happening } from "./brand.js";
 import type { Job, WorldOptions } from "./world.js";

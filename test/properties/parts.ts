@@ -1,4 +1,4 @@
-import { createApi } from "../../src/sandbox/index.js";
+import { createApi } from "../../src/sandbox/api.js";
 import type { Watched } from "./brand.js";
 import { resumedSince, textOf } from "./check.js";
 import type { History } from "./histories.js";

@@ -1,6 +1,6 @@
 import { AnswerRefused, UnexpectedAnswer } from "../../src/errors.js";
-import type { Brand } from "../../src/sandbox/index.js";
-import type { SyncOptions } from "../../src/sync/run.js";
+import type { Brand } from "../../src/sandbox/brand.js";
+import type { SyncOptions } from "../../src/sync/session.js";
 import type { Fault } from "../support/faults.js";
 import { type Happening, happen, recordsOf, type Watched } from "./brand.js";
 import { damage, differences, falseClaims, textOf } from "./check.js";

@@ -1,5 +1,6 @@
-import { shownDate } from "../../src/sandbox/dated.js";
-import type { Brand, Doubts } from "../../src/sandbox/index.js";
+import type { Doubts } from "../../src/sandbox/api-variants.js";
+import type { Brand } from "../../src/sandbox/brand.js";
+import { shownDate } from "../../src/sandbox/listing.js";
 import { dateMember, type Fields, keyOf, recordsOf, secondOf, type Watched } from "./brand.js";
 
 /** A record as the API had it for a while: `from` up to, not including, `until`; milliseconds. */

@@ -1,27 +1,22 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openApi } from "../../src/api/index.js";
+import { openApi } from "../../src/api/client.js";
 import type { Clock } from "../../src/deps.js";
 import { BrandapiError, Stopped } from "../../src/errors.js";
-import { silentReporter } from "../../src/lib/reporter.js";
-import type { Mirror } from "../../src/mirror/index.js";
-import { openMirror } from "../../src/query/open.js";
-import { findResource } from "../../src/resources/index.js";
-import type { Resource } from "../../src/resources/types.js";
-import {
-  type Api,
-  type Brand,
-  createApi,
-  createKey,
-  type Doubts,
-  documented,
-  emptyBrand,
-} from "../../src/sandbox/index.js";
-import { syncResource } from "../../src/sync/engine.js";
-import { defaultOptions, type SyncOptions, type SyncSession } from "../../src/sync/run.js";
-import { verifyResource } from "../../src/verify/engine.js";
-import type { Verdict } from "../../src/verify/report.js";
+import { findResource } from "../../src/resources/registry.js";
+import type { Resource } from "../../src/resources/resource.js";
+import { type Api, createApi } from "../../src/sandbox/api.js";
+import { type Doubts, documented } from "../../src/sandbox/api-variants.js";
+import { type Brand, emptyBrand } from "../../src/sandbox/brand.js";
+import { createKey } from "../../src/sandbox/keys.js";
+import type { Mirror } from "../../src/store/database.js";
+import { openMirror } from "../../src/store/open.js";
+import { syncResource } from "../../src/sync/run.js";
+import { defaultOptions, type SyncOptions, type SyncSession } from "../../src/sync/session.js";
+import { silentReporter } from "../../src/util/reporter.js";
+import type { Verdict } from "../../src/verify/finding.js";
+import { verifyResource } from "../../src/verify/verify-resource.js";
 import { type Fault, spoil } from "../support/faults.js";
 import { fetchOf, testBaseUrl } from "../support/fetch-of.js";
 import { layEmptyMirror } from "../support/mirror.js";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Mirror } from "../../src/mirror/mirror.js";
+import type { Mirror } from "../../src/store/database.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { borders, nastyOrders } from "./brand.js";
 import { amountOf, currencyOf, dayOf, figuresOf, grouped, hostOf, monthOf, sorted } from "./oracle.js";

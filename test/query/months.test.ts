@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Order } from "../../src/sandbox/index.js";
+import type { Order } from "../../src/sandbox/brand.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { at, day, hour, orderAt } from "../support/records.js";
 import { night, since, until } from "./brand.js";

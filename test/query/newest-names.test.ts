@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { rebuildHostNames } from "../../src/records/host-names.js";
-import { keepOut, rebuildTables } from "../../src/records/index.js";
 import { orders } from "../../src/resources/orders.js";
+import { rebuildHostNames } from "../../src/store/host-names.js";
+import { rebuildTables } from "../../src/store/rebuild.js";
+import { keepOut } from "../../src/store/redaction.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { orderAt } from "../support/records.js";

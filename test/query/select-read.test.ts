@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { describeTable, openSource } from "../../src/query/index.js";
+import { describeTable } from "../../src/query/readable-tables.js";
+import { openSource } from "../../src/query/select.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 test.each([undefined, 0, 255, 256, 257, 512, 700])(

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Mirror } from "../../src/mirror/mirror.js";
-import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
-import { readFacts } from "../../src/query/table-list.js";
-import { describeTable } from "../../src/query/tables.js";
-import { views } from "../../src/query/views/index.js";
+import { describeTable, readFacts } from "../../src/query/readable-tables.js";
+import type { Mirror } from "../../src/store/database.js";
+import { openMirror, openMirrorReadOnly } from "../../src/store/open.js";
+import { views } from "../../src/store/views/all-views.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
-import { keepOut, openRecords, rebuildTables } from "../../src/records/index.js";
 import { orders } from "../../src/resources/orders.js";
+import { rebuildTables } from "../../src/store/rebuild.js";
+import { openRecords } from "../../src/store/records.js";
+import { keepOut } from "../../src/store/redaction.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { runForTest } from "./mirror.js";
 

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
-import type { Mirror } from "../../src/mirror/index.js";
-import { listedRecord, openComparison, openRecords, presentRecords } from "../../src/records/index.js";
 import { opportunities } from "../../src/resources/opportunities.js";
-import type { JsonObject } from "../../src/resources/types.js";
+import type { JsonObject } from "../../src/resources/resource.js";
+import { openComparison } from "../../src/store/change-log.js";
+import type { Mirror } from "../../src/store/database.js";
+import { openRecords } from "../../src/store/records.js";
+import { listedRecord, presentRecords } from "../../src/store/stored-record.js";
 import { mirrorForTest, rows, runForTest } from "./mirror.js";
 
 const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { UnexpectedAnswer } from "../../src/errors.js";
-import { keyOf } from "../../src/records/index.js";
 import { content } from "../../src/resources/content.js";
 import { orders } from "../../src/resources/orders.js";
-import type { Json, Resource } from "../../src/resources/types.js";
-import { gifts } from "../../src/resources/unshown.js";
+import type { Json, Resource } from "../../src/resources/resource.js";
+import { gifts } from "../../src/resources/undocumented.js";
+import { keyOf } from "../../src/store/stored-record.js";
 import { mirrorForTest, order, rows, write } from "./mirror.js";
 
 describe("a record's key", () => {

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { silentReporter } from "../../src/lib/reporter.js";
-import type { Mirror } from "../../src/mirror/mirror.js";
-import { blankRun } from "../../src/mirror/runs.js";
-import { openMirror } from "../../src/query/open.js";
-import { openRecords } from "../../src/records/index.js";
-import type { Json, JsonObject, Resource } from "../../src/resources/types.js";
+import type { Json, JsonObject, Resource } from "../../src/resources/resource.js";
+import type { Mirror } from "../../src/store/database.js";
+import { openMirror } from "../../src/store/open.js";
+import { openRecords } from "../../src/store/records.js";
+import { blankRun } from "../../src/store/runs.js";
+import { silentReporter } from "../../src/util/reporter.js";
 import { makeHome } from "../support/home.js";
 
 /** A new mirror in a folder of its own, closed after the test. */

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { Mirror } from "../../src/mirror/mirror.js";
-import { typedTables } from "../../src/query/names.js";
-import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
-import { views } from "../../src/query/views/index.js";
-import { indexProjection, openRecords } from "../../src/records/index.js";
+import { typedTables } from "../../src/query/readable-tables.js";
 import { orders } from "../../src/resources/orders.js";
 import { recommendations } from "../../src/resources/recommendations.js";
-import { gifts } from "../../src/resources/unshown.js";
+import { gifts } from "../../src/resources/undocumented.js";
+import type { Mirror } from "../../src/store/database.js";
+import { openMirror, openMirrorReadOnly } from "../../src/store/open.js";
+import { indexProjection } from "../../src/store/projection.js";
+import { openRecords } from "../../src/store/records.js";
+import { views } from "../../src/store/views/all-views.js";
 import { mirrorForTest, order, rows, runForTest, write } from "./mirror.js";
 
 /** Every typed table as it stands, columns and indexes included. */

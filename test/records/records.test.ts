@@ -1,11 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { Mirror } from "../../src/mirror/mirror.js";
-import { diffRecords, openRecords, readUnexpectedColumns, rebuildTables } from "../../src/records/index.js";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
+import type { Json } from "../../src/resources/resource.js";
 import { roster } from "../../src/resources/roster.js";
-import type { Json } from "../../src/resources/types.js";
-import { gifts } from "../../src/resources/unshown.js";
+import { gifts } from "../../src/resources/undocumented.js";
+import { diffRecords } from "../../src/store/change-log.js";
+import type { Mirror } from "../../src/store/database.js";
+import { rebuildTables } from "../../src/store/rebuild.js";
+import { openRecords } from "../../src/store/records.js";
+import { readUnexpectedColumns } from "../../src/store/unexpected-values.js";
 import { writeRead } from "../support/mirror.js";
 import { mirrorForTest, order, rows, runForTest, write } from "./mirror.js";
 

@@ -1,7 +1,8 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, test } from "vitest";
-import { compareTables, rebuildTables } from "../../src/records/index.js";
-import { details, resources } from "../../src/resources/index.js";
+import { details, resources } from "../../src/resources/registry.js";
+import { rebuildTables } from "../../src/store/rebuild.js";
+import { compareTables } from "../../src/store/table-check.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { keepSnapshot } from "../../src/records/index.js";
-import type { Json } from "../../src/resources/types.js";
+import type { Json } from "../../src/resources/resource.js";
+import { keepSnapshot } from "../../src/store/rankings.js";
 import { mirrorForTest, rows } from "./mirror.js";
 
 const row = (id: string | null, clicks: number): Json => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { amount } from "../../src/report/numbers.js";
+import { amount } from "../../src/report/text-format.js";
 
 test.each([
   [1234.5, "EUR", "1,234.50"],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseInstant } from "../../src/lib/times.js";
 import { choosePeriod, type Read } from "../../src/report/period.js";
+import { parseInstant } from "../../src/util/times.js";
 
 /** Returns what `--since` and `--until` make of a mirror that was read up to a time. */
 function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: Read) {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createApi, createBrand } from "../../src/sandbox/index.js";
+import { createApi } from "../../src/sandbox/api.js";
+import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { fetchOf, testBaseUrl } from "../support/fetch-of.js";
 import { noon } from "../support/records.js";
 import { ask, history, paths } from "./support.js";

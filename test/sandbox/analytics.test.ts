@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Brand, emptyBrand, happeningsOf } from "../../src/sandbox/index.js";
+import { type Brand, emptyBrand } from "../../src/sandbox/brand.js";
+import { happeningsOf } from "../../src/sandbox/events.js";
 import { day, hour, noon, orderAt } from "../support/records.js";
 import { ask, askAll, history, type Manner, type Row } from "./support.js";
 

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { type ApiRequest, createApi, fileBytes } from "../../src/sandbox/index.js";
+import { createApi } from "../../src/sandbox/api.js";
+import type { ApiRequest } from "../../src/sandbox/endpoint.js";
+import { fileBytes } from "../../src/sandbox/file-host.js";
 import { noon } from "../support/records.js";
 import { ask, history } from "./support.js";
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { createBrand, happeningsOf, naturalPace, passTime } from "../../src/sandbox/index.js";
+import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import { happeningsOf } from "../../src/sandbox/events.js";
+import { naturalPace, passTime } from "../../src/sandbox/live.js";
 import { at, day, hour, noon } from "../support/records.js";
 import { ask, history } from "./support.js";
 

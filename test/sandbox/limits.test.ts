@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createApi } from "../../src/sandbox/index.js";
+import { createApi } from "../../src/sandbox/api.js";
 import { noon } from "../support/records.js";
 import { history } from "./support.js";
 

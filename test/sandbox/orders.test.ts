@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { createBrand, emptyBrand, happeningsOf } from "../../src/sandbox/index.js";
+import { emptyBrand } from "../../src/sandbox/brand.js";
+import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import { happeningsOf } from "../../src/sandbox/events.js";
 import { at, day, fileAt, noon, orderAt, ordersBefore } from "../support/records.js";
 import { ask, askAll, history } from "./support.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createBrand } from "../../src/sandbox/index.js";
+import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { noon } from "../support/records.js";
 import { clicksShape, misfits, nullablesOf, shapes } from "./shapes.js";
 import { ask, askAll } from "./support.js";

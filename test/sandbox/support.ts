@@ -1,4 +1,8 @@
-import { type ApiRequest, type Brand, createApi, createBrand, type Doubts } from "../../src/sandbox/index.js";
+import { createApi } from "../../src/sandbox/api.js";
+import type { Doubts } from "../../src/sandbox/api-variants.js";
+import type { Brand } from "../../src/sandbox/brand.js";
+import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import type { ApiRequest } from "../../src/sandbox/endpoint.js";
 import { noon } from "../support/records.js";
 
 export type Row = Record<string, unknown>;

@@ -1,14 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type Brand,
-  createApi,
-  createBrand,
-  happeningsOf,
-  type Order,
-  serve,
-} from "../../src/sandbox/index.js";
+import { createApi } from "../../src/sandbox/api.js";
+import type { Brand, Order } from "../../src/sandbox/brand.js";
+import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import { happeningsOf } from "../../src/sandbox/events.js";
+import { serve } from "../../src/sandbox/server.js";
 
 /** A brand that is served on loopback, changes between runs, and remembers every form of every order. */
 export interface SoakBrand {

@@ -3,20 +3,13 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
-import {
-  type Api,
-  type ApiKey,
-  type Brand,
-  createApi,
-  createBrand,
-  createKey,
-  type Doubts,
-  emptyBrand,
-  type Happenings,
-  happeningsOf,
-  type Lists,
-  serve,
-} from "../../src/sandbox/index.js";
+import { type Api, createApi } from "../../src/sandbox/api.js";
+import type { Doubts } from "../../src/sandbox/api-variants.js";
+import { type Brand, emptyBrand, type Lists } from "../../src/sandbox/brand.js";
+import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import { type Happenings, happeningsOf } from "../../src/sandbox/events.js";
+import { type ApiKey, createKey } from "../../src/sandbox/keys.js";
+import { serve } from "../../src/sandbox/server.js";
 import { type Fault, spoil } from "./faults.js";
 import { fetchOf, testBaseUrl } from "./fetch-of.js";
 import { makeHome } from "./home.js";

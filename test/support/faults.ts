@@ -1,4 +1,4 @@
-import type { Brand } from "../../src/sandbox/index.js";
+import type { Brand } from "../../src/sandbox/brand.js";
 
 /** An answer other than the API's own. */
 export type Fault =

@@ -1,4 +1,5 @@
-import type { Api, ApiRequest } from "../../src/sandbox/index.js";
+import type { Api } from "../../src/sandbox/api.js";
+import type { ApiRequest } from "../../src/sandbox/endpoint.js";
 
 /** Returns the API as a `fetch`, without sockets: base URL `https://brand.test/api/brand/v1`. */
 export function fetchOf(api: Api) {

@@ -1,15 +1,15 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Covered } from "../../src/lib/ranges.js";
-import { silentReporter } from "../../src/lib/reporter.js";
-import type { Mirror } from "../../src/mirror/mirror.js";
-import { beginRun, saveRun } from "../../src/mirror/runs.js";
-import { openMirror } from "../../src/query/open.js";
-import { openRecords } from "../../src/records/index.js";
-import { details, findResource } from "../../src/resources/index.js";
-import type { Json, JsonObject, Resource } from "../../src/resources/types.js";
-import { addCovered, noteRunCoverage, readCoverage, writeCoverage } from "../../src/state/coverage.js";
+import { details, findResource } from "../../src/resources/registry.js";
+import type { Json, JsonObject, Resource } from "../../src/resources/resource.js";
+import type { Mirror } from "../../src/store/database.js";
+import { openMirror } from "../../src/store/open.js";
+import { openRecords } from "../../src/store/records.js";
+import { beginRun, saveRun } from "../../src/store/runs.js";
+import { addCovered, noteRunCoverage, readCoverage, writeCoverage } from "../../src/store/sync-state.js";
+import type { Covered } from "../../src/util/ranges.js";
+import { silentReporter } from "../../src/util/reporter.js";
 import { makeHome } from "./home.js";
 import { orderAt } from "./records.js";
 

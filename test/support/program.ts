@@ -1,5 +1,5 @@
+import type { Fetch } from "../../src/deps.js";
 import { type Clock, type Deps, type Env, type Machine, systemClock } from "../../src/deps.js";
-import type { Fetch } from "../../src/lib/fetch.js";
 import { run } from "../../src/main.js";
 import { makeHome } from "./home.js";
 import { binPath } from "./process.js";

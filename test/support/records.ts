@@ -1,4 +1,4 @@
-import type { ContentItem, OpenRecord, Order, RosterEntry } from "../../src/sandbox/index.js";
+import type { ContentItem, OpenRecord, Order, RosterEntry } from "../../src/sandbox/brand.js";
 
 export const minute = 60_000;
 export const hour = 60 * minute;

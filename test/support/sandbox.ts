@@ -1,6 +1,9 @@
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/deps.js";
-import { type ApiKey, createApi, createBrand, serve } from "../../src/sandbox/index.js";
+import { createApi } from "../../src/sandbox/api.js";
+import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import type { ApiKey } from "../../src/sandbox/keys.js";
+import { serve } from "../../src/sandbox/server.js";
 import type { ProgramOptions } from "./program.js";
 
 /** The API on loopback, for processes and for what types at a terminal. */

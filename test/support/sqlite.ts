@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { loadSqlite, sqlitePackage } from "../../src/lib/sqlite.js";
+import { loadSqlite, sqlitePackage } from "../../src/util/sqlite.js";
 
 /** better-sqlite3 as the program loads it, for tests that read or change a mirror directly. */
 export const Sqlite = await loadSqlite();

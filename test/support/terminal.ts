@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { shellWord } from "../../src/lib/shell.js";
+import { shellWord } from "../../src/util/text.js";
 import { makeHome } from "./home.js";
 import { binPath } from "./process.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sameJson } from "../../src/records/index.js";
+import { sameJson } from "../../src/store/change-log.js";
 import { type Asked, makeBrand, type TestBrand } from "../support/brand.js";
 import { day, hour, noon, ordersBefore } from "../support/records.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Brand } from "../../src/sandbox/index.js";
+import type { Brand } from "../../src/sandbox/brand.js";
 import { type Asked, makeBrand, type TestBrand } from "../support/brand.js";
 import { at, day, hour, minute, noon, openRecord } from "../support/records.js";
 

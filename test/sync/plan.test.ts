@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { dayOf } from "../../src/lib/ranges.js";
 import { orders } from "../../src/resources/orders.js";
-import { SyncState } from "../../src/state/index.js";
-import { rangesOfDays } from "../../src/sync/figures.js";
+import { SyncState } from "../../src/store/sync-state.js";
+import { rangesOfDays } from "../../src/sync/daily-totals.js";
 import { type Before, planDated } from "../../src/sync/plan.js";
+import { dayOf } from "../../src/util/ranges.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { orderAt } from "../support/records.js";
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
+import type { Progress } from "../../src/cli/progress.js";
+import { createReporter, type ReporterOutput } from "../../src/cli/progress.js";
 import { Stopped } from "../../src/errors.js";
-import type { Progress } from "../../src/ui/bar.js";
-import { createReporter, type ReporterOutput } from "../../src/ui/reporter.js";
 import { type ProgramOptions, testDeps } from "../support/program.js";
 import { screenOf } from "../support/screen.js";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { styleFor } from "../../src/ui/style.js";
-import { renderTable } from "../../src/ui/table.js";
-import { displayWidth } from "../../src/ui/width.js";
+import { styleFor } from "../../src/util/terminal.js";
+import { renderTable } from "../../src/util/terminal-table.js";
+import { displayWidth } from "../../src/util/terminal-text.js";
 import { capture } from "../support/streams.js";
 
 const titles = ["id", "title", "total"];

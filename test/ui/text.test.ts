@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
-import { escapeData, escapeLines, escapeText } from "../../src/ui/text.js";
-import { displayWidth, pad, truncate } from "../../src/ui/width.js";
+import {
+  displayWidth,
+  escapeData,
+  escapeLines,
+  escapeText,
+  pad,
+  truncate,
+} from "../../src/util/terminal-text.js";
 import fc, { anyText } from "../support/property.js";
 
 test.each([

@@ -1,7 +1,7 @@
 import { exec, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { resources } from "../../src/resources/index.js";
+import { resources } from "../../src/resources/registry.js";
 import type { Claim } from "../../src/verify/claims.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, fileAt, noon, orderAt, ordersBefore } from "../support/records.js";

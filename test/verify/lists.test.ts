@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FullVerdict } from "../../src/verify/engine.js";
+import type { FullVerdict } from "../../src/verify/verify-resource.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { memberOf, noon, openRecord, orderAt } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FullVerdict } from "../../src/verify/engine.js";
+import type { FullVerdict } from "../../src/verify/verify-resource.js";
 import { type Asked, counts, makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/records.js";
 

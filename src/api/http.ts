@@ -1,0 +1,98 @@
+import { inspect } from "node:util";
+import type { Deps, Reply } from "../deps.js";
+import { AnswerRefused, BrandapiError } from "../errors.js";
+import { unlessAborted } from "../util/abort.js";
+import { formatSpan } from "../util/times.js";
+import type { ApiEvents } from "./client.js";
+import { type Fault, faultOf, statusFault, TooSlow } from "./faults.js";
+import { dateOf } from "./headers.js";
+import { type Answer, bounds, type Expected, readEnvelope } from "./response.js";
+
+/**
+ * Reads a whole body as UTF-8 text, without a byte order mark.
+ * @throws AnswerRefused if it is larger, and what `faultOf` knows: if it is not UTF-8, or the stream breaks off
+ */
+export async function readBody({ body }: Reply, path: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > bounds.bytes)
+      throw new AnswerRefused(
+        `The API's answer to ${path} is larger than ${bounds.bytes / 2 ** 20} MiB: it is refused.`,
+        { hint: "check that the base URL is the brand API's" },
+      );
+    chunks.push(chunk);
+  }
+  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+}
+
+/** One request gets at least so long, however little patience there is: an answer takes its time. */
+const leastDeadlineMs = 5_000;
+
+/** Does work with a signal of its own, which aborts when the program stops, when the patience ends, and after the work. */
+export async function withDeadline<T>(
+  leftMs: number,
+  { later, signal }: Pick<Deps, "later" | "signal">,
+  work: (until: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ms = Math.max(leastDeadlineMs, leftMs);
+  const deadline = new AbortController();
+  const callOff = later?.(ms, () =>
+    deadline.abort(new TooSlow(`no whole answer came within ${formatSpan(ms)}`)),
+  );
+  try {
+    return await work(AbortSignal.any([signal, deadline.signal]));
+  } finally {
+    callOff?.();
+    // The rest of an answer that is not read would occupy a connection.
+    deadline.abort();
+  }
+}
+
+/** A GET, whatever number of requests it takes. */
+export interface Call {
+  url: URL;
+  headers: Record<string, string>;
+  expected: Expected;
+}
+
+/**
+ * Sends one request and reads its answer.
+ * @param leftMs how much patience is left
+ * @param onHeaders called once: with the answer's headers when they come, or with null if none come
+ * @returns the answer, or what went wrong with it
+ * @throws UnexpectedAnswer if it is not as documented, or the signal's reason
+ */
+export async function sendRequest(
+  { url, headers, expected }: Call,
+  leftMs: number,
+  onHeaders: (headers: Reply["headers"] | null) => void,
+  deps: Pick<Deps, "clock" | "fetch" | "later" | "signal">,
+  { onRequest }: ApiEvents,
+): Promise<Answer | { fault: Fault }> {
+  const { clock, fetch, signal } = deps;
+  const { path, key } = expected;
+  const askedAt = clock.now();
+  const sentAt = clock.monotonic();
+  let status = 0;
+  try {
+    return await withDeadline(leftMs, deps, async (until) => {
+      const reply = await unlessAborted(fetch(url, { headers, signal: until }), until);
+      status = reply.status;
+      onHeaders(reply.headers);
+      if (status !== 200) return { fault: statusFault(reply, clock.now()) };
+      const text = await unlessAborted(readBody(reply, path), until);
+      return { ...readEnvelope(text, expected), askedAt, date: dateOf(reply.headers) };
+    });
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    const fault = error instanceof BrandapiError ? null : faultOf(error, url.host);
+    if (!fault) throw error;
+    // The cause is shown with `--verbose`, unless a library quotes the key in it.
+    return { fault: inspect(error).includes(key) ? { ...fault, cause: undefined } : fault };
+  } finally {
+    if (status === 0) onHeaders(null);
+    onRequest?.({ path, status, ms: clock.monotonic() - sentAt });
+  }
+}

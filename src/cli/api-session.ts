@@ -1,0 +1,158 @@
+import type { ApiClient } from "../api/client.js";
+import { commandFor, requireAccess } from "../config/access.js";
+import type { Settings } from "../config/settings.js";
+import { type Deps, readVersion } from "../deps.js";
+import { ConfigurationError, UnexpectedAnswer } from "../errors.js";
+import { asObject, type Json } from "../resources/resource.js";
+import type { Reporter } from "../util/reporter.js";
+import { printJson, styleFor } from "../util/terminal.js";
+import { escapeText } from "../util/terminal-text.js";
+import { counted } from "../util/text.js";
+import { dayMs, formatSpan } from "../util/times.js";
+import { parseTimestamp } from "../util/timestamp.js";
+import type { TerminalReporter } from "./progress.js";
+
+const mostSkewMs = 5 * 60_000;
+
+/** Returns how far this machine's clock is off the API's, as a sentence; null if it is within five minutes (A10). */
+export function clockSkew({ askedAt, date }: { askedAt: number; date: number | null }): string | null {
+  const skew = date === null ? 0 : askedAt - date;
+  if (Math.abs(skew) <= mostSkewMs) return null;
+  return `This machine's clock is ${formatSpan(Math.abs(skew))} ${skew > 0 ? "ahead of" : "behind"} the API's.`;
+}
+
+/** Refuses to date records by a clock that is wrong. @throws ConfigurationError */
+export function refuseSkew(skew: string | null): void {
+  if (skew !== null)
+    throw new ConfigurationError(skew, { hint: "set the clock, then run the same command again" });
+}
+
+/**
+ * Opens the API as these settings say. Close it when done.
+ * @throws ConfigurationError if the base URL or the key is missing
+ */
+export async function openApi(
+  settings: Settings,
+  deps: Deps,
+  reporter: TerminalReporter,
+): Promise<ApiClient> {
+  const access = { ...settings, ...requireAccess(settings) };
+  const api = await import("../api/client.js");
+  const waits = {
+    budget: `rate limit of ${settings.rateLimit} requests a minute`,
+    server: "the API asked to wait",
+  } as const;
+  reporter.limited(settings.rateLimit);
+  const options = { ...access, userAgent: `brandapi/${readVersion()}`, statePath: settings.stateDir };
+  return api.openApi(options, deps, {
+    onRetry({ path, reason, waitMs, attempt }) {
+      reporter.waiting(waitMs, reason);
+      reporter.detail(`${path}: ${reason}; retry ${attempt} in ${Math.round(waitMs)} ms`);
+    },
+    onWait({ ms, reason }) {
+      reporter.waiting(ms, waits[reason]);
+      reporter.detail(`waiting ${Math.round(ms)} ms: ${waits[reason]}`);
+    },
+    onRequest({ path, status, ms }) {
+      reporter.answered();
+      reporter.detail(`GET ${path}: ${status || "no answer"}, ${Math.round(ms)} ms`);
+    },
+    onNotice: ({ message }) => reporter.note(message),
+  });
+}
+
+/** The brand and the key, as `/me` says. Source: the API document, "1. GET /me" and "Brand". */
+export type Identity = Awaited<ReturnType<typeof readIdentity>>;
+
+const warnWithinDays = 14;
+
+/** Opens the API for one request: whose is the key? @throws what `openApi` and `readIdentity` throw */
+export async function askIdentity(settings: Settings, deps: Deps, reporter: TerminalReporter) {
+  const api = await openApi(settings, deps, reporter);
+  return await readIdentity(api).finally(() => {
+    api.close();
+    reporter.close();
+  });
+}
+
+/**
+ * Asks `/me`, which needs no scope: an answer proves that the key works.
+ * @throws UnexpectedAnswer if it names no brand or no scopes, and what the API client throws
+ */
+export async function readIdentity(api: Pick<ApiClient, "get">) {
+  const answer = await api.get("/me");
+  const data = asObject(answer.data);
+  const brand = asObject(data.brand);
+  const key = asObject(data.key);
+  if (typeof brand.id !== "string" || brand.id === "" || !Array.isArray(key.scopes))
+    throw new UnexpectedAnswer("The answer to /me is not as documented: it names no brand, or no scopes.", {
+      hint: "check that the base URL is the API's",
+    });
+  return {
+    brand: { id: brand.id, name: text(brand.name) ?? "" },
+    key: {
+      id: text(key.id),
+      scopes: key.scopes.filter((scope) => typeof scope === "string"),
+      /** A timestamp as the API sent it. */
+      expires_at: text(key.expires_at),
+    },
+    /** How far this machine's clock is off the API's, as a sentence; null if it is right. */
+    skew: clockSkew(answer),
+  };
+}
+
+/** Returns the whole days until the key expires, negative once it has; null if the API gave no readable time. */
+export function daysLeft(expiresAt: string | null, now: number): number | null {
+  const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
+  return expires === undefined ? null : Math.floor((expires - now) / dayMs);
+}
+
+/** Warns about a profile's key with 14 days or less left. @param end when it expires, as the API sent it */
+export function warnOfExpiry(end: string | null, now: number, profile: string, warn: Reporter["warn"]): void {
+  const days = daysLeft(end, now);
+  if (days === null || days > warnWithinDays) return;
+  warn(
+    `The key ends at ${end} (${leftText(days)}): create a new one in the console ` +
+      `(settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`,
+  );
+}
+
+/**
+ * Prints the identity, not with `--quiet`: as lines, or with `--json` as `{"brand":{…},"key":{…,"days_left"}}`.
+ * @param more further members for `--json`
+ */
+export function printIdentity(
+  deps: Deps,
+  settings: Settings,
+  { brand, key }: Identity,
+  more: { omit?: readonly string[] } = {},
+): void {
+  const { id, scopes, expires_at } = key;
+  const days_left = daysLeft(expires_at, deps.clock.now());
+  if (settings.output.json)
+    printJson(deps.stdout, { brand, key: { id, scopes, expires_at, days_left }, ...more });
+  if (settings.output.json || settings.output.quiet) return;
+  const facts = [
+    ["brand", `${brand.name} (${brand.id})`],
+    ["key", id ?? "not said"],
+    ["scopes", scopes.join(", ") || "none"],
+    ["expires", expires_at === null ? "not said" : `${expires_at} (${leftText(days_left)})`],
+    ["API", settings.baseUrl ?? ""],
+    ["profile", settings.profile],
+    ["mirror", settings.dbPath],
+    ...(settings.omit.length > 0 ? [["omits", settings.omit.join(", ")] as const] : []),
+  ] as const;
+  const style = styleFor(deps.stdout, settings.output, deps.env);
+  for (const [label, value] of facts)
+    deps.stdout.write(`${style.dim(label.padEnd(9))}${escapeText(value)}\n`);
+}
+
+/** Returns `3 days left`, `expired` or `unknown`. */
+export function leftText(days: number | null): string {
+  if (days === null) return "unknown";
+  return days < 0 ? "expired" : `${counted(days, "day")} left`;
+}
+
+function text(value: Json | undefined): string | null {
+  return typeof value === "string" ? value : null;
+}

@@ -1,0 +1,86 @@
+import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { Incomplete } from "../errors.js";
+import { type Mirror, readInfo } from "../store/database.js";
+import { lastBackup } from "../store/mirror-copy.js";
+import { findAffected, readKeptOut } from "../store/redaction.js";
+import { firstRead } from "../store/runs.js";
+import { escapeText } from "../util/terminal-text.js";
+import { counted, formatBytes, shellWord } from "../util/text.js";
+import { dayMs, formatAge, formatInstant, minuteOf } from "../util/times.js";
+
+/** A disk with less free space is nearly full, however small the mirror is. */
+const minFreeBytes = 200 * 1024 ** 2;
+
+/** Checks the disk of a mirror, which may not exist yet. */
+export function checkDisk(mirror: string): { text: string; hint?: string } {
+  let folder = dirname(mirror);
+  while (!existsSync(folder)) folder = dirname(folder);
+  const { bavail, bsize } = statfsSync(folder);
+  return judgeDisk({
+    freeBytes: bavail * bsize,
+    mirrorBytes: statSync(mirror, { throwIfNoEntry: false })?.size ?? 0,
+  });
+}
+
+/** Returns the free space, with a hint if it is too little for a copy of the mirror and its log. */
+export function judgeDisk({ freeBytes, mirrorBytes }: { freeBytes: number; mirrorBytes: number }) {
+  const free = `${formatBytes(freeBytes)} free`;
+  if (freeBytes >= Math.max(minFreeBytes, 2 * mirrorBytes)) return { text: free };
+  return {
+    text: `nearly full: ${free}, and the mirror has ${formatBytes(mirrorBytes)}`,
+    hint: "free some space: a backup, a migration and `brandapi forget` need as much space again as the mirror has",
+  };
+}
+
+/** Returns what `status` says of the last backup, the profile's omitted members and the forgotten hosts. */
+export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
+  const last_backup = lastBackup(mirror);
+  const { forgotten, omit: stored } = readKeptOut(mirror);
+  const when = String(omit) === String(stored) ? "" : " (from the next sync on)";
+  const { at = "", path = "" } = last_backup ?? {};
+  const text = [
+    last_backup && `Last backup: ${minuteOf(at)}, ${formatAge(now - Date.parse(at))} ago, ${path}`,
+    omit.length > 0 && `Omitted: ${omit.join(", ")}${when}`,
+    forgotten.length > 0 && `Forgotten: ${counted(forgotten.length, "host")}`,
+  ].map((line) => (line ? `\n${escapeText(line)}\n` : ""));
+  return { text: text.join(""), kept: { last_backup, omit, forgotten } };
+}
+
+/** Returns how old the last backup is, with a hint if it is old. Without a backup, the age is that of the oldest data. */
+export function checkBackup(mirror: Mirror, now: number): { text: string; hint?: string } {
+  const last = lastBackup(mirror);
+  const since = last?.at ?? firstRead(mirror) ?? formatInstant(now);
+  const text = last
+    ? `the last one was made on ${minuteOf(last.at)}: ${last.path}`
+    : `none can be found, and the mirror has data since ${minuteOf(since)}`;
+  if (now - Date.parse(since) <= 14 * dayMs) return { text };
+  return { text, hint: "run `brandapi backup`: the history of changes cannot be read again" };
+}
+
+/** Names the mirrors that `backup --restore` replaced: nothing else deletes them. */
+export function checkOldMirrors(path: string): { text: string; hint?: string } {
+  const place = existsSync(path) ? realpathSync(path) : path;
+  const folder = dirname(place);
+  const prefix = `${basename(place)}.before-`;
+  const old = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(prefix)) : [];
+  if (old.length === 0) return { text: "no mirror from before a restore is kept" };
+  const paths = old.sort().map((name) => join(folder, name));
+  return {
+    text: `from before a restore, and not erased by \`brandapi forget\`: ${paths.join(", ")}`,
+    hint: `delete what you no longer need: \`rm ${paths.map(shellWord).join(" ")}\``,
+  };
+}
+
+/** @throws Incomplete if something is left of a forgotten host or an omitted member */
+export function checkForgotten(mirror: Mirror): { text: string } {
+  const { forgotten } = readKeptOut(mirror);
+  if (readInfo(mirror, "to_scrub") === null && findAffected(mirror).length === 0) {
+    if (forgotten.length === 0) return { text: "no host is forgotten" };
+    return { text: `${counted(forgotten.length, "forgotten host")}: nothing is left but the id` };
+  }
+  const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
+  throw new Incomplete("The mirror still holds data of a forgotten host, or an omitted member.", {
+    hint: `close other programs that read the mirror, free some space, then run \`brandapi ${again}\``,
+  });
+}

@@ -1,0 +1,91 @@
+import { join } from "node:path";
+import { expandPath } from "../config/folders.js";
+import type { GlobalOptions } from "../config/settings.js";
+import { Incomplete } from "../errors.js";
+import { cleanUp, compare, exportDelta, type Log, readLog, refuseIf } from "../export/delta.js";
+import { type ByMonth, openByMonth } from "../query/months.js";
+import { knownTableNames } from "../query/readable-tables.js";
+import { printJson, styleFor } from "../util/terminal.js";
+import { renderTable } from "../util/terminal-table.js";
+import { terminalWidth } from "../util/terminal-text.js";
+import { shellWord } from "../util/text.js";
+import { dayMs } from "../util/times.js";
+import type { Context } from "./context.js";
+import { type Reading, readMirror } from "./mirror-reading.js";
+import { checkTableName, findTable } from "./table-selection.js";
+
+const missing = ["is missing", "`brandapi export orders --delta DIR` makes one"] as const;
+
+type LakeFlags = GlobalOptions & { delta?: string; retain?: number };
+
+/** `export TABLE… --delta DIR`: each table that has changed gets a version. Files of the last hour always stay. */
+export async function exportLake(names: readonly string[], options: LakeFlags, context: Context) {
+  const retain = Math.max(options.retain ?? 7 * dayMs, dayMs / 24);
+  await eachTable(names, options, context, async (source, log, { deps, reporter }) => {
+    const done = await exportDelta(source, log, deps);
+    cleanUp(readLog(log.folder), deps.clock.now() - retain);
+    reporter.note(`${source.name}: ${done}: ${log.folder}`);
+  });
+}
+
+/** `verify --delta DIR`: prints the months that differ. @throws Incomplete if there are any */
+export async function verifyLake(names: readonly string[], options: LakeFlags, context: Context) {
+  const { stdout } = context.deps;
+  const wrong: string[] = [];
+  await eachTable(names, options, context, async (source, log) => {
+    refuseIf(log.version < 0, log.folder, ...missing);
+    const { differing } = await compare(source, log);
+    if (differing.length > 0) wrong.push(source.name);
+    if (options.json) printJson(stdout, { table: source.name, version: log.version, differing });
+    else stdout.write(`${comparisonText(source.name, log.version, differing)}\n`);
+  });
+  const hint = `run \`brandapi export ${wrong.join(" ")} --delta ${shellWord(options.delta ?? "")}\``;
+  if (wrong.length > 0) throw new Incomplete("The Delta tables differ from the mirror.", { hint });
+}
+
+/** @param differing months; empty for rows without one */
+function comparisonText(table: string, version: number, differing: readonly string[]): string {
+  if (differing.length === 0) return `${table}: version ${version} equals the mirror`;
+  const months = differing.map((month) => month || "rows without a month");
+  return `${table}: version ${version} differs from the mirror: ${months.join(", ")}`;
+}
+
+/** `tables --delta DIR`: what the newest version of each table says of the mirror. */
+export function printLake(names: readonly string[], options: LakeFlags, context: Context): void {
+  const { stdout, env } = context.deps;
+  const logs = readLogs(names, options, context);
+  for (const { folder, version } of logs) refuseIf(version < 0, folder, ...missing);
+  if (options.json) {
+    for (const { table, version, mirror } of logs) printJson(stdout, { table, version, ...mirror });
+    return;
+  }
+  const rows = logs.map(({ table, version, mirror }) => {
+    const through = mirror?.through?.replace("T", " ").slice(0, 16) ?? "never";
+    return [table, version, mirror?.rows, mirror?.verified ? "yes" : "no", through, mirror?.run];
+  });
+  const titles = ["table", "version", "rows", "verified", "through (UTC)", "run"];
+  const style = styleFor(stdout, options, env);
+  const look = { style, width: terminalWidth(stdout), spare: ["run"] };
+  stdout.write(`${renderTable(titles, rows, look)}\n`);
+}
+
+type Work = (source: ByMonth, log: Log, reading: Reading) => Promise<void>;
+
+/** Opens the tables in one snapshot of the mirror, which is no older than their logs. */
+async function eachTable(names: readonly string[], options: LakeFlags, context: Context, work: Work) {
+  const logs = readLogs(names, options, context);
+  await readMirror(options, context.deps, async (reading) => {
+    const found = logs.map((log) => ({ log, table: findTable(reading.mirror, log.table) }));
+    for (const { log, table } of found) await work(openByMonth(reading.mirror, table), log, reading);
+  });
+}
+
+/** Reads the logs of tables, which may have no version yet; without names, of all that a lake has. */
+function readLogs(names: readonly string[], { delta = "" }: LakeFlags, { deps }: Context): Log[] {
+  refuseIf(/^$|^\w+:\/\//.test(delta), delta, "is in no folder of this machine");
+  const tables = new Set(names.length > 0 ? names.map(checkTableName) : knownTableNames());
+  const logs = [...tables].map((table) => readLog(join(expandPath(delta, deps), table)));
+  const found = logs.filter(({ version }) => version >= 0 || names.length > 0);
+  refuseIf(found.length === 0, delta, ...missing);
+  return found;
+}

@@ -1,0 +1,116 @@
+import { Command, Option } from "commander";
+import { UsageError } from "../errors.js";
+import { resources } from "../resources/registry.js";
+import { suggest } from "../util/suggestions.js";
+import { parseDuration, parseInstant } from "../util/times.js";
+import { parseRateLimit } from "../util/urls.js";
+
+/** Adds the flags of every command. `brandapi --help` shows them. */
+export function addGlobalFlags(program: Command): Command {
+  return program
+    .option("--profile <profile>", "the brand to work for (BRANDAPI_PROFILE)")
+    .option("--db <path>", "the mirror file (BRANDAPI_DB)", parsePath)
+    .option("--base-url <url>", "the API's address, ending in /api/brand/v1 (BRANDAPI_BASE_URL)")
+    .option("--key-file <path>", "a file that holds the key (or BRANDAPI_KEY)")
+    .option("--rate-limit <n>", "requests a minute, or `none` (BRANDAPI_RATE_LIMIT)", (text) =>
+      parseRateLimit(text),
+    )
+    .addOption(parsed("--max-wait <duration>", "give up without progress (default: 5m)", parseDuration))
+    .option("--json", "print JSON on stdout")
+    .option("--quiet", "print nothing but warnings and errors")
+    .option("--verbose", "print every request, and a stack trace with an error")
+    .option("--no-color", "no colours (or NO_COLOR)")
+    .option("--no-progress", "no progress bars");
+}
+
+/** Returns the first word that is neither a flag nor the value of a flag: the command's name. */
+export function typedCommand(argv: readonly string[]): string | undefined {
+  const { options } = addGlobalFlags(new Command());
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? "";
+    if (!word.startsWith("-")) return word;
+    if (options.some(({ long, required }) => required && word === long)) index += 1;
+  }
+  return undefined;
+}
+
+/** Returns an option whose value is checked and turned into something else. */
+export function parsed<T>(flags: string, about: string, parse: (text: string, previous: T) => T): Option {
+  return new Option(flags, about).argParser(parse);
+}
+
+/** For commands that hold the mirror. */
+export const wait = new Option("--wait", "queue behind another run on this mirror, however long it takes");
+
+/** Takes each brand's own settings: see each-profile.ts. */
+export const allProfiles = new Option(
+  "--all-profiles",
+  "every brand that is set up here, one after another; the exit code is the worst of them",
+).conflicts(["profile", "db", "baseUrl", "keyFile"]);
+
+/** @throws UsageError if `--json` was given to a command that prints no JSON */
+export function refuseJson(command: string, { json }: { json?: boolean | undefined }): void {
+  if (json) throw new UsageError(`\`brandapi ${command}\` prints no JSON.`, { hint: "leave out `--json`" });
+}
+
+/** Returns the name if it is valid. @throws UsageError with the nearest valid one, or what to do if none is near */
+export function checkName(noun: string, name: string, known: readonly string[], otherwise?: string): string {
+  if (known.includes(name)) return name;
+  throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggest(name, known) ?? otherwise });
+}
+
+/** Parses a list: values with commas between them, or the flag several times. */
+export function parseList(text: string, previous: readonly string[] = []): string[] {
+  const values = text.split(",").map((value) => value.trim());
+  if (values.some((value) => value !== "")) return [...previous, ...values.filter((value) => value !== "")];
+  throw new UsageError("A list is empty.", { hint: "name values with commas between them" });
+}
+
+/** Parses a whole number from 0. */
+export const parseCount = parseUpTo(999_999_999);
+
+/** Returns the parser of a whole number up to `most`. */
+export function parseUpTo(most: number): (text: string) => number {
+  return (text) => {
+    if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
+    throw new UsageError(`Not a whole number in range: \`${text}\`.`, { hint: `use one from 0 to ${most}` });
+  };
+}
+
+/** Refuses an empty path, which comes from a script's variable that is not set. */
+export function parsePath(text: string): string {
+  if (text !== "") return text;
+  throw new UsageError("A path is empty.", { hint: "name one, or leave it out" });
+}
+
+/** `--until 9999-12-31` means no end. */
+const lastDay = Date.parse("9999-12-31");
+
+/**
+ * Parses `--since` and `--until`.
+ * @returns milliseconds since 1970; undefined for a side without an end
+ * @throws UsageError if one is not a time, or the range ends before it begins, or begins in the future
+ */
+export function parseRange(
+  { since: from, until: to }: { since?: string | undefined; until?: string | undefined },
+  now: number,
+): { since: number | undefined; until: number | undefined } {
+  const since = from === undefined ? undefined : parseInstant(from, "start", now);
+  const until = to === undefined ? undefined : parseInstant(to, "end", now);
+  if (since !== undefined && until !== undefined && since > until)
+    throw new UsageError("`--since` is later than `--until`.", { hint: "give a `--since` before `--until`" });
+  if (since !== undefined && since > now)
+    throw new UsageError(`\`${from}\` lies in the future.`, { hint: "choose a time in the past" });
+  return { since, until: until !== undefined && until >= lastDay ? undefined : until };
+}
+
+/**
+ * Returns the resources that a command line chooses, in the registry's order; `named` is false if it names none.
+ * @throws UsageError for an unknown name
+ */
+export function chooseResources(names: readonly string[]) {
+  const known = resources.map(({ name }) => name);
+  for (const name of names) checkName("resource", name, known);
+  const named = names.length > 0;
+  return { resources: resources.filter(({ name }) => !named || names.includes(name)), named };
+}

@@ -1,0 +1,139 @@
+import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
+import type { Deps } from "../deps.js";
+import { AccessForbidden, BrandapiError, KeyRejected } from "../errors.js";
+import { checkForDamage, noteChecked, withRestoreHint } from "../store/damage.js";
+import { checkOwner, claimMirror, closeMirror, type Mirror, withFile } from "../store/database.js";
+import { lockMirror } from "../store/lock.js";
+import { type OpenOptions, openMirror, openMirrorOrNone, openMirrorReadOnly } from "../store/open.js";
+import { keepOut, readKeptOut, scrub } from "../store/redaction.js";
+import { noteFailedRun, noteProgress } from "../store/run-progress.js";
+import { schemaVersion } from "../store/schema.js";
+import type { SyncSession } from "../sync/session.js";
+import { reasonOf } from "../util/failures.js";
+import { hideKeys } from "../util/redact-keys.js";
+import type { Reporter } from "../util/reporter.js";
+import { counted } from "../util/text.js";
+import { formatInstant } from "../util/times.js";
+import { type Identity, openApi, readIdentity, refuseSkew, warnOfExpiry } from "./api-session.js";
+import { createReporter } from "./progress.js";
+
+/** The means of a command that reads the API into the mirror. */
+export interface MirrorSession extends Omit<SyncSession, "options"> {
+  identity: Identity;
+  settings: Settings;
+}
+
+interface MirrorRunOptions {
+  deps: Deps;
+  /** With `wait`, the run queues behind another. */
+  options: GlobalOptions & { wait?: boolean };
+  /** `write` and `prove` hold the mirror's lock; `prove` needs a mirror; `plan` writes nothing. */
+  purpose: "write" | "prove" | "plan";
+  /** The command's name, for `status` in another terminal. */
+  command: string;
+}
+
+/**
+ * Opens the API and the mirror for one run, and closes both however it ends: takes the mirror's lock, asks whose key it
+ * is, and refuses another brand's mirror before anything is written.
+ * @throws MirrorUnusable if the mirror is damaged, or was replaced or removed during the run
+ */
+export async function withMirrorRun(
+  { deps, options, purpose, command }: MirrorRunOptions,
+  work: (session: MirrorSession) => Promise<void>,
+): Promise<void> {
+  const { clock, keys, killable, signal } = deps;
+  const { wait = false } = options;
+  const settings = await readSettings(options, deps);
+  const { dbPath } = settings;
+  let written: Mirror | undefined;
+  const reporter = createReporter(deps, options, {
+    progressed({ name: resource, position, of, requests, left, isKnown }) {
+      const progress = { command, resource, position, of, requests, requests_left: isKnown ? left : null };
+      if (written) noteProgress(written, { ...progress, at: formatInstant(clock.now()) });
+    },
+  });
+  const closers = [reporter.close];
+  try {
+    const api = await openApi(settings, deps, reporter);
+    closers.unshift(() => api.close());
+    const open = purpose === "prove" ? openMirrorReadOnly : openPresent;
+    const present = await killable(() => open(dbPath, { reporter }));
+    closers.unshift(() => present.db.close());
+    if (purpose !== "plan")
+      closers.unshift((await lockMirror(dbPath, { wait, clock, signal, queued: reporter.note })).release);
+    // For `status`, because nobody reads a nightly run's output.
+    const failedRun = (error: unknown) => ({
+      command,
+      at: formatInstant(clock.now()),
+      error: hideKeys(reasonOf(error), keys),
+      hint: (error instanceof BrandapiError && error.hint) || null,
+      isRefused: error instanceof KeyRejected || error instanceof AccessForbidden,
+    });
+    const identity = await readIdentity(api).catch(async (error: unknown) => {
+      // An error of the note itself matters less.
+      if (purpose !== "plan" && !signal.aborted)
+        await withFile(dbPath, (mirror) => noteFailedRun(mirror, failedRun(error))).catch(() => {});
+      throw error;
+    });
+    refuseSkew(identity.skew);
+    warnOfExpiry(identity.key.expires_at, clock.now(), settings.profile, reporter.warn);
+    checkOwner(present, identity.brand, settings.brand);
+    const session = { points: new Map(), api, clock, keys, reporter, identity, settings };
+    if (purpose === "plan") return await work({ ...session, mirror: present });
+    const isSync = command === "sync";
+    if (isSync && present.id !== null) await killable(async () => checkForDamage(present, clock.now()));
+    present.db.close();
+    const mirror = await killable(() => openMirror(dbPath, { reporter }));
+    try {
+      claimMirror(mirror, identity.brand);
+      if (isSync) noteChecked(mirror, clock.now());
+      noteFailedRun(mirror, null);
+      if (purpose === "write") await killable(async () => omitMembers(mirror, settings.omit, reporter));
+      written = mirror;
+      return await work({ ...session, mirror });
+    } catch (error) {
+      // Rejected in the middle of the run, or refused because of this machine's address.
+      const isRefused =
+        error instanceof KeyRejected || (error instanceof AccessForbidden && error.everywhere);
+      try {
+        if (isRefused) noteFailedRun(mirror, failedRun(error));
+      } catch {
+        // The refusal is the error to report.
+      }
+      throw error;
+    } finally {
+      written = undefined;
+      closeMirror(mirror);
+    }
+  } catch (error) {
+    throw await withRestoreHint(error, dbPath, settings.profile);
+  } finally {
+    for (const close of closers) close();
+  }
+}
+
+/** Opens the mirror for reading, brought up to date from what it holds; without one, an empty one in memory. */
+async function openPresent(path: string, options: OpenOptions): Promise<Mirror> {
+  const mirror = await openMirrorOrNone(path);
+  if (schemaVersion(mirror) !== "older") return mirror;
+  mirror.db.close();
+  return await openMirrorReadOnly(path, options);
+}
+
+/** Takes what the profile omits out of all that is stored if its list has changed, and does a scrub that is due. */
+function omitMembers(
+  mirror: Mirror,
+  omit: readonly string[],
+  { note, warn }: Pick<Reporter, "note" | "warn">,
+): void {
+  const before = readKeptOut(mirror).omit;
+  if (String(omit) !== String(before)) {
+    const { lost, total } = keepOut(mirror, [], omit);
+    const rewritten = `${counted(total, "record")} rewritten`;
+    const back = before.length > 0 ? "; `sync --full` reads what is no longer omitted" : "";
+    for (const text of lost) warn(text);
+    note(`omits ${omit.join(", ") || "nothing"}: ${rewritten}${back}`);
+  }
+  scrub(mirror);
+}

@@ -1,0 +1,58 @@
+import { faultOf } from "../api/faults.js";
+import type { GlobalOptions } from "../config/settings.js";
+import type { Deps, RequestOptions } from "../deps.js";
+import { type ExitCode, UsageError } from "../errors.js";
+import { unlessAborted } from "../util/abort.js";
+import { asBrandapiError, reasonOf } from "../util/failures.js";
+import { isLoopback } from "../util/urls.js";
+import type { Context } from "./context.js";
+import { createReporter } from "./progress.js";
+
+/** @throws UsageError if it is not https, or http on loopback, or holds a user or password, which would be printed */
+export function parsePing(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
+  if (isSafe && url?.username === "" && url.password === "") return text;
+  throw new UsageError("The ping URL is not an https address without user and password.", {
+    hint: "copy the whole address from the service, such as https://hc-ping.com/UUID",
+  });
+}
+
+/**
+ * Does work between two requests to a dead-man's switch: `URL/start`, then `URL`, or `URL/fail` with the exit code as
+ * body. A ping that fails is a warning.
+ */
+export async function withPings(
+  url: string | undefined,
+  options: GlobalOptions,
+  context: Context,
+  work: () => Promise<void>,
+): Promise<void> {
+  if (!url) return await work();
+  const { warn } = createReporter(context.deps, options);
+  const ping = (code: ExitCode | null) =>
+    send(url, code, context.deps).catch((error: unknown) =>
+      warn(`the ping failed: ${faultOf(error, "the service")?.reason ?? reasonOf(error)}`),
+    );
+  await ping(null);
+  await work().catch(async (error: unknown) => {
+    await ping(asBrandapiError(error).exitCode);
+    throw error;
+  });
+  await ping(context.exitCode);
+}
+
+/** Sends one request of five seconds, and another if it fails; after a signal one of one second. @param code null for the start */
+async function send(url: string, code: ExitCode | null, { fetch, signal }: Deps): Promise<void> {
+  const address = new URL(parsePing(url));
+  const end = code ? "/fail" : "";
+  address.pathname = address.pathname.replace(/\/*$/, code === null ? "/start" : end);
+  const init: RequestOptions = code ? { method: "POST", body: String(code) } : {};
+  const attempt = async () => {
+    const timeOut = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
+    const limit = signal.aborted ? timeOut : AbortSignal.any([timeOut, signal]);
+    const { status } = await unlessAborted(fetch(address, { ...init, signal: limit }), limit);
+    if (status < 200 || status > 299) throw new Error(`it answered ${status}`);
+  };
+  await attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));
+}

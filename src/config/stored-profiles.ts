@@ -1,0 +1,115 @@
+import { readFileSync, statSync } from "node:fs";
+import { rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import type { Deps } from "../deps.js";
+import { ConfigurationError } from "../errors.js";
+import { isObject } from "../resources/resource.js";
+import { isThere, makeFolder, readText, resolveLinks } from "../util/files.js";
+import { parseJson } from "../util/json-value.js";
+import { beginPart, endPart } from "../util/temp-files.js";
+import { checkPrivate, isOpenToOthers, otherFolderHint } from "./access.js";
+import { configFile, expandPath, folderFor, type Surroundings } from "./folders.js";
+
+/** One brand in the config file. Members unknown to this version are kept when the file is written. */
+export interface Profile {
+  baseUrl?: string;
+  key?: string;
+  db?: string | undefined;
+  /** From `/me` when the key was stored, because `status` and `profiles` work without a network. */
+  brandId?: string;
+  brandName?: string;
+  keyExpiresAt?: string | undefined;
+  /** The address that a sync pings. */
+  ping?: string | undefined;
+  /** Members that the mirror does not keep, with commas between. */
+  omit?: string | undefined;
+}
+
+export type Profiles = Map<string, Profile>;
+
+/**
+ * Reads `config.json`: `{"profiles": {"<name>": {"baseUrl", "key", "db", …}}}`; no file means no profiles.
+ * @throws ConfigurationError if it is garbled, or open to others while it holds a key; never its content
+ */
+export async function readProfiles(deps: Surroundings): Promise<Profiles> {
+  const { profiles } = readStored(deps);
+  if (holdKeys(profiles)) checkPrivate(configFile(deps), deps);
+  return profiles;
+}
+
+function holdKeys(profiles: Profiles): boolean {
+  return [...profiles.values()].some(({ key }) => key !== undefined);
+}
+
+/** Returns the whole config file, and its profiles, whoever may read it. @throws ConfigurationError if it is garbled */
+export function readStored(deps: Surroundings): { root: object; profiles: Profiles } {
+  const path = configFile(deps);
+  const root = isThere(path) ? parseJson<unknown>(readText(path)) : { profiles: {} };
+  const stored: unknown = isObject(root) ? root.profiles : undefined;
+  const entries: [string, unknown][] | undefined = isObject(stored) ? Object.entries(stored) : undefined;
+  if (isObject(root) && entries?.every(isNamedProfile)) return { root, profiles: new Map(entries) };
+  throw new ConfigurationError(`The config file is not JSON as \`brandapi login\` writes it: ${path}`, {
+    hint: "mend it, or move it away and run `brandapi login` again",
+  });
+}
+
+/**
+ * Replaces the profiles in the config file, atomically, and keeps the rest of it; folder 0700, file 0600.
+ * @throws ConfigurationError if the file would hold a key, and its file system has no permissions: nothing is stored
+ */
+export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<void> {
+  const root = { ...readStored(deps).root, profiles: Object.fromEntries(profiles) };
+  const target = await resolveLinks(configFile(deps));
+  makeFolder(dirname(target), 0o700);
+  const part = await beginPart(target, deps.random);
+  await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
+  if (holdKeys(profiles) && isOpenToOthers(await stat(part), deps)) {
+    await rm(part, { force: true });
+    endPart(part);
+    throw new ConfigurationError(`Nothing was stored, because other users could read the key: ${target}`, {
+      hint: `the file system there has no permissions; ${otherFolderHint}`,
+    });
+  }
+  await rename(part, target);
+  endPart(part);
+}
+
+/** Returns the brands that are set up on this machine: the profiles with a stored key, in the order of the file. */
+export async function readKnownProfiles(deps: Surroundings): Promise<[name: string, stored: Profile][]> {
+  return [...(await readProfiles(deps))].filter(([, { key }]) => key !== undefined);
+}
+
+/** Returns the path of a profile's mirror. @param named by a flag, the environment or the profile */
+export function ownMirror(name: string, named: string | undefined, deps: Surroundings): string {
+  return named === undefined ? join(folderFor("data", deps), `${name}.sqlite`) : expandPath(named, deps);
+}
+
+function isNamedProfile(entry: [string, unknown]): entry is [string, Profile] {
+  return isObject(entry[1]) && Object.values(entry[1]).every((member) => typeof member === "string");
+}
+
+/**
+ * Returns the keys of all profiles and of `--key-file`. A file that cannot be read is ignored here, because reading the
+ * settings reports it.
+ */
+export function keysInUse(argv: readonly string[], deps: Deps): string[] {
+  const options = { "key-file": { type: "string" } } as const;
+  const file = parseArgs({ args: [...argv], options, strict: false }).values["key-file"];
+  const stored = quietly(() => [...readStored(deps).profiles.values()].flatMap(({ key }) => key ?? []));
+  const ofFile = quietly(() => {
+    if (typeof file !== "string") return [];
+    const path = expandPath(file, deps);
+    // A pipe is left alone, because it can be read only once. A file that others may read holds a key all the same.
+    return statSync(path).isFile() ? [readFileSync(path, "utf8").trim()] : [];
+  });
+  return [...stored, ...ofFile];
+}
+
+function quietly(read: () => string[]): string[] {
+  try {
+    return read();
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,50 @@
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expandPath } from "../config/folders.js";
+import type { GlobalOptions } from "../config/settings.js";
+import type { Deps } from "../deps.js";
+import { UsageError } from "../errors.js";
+import { createApi } from "../sandbox/api.js";
+import { type BrandOptions, createBrand } from "../sandbox/data/brand-data.js";
+import { serve } from "../sandbox/server.js";
+import { mirrorFiles } from "../store/mirror-files.js";
+import { makeFolder } from "../util/files.js";
+
+export interface DemoOptions extends GlobalOptions {
+  out?: string;
+  orders?: number;
+  seed?: number;
+  challenge?: boolean;
+}
+
+/**
+ * Serves a new brand on this machine, by the clock of `deps`, and makes the folder for its mirror. Removes the mirror of an
+ * earlier demonstration.
+ * @returns the brand, and the `deps` of commands that sync it without a rate limit (`at`)
+ * @throws UsageError, before anything is touched, if the folder holds files and no demonstration has made it
+ */
+export async function demonstrate(out: string, options: BrandOptions, deps: Deps) {
+  const folder = expandPath(out, deps);
+  const db = join(folder, "demo.sqlite");
+  // The next demonstration may clear a folder with this file.
+  const mark = join(folder, ".brandapi-demo");
+  if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(mark))
+    throw new UsageError(`This folder has files the demo did not write: ${out}.`, {
+      hint: "choose another with `--out`",
+    });
+  makeFolder(folder);
+  for (const file of mirrorFiles(db)) rmSync(file, { force: true });
+  writeFileSync(mark, "");
+  const brand = createBrand(options);
+  const { baseUrl, close } = await serve(createApi({ brands: [brand], now: deps.clock.now }), 0);
+  const env = {
+    ...deps.env,
+    BRANDAPI_BASE_URL: baseUrl,
+    BRANDAPI_KEY: brand.keys[0]?.secret ?? "",
+    BRANDAPI_RATE_LIMIT: "none",
+    BRANDAPI_DB: db,
+    BRANDAPI_PROFILE: "demo",
+    BRANDAPI_CONFIG_DIR: folder,
+  };
+  return { brand, baseUrl, close, at: { ...deps, env } };
+}

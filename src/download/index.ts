@@ -1,3 +1,0 @@
-/** The door of this room: library files. */
-export { type LibraryFile, selectFiles } from "./catalogue.js";
-export { type DownloadSummary, downloadFiles, type FileResult } from "./engine.js";

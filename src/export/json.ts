@@ -1,0 +1,50 @@
+import type { ReadableColumn } from "../query/readable-tables.js";
+import type { RowValue, Source } from "../query/select.js";
+import { parseJson } from "../util/json-value.js";
+import type { Chunk, Sources } from "./format.js";
+
+/**
+ * Returns batches of JSON objects with a separator between them: whole records as the API sent them, other rows as
+ * objects of their columns.
+ */
+export function* jsonRows(source: Source, separator: ",\n" | "\n"): Iterable<Chunk> {
+  if (source.records) {
+    for (const { bytes, rows } of source.records(separator)) yield { data: bytes, rows };
+    return;
+  }
+  const members = source.columns.map((column) => ({
+    name: `${JSON.stringify(column.name)}:`,
+    write: valueWriter(column),
+  }));
+  for (const rows of source.rows()) {
+    const objects = rows.map((row) => {
+      const pairs = members.map(({ name, write }, index) => name + write(row[index] ?? null));
+      return `{${pairs.join(",")}}`;
+    });
+    yield { data: objects.join(separator), rows: rows.length };
+  }
+}
+
+function valueWriter({ type, stored }: ReadableColumn): (value: RowValue) => string {
+  if (stored?.open && type === "json") return writeValue;
+  if (stored && type === "json") return (value) => String(value);
+  if (type === "json")
+    return (value) => (parseJson(String(value)) === undefined ? writeValue(value) : String(value));
+  if (type === "boolean") return (value) => (value === null ? "null" : String(value !== 0));
+  return writeValue;
+}
+
+function writeValue(value: RowValue): string {
+  return typeof value === "bigint" ? String(value) : JSON.stringify(value);
+}
+
+/** JSON: one array, one record per line. */
+export function* write([source]: Sources): Iterable<Chunk> {
+  let isEmpty = true;
+  for (const chunk of jsonRows(source, ",\n")) {
+    yield { data: isEmpty ? "[\n" : ",\n", rows: 0 };
+    isEmpty = false;
+    yield chunk;
+  }
+  yield { data: isEmpty ? "[]\n" : "\n]\n", rows: 0 };
+}

@@ -1,0 +1,193 @@
+import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
+import { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import type { ReadableColumn } from "../query/readable-tables.js";
+import type { Row, RowValue, Source } from "../query/select.js";
+import { daysSince1970, readTimestamp } from "../util/timestamp.js";
+import type { Chunk, Sources } from "./format.js";
+
+type Value = Exclude<RowValue, null>;
+export type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
+
+/** How Parquet stores a column. */
+export interface StoredType {
+  schema: Omit<SchemaElement, "name">;
+  /** Its name in a Delta table's schema. */
+  delta: string;
+  /** Returns the value as it is stored; undefined if the type has no place for it. */
+  convert(value: Value): unknown;
+}
+
+const text: StoredType = {
+  schema: { type: "BYTE_ARRAY", converted_type: "UTF8" },
+  delta: "string",
+  convert: String,
+};
+
+const timestamp: StoredType = {
+  schema: {
+    type: "INT64",
+    converted_type: "TIMESTAMP_MICROS",
+    logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
+  },
+  delta: "timestamp",
+  convert(value) {
+    const timestamp = typeof value === "string" ? readTimestamp(value) : undefined;
+    return timestamp && BigInt(timestamp.ms) * 1_000n + BigInt(timestamp.micros);
+  },
+};
+
+const date: StoredType = {
+  schema: { type: "INT32", converted_type: "DATE" },
+  delta: "date",
+  convert: (value) => (typeof value === "string" ? daysSince1970(value) : undefined),
+};
+
+const boolean: StoredType = {
+  schema: { type: "BOOLEAN" },
+  delta: "boolean",
+  convert: (value) => (value === 0 || value === 1 ? value === 1 : undefined),
+};
+
+const integer: StoredType = {
+  schema: { type: "INT64" },
+  delta: "long",
+  convert(value) {
+    if (typeof value === "bigint") return value;
+    return Number.isSafeInteger(value) ? BigInt(value) : undefined;
+  },
+};
+
+/** Sums of amounts are rounded to six digits. One scale for all files, because a reader takes several as one table. */
+const [precision, scale] = [18, 6];
+
+const decimal: StoredType = {
+  schema: { type: "INT64", converted_type: "DECIMAL", precision, scale },
+  delta: `decimal(${precision},${scale})`,
+  convert(value) {
+    const [, whole, fraction = ""] = /^(-?\d{1,12})(?:\.(\d{1,6}))?$/.exec(String(value)) ?? [];
+    if (typeof value === "string" || whole === undefined) return undefined;
+    return BigInt(whole + fraction.padEnd(scale, "0"));
+  },
+};
+
+const double: StoredType = {
+  schema: { type: "DOUBLE" },
+  delta: "double",
+  convert: (value) => (typeof value === "string" ? undefined : Number(value)),
+};
+
+/** The types that a column of each kind can have, the best first; text takes what is left. */
+const candidates: Readonly<Record<ReadableColumn["type"], readonly StoredType[]>> = {
+  text: [],
+  json: [],
+  timestamp: [timestamp],
+  date: [date],
+  boolean: [boolean],
+  integer: [integer, decimal, double],
+  number: [decimal, double],
+  any: [date, timestamp, integer, decimal, double],
+};
+
+/** Reads all rows, visits each, and returns for each column the best type that has a place for every value. */
+export function findTypes(
+  columns: readonly ReadableColumn[],
+  batches: Iterable<readonly Row[]>,
+  visit?: (row: Row) => void,
+): readonly StoredType[] {
+  const open = columns.map(({ type }) => [...candidates[type]]);
+  // An expression without a single value is text.
+  const isKnown = columns.map(({ type }) => type !== "any");
+  for (const rows of batches)
+    for (const row of rows) {
+      visit?.(row);
+      for (const [index, types] of open.entries()) {
+        const value = row[index] ?? null;
+        if (types.length === 0 || value === null) continue;
+        isKnown[index] = true;
+        while (types[0] && types[0].convert(value) === undefined) types.shift();
+      }
+    }
+  return open.map(([best], index) => (isKnown[index] && best) || text);
+}
+
+/** The most rows, and about the most letters, of a row group, which is held in memory. */
+const groupRows = 20_000;
+const groupLetters = 16e6;
+
+/**
+ * Parquet: timestamps in microseconds of UTC, days as dates, booleans, whole numbers, amounts as DECIMAL(18, 6) if every
+ * value of the column has a place in it and as DOUBLE otherwise; JSON is text. The rows are read twice: first to find
+ * the types, then to be written.
+ */
+export function* write([source]: Sources): Iterable<Chunk> {
+  const types = findTypes(source.columns, source.rows());
+  yield* writeRows(source, types, source.rows());
+}
+
+/** The name of what `readDigest` returns, in a file's footer. */
+const digestKey = "brandapi.digest";
+
+/** Returns the digest with which a file was written; undefined without such a file. */
+export async function readDigest(path: string): Promise<string | undefined> {
+  const file = await asyncBufferFromFile(path).catch(() => undefined);
+  const footer = file && (await parquetMetadataAsync(file).catch(() => undefined));
+  return footer?.key_value_metadata?.find(({ key }) => key === digestKey)?.value;
+}
+
+/** Writes one file of rows, which can be a part of a table's. @param digest of the rows, for the file's footer */
+export function* writeRows(
+  { name, columns }: Pick<Source, "name" | "columns">,
+  types: readonly StoredType[],
+  batches: Iterable<readonly Row[]>,
+  digest?: string,
+): Iterable<Chunk> {
+  const bytes = new ByteWriter();
+  const file = new ParquetWriter({
+    writer: bytes,
+    schema: [
+      { name: "root", num_children: columns.length },
+      ...types.map(({ schema }, index) => ({
+        name: columns[index]?.name ?? "",
+        repetition_type: "OPTIONAL" as const,
+        ...schema,
+      })),
+    ],
+    kvMetadata: [
+      { key: "brandapi.table", value: name },
+      ...(digest === undefined ? [] : [{ key: digestKey, value: digest }]),
+    ],
+    createdBy: "brandapi",
+  });
+  let group = types.map((): unknown[] => []);
+  let rows = 0;
+  let letters = 0;
+  const flush = (): Chunk => {
+    const columnData = columns.map((column, index) => ({ name: column.name, data: group[index] ?? [] }));
+    if (rows > 0) file.write({ columnData, rowGroupSize: rows });
+    const chunk = { data: takeBytes(bytes), rows };
+    group = types.map(() => []);
+    rows = 0;
+    letters = 0;
+    return chunk;
+  };
+  for (const batch of batches)
+    for (const row of batch) {
+      for (const [index, type] of types.entries()) {
+        const value = row[index] ?? null;
+        if (typeof value === "string") letters += value.length;
+        group[index]?.push(value === null ? null : type.convert(value));
+      }
+      rows += 1;
+      if (rows >= groupRows || letters >= groupLetters) yield flush();
+    }
+  yield flush();
+  file.finish();
+  yield { data: takeBytes(bytes), rows: 0 };
+}
+
+/** Returns what was written since the last time. */
+function takeBytes(bytes: ByteWriter): Uint8Array {
+  const taken = bytes.getBytes().slice();
+  bytes.index = 0;
+  return taken;
+}

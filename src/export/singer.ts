@@ -1,0 +1,177 @@
+import { createHash } from "node:crypto";
+import { ConfigurationError, UsageError } from "../errors.js";
+import type { ChangedRow, ChangedRows } from "../query/change-list.js";
+import type { ReadableColumn } from "../query/readable-tables.js";
+import type { RowValue, Source } from "../query/select.js";
+import { codeOf, reasonOf } from "../util/failures.js";
+import { readText } from "../util/files.js";
+import { parseJson } from "../util/json-value.js";
+import { counted, shellWord } from "../util/text.js";
+import { formatInstant } from "../util/times.js";
+import { daysSince1970, readTimestamp } from "../util/timestamp.js";
+import type { Bookmarks, Chunk, Sources, WriteOptions } from "./format.js";
+
+/**
+ * Reads the state that a Singer target returned: the value of the last STATE message that it has stored. `{}` is the state
+ * before the first export. Like other taps, this one never writes the file.
+ * @param path absolute
+ * @throws ConfigurationError for a missing or empty file, as other taps do: it usually means that the last run failed, and
+ * an export of everything would hide that
+ */
+export function readSingerState(path: string): Bookmarks {
+  const state = parseJson<unknown>(readState(path));
+  if (!isObject(state)) throw notAState(path);
+  const { bookmarks = {} } = state;
+  if (!isObject(bookmarks) || !isBookmarks(bookmarks)) throw notAState(path);
+  return bookmarks;
+}
+
+function readState(path: string): string {
+  try {
+    const text = readText(path);
+    if (text.trim() !== "") return text;
+  } catch (cause) {
+    if (codeOf(cause) === "ENOENT")
+      throw new ConfigurationError(`The state file does not exist: ${path}`, {
+        hint: startHint(path),
+        cause,
+      });
+    throw new ConfigurationError(`The state file cannot be read, ${reasonOf(cause)}: ${path}`, {
+      hint: "name the file that holds the last line of the target's output",
+      cause,
+    });
+  }
+  throw new ConfigurationError(`The state file is empty: ${path}`, { hint: startHint(path) });
+}
+
+const startHint = (path: string) =>
+  `to send everything, start with an empty state: echo '{}' > ${shellWord(path)}`;
+
+function notAState(path: string): ConfigurationError {
+  return new ConfigurationError(`The file is no state of \`brandapi export --singer\`: ${path}`, {
+    hint: "keep the last line that the target prints; without `--state` everything is sent",
+  });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isBookmarks(value: Record<string, unknown>): value is Bookmarks {
+  return Object.values(value).every((bookmark) => {
+    if (!isObject(bookmark)) return false;
+    const { columns, run, record_id: record, version_id: version } = bookmark;
+    const isNumbered = Number.isSafeInteger(record) && Number.isSafeInteger(version);
+    return typeof columns === "string" && typeof run === "string" && isNumbered;
+  });
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Returns the JSON schema of a column. JSON and what has several types is sent as text, because few targets take more. */
+export function singerSchema(type: ReadableColumn["type"], isKey: boolean): object {
+  const isTime = type === "timestamp" || type === "date";
+  const jsonType = type === "integer" || type === "number" || type === "boolean" ? type : "string";
+  const format = type === "timestamp" ? "date-time" : type;
+  return { type: isKey ? [jsonType] : ["null", jsonType], ...(isTime ? { format } : {}) };
+}
+
+/** Returns a value as its column's schema wants it; undefined if it does not fit. */
+export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn["type"]): unknown {
+  if (type === "boolean") return value === 0 || value === 1 ? value === 1 : undefined;
+  if (type === "integer") return Number.isInteger(value) ? value : undefined;
+  if (type === "number") return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+  const text = String(value);
+  if (type === "date") return daysSince1970(text) === undefined ? undefined : text;
+  if (type !== "timestamp") return text;
+  const at = readTimestamp(text);
+  return at && (rfc3339.test(text) ? text : formatInstant(at.ms));
+}
+
+/** When a row was removed; null while it is there. */
+const deletedAt = "_sdc_deleted_at";
+
+interface Stream {
+  source: Source;
+  changed: ChangedRows;
+  /** The properties that identify a row: the API's own ids where it documents them. */
+  keys: readonly string[];
+  /** The keys that are not columns of the table. */
+  added: readonly string[];
+  properties: Readonly<Record<string, object>>;
+}
+
+/**
+ * The Singer specification's lines: for each table a SCHEMA, a RECORD for each row that came or changed, and the STATE
+ * from which the next run continues. Removed rows have `_sdc_deleted_at`. If the state is of another mirror, all rows are
+ * sent.
+ * Source: github.com/singer-io/getting-started, docs/SPEC.md.
+ */
+export function* write(sources: Sources, options: WriteOptions): Iterable<Chunk> {
+  const streams = sources.map(openStream);
+  let bookmarks = options.bookmarks ?? {};
+  for (const stream of streams) {
+    const { source, changed, keys, properties } = stream;
+    const columns = createHash("sha256").update(Object.keys(properties).join()).digest("hex").slice(0, 8);
+    const before = changed.now ? bookmarks[source.name] : undefined;
+    const known = before && changed.knows(before) ? before : undefined;
+    const schema = { type: "object", properties };
+    yield line({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
+    // A new column is in every row.
+    yield* recordLines(stream, changed.rows(known?.columns === columns ? known : undefined), options);
+    if (known) yield* recordLines(stream, changed.lost(known), options);
+    if (changed.now) bookmarks = { ...bookmarks, [source.name]: { columns, ...changed.now } };
+    yield line({ type: "STATE", value: { bookmarks } });
+  }
+}
+
+function openStream(source: Source): Stream {
+  const changed = source.changed?.();
+  if (!changed)
+    throw new UsageError(`Singer takes tables of the API's records, not \`${source.name}\`.`, {
+      hint: "name tables such as `orders` or `roster`; `brandapi tables` lists them",
+    });
+  const { ids, isList } = changed;
+  const keys = [...(ids.length > 0 ? ids : ["record_key"]), ...(isList ? ["position"] : [])];
+  // A column that the API's document does not have can mean anything.
+  const isDeclared = (name: string) => source.columns.some((one) => one.name === name && !one.stored?.open);
+  const added = keys.filter((name) => !isDeclared(name));
+  const properties = Object.fromEntries([
+    ...source.columns.map(({ name, type }) => [name, singerSchema(type, keys.includes(name))] as const),
+    ...added.map((name) => [name, { type: [name === "position" ? "integer" : "string"] }] as const),
+    [deletedAt, { type: ["null", "string"], format: "date-time" }] as const,
+  ]);
+  return { source, changed, keys, added, properties };
+}
+
+function* recordLines(
+  { source, keys, added }: Stream,
+  batches: Iterable<ChangedRow[]>,
+  options: WriteOptions,
+): Iterable<Chunk> {
+  let unfit = 0;
+  for (const rows of batches) {
+    const lines = rows.map(({ values, key, position, removedAt }) => {
+      const record: Record<string, unknown> = {};
+      for (const [index, { name, type }] of source.columns.entries()) {
+        const value = values[index] ?? null;
+        const converted = value === null ? null : singerValue(value, type);
+        if (converted === undefined) unfit += 1;
+        // An id that is not text has no place in its column, and a target needs it.
+        record[name] = converted ?? (keys.includes(name) ? key : null);
+      }
+      for (const name of added) record[name] = name === "position" ? position : key;
+      record[deletedAt] = removedAt;
+      return line({ type: "RECORD", stream: source.name, record }).data;
+    });
+    yield { data: lines.join(""), rows: rows.length, table: source.name };
+  }
+  if (unfit > 0)
+    options.warn(
+      `${counted(unfit, "value")} of \`${source.name}\` of another kind than its column: sent as null`,
+    );
+}
+
+function line(message: object): { data: string; rows: 0 } {
+  return { data: `${JSON.stringify(message)}\n`, rows: 0 };
+}

@@ -1,4 +1,0 @@
-/** True for 127.0.0.0/8, ::1 and localhost, which never leave this machine. @param hostname as a URL spells it */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
-}

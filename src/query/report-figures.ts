@@ -1,0 +1,214 @@
+import { orders as resource } from "../resources/orders.js";
+import type { Mirror } from "../store/database.js";
+import type { UnderWay } from "../store/run-progress.js";
+import { lastProven, type Run } from "../store/runs.js";
+import { views } from "../store/views/all-views.js";
+import { reachedAt, reads } from "../store/views/restatement-views.js";
+import { figureNames, hostLabel, money, selectOf, summed } from "../store/views/view.js";
+import { type ResourceHealth, readResourceHealth } from "./health.js";
+
+/** The evidence for the orders of this mirror. Times are ISO 8601. */
+export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered" | "gaps"> {
+  /** The newest verified run. */
+  proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
+  /** The error of the newest run, unless a later one was verified. */
+  against: string | null;
+}
+
+/** @param underWay the run that holds the mirror: a running sync is no evidence against the data; a killed one is */
+export function readProof(mirror: Mirror, underWay: UnderWay | null): Proof {
+  const orders = readResourceHealth(mirror, resource, { now: 0, maxAgeMs: null, underWay });
+  const latest = lastProven(mirror, "orders");
+  return {
+    proven: latest ? provenBy(mirror, latest) : null,
+    against: orders?.found?.error ?? failureSince(latest?.run_id ?? 0, orders?.last_run ?? null),
+    oldest_read_at: orders?.oldest_read_at ?? null,
+    covered: orders?.covered ?? [],
+    gaps: orders?.gaps ?? [],
+  };
+}
+
+function failureSince(proof: number, last: ResourceHealth["last_run"]): string | null {
+  if (!last || last.run_id < proof || ["done", "running", "skipped"].includes(last.outcome)) return null;
+  const { error, outcome } = last;
+  return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
+}
+
+/** Returns the range without a gap that a run proved. `verify` may read nothing: it proves what earlier runs read. */
+function provenBy({ db }: Mirror, run: Run): Proof["proven"] {
+  const { run_id, started_at, finished_at, until, outcome } = run;
+  const through = until !== null && until < started_at ? until : started_at;
+  const from = db
+    .prepare(
+      `SELECT from_at FROM run_coverage WHERE coalesce(from_at, '') <= @through AND run_id = (
+         SELECT max(run_id) FROM run_coverage JOIN sync_runs USING (run_id) WHERE resource = 'orders' AND run_id <= @run_id)
+       ORDER BY from_at DESC LIMIT 1`,
+    )
+    .pluck()
+    .get({ run_id, through }) as string | null | undefined;
+  const by = outcome === "verified" ? "verify" : "sync";
+  return from === undefined ? null : { at: finished_at ?? started_at, by, through, from };
+}
+
+/** A row of `restatements`. */
+export interface Restatement {
+  month: string;
+  currency: string | null;
+  reported_at: string;
+  net_reported: number;
+  net_now: number;
+  difference: number;
+  orders: number;
+}
+
+/** A row of `restated_orders`. */
+export interface RestatedOrder extends Pick<Restatement, "month" | "currency" | "difference"> {
+  order_id: string;
+  order_number: string | null;
+  what: string;
+  seen_at: string;
+  host_label: string | null;
+}
+
+/** The losses of reported months to later refunds in one currency, as shares of the net reported. */
+export interface RefundLoss {
+  currency: string | null;
+  months: number;
+  share: number;
+  least: number;
+  most: number;
+}
+
+/** Returns the months from one on that changed since they were reported, newest first. */
+export function readRestatements({ db }: Mirror, sinceMonth: string): Restatement[] {
+  return db
+    .prepare("SELECT * FROM restatements WHERE difference <> 0 AND month >= ? ORDER BY month DESC, currency")
+    .all(sinceMonth) as Restatement[];
+}
+
+/** Returns the changed orders of these months, the largest differences first, at most `most` per currency. */
+export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: number): RestatedOrder[] {
+  return db
+    .prepare(
+      `SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY abs(difference) DESC, order_id) AS nth
+         FROM restated_orders WHERE month >= ?) WHERE nth <= ? ORDER BY currency, nth`,
+    )
+    .all(sinceMonth, most) as RestatedOrder[];
+}
+
+/** A month that was first read more than a month after its end is left out: most of its refunds had come by then. */
+export function readRefundLosses({ db }: Mirror): RefundLoss[] {
+  return db
+    .prepare(
+      `WITH lost AS (SELECT month, currency, -total(difference) AS amount FROM restated_orders
+         WHERE what = 'refunded' GROUP BY month, currency),
+       months AS (SELECT r.currency, r.net_reported, coalesce(l.amount, 0) AS amount FROM restatements AS r
+         LEFT JOIN lost AS l ON l.month = r.month AND l.currency IS r.currency
+         WHERE r.net_reported > 0 AND r.reported_at < date(r.month || '-01', '+2 months'))
+       SELECT currency, count(*) AS months, sum(amount) / sum(net_reported) AS share,
+         min(amount / net_reported) AS least, max(amount / net_reported) AS most FROM months GROUP BY currency`,
+    )
+    .all() as RefundLoss[];
+}
+
+/** Days (UTC) such as `2026-10-31`, both ends included. */
+export interface Days {
+  since: string;
+  until: string;
+}
+
+/** Amounts in the row's currency, rounded to six digits. */
+export interface Figures {
+  currency: string | null;
+  orders: number;
+  cancelled_orders: number;
+  orders_without_total: number;
+  gross_amount: number;
+  refunded_amount: number;
+  net_amount: number;
+  commission_amount: number;
+}
+
+export type DayFigures = Figures & { day: string };
+
+/** A row of `sales_by_month`. */
+export interface MonthFigures extends Figures {
+  month: string;
+  is_partial: 0 | 1;
+  net_through: number | null;
+  net_before: number | null;
+  /** The net of the same month a year ago; null unless both months were read whole. */
+  net_year_ago: number | null;
+}
+
+/** The figures of a host in some days, in one currency. */
+export interface Share {
+  host_id: string | null;
+  host_label: string | null;
+  currency: string | null;
+  orders: number;
+  net_amount: number;
+}
+
+/** The views that a report reads several times, each after those that it is made of. */
+const laid = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
+
+/** Computes these views once, for the connection. Call it inside `withSnapshot`. */
+export function layFigures({ db }: Mirror): void {
+  for (const name of laid)
+    for (const view of views.filter((one) => one.name === name))
+      db.exec(`CREATE TEMP TABLE ${name} AS ${selectOf(view)}`);
+}
+
+/** Returns the end of what was read of the orders, ISO 8601; null if they never were. */
+export function readReached({ db }: Mirror): string | null {
+  return db.prepare(`WITH ${reads} SELECT ${reachedAt}`).pluck().get() as string | null;
+}
+
+/** Returns the day of the first order; null if there is none. */
+export function readFirstDay({ db }: Mirror): string | null {
+  return db.prepare("SELECT min(day) FROM sales_by_day").pluck().get() as string | null;
+}
+
+/** Returns the figures of some days, a row per currency. */
+export function readSums({ db }: Mirror, days: Days): Figures[] {
+  return db
+    .prepare(
+      `SELECT currency, ${summed} FROM sales_by_day WHERE day BETWEEN @since AND @until GROUP BY currency`,
+    )
+    .all(days) as Figures[];
+}
+
+/** Returns the figures by day, oldest first; a day without an order has no row. */
+export function readDays({ db }: Mirror, days: Days): DayFigures[] {
+  return db
+    .prepare(
+      `SELECT day, currency, ${figureNames} FROM sales_by_day WHERE day BETWEEN @since AND @until ORDER BY day`,
+    )
+    .all(days) as DayFigures[];
+}
+
+/** Returns the hosts with the highest net, at most `most` per currency. Orders without a host are a row of their own. */
+export function readShares({ db }: Mirror, days: Days, most: number): Share[] {
+  return db
+    .prepare(
+      `WITH sums AS (SELECT host_id, currency, sum(orders) AS orders, ${money("net_amount")} AS net_amount
+           FROM order_figures WHERE day BETWEEN @since AND @until AND orders = 1 GROUP BY host_id, currency)
+       SELECT s.host_id, ${hostLabel("s.host_id")} AS host_label, s.currency, s.orders, s.net_amount
+       FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY net_amount DESC, host_id) AS nth FROM sums) AS s
+       WHERE nth <= @most ORDER BY currency, nth`,
+    )
+    .all({ ...days, most }) as Share[];
+}
+
+/** Returns the figures by month and currency, newest first, from one month through another. */
+export function readMonths({ db }: Mirror, months: { since: string; until: string }): MonthFigures[] {
+  return db
+    .prepare(
+      `SELECT m.*, CASE WHEN NOT m.is_partial AND NOT y.is_partial THEN y.net_amount END AS net_year_ago
+       FROM sales_by_month AS m LEFT JOIN sales_by_month AS y
+         ON y.month = strftime('%Y-%m', m.month || '-01', '-1 year') AND y.currency IS m.currency
+       WHERE m.month BETWEEN @since AND @until ORDER BY m.month DESC`,
+    )
+    .all(months) as MonthFigures[];
+}

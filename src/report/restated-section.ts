@@ -1,0 +1,121 @@
+import {
+  type Proof,
+  readRefundLosses,
+  readRestatedOrders,
+  readRestatements,
+} from "../query/report-figures.js";
+import { counted } from "../util/text.js";
+import { dayMs, formatInstant } from "../util/times.js";
+import { type Block, Cell, type ColumnOf, type Section, sentence, tableOf } from "./document.js";
+import type { Context } from "./figures.js";
+import {
+  amount,
+  count,
+  currencyName,
+  dayName,
+  difference,
+  monthsBefore,
+  percent,
+  shortMonth,
+  timeName,
+} from "./text-format.js";
+
+const monthsBack = 12;
+const mostOrders = 8;
+
+/** Months that changed since they were reported, and the orders that changed them. */
+export function restatedSection(context: Context): Section {
+  const since = monthsBefore(context.period.until, monthsBack).slice(0, 7);
+  const tables = restatedTables(context, since);
+  const none = sentence("No reported month has changed.");
+  return {
+    id: "restated",
+    title: "Months that changed since you reported them",
+    lead: tables.length === 0 ? "" : "Orders came late, were refunded or were cancelled since.",
+    blocks: [...(tables.length === 0 ? [none] : tables), ...lossLines(context)],
+  };
+}
+
+function restatedTables({ mirror }: Context, since: string): Block[] {
+  const months = readRestatements(mirror, since);
+  if (months.length === 0) return [];
+  const all = months.reduce((sum, row) => sum + row.orders, 0);
+  const orders = readRestatedOrders(mirror, since, mostOrders);
+  const title =
+    orders.length < all ? `The ${orders.length} largest of ${all} changed orders` : "Changed orders";
+  const dayCell = (at: string) => new Cell(at, dayName(at));
+  return [
+    tableOf("Months", "restatements", months, [
+      month,
+      currency,
+      ["reported_at", "Reported", "short", (row) => dayCell(row.reported_at), "spare"],
+      ["net_reported", "Net then", "number", (row) => amount(row.net_reported, row.currency), "spare"],
+      ["net_now", "Net now", "number", (row) => amount(row.net_now, row.currency)],
+      ["difference", "Difference", "number", (row) => difference(row.difference, row.currency)],
+      ["orders", "Orders", "number", (row) => count(row.orders), "spare"],
+    ]),
+    tableOf(title, "restated_orders", orders, [
+      ["order", "Order", "name", (row) => new Cell(row.order_number ?? row.order_id)],
+      [...month, "spare"],
+      ["change", "Change", "short", ({ what }) => new Cell(what)],
+      ["seen_at", "Seen", "short", (row) => dayCell(row.seen_at), "spare"],
+      ["host", "Host", "name", (row) => new Cell(row.host_label, row.host_label ?? "no host"), "spare"],
+      currency,
+      ["difference", "Difference", "number", (row) => difference(row.difference, row.currency)],
+    ]),
+  ];
+}
+
+const month = [
+  "month",
+  "Month",
+  "short",
+  (row: { month: string }) => new Cell(row.month, shortMonth(row.month)),
+] satisfies ColumnOf<never>;
+const currency = [
+  "currency",
+  "Currency",
+  "short",
+  (row: { currency: string | null }) => new Cell(row.currency, currencyName(row.currency)),
+] satisfies ColumnOf<never>;
+
+/** Returns what reported months usually lose afterwards, a sentence per currency. */
+function lossLines({ mirror, currencies }: Context): Block[] {
+  const losses = readRefundLosses(mirror).filter(({ currency }) => currencies.includes(currency));
+  return losses.map(({ currency, months, share, least, most }) => {
+    const whose = losses.length > 1 ? `${currencyName(currency)}: ` : "";
+    const range = months === 1 ? "1 month" : `${months} months, ${percent(least)} to ${percent(most)}`;
+    return sentence(
+      `${whose}Reported months have so far lost ${percent(share)} to later refunds (${range}).`,
+    );
+  });
+}
+
+/** The proof of the figures, the age of the data, and the limits of the API. */
+export function proofSection({ proof, reached }: Context): Section {
+  const blocks = [ageLine(proof, reached), ...unknowable].map(sentence);
+  return { id: "proof", title: "What is proven", lead: proofLine(proof), blocks };
+}
+
+/** Returns in one sentence what is proven of the orders. */
+export function proofLine({ against, proven }: Proof): string {
+  if (against !== null) return `Not proven: ${against}`;
+  if (proven === null) return "Not proven: the orders were never compared with the API's counts.";
+  const { at, by, through, from } = proven;
+  const since = from === null ? "" : ` from ${dayName(from)}`;
+  const how = by === "verify" ? "`verify`" : "the sync";
+  return `Orders are proven${since} through ${dayName(through)}: the API's counts agreed in ${how} of ${timeName(at)}.`;
+}
+
+function ageLine({ oldest_read_at: oldest, gaps }: Proof, reached: number): string {
+  const days = oldest === null ? 0 : Math.floor(Math.max(0, reached - Date.parse(oldest)) / dayMs);
+  const age = days === 0 ? "" : ` The oldest check was ${counted(days, "day")} before that.`;
+  const never = gaps.length === 0 ? "" : " Some days between were never read: see `brandapi status`.";
+  return `Orders were read up to ${timeName(formatInstant(reached))}.${age}${never}`;
+}
+
+const unknowable: readonly string[] = [
+  "An order counts unless it is removed or cancelled. Net is gross less refunds. Days and months are UTC. Currencies are never added.",
+  "The API does not say when a refund was made: it counts from when this mirror first saw it. It does not say what was paid: commissions are what was earned.",
+  "A change to an old order that leaves the day's counts and totals as they were, such as a commission rate, is seen when the order is read again.",
+];

@@ -1,0 +1,192 @@
+import {
+  type Figures,
+  type MonthFigures,
+  readDays,
+  readMonths,
+  readShares,
+} from "../query/report-figures.js";
+import { type Block, Cell, type Figure, type Section, sentence, tableOf } from "./document.js";
+import { type Context, of } from "./figures.js";
+import type { Comparison } from "./period.js";
+import {
+  addDays,
+  amount,
+  change,
+  count,
+  currencyName,
+  dayName,
+  money,
+  monthsBefore,
+  percent,
+  shortMonth,
+} from "./text-format.js";
+
+/** Net, gross, refunds and orders of each currency, beside the days before and the same days a year ago. */
+export function salesSection(context: Context): Section {
+  const blocks = context.currencies.map(
+    (currency): Block => ({
+      kind: "figures",
+      title: currencyName(currency),
+      figures: [
+        figure(context, currency, "Net", ({ net_amount }) => net_amount),
+        figure(context, currency, "Gross", ({ gross_amount }) => gross_amount),
+        figure(context, currency, "Refunds", ({ refunded_amount }) => refunded_amount),
+        figure(context, currency, "Orders", ({ orders }) => orders, true),
+        figure(context, currency, "Cancelled", ({ cancelled_orders }) => cancelled_orders, true),
+      ],
+    }),
+  );
+  const all = blocks.length === 0 ? [sentence(noOrders)] : blocks;
+  return { id: "sales", title: "Sales", lead: lead(context), blocks: all };
+}
+
+/** Says that there is nothing to show. */
+export const noOrders = "No orders in what was read of these days.";
+
+/** Returns the first sentence to know: `Net is down 19.3% in USD, up 0.5% in EUR vs 1–23 Oct 2026.` */
+export function summaryOf({ currencies, sums, period }: Context): string {
+  const moves = currencies.flatMap((currency) => {
+    const now = of(sums.now, currency)[0]?.net_amount ?? 0;
+    const before = of(sums.before, currency)[0]?.net_amount ?? 0;
+    if (before <= 0) return [];
+    const share = percent(Math.abs(now - before) / before);
+    const way = share === percent(0) ? "the same" : `${now > before ? "up" : "down"} ${share}`;
+    return [`${way} in ${currencyName(currency)}`];
+  });
+  return moves.length === 0 ? "" : `Net is ${moves.join(", ")} vs ${period.before?.name}.`;
+}
+
+function lead({ period, days }: Context): string {
+  const isCut = period.is_partial && days.until !== period.until;
+  const through = isCut ? `Whole days only, through ${dayName(days.until)}. ` : "";
+  if (period.before === null)
+    return `${through}The mirror does not have all of these days and those before, so nothing is compared.`;
+  return `${through}Compared with ${period.before.name}, whose refunds have had longer to come.`;
+}
+
+function figure(
+  { sums, period }: Context,
+  currency: string | null,
+  title: string,
+  read: (figures: Figures) => number,
+  isCount = false,
+): Figure {
+  const sum = (rows: Figures[]) => of(rows, currency).map(read)[0] ?? 0;
+  const write = (value: number) => (isCount ? count(value) : amount(value, currency));
+  const now = sum(sums.now);
+  const value = isCount ? write(now) : money(now, currency);
+  const beside = (days: Comparison | null, before: number) =>
+    days ? [{ name: days.name, change: change(now, before), before: write(before) }] : [];
+  const comparisons = [
+    ...beside(period.before, sum(sums.before)),
+    ...beside(period.year_ago, sum(sums.year_ago)),
+  ];
+  return { title, value, comparisons };
+}
+
+/** More days than that are too many for a chart. */
+const mostDays = 93;
+
+/** Net and refunds by day; the figures are in `sales_by_day`. */
+export function daysSection(context: Context): Section {
+  const { mirror, currencies, days } = context;
+  const all: string[] = [];
+  for (let day = days.since; day <= days.until; day = addDays(day, 1)) all.push(day);
+  const rows = readDays(mirror, days);
+  const charts = currencies.map((currency): Block => {
+    const byDay = new Map(of(rows, currency).map((row) => [row.day, row]));
+    const values = (value: (figures: Figures) => number) =>
+      all.map((day) => byDay.get(day)).map((row) => (row ? value(row) : 0));
+    return {
+      kind: "chart",
+      title: `Net and refunds by day, ${currencyName(currency)}`,
+      labels: all.map((day) => dayName(day).slice(0, -5)),
+      series: [
+        { title: "net", values: values(({ net_amount }) => net_amount) },
+        { title: "refunds", values: values(({ refunded_amount }) => refunded_amount) },
+      ],
+    };
+  });
+  const isLong = all.length > mostDays;
+  const none = isLong ? "These are too many days to show; `sales_by_day` has them." : noOrders;
+  const blocks = isLong || charts.length === 0 ? [sentence(none)] : charts;
+  return { id: "days", title: "By day", lead: "", blocks };
+}
+
+const monthsShown = 13;
+
+/** The last thirteen months, each beside the month before and the same month a year ago. */
+export function monthsSection(context: Context): Section {
+  const { mirror, period, currencies } = context;
+  const shown = Array.from({ length: monthsShown }, (_, nth) =>
+    monthsBefore(`${period.until.slice(0, 7)}-01`, nth).slice(0, 7),
+  );
+  const [until = "", since = until] = [shown[0], shown.at(-1)];
+  const rows = readMonths(mirror, { since, until });
+  const months = shown.filter((month) => month >= (rows.at(-1)?.month ?? month));
+  const blocks = currencies.flatMap((currency) => monthBlocks(months, of(rows, currency), currency));
+  return {
+    id: "months",
+    title: "By month",
+    lead: rows.some(({ is_partial }) => is_partial)
+      ? "A month that is not over is compared through its last whole day."
+      : "",
+    blocks: blocks.length === 0 ? [sentence(noOrders)] : blocks,
+  };
+}
+
+function monthBlocks(
+  months: readonly string[],
+  rows: readonly MonthFigures[],
+  currency: string | null,
+): Block[] {
+  if (rows.length === 0) return [];
+  const code = currencyName(currency);
+  const oldestFirst = months.toReversed();
+  const values = (value: (figures: Figures) => number) =>
+    oldestFirst.map((month) => rows.filter((row) => row.month === month).map(value)[0] ?? null);
+  return [
+    {
+      kind: "chart",
+      title: `Net and refunds by month, ${code}`,
+      labels: oldestFirst.map((month) => shortMonth(month).replace(" 20", " ’")),
+      series: [
+        { title: "net", values: values(({ net_amount }) => net_amount) },
+        { title: "refunds", values: values(({ refunded_amount }) => refunded_amount) },
+      ],
+    },
+    tableOf(`Month by month, ${code}`, "sales_by_month", rows, [
+      ["month", "Month", "name", (row) => new Cell(row.month, monthText(row))],
+      ["orders", "Orders", "number", (row) => count(row.orders), "spare"],
+      ["gross_amount", `Gross, ${code}`, "number", (row) => amount(row.gross_amount, currency), "spare"],
+      ["refunded_amount", "Refunds", "number", (row) => amount(row.refunded_amount, currency), "spare"],
+      ["net_amount", `Net, ${code}`, "number", (row) => amount(row.net_amount, currency)],
+      ["change", "vs month before", "number", (row) => change(row.net_through, row.net_before)],
+      ["change_in_year", "vs year ago", "number", (row) => change(row.net_amount, row.net_year_ago), "spare"],
+    ]),
+  ];
+}
+
+function monthText({ month, is_partial }: MonthFigures): string {
+  return `${shortMonth(month)}${is_partial ? ", in part" : ""}`;
+}
+
+const mostHosts = 8;
+
+/** The hosts with the highest net, by currency. */
+export function hostsSection(context: Context): Section {
+  const { mirror, days, currencies } = context;
+  const shares = readShares(mirror, days, mostHosts);
+  const tables = currencies.flatMap((currency) => {
+    const best = of(shares, currency);
+    const code = currencyName(currency);
+    const table = tableOf(`Highest net, ${code}`, "order_figures", best, [
+      ["host", "Host", "name", ({ host_label }) => new Cell(host_label, host_label ?? "no host")],
+      ["orders", "Orders", "number", (row) => count(row.orders), "spare"],
+      ["net_amount", `Net, ${code}`, "number", (row) => amount(row.net_amount, currency)],
+    ]);
+    return best.length > 0 ? [table] : [];
+  });
+  const blocks = tables.length === 0 ? [sentence(noOrders)] : tables;
+  return { id: "hosts", title: "Hosts", lead: "", blocks };
+}

@@ -1,0 +1,125 @@
+import type { Days } from "../query/report-figures.js";
+import { dayOf } from "../util/ranges.js";
+import { escapeText, truncate } from "../util/terminal-text.js";
+import { dayMs, dayRange, monthRange } from "../util/times.js";
+import { Cell } from "./document.js";
+
+/** Days and months as a person writes them. */
+
+const monthAndYear = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
+
+/** Returns `October 2026`, of a month or a day. */
+export function monthName(day: string): string {
+  return monthAndYear.format(Date.parse(`${day.slice(0, 7)}-01`));
+}
+
+/** Returns `Oct 2026`. */
+export function shortMonth(day: string): string {
+  return `${monthName(day).slice(0, 3)} ${day.slice(0, 4)}`;
+}
+
+/** Returns `3 Oct 2026`. */
+export function dayName(day: string): string {
+  return `${Number(day.slice(8, 10))} ${shortMonth(day)}`;
+}
+
+/** Returns `2 Nov 2026, 04:57 UTC`. */
+export function timeName(at: string): string {
+  return `${dayName(at)}, ${at.slice(11, 16)} UTC`;
+}
+
+/** Returns `October 2026` of a whole month, `3 Oct 2026` of a day, `1–24 Oct 2026` of several. */
+export function daysName({ since, until }: Days): string {
+  if (isWholeMonth({ since, until })) return monthName(since);
+  if (since === until) return dayName(until);
+  if (since.slice(0, 7) === until.slice(0, 7)) return `${Number(since.slice(8))}–${dayName(until)}`;
+  const first = since.slice(0, 4) === until.slice(0, 4) ? dayName(since).slice(0, -5) : dayName(since);
+  return `${first} – ${dayName(until)}`;
+}
+
+export function isWholeMonth({ since, until }: Days): boolean {
+  return since.endsWith("-01") && until === lastDay(since.slice(0, 7));
+}
+
+export function addDays(day: string, count: number): string {
+  return dayOf(dayRange(day).from + count * dayMs);
+}
+
+/** Returns the same day of an earlier month, or that month's last day if it is shorter. */
+export function monthsBefore(day: string, count: number): string {
+  const first = new Date(`${day.slice(0, 7)}-01T00:00:00.000Z`);
+  first.setUTCMonth(first.getUTCMonth() - count);
+  const month = first.toISOString().slice(0, 7);
+  const same = `${month}-${day.slice(8)}`;
+  const last = lastDay(month);
+  return same < last ? same : last;
+}
+
+/** @param month such as `2026-10` */
+export function lastDay(month: string): string {
+  return dayOf(monthRange(month).to);
+}
+
+/** Numbers as the report writes them. */
+
+const signed = { signDisplay: "exceptZero" } as const;
+
+export function count(value: number): Cell {
+  return new Cell(value, write(value));
+}
+
+export function amount(value: number, currency: string | null): Cell {
+  return new Cell(value, amountText(value, currency));
+}
+
+/** Returns an amount with its currency: `EUR 1,234.50`. */
+export function money(value: number, currency: string | null): Cell {
+  const code = currency === null ? "" : `${currencyName(currency)} `;
+  return new Cell(value, code + amountText(value, currency));
+}
+
+/** Returns an amount with its sign. */
+export function difference(value: number, currency: string | null): Cell {
+  return new Cell(value, amountText(value, currency, signed));
+}
+
+/** Returns a ratio, such as `+12.3%`; empty if there was nothing before. */
+export function change(now: number | null, before: number | null): Cell {
+  if (now === null || before === null || before <= 0) return new Cell(null);
+  const ratio = (now - before) / before;
+  return new Cell(ratio, percent(ratio, signed));
+}
+
+export function percent(ratio: number, sign: Intl.NumberFormatOptions = {}): string {
+  return write(ratio, { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1, ...sign });
+}
+
+/** Returns the currency's code, or `no currency`. Other text in its place is escaped and cut. */
+export function currencyName(currency: string | null): string {
+  return currency === null ? "no currency" : truncate(escapeText(currency), 16);
+}
+
+/** Writes as many digits as the currency has, and never fewer than the amount's cents. */
+function amountText(value: number, currency: string | null, sign: Intl.NumberFormatOptions = {}): string {
+  const least = digitsOf(currency);
+  const digits = { minimumFractionDigits: least, maximumFractionDigits: Math.max(least, 2) };
+  return write(value, { ...digits, ...sign });
+}
+
+/** Returns an amount for an axis: `25K`. */
+export function short(value: number): string {
+  return write(value, { notation: "compact", maximumFractionDigits: 1 });
+}
+
+function write(value: number, options: Intl.NumberFormatOptions = {}): string {
+  const text = new Intl.NumberFormat("en", options).format(value === 0 ? 0 : value);
+  // A hyphen is no minus: lines break after it.
+  return text.replaceAll("-", "\u2212");
+}
+
+/** Returns how many digits stand after the point: two if the text is not a currency code. */
+function digitsOf(currency: string | null): number {
+  if (currency === null || !/^[A-Z]{3}$/.test(currency)) return 2;
+  const format = new Intl.NumberFormat("en", { style: "currency", currency });
+  return format.resolvedOptions().minimumFractionDigits ?? 2;
+}

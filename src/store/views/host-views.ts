@@ -1,0 +1,154 @@
+import { versions } from "./restatement-views.js";
+import {
+  columnsOf,
+  figureNames,
+  figures,
+  host,
+  hostColumns,
+  hostLabel,
+  hostUsername,
+  money,
+  numberIn,
+  once,
+  summed,
+  type View,
+} from "./view.js";
+
+const sources = ["roster", "orders", "recommendations", "analytics_hosts"];
+
+function idsOf(table: string): string {
+  return `SELECT host_id AS id FROM ${table}`;
+}
+
+export const hosts: View = {
+  name: "hosts",
+  about:
+    "one row per host: roster, orders, net and commission by currency, products, and the API's own ranking; orders without a host have their own row",
+  columns: columnsOf(
+    "id username host_label on_roster commission_rate campaigns_status orders cancelled_orders orders_without_total net_by_currency commission_by_currency clicks buy_now_clicks ranking_orders ranking_sales recommended_products",
+    { id: "the host's id" },
+  ),
+  sql: `WITH ids AS (
+      ${sources.map(idsOf).join("\n      UNION ")}
+    ),
+    sums AS (SELECT host_id, currency, ${summed} FROM order_figures GROUP BY host_id, currency),
+    sales AS (
+      SELECT coalesce(host_id, '') AS host, sum(orders) AS orders, sum(cancelled_orders) AS cancelled_orders,
+        sum(orders_without_total) AS orders_without_total,
+        json_group_object(coalesce(currency, '?'), net_amount) AS net_by_currency,
+        json_group_object(coalesce(currency, '?'), commission_amount) AS commission_by_currency
+      FROM sums GROUP BY host_id ${once}
+    ),
+    ranking AS (
+      SELECT coalesce(host_id, '') AS host, sum(clicks) AS clicks, sum(buy_now_clicks) AS buy_now_clicks,
+        sum(orders) AS orders, sum(sales) AS sales
+      FROM analytics_hosts GROUP BY host_id ${once}
+    ),
+    members AS (
+      SELECT host_id, max(commission_rate) AS commission_rate, max(campaigns_status) AS campaigns_status
+      FROM roster GROUP BY host_id ${once}
+    ),
+    listed AS (
+      SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id ${once}
+    )
+    SELECT n.id, ${hostUsername("n.id")} AS username, ${hostLabel("n.id")} AS host_label, m.host_id IS NOT NULL AS on_roster,
+      m.commission_rate, m.campaigns_status,
+      coalesce(s.orders, 0) AS orders, coalesce(s.cancelled_orders, 0) AS cancelled_orders,
+      coalesce(s.orders_without_total, 0) AS orders_without_total,
+      s.net_by_currency, s.commission_by_currency,
+      r.clicks, r.buy_now_clicks,
+      r.orders AS ranking_orders, round(r.sales, 6) AS ranking_sales,
+      coalesce(l.products, 0) AS recommended_products
+    FROM ids AS n LEFT JOIN members AS m ON m.host_id = n.id LEFT JOIN sales AS s ON s.host = coalesce(n.id, '')
+    LEFT JOIN ranking AS r ON r.host = coalesce(n.id, '') LEFT JOIN listed AS l ON l.host_id = n.id
+    ORDER BY n.id`,
+};
+
+/** A month's ranking is the newest answer for all hosts. Its rows without a host are added up. */
+const rankings = `rankings AS (
+    SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
+      CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
+      round(sum(t.revenue), 6) AS ranking_revenue
+    FROM analytics_clicks_top_hosts AS t WHERE t.asked_host_id IS NULL AND t.group_by = (
+      SELECT p.group_by FROM analytics_clicks_periods AS p WHERE p.period_start = t.period_start AND p.host_id IS NULL
+      ORDER BY p.synced_at DESC, p.group_by LIMIT 1)
+    GROUP BY 1, 2 ${once})`;
+
+export const hostsByMonth: View = {
+  name: "hosts_by_month",
+  about:
+    "one row per host, month (UTC) and currency with orders; orders without a host have their own row; beside them what " +
+    "the API's ranking of the month says of the host: it is of all currencies, so it stands in each of their rows",
+  columns: columnsOf(
+    `${host} month currency ${figures} clicks conversion_rate ranking_orders ranking_revenue`,
+  ),
+  date: "month",
+  example: `SELECT host_label, currency, orders, net_amount, clicks, conversion_rate FROM hosts_by_month
+WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY net_amount DESC LIMIT 10`,
+  sql: `WITH ${rankings}
+    SELECT ${hostColumns("m.host_id")}, m.month, m.currency, ${figureNames},
+      r.clicks, r.conversion_rate, r.ranking_orders, r.ranking_revenue
+    FROM (SELECT host_id, month, currency, ${summed} FROM order_figures
+      GROUP BY month, host_id, currency) AS m
+    LEFT JOIN rankings AS r ON r.month = m.month AND r.host = coalesce(m.host_id, '')
+    ORDER BY m.month, m.host_id, m.currency`,
+};
+
+/** Commission taken back: the highest of an order's versions, less the present one of that host. */
+export const commissionByHost: View = {
+  name: "commission_by_host",
+  about:
+    "one row per host and currency: the commission of the orders that count, and what was taken back; that is the " +
+    "highest commission that this mirror has seen on each order less the present one; the API does not say what was paid",
+  columns: columnsOf(`${host} currency orders commission_amount taken_back`),
+  sql: `WITH ${versions},
+    most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
+      FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency ${once}),
+    all_of AS (
+      SELECT host_id, currency, orders, commission_amount, NULL AS taken FROM order_figures
+      UNION ALL SELECT m.host_id, m.currency, 0, NULL, max(0, m.amount - coalesce(
+          (SELECT o.commission_amount FROM orders AS o WHERE o.record_id = m.record_id
+            AND o.is_cancelled IS NOT 1 AND o.host_id IS m.host_id AND o.currency IS m.currency), 0)) FROM most AS m)
+    SELECT ${hostColumns("c.host_id")}, currency, orders, commission_amount, taken_back
+    FROM (SELECT host_id, currency, total(orders) AS orders,
+        ${money("commission_amount")} AS commission_amount, ${money("taken")} AS taken_back
+      FROM all_of GROUP BY host_id, currency) AS c
+    WHERE orders > 0 OR taken_back > 0 ORDER BY host_id, currency`,
+};
+
+export const contentByHost: View = {
+  name: "content_by_host",
+  about: "one row per host with files in the library; files without a host have their own row",
+  columns: columnsOf(`${host} files deliverables uploads images videos campaigns bytes last_added_at`),
+  // SQLite takes a column without an aggregate from the row with the maximum.
+  sql: `SELECT ${hostColumns("c.host_id")}, count(*) AS files,
+      total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
+      total(media_type = 'image') AS images, total(media_type = 'video') AS videos,
+      count(DISTINCT opportunity_id) AS campaigns, total(file_size_bytes) AS bytes,
+      created_at AS last_added_at, max(created_at_utc)
+    FROM content AS c GROUP BY c.host_id ORDER BY host_id`,
+};
+
+const [before, after] = [numberIn("c.old"), numberIn("c.new")];
+
+export const rosterChanges: View = {
+  name: "roster_changes",
+  about:
+    "one row per change of the roster that this mirror saw: a host joined, left, or has a different rate; hosts that " +
+    "the first sync found are no change (`roster` says when they joined)",
+  columns: columnsOf(`seen_at what ${host} old new last_seen_at relationship_id`, {
+    what: "`joined`, `left` or `rate`",
+  }),
+  date: "seen_at",
+  example: `SELECT seen_at, what, host_label, old, new FROM roster_changes
+WHERE seen_at >= date('now', 'start of month', '-1 month') ORDER BY seen_at`,
+  sql: `SELECT c.seen_changed_at AS seen_at,
+      CASE c.kind WHEN 'changed' THEN 'rate' WHEN 'removed' THEN 'left' ELSE 'joined' END AS what,
+      ${hostColumns("r.host_id")}, ${before} AS old, ${after} AS new,
+      c.last_seen_unchanged_at AS last_seen_at, r.relationship_id
+    FROM changes AS c JOIN (
+        SELECT relationship_id, host_id FROM roster
+        UNION ALL SELECT relationship_id, host_id FROM roster_removed
+      ) AS r ON r.relationship_id = c.key
+    WHERE c.resource = 'roster' AND (c.kind <> 'changed' OR (c.field = 'commission_rate' AND ${before} IS NOT ${after})) ORDER BY c.change_id`,
+};

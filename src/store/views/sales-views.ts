@@ -1,0 +1,62 @@
+import { reachedAt, reads, reportedAt } from "./restatement-views.js";
+import { columnsOf, figureNames, figures, money, once, summed, type View } from "./view.js";
+
+export const salesByDay: View = {
+  name: "sales_by_day",
+  about: "one row per day (UTC) and currency with orders",
+  columns: columnsOf(`day currency ${figures}`),
+  date: "day",
+  example: `SELECT currency, sum(orders) AS orders, round(sum(net_amount), 2) AS net FROM sales_by_day
+WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
+  sql: `SELECT day, currency, ${summed} FROM order_figures GROUP BY day, currency ORDER BY day, currency`,
+};
+
+/** The range that holds a month's first day says up to where the month was read; without one, all that was read does. */
+const readUpTo = `coalesce((SELECT max(to_at) FROM covered
+      WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${reachedAt})`;
+
+/** `through` is the last whole day that was read: 31 for a month that is over, null where the month has no whole day yet. */
+export const salesByMonth: View = {
+  name: "sales_by_month",
+  about:
+    "one row per month (UTC) and currency; a month that is not over is compared with the month before through the same " +
+    "day: both end with the last whole day that was read",
+  columns: columnsOf(`month currency ${figures} is_partial net_through net_before`),
+  date: "month",
+  example: `SELECT month, currency, net_through, net_before, round(100 * (net_through / net_before - 1), 1) AS growth
+FROM sales_by_month WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-6 months')
+ORDER BY currency, month`,
+  // SQLite before 3.35 would compute `days` again for each month if the last subquery read nothing else.
+  sql: `WITH ${reads},
+    days AS (
+      SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${once}),
+    ends AS (
+      SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
+        WHEN month < substr(unread, 1, 7) THEN 31
+        WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
+      FROM (SELECT month, date(${readUpTo}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${once}),
+    months AS (
+      SELECT month, currency, ${summed}, before, through,
+        CASE WHEN through > 0 THEN ${money("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
+      FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${once})
+  SELECT month, currency, ${figureNames},
+    CASE WHEN month IS NOT NULL THEN ${reportedAt("month")} IS NULL END AS is_partial, net_through,
+    CASE WHEN through > 0 AND EXISTS (SELECT 1 FROM reads
+        WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
+      THEN (SELECT CASE WHEN count(*) > 0 THEN ${money("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
+      FROM (SELECT 1 LIMIT 1) JOIN days AS d WHERE d.month = m.before AND d.currency IS m.currency) END AS net_before
+  FROM months AS m ORDER BY month, currency`,
+};
+
+export const refundsByMonth: View = {
+  name: "refunds_by_month",
+  about:
+    "one row per month of orders (UTC) and currency, with what of it was refunded, whenever the refund came",
+  columns: columnsOf(`month currency ${figures} refunded_orders refund_rate`),
+  date: "month",
+  example: `SELECT month, currency, refunded_amount, round(100 * refund_rate, 1) AS percent FROM refunds_by_month
+WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-12 months') ORDER BY currency, month`,
+  sql: `SELECT *, round(refunded_amount / nullif(gross_amount, 0), 6) AS refund_rate
+    FROM (SELECT month, currency, ${summed}, total(refunded_amount > 0) AS refunded_orders
+      FROM order_figures GROUP BY month, currency) ORDER BY month, currency`,
+};

@@ -1,0 +1,205 @@
+import { AnswerRefused, ApiUnavailable, BrandapiError, UnexpectedAnswer } from "../errors.js";
+import type { DailyFigures, Json } from "../resources/resource.js";
+import { isFirstNotice } from "../store/columns.js";
+import { valueAt } from "../store/values.js";
+import { sameAmount } from "../util/amounts.js";
+import { holds, join, type Range, startOfDay, touches, wholeDays, within } from "../util/ranges.js";
+import { counted } from "../util/text.js";
+import { dayMs, dayRange, formatInstant } from "../util/times.js";
+import { daysSince1970 } from "../util/timestamp.js";
+import { readRange } from "./read.js";
+import { type DatedRun, endsEverything, mostPerPage, type Points, type SyncRun } from "./session.js";
+import { changesOf } from "./write.js";
+
+/**
+ * Requests a resource's daily totals: one request for the complete history. Call it before anything is read, so that a
+ * change in the middle of the run shows the next time.
+ * @returns each day's totals as text, without days that have none; null if the API does not return any
+ */
+export async function askFigures(run: DatedRun): Promise<ReadonlyMap<string, string> | null> {
+  const { reporter, resource, state } = run;
+  const { figures: declared } = resource.strategy;
+  if (!declared) return null;
+  try {
+    const days = new Map<string, string>();
+    for (const [day, point] of await askPoints(run, declared)) {
+      const names = [declared.count, ...declared.amounts];
+      const totals = names.map((name) => Number(valueAt(point, [name])) || 0);
+      if (totals.some(Boolean)) days.set(day, JSON.stringify(totals));
+    }
+    return days;
+  } catch (error) {
+    const isDown = error instanceof ApiUnavailable && error.everywhere;
+    const isRefused = error instanceof AnswerRefused || endsEverything(error);
+    if (!(error instanceof BrandapiError) || isDown || isRefused) throw error;
+    const level = state.figures().size > 0 ? "warn" : "note";
+    reporter[level](
+      `${resource.name}: the API gave no figures by day: a late change to an old record shows only when it is read again in turn (${error.message})`,
+    );
+    return null;
+  }
+}
+
+/** Returns the points of every day by its name (`2026-01-31`). Resources that go by the same points ask once a run. */
+export async function askPoints(run: SyncRun, declared: DailyFigures): Promise<Points> {
+  const points = run.points.get(declared) ?? requestPoints(run, declared);
+  run.points.set(declared, points);
+  return await points;
+}
+
+async function requestPoints({ api, now, resource }: SyncRun, declared: DailyFigures): Promise<Points> {
+  const query = { ...declared.query, end_date: formatInstant(now) };
+  const { data } = await api.get(declared.path, query, resource.scope);
+  const list = valueAt(data, [declared.points]);
+  if (!Array.isArray(list))
+    throw new UnexpectedAnswer(`The API's answer to ${declared.path} has no \`${declared.points}\`.`);
+  const days = list.map((point: Json): [string, Json] => [dayNameOf(point, declared), point]);
+  return new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
+}
+
+/** Returns the day of a point: `2026-01-31`. */
+export function dayNameOf(point: Json, { day }: DailyFigures): string {
+  return String(valueAt(point, [day])).slice(0, "2026-01-31".length);
+}
+
+/** Drops the figures of the days that changed: if only a part of a day was read, its records are not those of its figures. */
+export function dropDays({ state }: DatedRun, changed: Range): void {
+  state.replaceFigures(daysOf(changed), new Map());
+}
+
+/** Keeps the figures of the days that this run has read whole, in the transaction that covers what made them whole. */
+export function keepDays({ figures, row, state }: DatedRun, covers: Range): void {
+  const read = join(state.coverage().filter(({ runId }) => runId === row.run_id));
+  const around = read.filter((one) => touches(one, covers));
+  const [part] = within(around, daysOf(covers));
+  if (figures && part) state.replaceFigures(wholeDays(part), figures);
+}
+
+function daysOf({ from, to }: Range): Range {
+  return { from: startOfDay(from), to: startOfDay(to) + dayMs - 1 };
+}
+
+/** Returns the covered days whose totals differ from those stored at their last reading, oldest first. */
+export function movedDays({
+  figures,
+  ignoresAmounts,
+  state,
+}: Pick<DatedRun, "figures" | "ignoresAmounts" | "state">): string[] {
+  if (!figures) return [];
+  const stored = state.figures();
+  const covered = join(state.coverage());
+  const differs = (day: string) => {
+    const difference = compareTotals(stored.get(day), figures.get(day));
+    return difference.count || (difference.amounts && !ignoresAmounts);
+  };
+  const days = [...new Set([...stored.keys(), ...figures.keys()])];
+  return days.filter((day) => differs(day) && holds(covered, dayRange(day))).sort();
+}
+
+/** Tells what differs between a day's stored totals and the API's; undefined for a day without totals. */
+export function compareTotals(
+  a: string | undefined,
+  b: string | undefined,
+): { count: boolean; amounts: boolean } {
+  if (a === b) return { count: false, amounts: false };
+  const [count = 0, ...amounts] = totalsIn(a);
+  const [otherCount = 0, ...others] = totalsIn(b);
+  const length = Math.max(amounts.length, others.length);
+  const isSame = (nth: number) => sameAmount(amounts[nth] ?? 0, others[nth] ?? 0);
+  const nths = Array.from({ length }, (_, nth) => nth);
+  return { count: count !== otherCount, amounts: !nths.every(isSame) };
+}
+
+function totalsIn(text: string | undefined): number[] {
+  return text === undefined ? [] : (JSON.parse(text) as number[]);
+}
+
+/** Returns days as ranges, oldest reading first. Days whose records fit on one page are read together. */
+export function rangesOfDays({ state }: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
+  const ranges = days.map(dayRange).reduce<Range[]>((joined, day) => {
+    const last = joined.at(-1);
+    const isNear =
+      last && (day.from - last.to <= 1 || state.count({ from: last.from, to: day.to }) < mostPerPage);
+    if (isNear) last.to = day.to;
+    else joined.push(day);
+    return joined;
+  }, []);
+  const readAt = (range: Range) =>
+    Math.min(...state.coverage().flatMap((one) => (touches(one, range) ? one.readAt : [])));
+  return ranges.sort((a, b) => readAt(a) - readAt(b));
+}
+
+/** The days whose amounts changed since they were read, although their number of records did not. */
+export interface AmountChanges {
+  days: string[];
+  /** How many days have totals of both readings. */
+  compared: number;
+}
+
+/** A sample of old days has at most this many records, but at least one day. */
+const mostSampled = 500;
+
+/**
+ * Returns the days of which only the amounts changed, if they are more than half of all days that can be compared;
+ * otherwise null. Amounts converted from another currency change on every day at once, without a change of records.
+ */
+export function findAmountDrift({ figures, state }: DatedRun): AmountChanges | null {
+  const covered = join(state.coverage());
+  const days: string[] = [];
+  let compared = 0;
+  for (const [day, stored] of state.figures()) {
+    const now = figures?.get(day);
+    if (now === undefined || !holds(covered, dayRange(day))) continue;
+    compared += 1;
+    const { amounts, count } = compareTotals(stored, now);
+    if (amounts && !count) days.push(day);
+  }
+  return days.length > compared / 2 ? { days: days.sort(), compared } : null;
+}
+
+/** Returns the oldest of some days as ranges: old records rarely change, so a change of all amounts at once shows there. */
+export function oldestOf(run: DatedRun, days: readonly string[]): Range[] {
+  const sample: string[] = [];
+  let records = 0;
+  for (const day of days) {
+    records += run.state.count(dayRange(day));
+    if (sample.length > 0 && records > mostSampled) break;
+    sample.push(day);
+  }
+  return rangesOfDays(run, sample);
+}
+
+/**
+ * Reads the oldest days whose amounts changed. If no record of them changed, the amounts say nothing about records: the
+ * run then compares the number of records of each day, and no amounts.
+ * @param drift what `findAmountDrift` returned before the run read anything
+ * @param left requests that may still be spent
+ */
+export async function ignoreDrift(run: DatedRun, drift: AmountChanges, left: () => number): Promise<void> {
+  const { clock, mirror, reporter, resource } = run;
+  const stillChanged = new Set(movedDays(run));
+  const days = drift.days.filter((day) => stillChanged.has(day));
+  if (days.length === 0) return;
+  const ranges = oldestOf(run, days);
+  const before = differencesIn(run);
+  for (const range of ranges) await readRange(run, range, left);
+  const unread = movedDays(run).filter((day) => stillChanged.has(day));
+  const isSampleRead = !unread.some((day) => holds(ranges, dayRange(day)));
+  if (unread.length === 0 || !isSampleRead || differencesIn(run) !== before) return;
+  run.ignoresAmounts = true;
+  const { name } = resource;
+  const at = formatInstant(clock.now());
+  if (mirror.transaction(() => isFirstNotice(mirror, `drift:${name}`, at)))
+    reporter.warn(
+      `${name}: the API's amounts changed on ${drift.days.length} of ${counted(drift.compared, "day")} at once, but no record of the oldest of these days did. Amounts that are converted from another currency change like this. Such runs compare counts instead, and find a change of an old amount when they read it again in turn (\`--audit\`)`,
+    );
+}
+
+/** Says why amounts were not compared, as a clause. */
+export function driftText({ compared, days }: AmountChanges): string {
+  return `amounts were not compared: they changed on ${days.length} of ${counted(compared, "day")} at once, without a change of records in the oldest of them`;
+}
+
+function differencesIn(run: DatedRun): number {
+  return changesOf(run) + run.state.missing.all().length;
+}

@@ -1,0 +1,199 @@
+import { addressPart } from "../api/client.js";
+import { AnswerRefused, type BrandapiError, Incomplete, NotFound, UnexpectedAnswer } from "../errors.js";
+import type { Details, Json, JsonObject, Resource } from "../resources/resource.js";
+import { openRecords } from "../store/records.js";
+import { finishedRuns } from "../store/runs.js";
+import {
+  idText,
+  isPresent,
+  keyOf,
+  listedRecord,
+  noteDetailed,
+  noteOutdated,
+  type Present,
+  presentDetails,
+  presentRecords,
+} from "../store/stored-record.js";
+import { counted } from "../util/text.js";
+import { formatInstant } from "../util/times.js";
+import { countAll, planOf, readAll } from "./full.js";
+import { readList, whyIncomplete } from "./list-reading.js";
+import { guardRemovals } from "./removals.js";
+import { freshMs, progressed, type Reader, type SyncRun } from "./session.js";
+
+/** Requests at once: the API's budget counts requests, not connections. */
+const inFlight = 4;
+
+/** A mirrored record whose details may be asked for. */
+export interface Parent {
+  id: number;
+  key: string;
+  /** Its id in the API's addresses. */
+  askBy: string;
+  /** True if its details were not read since it came or changed. */
+  isPending: boolean;
+  /** True if its details are to be read in this run. */
+  isDue: boolean;
+  detailedAt: string | null;
+}
+
+/**
+ * Does the work of each record, four at a time. After an answer that is 404, not as documented or not believed it goes
+ * on: the record is noted as outdated, so that the next run asks again and `verify` does not call it proven.
+ * @returns how many records the API answered 404 for
+ * @throws the first failure, after the other records
+ */
+export async function askEach<Item extends { id: number }>(
+  run: SyncRun,
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<number> {
+  const { mirror } = run;
+  const failures: BrandapiError[] = [];
+  let next = 0;
+  async function takeTurns(): Promise<void> {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) {
+      const { id } = item;
+      await work(item).catch((error: unknown) => {
+        if (!concernsOneRecord(error)) {
+          next = items.length;
+          throw error;
+        }
+        failures.push(error);
+        mirror.transaction(() => noteOutdated(mirror, id));
+      });
+      progressed(run, 0, items.length - next);
+    }
+  }
+  const turns = await Promise.allSettled(Array.from({ length: inFlight }, takeTurns));
+  for (const turn of turns) if (turn.status === "rejected") throw turn.reason;
+  const failure = failures.find((error) => !(error instanceof NotFound));
+  if (failure) throw failure;
+  return failures.length;
+}
+
+function concernsOneRecord(error: unknown): error is BrandapiError {
+  if (error instanceof AnswerRefused) return false;
+  return [NotFound, Incomplete, UnexpectedAnswer].some((kind) => error instanceof kind);
+}
+
+/**
+ * Reads details that are records of their own: the results of each survey. They are replaced per survey, in one
+ * transaction; those of a survey that is gone are removed.
+ */
+export async function syncResults(
+  run: SyncRun,
+  due: readonly Parent[],
+  pathOf: (id: string) => string,
+  { resource, parent }: { resource: Resource; parent: string },
+): Promise<void> {
+  const { clock, mirror, reporter, row } = run;
+  const { name } = run.resource;
+  const store = openRecords(mirror, resource, { run: row, reporter, coverage: [] });
+  let notFound = 0;
+
+  function replace(survey: Parent, results: readonly Json[], readAt: string): void {
+    const context = { [parent]: survey.askBy };
+    const ids = store.write(results, { readAt, context, keyPrefix: `${survey.key}/` });
+    const before = presentDetails(mirror, resource.name, parent).get(survey.askBy) ?? [];
+    const gone = before.filter((id) => !ids.includes(id));
+    guardRemovals(run, gone.length, gone.length + ids.length);
+    store.remove(gone, readAt);
+    noteDetailed(mirror, survey.id, readAt);
+  }
+
+  const orphans = [...presentDetails(mirror, resource.name, parent)].flatMap(([survey, ids]) =>
+    isPresent(mirror, name, survey) ? [] : ids,
+  );
+  if (orphans.length > 0) mirror.transaction(() => store.remove(orphans, formatInstant(clock.now())));
+  await askEach(run, due, async (survey) => {
+    const readAt = formatInstant(clock.now());
+    const path = pathOf(survey.askBy);
+    const list = await readList({ ...run, resource }, { path }).catch((error: unknown) => {
+      if (error instanceof NotFound) return null;
+      throw error;
+    });
+    if (list === null) notFound += 1;
+    else if (!list.isComplete)
+      throw new Incomplete(`${path} ${whyIncomplete(list)}.`, { hint: "run the same command again" });
+    const results = [...(list?.records.values() ?? [])].map(({ record }) => record);
+    mirror.transaction(() => replace(survey, results, readAt));
+  });
+  if (notFound > 0)
+    reporter.note(`${name}: the API answers 404 for the results of ${counted(notFound, "survey")}`);
+}
+
+type DetailsRun = SyncRun<Details>;
+
+/** Every page of the list, then one request for each record whose details can have changed. */
+export const details: Reader<Details> = {
+  async plan(run) {
+    const listed = await countAll(run);
+    const known = parentsOf(run);
+    const requests = known.filter(({ isDue }) => isDue).length + Math.max(0, (listed ?? 0) - known.length);
+    const step = { what: `details of ${counted(requests, "record")}`, requests };
+    return [planOf(listed), ...(requests > 0 && run.options.details !== "none" ? [step] : [])];
+  },
+
+  async read(run) {
+    const { options, resource } = run;
+    await readAll(run);
+    if (options.details === "none") {
+      run.isPartial = true;
+      return;
+    }
+    const { into, path } = resource.strategy;
+    if (into === "merge") await mergeDetails(run, path);
+    else await syncResults(run, dueParents(run), path, into);
+  },
+};
+
+/** Returns the mirrored records of a list that details can be asked for, in the order in which they came. */
+function parentsOf(run: DetailsRun): Parent[] {
+  const { clock, mirror, options, resource } = run;
+  const freshSince = formatInstant(Math.max(finishedRuns(mirror, resource.name).at, clock.now() - freshMs));
+  const parents: Parent[] = [];
+  for (const record of presentRecords(mirror, resource.name)) {
+    const { id, key, detailedAt, isOutdated } = record;
+    const askBy = idText(resource, record.value);
+    if (askBy === null || addressPart(askBy) === null) continue;
+    const isPending = detailedAt === null || isOutdated;
+    const isOpen = options.details === "all" || isUnsettled(run, record);
+    const isDue = isPending || (isOpen && detailedAt <= freshSince);
+    parents.push({ id, key, askBy, detailedAt, isPending, isDue });
+  }
+  return parents;
+}
+
+/** Returns those whose details are to be read. A run that is stopped every time comes to all of them in turn. */
+function dueParents(run: DetailsRun): Parent[] {
+  const due = parentsOf(run).filter(({ isDue }) => isDue);
+  return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
+}
+
+/** True if the details can change although the list's record does not. */
+function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: Present): boolean {
+  const whole = value as JsonObject;
+  const listed = listedRecord(mirror, id) as JsonObject | null;
+  return resource.strategy.open(whole) || resource.strategy.open({ ...whole, ...listed });
+}
+
+async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<void> {
+  const ask = async (parent: Parent) => await askDetails(run, parent, path(parent.askBy));
+  const lost = await askEach(run, dueParents(run), ask);
+  if (lost > 0)
+    run.shortfalls.push(`the API lists ${counted(lost, "record")}, but answers 404 for the details`);
+}
+
+async function askDetails(run: DetailsRun, parent: Parent, path: string): Promise<void> {
+  const { api, mirror, resource, store } = run;
+  const { data, askedAt } = await api.get(path, {}, resource.scope);
+  if (keyOf(resource, data, 0) !== parent.key)
+    throw new UnexpectedAnswer(`The API's answer to ${path} is another record.`);
+  mirror.transaction(() => store.write([data], { readAt: formatInstant(askedAt), isDetail: true }));
+}
+
+/** Returns how many mirrored records have details that were not read since they came or changed. */
+export function countPending(run: DetailsRun): number {
+  return parentsOf(run).filter(({ isPending }) => isPending).length;
+}

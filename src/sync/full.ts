@@ -1,0 +1,61 @@
+import { keyOf, presentKeys } from "../store/stored-record.js";
+import { everything } from "../util/ranges.js";
+import { counted } from "../util/text.js";
+import { formatInstant } from "../util/times.js";
+import { countListed, noteListTotals } from "./counts.js";
+import { type List, nameIds, readList, responsesOf, whyIncomplete } from "./list-reading.js";
+import { removeMissing } from "./removals.js";
+import { type PlanStep, pagesFor, type Reader, type SyncRun } from "./session.js";
+
+/** Every page, every time: the API has no filter that says what is new. */
+export const full: Reader = {
+  plan: async (run) => [planOf(await countAll(run))],
+  read: readAll,
+};
+
+/** Returns how many records a list has; null if the API document shows no way to ask. */
+export async function countAll(run: SyncRun): Promise<number | null> {
+  return run.resource.pagination === "unknown" ? null : (await countListed(run, {})).total;
+}
+
+export function planOf(listed: number | null): PlanStep {
+  return listed === null
+    ? { what: "everything: its paging is not documented", requests: 1, open: true }
+    : { what: `everything: ${counted(listed, "record")}`, requests: pagesFor(listed) };
+}
+
+/**
+ * Reads a list without dates, and removes the records that are no longer on it. A list that is not complete is written, but
+ * removes nothing.
+ */
+export async function readAll(run: SyncRun): Promise<void> {
+  const { mirror, reporter, resource, row, shortfalls, state } = run;
+  const list = await readList(run, { mirrored: () => presentKeys(mirror, resource.name) });
+  const { askedAt, isComplete, repeated } = list;
+  mirror.transaction(() => {
+    const written = new Set(writeRecords(run, list));
+    state.missing.forget(written);
+    const range = { from: Number.NEGATIVE_INFINITY, to: askedAt };
+    if (isComplete) state.cover({ range, ids: written, askedAt, runId: row.run_id }, everything);
+  });
+  noteListTotals(run, list.total);
+  if (isComplete) {
+    removeMissing(run);
+    noteListTotals(run, list.total);
+  } else if (repeated.length === 0) shortfalls.push(`the list of ${resource.name} ${whyIncomplete(list)}`);
+  else {
+    run.isPartial = true;
+    reporter.warn(
+      `${resource.name}: the API lists ${nameIds(repeated)} more than once: one copy is kept, nothing is removed, and nothing is verified`,
+    );
+  }
+}
+
+/** Writes a list. The key of a record without an ID is its position, which only a complete list has. */
+function writeRecords({ resource, store }: SyncRun, { isComplete, records }: List): number[] {
+  const all = [...records.values()];
+  const known = isComplete ? all : all.filter(({ record }) => keyOf(resource, record, 0) !== "#0");
+  return responsesOf(known).flatMap(({ items, askedAt, position }) =>
+    store.write(items, { readAt: formatInstant(askedAt), position }),
+  );
+}

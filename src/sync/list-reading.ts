@@ -1,0 +1,239 @@
+import { isDeepStrictEqual } from "node:util";
+import { lastPage, readPages } from "../api/pagination.js";
+import { Incomplete, RequestRefused } from "../errors.js";
+import type { Json, Query, Resource } from "../resources/resource.js";
+import { datedOf } from "../store/records.js";
+import { keyOf } from "../store/stored-record.js";
+import { mostPerPage, progressed, type SyncRun } from "./session.js";
+
+/** A record of a list, and when its response was requested, in milliseconds since 1970. */
+export interface ListRecord {
+  record: Json;
+  askedAt: number;
+}
+
+/** A list: each of its records once, as it was last returned. */
+export interface List {
+  /** By ID; a record without one by its text. */
+  records: ReadonlyMap<string, ListRecord>;
+  /** Milliseconds since 1970: when its first response was requested. */
+  askedAt: number;
+  /** `total_items` of the last response, or the number of items if the list has no pages. */
+  total: number;
+  /** True if no record is missing from it. */
+  isComplete: boolean;
+  /** The IDs that every reading listed more than once. Such a list is not complete, and reading it again does not help. */
+  repeated: string[];
+}
+
+/** A list to read, or a part of it. */
+interface ListQuery {
+  /** Default: the resource's own path. */
+  path?: string;
+  query?: Query;
+  /** Returns a record's ID, or null if it has none. */
+  idOf?: (record: Json) => string | null;
+  /** Returns the keys of the mirrored records that the list should have: if it lacks one, it is read a second time. */
+  mirrored?: () => readonly string[];
+}
+
+type Wanted = Required<Omit<ListQuery, "mirrored">>;
+
+/** One reading of all pages. */
+interface Reading {
+  records: Map<string, ListRecord>;
+  /** The names of all items, in order. */
+  names: string[];
+  /** `total_items` of each response. */
+  totals: number[];
+  askedAt: number;
+}
+
+/** A9: a list settles within three readings. */
+const maxReadings = 3;
+/** A list in random order takes longer: it is read on while `total_items` is constant and new records turn up. */
+const maxReadingsInRandomOrder = 12;
+
+/**
+ * Reads a list until it is complete: at most three times, unless its order is random. It is complete if one reading has as many distinct records as
+ * `total_items`, or if `total_items` was the same in all readings and all of them together have exactly that many.
+ * @throws Incomplete if it has more pages than can be requested
+ */
+export async function readList(run: SyncRun, { mirrored, ...query }: ListQuery = {}): Promise<List> {
+  const { resource } = run;
+  const idOf = (record: Json) => idIn(resource, record);
+  const wanted = { path: resource.path, idOf, ...query, query: { ...resource.query, ...query.query } };
+  const seen = new Set<string>();
+  const first = await settle(run, wanted, seen);
+  if (!first.isComplete || !mirrored) return first;
+  const listed = [...first.records.values()];
+  const keys = new Set(listed.map(({ record }, position) => keyOf(resource, record, position)));
+  if (mirrored().every((key) => keys.has(key))) return first;
+  // A record that leaves while another one joins moves a third one to a page that was already read.
+  const second = await settle(run, wanted, seen);
+  return { ...second, records: merge(first.records, second.records), askedAt: first.askedAt };
+}
+
+/** @param seen the records that were counted as read, by name */
+async function settle(run: SyncRun, wanted: Wanted, seen: Set<string>): Promise<List> {
+  const readOnce = run.resource.pagination === "unknown" ? readUndocumented : readAllPages;
+  const readings: Pick<Reading, "askedAt" | "names" | "totals">[] = [];
+  let records: ReadonlyMap<string, ListRecord> = new Map();
+  let lastGrowth = 0;
+  for (let count = 1; ; count += 1) {
+    const reading = await readOnce(run, wanted, seen);
+    const total = reading.totals.at(-1) ?? 0;
+    const list = { askedAt: reading.askedAt, total, isComplete: true, repeated: [] };
+    const fell = reading.totals.some((one, page) => one < (reading.totals[page - 1] ?? 0));
+    if (reading.records.size === total && !fell) return { ...list, records: reading.records };
+
+    const before = records.size;
+    records = merge(records, reading.records);
+    if (records.size > before) lastGrowth = count;
+    readings.push({ askedAt: reading.askedAt, names: reading.names, totals: reading.totals });
+    const isSteady = readings.every(({ totals }) => totals.every((one) => one === total));
+    const merged = { ...list, records, askedAt: Math.min(...readings.map(({ askedAt }) => askedAt)) };
+    if (isSteady && records.size === total) return merged;
+    if (count < maxReadings) continue;
+
+    const isSameOrder = readings.every(({ names }) => isDeepStrictEqual(names, reading.names));
+    const repeated = isSteady && isSameOrder ? repeatedNames(reading.names) : [];
+    const isGrowing = isSteady && records.size < total && count - lastGrowth < maxReadings;
+    if (repeated.length > 0 || !isGrowing || count === maxReadingsInRandomOrder)
+      return { ...merged, isComplete: false, repeated };
+  }
+}
+
+/** Adds a newer reading to older ones: its records replace theirs, and its order comes first. */
+function merge(
+  older: ReadonlyMap<string, ListRecord>,
+  newer: ReadonlyMap<string, ListRecord>,
+): Map<string, ListRecord> {
+  const merged = new Map(newer);
+  for (const [name, record] of older) if (!merged.has(name)) merged.set(name, record);
+  return merged;
+}
+
+/** Returns the names that occur more than once. */
+function repeatedNames(names: readonly string[]): string[] {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const name of names) (seen.has(name) ? repeated : seen).add(name);
+  return [...repeated];
+}
+
+function idIn(resource: Resource, record: Json): string | null {
+  const key = keyOf(resource, record, 0);
+  return key === "#0" ? null : key;
+}
+
+function emptyReading(): Reading {
+  return { records: new Map(), names: [], totals: [], askedAt: Number.POSITIVE_INFINITY };
+}
+
+async function readAllPages(run: SyncRun, wanted: Wanted, seen: Set<string>): Promise<Reading> {
+  const { api, resource } = run;
+  const { path, query } = wanted;
+  const reading = emptyReading();
+  const pages = readPages(api, path, { per_page: mostPerPage, ...query }, resource.scope);
+  for await (const { items, page, pagination, askedAt } of pages) {
+    if (pagination.total_pages > lastPage)
+      throw new Incomplete(
+        `${path} has more pages than the API lets anyone read: ${pagination.total_pages}.`,
+      );
+    const rows = addPage(run, reading, { items, askedAt, total: pagination.total_items }, wanted.idOf, seen);
+    progressed(run, rows, pagination.total_pages - page);
+  }
+  return reading;
+}
+
+/**
+ * Reads a list whose pages the API document does not describe: bare first, because parameters are strict. Pages are asked
+ * for only if the response announces more; a refused `per_page` is left out. One object is a list of one.
+ */
+async function readUndocumented(run: SyncRun, wanted: Wanted, seen: Set<string>): Promise<Reading> {
+  const { api, resource } = run;
+  const { path, query } = wanted;
+  const { data, items: list, pagination, askedAt } = await api.get(path, query, resource.scope);
+  const items = list ?? [data];
+  const total = pagination?.total_items ?? items.length;
+  for (const per_page of total > items.length ? [mostPerPage, undefined] : [])
+    try {
+      return await readAllPages(run, { ...wanted, query: { ...query, per_page } }, seen);
+    } catch (error) {
+      if (!(error instanceof RequestRefused)) throw error;
+    }
+  const reading = emptyReading();
+  progressed(run, addPage(run, reading, { items, askedAt, total }, wanted.idOf, seen), 0);
+  return reading;
+}
+
+/**
+ * Adds a response to a reading. A record without an ID is identified by its text; equal ones are several records if one
+ * response has them. @returns how many records were not seen before
+ */
+function addPage(
+  { resource }: SyncRun,
+  reading: Reading,
+  { items, askedAt, total }: { items: readonly Json[]; askedAt: number; total: number },
+  idOf: (record: Json) => string | null,
+  seen: Set<string>,
+): number {
+  const equal = new Map<string, number>();
+  const seenBefore = seen.size;
+  for (const record of items) {
+    const id = idOf(record);
+    const text = id === null ? JSON.stringify(record) : "";
+    const nth = (equal.get(text) ?? 0) + 1;
+    equal.set(text, nth);
+    const name = id ?? `#${nth} ${text}`;
+    const known = reading.records.get(name);
+    reading.names.push(name);
+    const next = { record, askedAt };
+    if (!known || isNewer(resource, next, known)) reading.records.set(name, next);
+    seen.add(name);
+  }
+  reading.totals.push(total);
+  reading.askedAt = Math.min(reading.askedAt, askedAt);
+  return seen.size - seenBefore;
+}
+
+/** Of two copies of a record, the one with the newer date is kept; of equal dates, the one that was returned later. */
+function isNewer(resource: Resource, next: ListRecord, known: ListRecord): boolean {
+  const [date, knownDate] = [datedOf(resource, next.record), datedOf(resource, known.record)];
+  return date !== null && knownDate !== null && date !== knownDate
+    ? date > knownDate
+    : next.askedAt > known.askedAt;
+}
+
+/** Returns why a list is incomplete, as a clause. */
+export function whyIncomplete({ records, repeated, total }: List): string {
+  if (repeated.length > 0) return `has IDs more than once: ${nameIds(repeated)}`;
+  return `never settled: ${records.size} distinct records were read where the API counts ${total}`;
+}
+
+/** Names the first of some IDs. */
+export function nameIds(ids: readonly string[]): string {
+  const more = ids.length > 3 ? ` and ${ids.length - 3} more` : "";
+  return (
+    ids
+      .slice(0, 3)
+      .map((id) => `\`${id}\``)
+      .join(", ") + more
+  );
+}
+
+/** Returns the records of a list by response, in the list's order. `position`: the place of the first one in the list. */
+export function responsesOf(
+  records: Iterable<ListRecord>,
+): { items: Json[]; askedAt: number; position: number }[] {
+  const responses: { items: Json[]; askedAt: number; position: number }[] = [];
+  let position = 0;
+  for (const { record, askedAt } of records) {
+    const last = responses.at(-1);
+    if (last?.askedAt === askedAt) last.items.push(record);
+    else responses.push({ items: [record], askedAt, position });
+    position += 1;
+  }
+  return responses;
+}

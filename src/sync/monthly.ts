@@ -1,0 +1,161 @@
+import { ConfigurationError, UnexpectedAnswer } from "../errors.js";
+import { asObject, type Json, type Monthly } from "../resources/resource.js";
+import { sameJson } from "../store/change-log.js";
+import { hostIdOf } from "../store/rankings.js";
+import { presentRecords } from "../store/stored-record.js";
+import { valueAt } from "../store/values.js";
+import { sameAmount } from "../util/amounts.js";
+import { dayOf, join, type Range, subtract, touches, within } from "../util/ranges.js";
+import { counted } from "../util/text.js";
+import { formatInstant, monthRange } from "../util/times.js";
+import { askPoints, dayNameOf } from "./daily-totals.js";
+import { floorOf } from "./plan.js";
+import { type Points, progressed, type Reader, type SyncRun } from "./session.js";
+
+/** A request: a month of all hosts (null) or one, in buckets of a day, a week or a month. */
+interface Month extends Range {
+  groupBy: string;
+  hostId: string | null;
+}
+
+/**
+ * One response per calendar month, because unique counts do not add up over days. Late orders and the filtering of bots
+ * restate the past: a month whose days differ from the mirror's is read again.
+ */
+export const monthly: Reader<Monthly> = {
+  async plan(run) {
+    const requests = dueMonths(run, await askPoints(run, run.resource.strategy.figures)).length;
+    const days = { what: "each day's clicks, to learn which months moved", requests: 1 };
+    return requests > 0 ? [{ what: counted(requests, "month"), requests }, days] : [days];
+  },
+
+  async read(run) {
+    const { mirror, now, options, reporter, resource, row, state } = run;
+    const due = dueMonths(run, await askPoints(run, resource.strategy.figures));
+    const asked = askedRange(run);
+    if (isPlain(options)) mirror.transaction(() => state.setFloor(floorOf(options, state.floor())));
+    else run.isPartial = true;
+    if (options.perHost) reporter.note(`${resource.name}: ${counted(due.length, "request")}`);
+    for (const [index, month] of due.entries()) {
+      await readMonth(run, month);
+      progressed(run, 1, due.length - index - 1);
+    }
+    if (isPlain(options)) coverIdleMonths(run, asked);
+    if (due[0]) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
+    row.until = formatInstant(Math.min(now, options.until ?? now));
+  },
+};
+
+/** True if a run asks for what a nightly sync asks for, which counts as read. */
+function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
+  return groupBy === "day" && hosts.length === 0 && !perHost;
+}
+
+/**
+ * Returns the months that a run reads: only months with activity, and the current one. With `--since`, `--full`, a host or
+ * another bucket, all of them in the range. Otherwise those that were never read, that the window overlapped when they
+ * were last read, or whose points differ from the mirror's.
+ */
+function dueMonths(run: SyncRun<Monthly>, points: Points): Month[] {
+  const { now, options, state } = run;
+  const { full, groupBy, since, windowMs } = options;
+  // A month that lost all its activity may have no points any more.
+  const moved = isPlain(options) ? movedMonths(run, points) : new Set<string>();
+  const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
+  const months = [...new Set([...active, ...moved, dayOf(now).slice(0, 7)])].sort();
+  const range = askedRange(run);
+  const isAll = full || since !== undefined || !isPlain(options);
+  const readAt = (month: Range) =>
+    state.coverage().find((one) => touches(one, month))?.readAt ?? Number.NEGATIVE_INFINITY;
+  const due = months
+    .map((month) => ({ month, ...monthRange(month) }))
+    .filter((month) => touches(month, range))
+    .filter((one) => isAll || moved.has(one.month) || readAt(one) - windowMs <= one.to);
+  return hostsOf(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
+}
+
+/** Returns the dates that a run is asked to read. */
+function askedRange({ now, options, state }: SyncRun): Range {
+  const { full, since, until = now } = options;
+  const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
+  return { from: since ?? (full ? Number.NEGATIVE_INFINITY : floor), to: Math.min(until, now) };
+}
+
+/**
+ * Covers the months without activity between the months that were read: their days have shown that there is nothing to
+ * request. Call it when all months that are due have been read.
+ */
+function coverIdleMonths({ mirror, now, row, state }: SyncRun, asked: Range): void {
+  const covered = join(state.coverage());
+  const [first, last] = [covered[0], covered.at(-1)];
+  if (!first || !last) return;
+  const between = within([asked], { from: first.from, to: last.to });
+  mirror.transaction(() => {
+    for (const range of subtract(between, covered))
+      state.cover({ range, ids: new Set(), askedAt: now, runId: row.run_id });
+  });
+}
+
+function hostsOf({ mirror, options }: SyncRun): (string | null)[] {
+  const roster = options.perHost ? [...presentRecords(mirror, "roster")] : [];
+  const ids = options.perHost ? roster.flatMap(({ value }) => hostIdOf(value) ?? []) : options.hosts;
+  if (options.perHost && ids.length === 0)
+    throw new ConfigurationError("The mirror holds no roster, so there are no hosts to ask for.", {
+      hint: "run `brandapi sync roster` first",
+    });
+  return ids.length > 0 ? [...new Set(ids)] : [null];
+}
+
+/** Returns the months of which some day's point differs from the mirror's. A day without activity may have zeros or no point. */
+function movedMonths({ mirror, resource }: SyncRun<Monthly>, points: Points): Set<string> {
+  const { figures } = resource.strategy;
+  const mirrored = new Map<string, Json>();
+  for (const { value } of presentRecords(mirror, resource.name, "/day/#0"))
+    for (const point of (valueAt(value, ["timeseries"]) ?? []) as Json[])
+      mirrored.set(dayNameOf(point, figures), point);
+  const isMoved = (day: string) => {
+    const [was, is] = [mirrored.get(day) ?? null, points.get(day) ?? null];
+    return isIdle(was) ? !isIdle(is) : !samePoint(was, is, figures.amounts);
+  };
+  const days = new Set([...mirrored.keys(), ...points.keys()]);
+  return new Set([...days].filter(isMoved).map((day) => day.slice(0, 7)));
+}
+
+/** True if two points are equal, amounts as money. */
+function samePoint(a: Json, b: Json, amounts: readonly string[]): boolean {
+  const isSameAmount = (name: string) => {
+    const [one, other] = [valueAt(a, [name]), valueAt(b, [name])];
+    return typeof one === "number" && typeof other === "number" ? sameAmount(one, other) : one === other;
+  };
+  const without = (point: Json) =>
+    Object.fromEntries(Object.entries(asObject(point)).filter(([name]) => !amounts.includes(name)));
+  return amounts.every(isSameAmount) && sameJson(without(a), without(b));
+}
+
+function isIdle(point: Json): boolean {
+  return !Object.values(point ?? {}).some((figure) => typeof figure !== "boolean" && Number(figure));
+}
+
+/** Reads one month. Source: the API document, "2. GET /analytics/clicks". */
+async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Promise<void> {
+  const { api, mirror, options, resource, row, state, store } = run;
+  const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
+  const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
+  const { data, askedAt } = await api.get(resource.path, query, resource.scope);
+  const summary = valueAt(data, ["summary"]);
+  if (typeof summary !== "object" || summary === null || !Array.isArray(valueAt(data, ["timeseries"])))
+    throw new UnexpectedAnswer(
+      `The API's answer to ${resource.path} has no \`summary\` or no \`timeseries\`.`,
+    );
+  const [start, end] = [dayOf(from), dayOf(to)];
+  mirror.transaction(() => {
+    const written = store.write([data], {
+      readAt: formatInstant(askedAt),
+      context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
+      keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
+      touch: true,
+    });
+    const covered = { from, to: Math.min(to, askedAt) };
+    if (isPlain(options)) state.cover({ range: covered, ids: new Set(written), askedAt, runId: row.run_id });
+  });
+}

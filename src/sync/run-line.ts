@@ -1,0 +1,43 @@
+import { findResource } from "../resources/registry.js";
+import { detailsOf } from "../resources/resource.js";
+import type { Run } from "../store/runs.js";
+import { counted } from "../util/text.js";
+import { formatSpan } from "../util/times.js";
+
+/**
+ * Returns the line that cron shows of a run.
+ * @param known.floor the oldest date that was ever asked for, ISO 8601; null: from the beginning
+ * @param known.comparesTotals false if the run compared counts, and no daily totals that the API usually returns
+ */
+export function runLine(run: Run, known: { floor: string | null; comparesTotals: boolean }): string {
+  const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
+  const counts = [
+    `${run.rows_read}${kindsOf(run)} read`,
+    `${run.rows_new} new`,
+    `${run.rows_changed} changed`,
+    `${run.rows_removed} removed`,
+    counted(run.requests, "request"),
+    ...(run.retries > 0 ? [counted(run.retries, "retry")] : []),
+  ].join(", ");
+  return `${counts} in ${formatSpan(Math.max(0, took))}, ${resultOf(run, known)}`;
+}
+
+/** Returns " surveys and results" if a run reads both: its number is of more than the rows of one table. */
+function kindsOf({ resource }: Run): string {
+  const known = findResource(resource);
+  const details = known && detailsOf(known);
+  return details ? ` ${resource} and ${details.name.split("-").at(-1)}` : "";
+}
+
+function resultOf(run: Run, { floor, comparesTotals }: Parameters<typeof runLine>[1]): string {
+  const { covered_from: from, error, outcome, resource, verified } = run;
+  if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
+  if (!verified) return "not verified";
+  const verifiedBy = comparesTotals ? "verified" : "verified by counts";
+  if (from === null) return verifiedBy;
+  const older =
+    from === floor
+      ? `older ${resource} were never asked for; \`--full\` reads them`
+      : `older ${resource} were never read`;
+  return `${verifiedBy} from ${from.slice(0, 10)} (${older})`;
+}

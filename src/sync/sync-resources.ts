@@ -1,0 +1,101 @@
+import { AccessForbidden, ApiUnavailable } from "../errors.js";
+import type { Resource } from "../resources/resource.js";
+import { blankRun, lastGood, type Run, type RunEnd, recordRun, wasRead } from "../store/runs.js";
+import { formatInstant } from "../util/times.js";
+import { lostAccess, syncResource } from "./run.js";
+import { endsEverything, type SyncSession } from "./session.js";
+
+export interface Failure {
+  resource: Resource;
+  error: unknown;
+}
+
+/** The ends of the runs of several resources. */
+export interface Ended {
+  failures: Failure[];
+  succeeded: number;
+  /** Left alone, because the API had stopped answering at all. */
+  unasked: readonly Resource[];
+}
+
+/**
+ * Does the work of resources one after another; one that fails does not stop the others, unless nothing answers any more.
+ * A resource that the key or the plan never allowed is left out, unless the person named it (`named`).
+ * @throws KeyRejected, a refusal of this machine's address, and Stopped at once: the rest would end the same way
+ */
+export async function workThrough(
+  { mirror }: Pick<SyncSession, "mirror">,
+  { due, named }: { due: readonly Resource[]; named: boolean },
+  work: (resource: Resource) => Promise<void>,
+): Promise<Ended> {
+  const ended: Ended = { failures: [], succeeded: 0, unasked: [] };
+  for (const [index, resource] of due.entries())
+    try {
+      await work(resource);
+      ended.succeeded += 1;
+    } catch (error) {
+      if (endsEverything(error)) throw error;
+      if (named || !(error instanceof AccessForbidden)) ended.failures.push({ resource, error });
+      else if (wasRead(mirror, resource.name))
+        ended.failures.push({ resource, error: lostAccess(resource, error) });
+      if (!(error instanceof ApiUnavailable && error.everywhere)) continue;
+      ended.unasked = due.slice(index + 1);
+      break;
+    }
+  return ended;
+}
+
+/** A resource whose scope the key lacks. */
+export interface Skipped {
+  resource: Resource;
+  why: string;
+}
+
+/**
+ * Reads resources, as `workThrough` says.
+ * @param finished is told of each run as it ends
+ */
+export async function syncResources(
+  session: SyncSession,
+  chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
+  finished: (run: Run) => void,
+): Promise<Ended> {
+  const { clock, mirror, reporter } = session;
+  const due = smallFirst(chosen.allowed);
+  reporter.expect(due.map(({ name }) => ({ name, requests: lastGood(mirror, name)?.requests })));
+  const ended = await workThrough(session, { due, named: chosen.named }, async (resource) => {
+    const { run, error } = await syncResource(session, resource, chosen.named);
+    finished(run);
+    // The run is in the mirror however it ended; its error goes to `workThrough`, and from there to the exit code.
+    if (error !== null) throw error;
+  });
+  for (const skipped of chosen.skipped) {
+    const { resource, why } = skipped;
+    if (wasRead(mirror, resource.name)) {
+      const { run, error } = await recordLostScope(session, skipped);
+      finished(run);
+      ended.failures.push({ resource, error });
+      continue;
+    }
+    reporter.note(`${resource.name}: skipped: ${why}`);
+    const at = formatInstant(clock.now());
+    finished({ ...blankRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
+  }
+  return ended;
+}
+
+/** Records an incomplete run, without a request, of a resource that was read before the key lost its scope. */
+async function recordLostScope(session: SyncSession, { resource, why }: Skipped): Promise<RunEnd> {
+  const hint = "create a key with that scope in the brand's console, then run `brandapi login`";
+  const refusal = new AccessForbidden(`${why}.`, { hint });
+  return await recordRun(session, resource.name, {
+    work: () => Promise.reject(lostAccess(resource, refusal)),
+    outcomeOf: () => "incomplete",
+  });
+}
+
+/** Returns lists first, because they are short and the first reading of a dated resource may take hours. */
+export function smallFirst(resources: readonly Resource[]): Resource[] {
+  const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
+  return [...resources.filter((one) => !isDated(one)), ...resources.filter(isDated).toReversed()];
+}

@@ -1,0 +1,25 @@
+/**
+ * True if two amounts of money are equal. The API sums doubles in no fixed order, so the same sum differs in its last
+ * digits from one response to the next. A difference of a tenth of a cent, the smallest unit of some currencies, counts.
+ */
+export function sameAmount(a: number, b: number): boolean {
+  return Math.abs(a - b) < 0.0005 || sameComputed(a, b);
+}
+
+/** True if two numbers are equal to 12 significant digits, integers exactly: as precise as sums and ratios of doubles are. */
+export function sameComputed(a: number, b: number): boolean {
+  if (a === b) return true;
+  if (Number.isInteger(a) && Number.isInteger(b)) return false;
+  return Math.abs(a - b) <= 1e-12 * Math.max(Math.abs(a), Math.abs(b));
+}
+
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/**
+ * Returns the number that a text is, as JSON writes numbers (`12.50`); undefined for any other text, and for a number beyond
+ * the range of a double.
+ */
+export function numberFromText(text: string): number | undefined {
+  const value = jsonNumber.test(text) ? Number(text) : Number.NaN;
+  return Number.isFinite(value) ? value : undefined;
+}

@@ -1,0 +1,58 @@
+import { openComparison } from "../store/change-log.js";
+import { countPresent, keyOf } from "../store/stored-record.js";
+import { readList, whyIncomplete } from "../sync/list-reading.js";
+import type { SyncRun } from "../sync/session.js";
+import { everything } from "../util/ranges.js";
+import { counted } from "../util/text.js";
+import { formatInstant } from "../util/times.js";
+import { claimOf, listClaim } from "./claims.js";
+import type { Finding, MonthResult } from "./finding.js";
+
+/**
+ * Proves a resource that the API cannot filter: the list is read and compared with the mirror. Nothing is written.
+ * @param details how many records have details that were not read since they changed; null: they have none
+ */
+export async function verifyList(run: SyncRun, details: number | null): Promise<Finding> {
+  const { clock, mirror, resource } = run;
+  const list = await readList(run);
+  const compare = openComparison(mirror, resource);
+  const items = [...list.records.values()].map(({ record }) => record);
+  const listed = new Map(items.map((item, position) => [keyOf(resource, item, position), item]));
+  const standings = [...listed].map(([key, item]) => compare(item, key));
+  const here = countPresent(mirror, resource.name);
+  const absent = standings.filter((one) => one === "absent").length;
+  const changed = standings.filter((one) => one === "changed").length;
+  const gone = Math.max(0, here - (listed.size - absent));
+  const differing = absent + changed + gone;
+
+  const unread = details ?? 0;
+  const blind_spot =
+    details === null ? "" : "details, which cost a request each: `sync --details all` reads them again";
+  const differs = `${absent} not in the mirror, ${changed} different, ${gone} no longer in the API`;
+
+  function judge(): [MonthResult["state"], string] {
+    if (!list.isComplete) return ["unproven", `the list ${whyIncomplete(list)}`];
+    if (differing > 0) return ["different", differs];
+    if (unread > 0) return ["unproven", `the details of ${unread} were not read as they are now`];
+    return ["proven", `${counted(listed.size, "record")} read, all the same`];
+  }
+
+  const [state, why] = judge();
+  const agrees = list.isComplete ? differing === 0 : null;
+  const unseen = { mirror: here, note: blind_spot };
+  return {
+    resource: resource.name,
+    state,
+    months: [{ month: "all", state, why, read_at: formatInstant(clock.now()) }],
+    blind_spot,
+    api_total: list.total,
+    mirror_total: here,
+    differing,
+    unread,
+    unsettled: !list.isComplete,
+    claims: () => [
+      listClaim(run, list, { mirror: here, agrees, note: why }),
+      ...(blind_spot === "" ? [] : [claimOf(run, "blind spot", everything, unseen)]),
+    ],
+  };
+}

@@ -1,0 +1,166 @@
+import { Incomplete, Stopped } from "../errors.js";
+import { detailsOf, type Resource, type Strategy } from "../resources/resource.js";
+import { rebuildTables } from "../store/rebuild.js";
+import { recordRun } from "../store/runs.js";
+import { SyncState } from "../store/sync-state.js";
+import { compareTables, differenceText, noteTables, type TableDifference } from "../store/table-check.js";
+import { countPending } from "../sync/details.js";
+import { openRun, syncResource, warnOfUnexpectedValues } from "../sync/run.js";
+import { endsEverything, type SyncRun, type SyncSession } from "../sync/session.js";
+import { reasonOf } from "../util/failures.js";
+import { hideKeys } from "../util/redact-keys.js";
+import { formatInstant } from "../util/times.js";
+import { restatedClaim } from "./claims.js";
+import { verifyDated } from "./dated-check.js";
+import { type Finding, unproven, type Verdict } from "./finding.js";
+import { verifyList } from "./list-check.js";
+
+/** How a resource's tables stand to its records: part of a line of `verify --json`. */
+export interface TableFinding {
+  state: "proven" | "different" | "repaired";
+  /** The tables that differ, or did before they were rebuilt; `why` says it in words. */
+  differences: (TableDifference & { why: string })[];
+}
+
+/**
+ * Proves that the tables that people query match the records; with `repair`, rebuilds those that do not. The API is not
+ * asked. The finding is kept for `status` until a later one.
+ */
+export function proveTables(
+  { clock, mirror, reporter }: Pick<SyncSession, "clock" | "mirror" | "reporter">,
+  resource: Resource,
+  repair: boolean,
+): TableFinding & { error: string | null } {
+  const resources = [resource, detailsOf(resource) ?? []].flat();
+  const before = compareTables(mirror, resources);
+  const isRepaired = repair && before.length > 0;
+  if (isRepaired) for (const lost of rebuildTables(mirror, resources)) reporter.warn(lost);
+  const left = isRepaired ? compareTables(mirror, resources) : before;
+  const note = noteTables(mirror, resource.name, left, formatInstant(clock.now()));
+  const differences = (note ? left : before).map((one) => ({ ...one, why: differenceText(one) }));
+  if (note) return { state: "different", differences, error: note.error };
+  return { state: isRepaired ? "repaired" : "proven", differences, error: null };
+}
+
+interface Proof<How extends Strategy = Strategy> {
+  prove(run: SyncRun<How>): Promise<Finding>;
+}
+
+/** How each strategy's records are proven; null: the API restates them at any time, and nothing can be proven. */
+const proofs: Record<Strategy["kind"], Proof | null> = {
+  dated: { prove: verifyDated },
+  full: { prove: (run) => verifyList(run, null) },
+  details: { prove: (run) => verifyList(run, countPending(run)) },
+  monthly: null,
+  snapshot: null,
+} satisfies { [Kind in Strategy["kind"]]: Proof<Strategy & { kind: Kind }> | null };
+
+/** A verdict on a resource's records and on its tables: a line of `verify --json`. */
+export interface FullVerdict extends Verdict {
+  tables: TableFinding;
+  /** The findings, a clause each, which `status` shows until a later proof has none. */
+  found: string[];
+}
+
+/**
+ * Proves that a resource's tables match its records, and its records what the API holds; with `repair`, mends what
+ * differs. Each proof is a run like any other, in `sync_runs`; an error that ended it is in the result.
+ * @throws what would end the proof of each other resource, too
+ */
+export async function verifyResource(
+  session: SyncSession,
+  resource: Resource,
+  repair: boolean,
+): Promise<{ verdict: FullVerdict; error: unknown }> {
+  const before = session.api.stats.requests;
+  const { error: tableError, ...tables } = proveTables(session, resource, repair);
+  let error: unknown = null;
+  const finding = await verifyRecords(session, resource, repair, tableError).catch((caught: unknown) => {
+    if (endsEverything(caught)) throw caught;
+    error = caught;
+    return unproven(resource.name, hideKeys(reasonOf(caught), session.keys));
+  });
+  // A repair has warned already.
+  if (!finding.mended) warnOfUnexpectedValues(session, resource);
+  const state = worse(finding.state, tables.state);
+  const found = findingsOf(finding, tableError);
+  const requests = session.api.stats.requests - before;
+  return { verdict: { ...finding, state, requests, tables, found }, error };
+}
+
+/** Returns the state of a resource by that of its records and that of its tables. */
+function worse(records: Finding["state"], tables: TableFinding["state"]): Finding["state"] {
+  if (tables === "different") return tables;
+  return records === "proven" ? tables : records;
+}
+
+/** @param tableError what is wrong with the tables: a mirror with such tables is not verified */
+async function verifyRecords(
+  session: SyncSession,
+  resource: Resource,
+  repair: boolean,
+  tableError: string | null,
+): Promise<Finding> {
+  const proof = proofs[resource.strategy.kind];
+  if (!proof) return restated(session, resource);
+  const verdict = await recordProof(session, resource, proof, tableError);
+  if (!repair || (verdict.state !== "different" && !verdict.unread)) return verdict;
+  const used = new SyncState(session.mirror, resource.name).used();
+  const options = { ...session.options, budget: Number.POSITIVE_INFINITY, ...used };
+  const { run, error } = await syncResource({ ...session, options, points: new Map() }, resource);
+  if (error !== null && !(error instanceof Incomplete)) throw error;
+  // The second proof reports by month what could not be mended.
+  if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
+  const after = await recordProof({ ...session, points: new Map() }, resource, proof, tableError);
+  const { run_id, rows_new, rows_changed, rows_removed } = run;
+  const mended = { run_id, rows_new, rows_changed, rows_removed };
+  return { ...after, state: after.state === "proven" ? "repaired" : after.state, mended };
+}
+
+/** Proves, and records the proof. @throws whatever ended it */
+async function recordProof(
+  session: SyncSession,
+  resource: Resource,
+  { prove }: Proof,
+  tableError: string | null,
+): Promise<Finding> {
+  let finding: Finding | undefined;
+  const task = session.reporter.begin({ name: resource.name });
+  const { error } = await recordRun(session, resource.name, {
+    async work(row) {
+      const one = openRun(session, resource, row, task);
+      finding = await prove(one);
+      const found = findingsOf(finding, tableError);
+      row.verified = found.length === 0 && finding.months.length > 0;
+      row.error = found.join("; ") || null;
+      const { api_total, mirror_total, differing } = finding;
+      Object.assign(row, { api_total, mirror_total, differing });
+      return "verified";
+    },
+    outcomeOf: (error) => (error instanceof Stopped ? "stopped" : "failed"),
+  });
+  task.end(null);
+  if (!finding) throw error;
+  return finding;
+}
+
+/** Returns what a proof found, a clause each. */
+function findingsOf({ resource, months, unread, unsettled }: Finding, tableError: string | null): string[] {
+  const differing = months.filter(({ state }) => state === "different").map(({ month }) => month);
+  const more = differing.length > 3 ? ` and ${differing.length - 3} more` : "";
+  const named = `${differing.slice(0, 3).join(", ")}${more}`;
+  return [
+    differing.length > 0 ? `${resource} differs from the API (${named})` : [],
+    unread ? `${unread} ${resource} were not read yet` : [],
+    // Its reason is the last.
+    unsettled ? `${resource}: ${months.at(-1)?.why}` : [],
+    tableError ?? [],
+  ].flat();
+}
+
+function restated(session: SyncSession, resource: Resource): Finding {
+  const why =
+    "the API restates these figures at any time: the mirror has them as they were when they were last read";
+  const claims = () => [restatedClaim(openRun(session, resource))];
+  return { ...unproven(resource.name, why), claims };
+}
