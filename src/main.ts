@@ -52,8 +52,8 @@ export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode
 async function noteKeys(argv: readonly string[], deps: Deps): Promise<void> {
   if (deps.env.BRANDAPI_KEY) deps.keys.add(deps.env.BRANDAPI_KEY.trim());
   if (argv.length === 0) return;
-  const { keysInUse } = await import("./config/stored-profiles.js");
-  for (const key of keysInUse(argv, deps)) deps.keys.add(key);
+  const { readKeysInUse } = await import("./config/stored-profiles.js");
+  for (const key of readKeysInUse(argv, deps)) deps.keys.add(key);
 }
 
 /**

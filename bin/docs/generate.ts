@@ -4,7 +4,7 @@ import { resources } from "../../src/resources/registry.js";
 import { detailsOf } from "../../src/resources/resource.js";
 import { tablesOf } from "../../src/resources/table-shape.js";
 import { views } from "../../src/store/views/all-views.js";
-import { answers } from "./answers.js";
+import { exampleQueries } from "./example-queries.js";
 import { exitMeanings } from "./exit-codes.js";
 import { programTree } from "./program.js";
 import { systemTables } from "./system-tables.js";
@@ -51,7 +51,7 @@ const sections: Readonly<Record<string, () => string>> = {
       }),
     ),
   answers: () =>
-    answers.map(({ question, sql }) => `### ${question}\n\n\`\`\`sql\n${sql};\n\`\`\``).join("\n\n"),
+    exampleQueries.map(({ question, sql }) => `### ${question}\n\n\`\`\`sql\n${sql};\n\`\`\``).join("\n\n"),
   "system tables": () =>
     table(
       ["table", "holds"],

@@ -1,5 +1,5 @@
 import type { GlobalOptions } from "../config/settings.js";
-import { readKnownProfiles } from "../config/stored-profiles.js";
+import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Deps, Output } from "../deps.js";
 import { AccessForbidden, ConfigurationError, exitCodes, Incomplete, UsageError } from "../errors.js";
 import { refusalIn } from "../store/runs.js";
@@ -56,7 +56,7 @@ export async function eachProfile<Options extends GlobalOptions>(
   run: (options: Options, context: Context) => Promise<void>,
 ): Promise<void> {
   const { deps, tell } = context;
-  const profiles = await readKnownProfiles(deps);
+  const profiles = await readProfilesWithKey(deps);
   const hint = "run `brandapi login --profile NAME` for each";
   if (profiles.length === 0) throw new ConfigurationError("No brand is set up here.", { hint });
   for (const [profile] of profiles) {

@@ -1,5 +1,5 @@
 import type { ApiClient } from "../api/client.js";
-import { commandFor, requireAccess } from "../config/access.js";
+import { commandFor, requireCredentials } from "../config/credentials.js";
 import type { Settings } from "../config/settings.js";
 import { type Deps, readVersion } from "../deps.js";
 import { ConfigurationError, UnexpectedAnswer } from "../errors.js";
@@ -36,7 +36,7 @@ export async function openApi(
   deps: Deps,
   reporter: TerminalReporter,
 ): Promise<ApiClient> {
-  const access = { ...settings, ...requireAccess(settings) };
+  const access = { ...settings, ...requireCredentials(settings) };
   const api = await import("../api/client.js");
   const waits = {
     budget: `rate limit of ${settings.rateLimit} requests a minute`,

@@ -3,7 +3,7 @@ import { extname, join } from "node:path";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { Option } from "commander";
-import { configFile, expandPath, type Surroundings } from "../config/folders.js";
+import { configPath, expandPath, type PathDeps } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import type { Bookmarks, Chunk, Format, Sources } from "../export/format.js";
@@ -49,7 +49,7 @@ export function outputFlags(among: readonly Format[] = formats): readonly Option
 export function chooseOutput(
   options: OutputFlags & { [name: string]: unknown },
   tables: number,
-  deps: Surroundings,
+  deps: PathDeps,
   among: readonly Format[] = formats,
 ) {
   const { out, excel = false, decimalComma = false, delimiter } = options;
@@ -101,7 +101,7 @@ export function chooseOutput(
 }
 
 /** True for a path that ends in a slash, or of a folder that exists and has no extension of a format. */
-function namesFolder(path: string, among: readonly Format[], deps: Surroundings): boolean {
+function namesFolder(path: string, among: readonly Format[], deps: PathDeps): boolean {
   if (path.endsWith("/")) return true;
   const extension = extname(path).toLowerCase();
   if (among.some(({ extensions }) => extensions.includes(extension))) return false;
@@ -162,7 +162,7 @@ export async function writeOutput(
     throw new UsageError(`\`${format.flag}\` is not for a terminal.`, {
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
-  const others = [...mirrorFiles(await resolveLinks(mirror.path)), await resolveLinks(configFile(deps))];
+  const others = [...mirrorFiles(await resolveLinks(mirror.path)), await resolveLinks(configPath(deps))];
   if (file !== undefined && others.includes(await resolveLinks(file)))
     throw new UsageError(`The file to write is the mirror itself, or the settings: ${path}.`, {
       hint: "name another with `-o`",

@@ -2,7 +2,7 @@ import { Argument, type Command, type Option } from "commander";
 import type { Context } from "../cli/context.js";
 import { refuseJson, typedCommand } from "../cli/flags.js";
 import type { GlobalOptions } from "../config/settings.js";
-import { readKnownProfiles } from "../config/stored-profiles.js";
+import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Deps } from "../deps.js";
 import { knownTableNames, removedTableNames } from "../query/readable-tables.js";
 import { resources } from "../resources/registry.js";
@@ -82,6 +82,6 @@ async function valuesOf(one: Option | Argument, deps: Deps): Promise<readonly st
     const removed = removedTableNames();
     return knownTableNames().filter((name) => !removed.includes(name));
   }
-  if (what === "profile") return (await readKnownProfiles(deps)).map(([name]) => name);
+  if (what === "profile") return (await readProfilesWithKey(deps)).map(([name]) => name);
   return [];
 }

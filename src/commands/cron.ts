@@ -4,8 +4,8 @@ import type { Context } from "../cli/context.js";
 import { allProfiles, chooseResources, parsed } from "../cli/flags.js";
 import { parsePing } from "../cli/ping.js";
 import { createReporter } from "../cli/progress.js";
-import { commandFor, missingOf } from "../config/access.js";
-import { expandPath, folderFor } from "../config/folders.js";
+import { commandFor, missingCredentials } from "../config/credentials.js";
+import { expandPath, platformFolder } from "../config/folders.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
@@ -51,7 +51,7 @@ export async function run(options: CronFlags, { deps }: Context, names: readonly
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith("BRANDAPI_")));
   const flags = flagsOf(options, deps);
   const pings = options.ping === undefined ? [] : ["--ping", options.ping];
-  const log = join(folderFor("state", deps), `${name}.log`);
+  const log = join(platformFolder("state", deps), `${name}.log`);
   const sync = shellCommand([node, script, "sync", ...names, ...flags, ...pings], env);
   const check = shellCommand(
     [node, script, "status", ...names, ...flags, "--max-age", maxAge, "--quiet"],
@@ -81,7 +81,7 @@ async function checkProfile(options: GlobalOptions, deps: Deps, warn: (text: str
   const login = commandFor("login", profile);
   if (baseUrl === undefined || key === undefined)
     warn(
-      `The profile \`${profile}\` has no ${missingOf({ baseUrl, key })}. At night there is nothing else: run \`${login}\`.`,
+      `The profile \`${profile}\` has no ${missingCredentials({ baseUrl, key })}. At night there is nothing else: run \`${login}\`.`,
     );
   return profile;
 }

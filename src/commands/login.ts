@@ -6,9 +6,15 @@ import { checkName, parsed } from "../cli/flags.js";
 import { parsePing } from "../cli/ping.js";
 import { createReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
-import { type Access, checkBaseUrl, checkKey, commandFor, requireAccess } from "../config/access.js";
-import { configFile } from "../config/folders.js";
-import { environmentFor, type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
+import {
+  type ApiCredentials,
+  checkBaseUrl,
+  checkKey,
+  commandFor,
+  requireCredentials,
+} from "../config/credentials.js";
+import { configPath } from "../config/folders.js";
+import { effectiveEnv, type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
 import { readProfiles, writeProfiles } from "../config/stored-profiles.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
@@ -102,7 +108,7 @@ export async function run(options: LoginFlags, { deps }: Context): Promise<void>
     keyExpiresAt: key.expires_at ?? undefined,
   });
   await writeProfiles(profiles, deps);
-  const env = environmentFor(options, deps.env);
+  const env = effectiveEnv(options, deps.env);
   for (const [name, value] of [
     ["BRANDAPI_KEY", access.key],
     ["BRANDAPI_BASE_URL", access.baseUrl],
@@ -111,7 +117,7 @@ export async function run(options: LoginFlags, { deps }: Context): Promise<void>
       reporter.warn(`${name} is set, and overrides what was stored.`);
   printIdentity(deps, { ...settings, ...access, omit }, identity, { omit });
   if (options.omit) reporter.note(omitText(settings.omit, omit));
-  reporter.note(`Stored in ${configFile(deps)}. Next: \`${commandFor("sync", profile)}\`.`);
+  reporter.note(`Stored in ${configPath(deps)}. Next: \`${commandFor("sync", profile)}\`.`);
 }
 
 /**
@@ -119,11 +125,11 @@ export async function run(options: LoginFlags, { deps }: Context): Promise<void>
  * address of the environment before the stored one. Asks for the missing ones at a terminal; elsewhere reads the key from
  * stdin.
  */
-async function readAccess(flags: LoginFlags, settings: Settings, deps: Deps): Promise<Access> {
+async function readAccess(flags: LoginFlags, settings: Settings, deps: Deps): Promise<ApiCredentials> {
   const { profile } = settings;
   const changesAccess = (flags.baseUrl ?? flags.keyFile ?? flags.keyStdin) !== undefined;
   const changesOther = (flags.ping ?? flags.omit) !== undefined;
-  if (settings.key !== undefined && changesOther && !changesAccess) return requireAccess(settings);
+  if (settings.key !== undefined && changesOther && !changesAccess) return requireCredentials(settings);
   const ofEnvironment = flags.baseUrl === undefined && deps.env.BRANDAPI_BASE_URL;
   const baseUrl = ofEnvironment ? checkBaseUrl(ofEnvironment, "BRANDAPI_BASE_URL") : settings.baseUrl;
   const key = flags.keyFile === undefined ? undefined : settings.key;

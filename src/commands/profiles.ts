@@ -2,7 +2,7 @@ import { daysLeft, leftText } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
 import { createReporter } from "../cli/progress.js";
 import type { GlobalOptions } from "../config/settings.js";
-import { ownMirror, type Profile, readKnownProfiles } from "../config/stored-profiles.js";
+import { mirrorPath, type Profile, readProfilesWithKey } from "../config/stored-profiles.js";
 import { oldestSuccess } from "../query/health.js";
 import { withMirror } from "../store/database.js";
 import { openMirrorOrNone } from "../store/open.js";
@@ -25,8 +25,8 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<vo
   const { stdout, env, clock } = deps;
   const { note, warn } = createReporter(deps, options);
   const brands: Brand[] = [];
-  for (const [profile, stored] of await readKnownProfiles(deps)) {
-    const mirror = ownMirror(profile, stored.db, deps);
+  for (const [profile, stored] of await readProfilesWithKey(deps)) {
+    const mirror = mirrorPath(profile, stored.db, deps);
     // A mirror that cannot be read is no obstacle for the others.
     const last = await lastSuccess(mirror).catch((error) => warn(`${profile}: ${reasonOf(error)}`));
     brands.push({ profile, mirror, ...describe(stored, last ?? null, clock.now()) });

@@ -3,7 +3,7 @@ import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 
 /** Everything that decides where the folders are. */
-export type Surroundings = Pick<Deps, "env" | "cwd" | "home" | "platform">;
+export type PathDeps = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
 /** For each folder: the XDG variable, the place in a Linux home, the Windows variable and its default. */
 const places = {
@@ -13,19 +13,19 @@ const places = {
 } as const;
 
 /** Returns the path of the settings; `BRANDAPI_CONFIG_DIR` names their folder. */
-export function configFile(deps: Surroundings): string {
+export function configPath(deps: PathDeps): string {
   const own = deps.env.BRANDAPI_CONFIG_DIR;
-  return join(own ? expandPath(own, deps) : folderFor("config", deps), "config.json");
+  return join(own ? expandPath(own, deps) : platformFolder("config", deps), "config.json");
 }
 
 /** Returns a path of a flag, the environment or the config file in full: `~/` is the home folder. */
-export function expandPath(path: string, deps: Surroundings): string {
+export function expandPath(path: string, deps: PathDeps): string {
   if (path === "~" || path.startsWith("~/")) return join(homeFolder(deps), path.slice(1));
   return resolve(deps.cwd, path);
 }
 
 /** Returns the platform's folder for settings, for mirrors, or for what is kept between runs (the rate budget). */
-export function folderFor(kind: keyof typeof places, deps: Surroundings): string {
+export function platformFolder(kind: keyof typeof places, deps: PathDeps): string {
   const [variable, linux, windowsVariable, windows] = places[kind];
   const xdg = deps.env[variable];
   // The XDG specification: a relative path is invalid and to be ignored.
@@ -36,7 +36,7 @@ export function folderFor(kind: keyof typeof places, deps: Surroundings): string
   return join(home, linux, "brandapi");
 }
 
-function homeFolder({ home }: Surroundings): string {
+function homeFolder({ home }: PathDeps): string {
   if (isAbsolute(home)) return home;
   throw new ConfigurationError("No home folder is known, so settings and mirrors have no place.", {
     hint: "set HOME, or BRANDAPI_CONFIG_DIR, BRANDAPI_DB and XDG_STATE_HOME",

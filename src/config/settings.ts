@@ -5,9 +5,9 @@ import { isThere } from "../util/files.js";
 import { nearest } from "../util/suggestions.js";
 import { shellWord } from "../util/text.js";
 import { parseRateLimit } from "../util/urls.js";
-import { checkBaseUrl, checkKey, readKeyFile } from "./access.js";
-import { configFile, folderFor } from "./folders.js";
-import { ownMirror, type Profiles, readProfiles } from "./stored-profiles.js";
+import { checkBaseUrl, checkKey, readKeyFile } from "./credentials.js";
+import { configPath, platformFolder } from "./folders.js";
+import { mirrorPath, type Profiles, readProfiles } from "./stored-profiles.js";
 
 /** The flags that every command takes. */
 export interface GlobalOptions {
@@ -61,8 +61,8 @@ export async function readSettings(
   const stored = await readProfiles(deps);
   if (purpose !== "login") refuseMistyped(name, stored, deps);
   const profile = stored.get(name) ?? {};
-  const env = environmentFor(options, deps.env);
-  const source = `the profile \`${name}\` in ${configFile(deps)}`;
+  const env = effectiveEnv(options, deps.env);
+  const source = `the profile \`${name}\` in ${configPath(deps)}`;
   const baseUrl = firstGiven(
     checkBaseUrl,
     [options.baseUrl, "--base-url"],
@@ -89,7 +89,7 @@ export async function readSettings(
     dbPath: findMirror(name, namedMirror ?? profile.db, deps),
     brand: brandId && brandName && !namedMirror ? { id: brandId, name: brandName } : undefined,
     get stateDir() {
-      return folderFor("state", deps);
+      return platformFolder("state", deps);
     },
     rateLimit: limit === "none" ? null : limit,
     maxWaitMs: options.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
@@ -100,7 +100,7 @@ export async function readSettings(
 }
 
 /** Returns the environment; `--profile` on the command line sets the variables of one brand aside. */
-export function environmentFor({ profile }: GlobalOptions, env: Env): Env {
+export function effectiveEnv({ profile }: GlobalOptions, env: Env): Env {
   if (profile === undefined) return env;
   const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
   return rest;
@@ -131,7 +131,7 @@ function originOf(url = ""): string | undefined {
 
 /** Returns the mirror's path. @throws ConfigurationError if it is named in a folder that does not exist */
 function findMirror(name: string, named: string | undefined, deps: Deps): string {
-  const path = ownMirror(name, named, deps);
+  const path = mirrorPath(name, named, deps);
   if (named === undefined || isThere(dirname(path))) return path;
   throw new ConfigurationError(`The mirror's folder does not exist: ${dirname(path)}`, {
     hint: `check the path, or run \`mkdir -p ${shellWord(dirname(path))}\``,
@@ -141,7 +141,7 @@ function findMirror(name: string, named: string | undefined, deps: Deps): string
 /** @throws UsageError for a profile whose name is near a stored one: it would begin a second mirror */
 function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
   const near = stored.has(name) ? undefined : nearest(name, stored.keys());
-  if (near === undefined || isThere(ownMirror(name, undefined, deps))) return;
+  if (near === undefined || isThere(mirrorPath(name, undefined, deps))) return;
   throw new UsageError(`Unknown profile: \`${name}\`.`, {
     hint: `did you mean \`${near}\`? A new brand begins with \`brandapi login --profile ${name}\``,
   });

@@ -8,8 +8,8 @@ import { isObject } from "../resources/resource.js";
 import { isThere, makeFolder, readText, resolveLinks } from "../util/files.js";
 import { parseJson } from "../util/json-value.js";
 import { beginPart, endPart } from "../util/temp-files.js";
-import { checkPrivate, isOpenToOthers, otherFolderHint } from "./access.js";
-import { configFile, expandPath, folderFor, type Surroundings } from "./folders.js";
+import { checkPrivate, isReadableByOthers, noPermissionsHint } from "./credentials.js";
+import { configPath, expandPath, type PathDeps, platformFolder } from "./folders.js";
 
 /** One brand in the config file. Members unknown to this version are kept when the file is written. */
 export interface Profile {
@@ -32,19 +32,19 @@ export type Profiles = Map<string, Profile>;
  * Reads `config.json`: `{"profiles": {"<name>": {"baseUrl", "key", "db", …}}}`; no file means no profiles.
  * @throws ConfigurationError if it is garbled, or open to others while it holds a key; never its content
  */
-export async function readProfiles(deps: Surroundings): Promise<Profiles> {
-  const { profiles } = readStored(deps);
-  if (holdKeys(profiles)) checkPrivate(configFile(deps), deps);
+export async function readProfiles(deps: PathDeps): Promise<Profiles> {
+  const { profiles } = readConfigFile(deps);
+  if (containsKey(profiles)) checkPrivate(configPath(deps), deps);
   return profiles;
 }
 
-function holdKeys(profiles: Profiles): boolean {
+function containsKey(profiles: Profiles): boolean {
   return [...profiles.values()].some(({ key }) => key !== undefined);
 }
 
 /** Returns the whole config file, and its profiles, whoever may read it. @throws ConfigurationError if it is garbled */
-export function readStored(deps: Surroundings): { root: object; profiles: Profiles } {
-  const path = configFile(deps);
+export function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
+  const path = configPath(deps);
   const root = isThere(path) ? parseJson<unknown>(readText(path)) : { profiles: {} };
   const stored: unknown = isObject(root) ? root.profiles : undefined;
   const entries: [string, unknown][] | undefined = isObject(stored) ? Object.entries(stored) : undefined;
@@ -59,16 +59,16 @@ export function readStored(deps: Surroundings): { root: object; profiles: Profil
  * @throws ConfigurationError if the file would hold a key, and its file system has no permissions: nothing is stored
  */
 export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<void> {
-  const root = { ...readStored(deps).root, profiles: Object.fromEntries(profiles) };
-  const target = await resolveLinks(configFile(deps));
+  const root = { ...readConfigFile(deps).root, profiles: Object.fromEntries(profiles) };
+  const target = await resolveLinks(configPath(deps));
   makeFolder(dirname(target), 0o700);
   const part = await beginPart(target, deps.random);
   await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
-  if (holdKeys(profiles) && isOpenToOthers(await stat(part), deps)) {
+  if (containsKey(profiles) && isReadableByOthers(await stat(part), deps)) {
     await rm(part, { force: true });
     endPart(part);
     throw new ConfigurationError(`Nothing was stored, because other users could read the key: ${target}`, {
-      hint: `the file system there has no permissions; ${otherFolderHint}`,
+      hint: `the file system there has no permissions; ${noPermissionsHint}`,
     });
   }
   await rename(part, target);
@@ -76,13 +76,13 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
 }
 
 /** Returns the brands that are set up on this machine: the profiles with a stored key, in the order of the file. */
-export async function readKnownProfiles(deps: Surroundings): Promise<[name: string, stored: Profile][]> {
+export async function readProfilesWithKey(deps: PathDeps): Promise<[name: string, stored: Profile][]> {
   return [...(await readProfiles(deps))].filter(([, { key }]) => key !== undefined);
 }
 
 /** Returns the path of a profile's mirror. @param named by a flag, the environment or the profile */
-export function ownMirror(name: string, named: string | undefined, deps: Surroundings): string {
-  return named === undefined ? join(folderFor("data", deps), `${name}.sqlite`) : expandPath(named, deps);
+export function mirrorPath(name: string, named: string | undefined, deps: PathDeps): string {
+  return named === undefined ? join(platformFolder("data", deps), `${name}.sqlite`) : expandPath(named, deps);
 }
 
 function isNamedProfile(entry: [string, unknown]): entry is [string, Profile] {
@@ -93,10 +93,10 @@ function isNamedProfile(entry: [string, unknown]): entry is [string, Profile] {
  * Returns the keys of all profiles and of `--key-file`. A file that cannot be read is ignored here, because reading the
  * settings reports it.
  */
-export function keysInUse(argv: readonly string[], deps: Deps): string[] {
+export function readKeysInUse(argv: readonly string[], deps: Deps): string[] {
   const options = { "key-file": { type: "string" } } as const;
   const file = parseArgs({ args: [...argv], options, strict: false }).values["key-file"];
-  const stored = quietly(() => [...readStored(deps).profiles.values()].flatMap(({ key }) => key ?? []));
+  const stored = quietly(() => [...readConfigFile(deps).profiles.values()].flatMap(({ key }) => key ?? []));
   const ofFile = quietly(() => {
     if (typeof file !== "string") return [];
     const path = expandPath(file, deps);

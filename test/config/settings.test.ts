@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { requireAccess } from "../../src/config/access.js";
-import { configFile } from "../../src/config/folders.js";
+import { requireCredentials } from "../../src/config/credentials.js";
+import { configPath } from "../../src/config/folders.js";
 import type { GlobalOptions } from "../../src/config/settings.js";
 import { readSettings } from "../../src/config/settings.js";
 import type { Deps, Env } from "../../src/deps.js";
@@ -161,7 +161,7 @@ test("a profile called __proto__ is a profile like any other", async () => {
 test("folders follow the platform and the XDG variables", async () => {
   const folders = async (deps: Deps) => {
     const { dbPath, stateDir } = await readSettings({}, deps);
-    return [dirname(configFile(deps)), dirname(dbPath), stateDir].map((path) => path.replace(deps.home, "~"));
+    return [dirname(configPath(deps)), dirname(dbPath), stateDir].map((path) => path.replace(deps.home, "~"));
   };
   expect(await folders(world())).toEqual([
     "~/.config/brandapi",
@@ -303,7 +303,7 @@ test("a stored key is for the origin that it was stored with; a key that is give
     [{ baseUrl: url("own").replace("example", "example:8443") }, {}],
   ] as const) {
     const settings = await readSettings(flags, world({ config, env }));
-    expect(() => requireAccess(settings)).toThrow(
+    expect(() => requireCredentials(settings)).toThrow(
       expect.objectContaining({
         exitCode: 3,
         message: expect.stringMatching(/^No key for the profile `default` at https:\/\/(other|own)\.example/),
@@ -311,9 +311,9 @@ test("a stored key is for the origin that it was stored with; a key that is give
     );
   }
   const gateway = url("own").replace("/api", "/gateway/api");
-  expect(requireAccess(await readSettings({ baseUrl: gateway }, world({ config }))).key).toBe("brk_a");
+  expect(requireCredentials(await readSettings({ baseUrl: gateway }, world({ config }))).key).toBe("brk_a");
   const env = { BRANDAPI_BASE_URL: url("other"), BRANDAPI_KEY: "brk_b" };
-  expect(requireAccess(await readSettings({}, world({ config, env }))).key).toBe("brk_b");
+  expect(requireCredentials(await readSettings({}, world({ config, env }))).key).toBe("brk_b");
 });
 
 test.each([
@@ -345,11 +345,11 @@ test("the rate limit `none` means no limit, from the environment and the flag", 
 
 test("what is missing for the API is named, with the command that mends it", async () => {
   const both = await readSettings({}, world());
-  expect(() => requireAccess(both)).toThrow("No key and no base URL for the profile `default`.");
-  expect(() => requireAccess({ ...both, key: "brk_a" })).toThrow("No base URL for");
-  expect(() => requireAccess({ ...both, baseUrl: url("a") })).toThrow("No key for");
+  expect(() => requireCredentials(both)).toThrow("No key and no base URL for the profile `default`.");
+  expect(() => requireCredentials({ ...both, key: "brk_a" })).toThrow("No base URL for");
+  expect(() => requireCredentials({ ...both, baseUrl: url("a") })).toThrow("No key for");
   const acme = { ...both, profile: "acme" };
-  expect(() => requireAccess(acme)).toThrow(
+  expect(() => requireCredentials(acme)).toThrow(
     expect.objectContaining({
       hint: "run `brandapi login --profile acme`; without a key, try `brandapi demo`, or `brandapi sandbox`, which prints one",
     }),

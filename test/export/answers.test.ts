@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { answers } from "../../bin/docs/answers.js";
+import { exampleQueries } from "../../bin/docs/example-queries.js";
 import { naturalPace, passTime } from "../../src/sandbox/live.js";
 import { views } from "../../src/store/views/all-views.js";
 import { makeBrand } from "../support/brand.js";
@@ -37,7 +37,7 @@ test("the questions have the same answers in DuckDB, from Parquet, as in the mir
   passTime(brand.data, begun, begun + 75 * day, naturalPace(1_500));
   brand.pass(75 * day);
   expect((await brand.run("sync --window 400d")).code).toBe(0);
-  const asked = views.filter(({ name }) => answers.some(({ sql }) => sql.includes(name)));
+  const asked = views.filter(({ name }) => exampleQueries.some(({ sql }) => sql.includes(name)));
   expect(asked.length).toBeGreaterThan(3);
   const created: string[] = [];
   for (const { name } of asked) {
@@ -45,7 +45,7 @@ test("the questions have the same answers in DuckDB, from Parquet, as in the mir
     expect((await brand.run(["export", name, "-o", file])).code).toBe(0);
     created.push(`CREATE VIEW ${name} AS FROM '${file}'`);
   }
-  for (const { question, sql } of answers) {
+  for (const { question, sql } of exampleQueries) {
     // Asked again where midnight was in between.
     for (let isSameDay = false; !isSameDay; ) {
       const now = Date.now();

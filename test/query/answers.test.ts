@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answers } from "../../bin/docs/answers.js";
+import { exampleQueries } from "../../bin/docs/example-queries.js";
 import { makeBrand } from "../support/brand.js";
 import { day } from "../support/records.js";
 
@@ -24,7 +24,7 @@ async function aBrand() {
 
 test("each question that people ask is one SELECT of at most three lines, and has rows", async () => {
   const brand = await aBrand();
-  for (const { question, sql } of answers) {
+  for (const { question, sql } of exampleQueries) {
     expect(sql.split("\n").length).toBeLessThanOrEqual(3);
     const { code, out } = await brand.run(["query", sql, "--json"]);
     const rows = JSON.parse(out) as Record<string, unknown>[];

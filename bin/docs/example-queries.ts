@@ -1,12 +1,12 @@
 /** A question that people ask of a mirror, and the SELECT that answers it: at most three lines. */
-export interface Answer {
+export interface ExampleQuery {
   name: string;
   question: string;
   sql: string;
 }
 
 /** Each is checked against the API's own records: test/query/answers.test.ts. */
-export const answers = [
+export const exampleQueries = [
   {
     name: "hosts",
     question: "Which hosts brought most last month, with their clicks and conversion?",
@@ -33,4 +33,4 @@ FROM late_refunds WHERE days_at_least > 30 ORDER BY refunded_amount DESC LIMIT 1
   round(100 * net_through / net_before - 100, 1) AS more
 FROM sales_by_month ORDER BY month DESC, currency LIMIT 12`,
   },
-] as const satisfies readonly Answer[];
+] as const satisfies readonly ExampleQuery[];

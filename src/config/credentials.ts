@@ -6,11 +6,11 @@ import { isThere, readText } from "../util/files.js";
 import { shortened } from "../util/redact-keys.js";
 import { shellWord } from "../util/text.js";
 import { isLoopback } from "../util/urls.js";
-import { expandPath, type Surroundings } from "./folders.js";
+import { expandPath, type PathDeps } from "./folders.js";
 import type { Settings } from "./settings.js";
 
 /** The API's address and the key for it. */
-export interface Access {
+export interface ApiCredentials {
   baseUrl: string;
   key: string;
 }
@@ -18,16 +18,19 @@ export interface Access {
 const versionedRoot = "/api/brand/v1";
 
 /** Returns the base URL and the key. @throws ConfigurationError if one is missing */
-export function requireAccess({ baseUrl, key, profile }: Settings): Access {
+export function requireCredentials({ baseUrl, key, profile }: Settings): ApiCredentials {
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
-  throw new ConfigurationError(`No ${missingOf({ baseUrl, key })} for the profile \`${profile}\`${place}.`, {
-    hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,
-  });
+  throw new ConfigurationError(
+    `No ${missingCredentials({ baseUrl, key })} for the profile \`${profile}\`${place}.`,
+    {
+      hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,
+    },
+  );
 }
 
 /** Names what is missing: the key, the base URL or both. Call it only if one is. */
-export function missingOf({ baseUrl, key }: Pick<Settings, "baseUrl" | "key">): string {
+export function missingCredentials({ baseUrl, key }: Pick<Settings, "baseUrl" | "key">): string {
   if (key !== undefined) return "base URL";
   return baseUrl === undefined ? "key and no base URL" : "key";
 }
@@ -75,11 +78,11 @@ export function checkKey(text: string, source: string): string {
 }
 
 /** Reads `--key-file`. @throws ConfigurationError if others may read it or it holds no key; the system's errors */
-export function readKeyFile(named: string, deps: Surroundings): string {
+export function readKeyFile(named: string, deps: PathDeps): string {
   const path = expandPath(named, deps);
   // A person may have passed the key itself.
   const isPath = /[\\/]/.test(named) && existsSync(dirname(path));
-  const fault = findKeyFile(path);
+  const fault = keyFileFault(path);
   if (fault !== null)
     throw new ConfigurationError(`The key file ${fault}: ${isPath ? path : shortened(named)}`, {
       hint: "`--key-file` names a file that holds the key; the key itself is never an argument",
@@ -89,7 +92,7 @@ export function readKeyFile(named: string, deps: Surroundings): string {
 }
 
 /** Returns why there is no file at a path, without the path, which may be a key; null if there is one. */
-function findKeyFile(path: string): string | null {
+function keyFileFault(path: string): string | null {
   try {
     return isThere(path) ? null : "does not exist";
   } catch (error) {
@@ -98,24 +101,24 @@ function findKeyFile(path: string): string | null {
 }
 
 /** Refuses a file with a key that other users of this machine may read. */
-export function checkPrivate(path: string, { platform }: Pick<Surroundings, "platform">): void {
+export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platform">): void {
   const stat = statSync(path);
   if (stat.isDirectory())
     throw new ConfigurationError(`A folder holds no key: ${path}`, { hint: "name a file with `--key-file`" });
-  if (!isOpenToOthers(stat, { platform })) return;
+  if (!isReadableByOthers(stat, { platform })) return;
   // Editors make no settings file executable, but file systems without permissions report it so.
   const isInvented = (stat.mode & 0o100) !== 0;
-  const otherFolder = `; if that changes nothing, its file system has no permissions: ${otherFolderHint}`;
+  const otherFolder = `; if that changes nothing, its file system has no permissions: ${noPermissionsHint}`;
   throw new ConfigurationError(`Other users of this machine may read the key in ${path}`, {
     hint: `run \`chmod 600 ${shellWord(path)}\`${isInvented ? otherFolder : ""}`,
   });
 }
 
 /** Returns true if users other than the owner can read a file. Windows keeps permissions elsewhere. */
-export function isOpenToOthers(stat: Stats, { platform }: Pick<Surroundings, "platform">): boolean {
+export function isReadableByOthers(stat: Stats, { platform }: Pick<PathDeps, "platform">): boolean {
   return platform !== "win32" && stat.isFile() && (stat.mode & 0o077) !== 0;
 }
 
 /** What to do if the file system of the settings or of a key file has no permissions. */
-export const otherFolderHint =
+export const noPermissionsHint =
   "set `BRANDAPI_CONFIG_DIR` to a folder on another one, or give the key in `BRANDAPI_KEY`";
