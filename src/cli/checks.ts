@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { Incomplete } from "../errors.js";
 import { type Mirror, readInfo } from "../store/database.js";
 import { lastBackup } from "../store/mirror-copy.js";
-import { findAffected, readKeptOut } from "../store/redaction.js";
+import { findUnredacted, readRedactionRules } from "../store/redaction.js";
 import { firstRead } from "../store/runs.js";
 import { escapeText } from "../util/terminal-text.js";
 import { counted, formatBytes, shellWord } from "../util/text.js";
@@ -36,7 +36,7 @@ export function judgeDisk({ freeBytes, mirrorBytes }: { freeBytes: number; mirro
 /** Returns what `status` says of the last backup, the profile's omitted members and the forgotten hosts. */
 export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
   const last_backup = lastBackup(mirror);
-  const { forgotten, omit: stored } = readKeptOut(mirror);
+  const { forgotten, omit: stored } = readRedactionRules(mirror);
   const when = String(omit) === String(stored) ? "" : " (from the next sync on)";
   const { at = "", path = "" } = last_backup ?? {};
   const text = [
@@ -74,8 +74,8 @@ export function checkOldMirrors(path: string): { text: string; hint?: string } {
 
 /** @throws Incomplete if something is left of a forgotten host or an omitted member */
 export function checkForgotten(mirror: Mirror): { text: string } {
-  const { forgotten } = readKeptOut(mirror);
-  if (readInfo(mirror, "to_scrub") === null && findAffected(mirror).length === 0) {
+  const { forgotten } = readRedactionRules(mirror);
+  if (readInfo(mirror, "to_scrub") === null && findUnredacted(mirror).length === 0) {
     if (forgotten.length === 0) return { text: "no host is forgotten" };
     return { text: `${counted(forgotten.length, "forgotten host")}: nothing is left but the id` };
   }

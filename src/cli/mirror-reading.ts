@@ -1,7 +1,7 @@
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { withSnapshot } from "../query/select.js";
-import { withRestoreHint } from "../store/damage.js";
+import { addRestoreHint } from "../store/damage.js";
 import { type Mirror, withMirror } from "../store/database.js";
 import { openMirrorReadOnly } from "../store/open.js";
 import { type Style, styleFor } from "../util/terminal.js";
@@ -34,7 +34,7 @@ export async function readMirror(
   try {
     await deps.killable(() => withMirror(openMirrorReadOnly(dbPath, { reporter }), read));
   } catch (error) {
-    throw await withRestoreHint(error, dbPath, profile);
+    throw await addRestoreHint(error, dbPath, profile);
   } finally {
     reporter.close();
   }

@@ -1,11 +1,11 @@
 import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden, BrandapiError, KeyRejected } from "../errors.js";
-import { checkForDamage, noteChecked, withRestoreHint } from "../store/damage.js";
-import { checkOwner, claimMirror, closeMirror, type Mirror, withFile } from "../store/database.js";
+import { addRestoreHint, checkForDamage, noteDamageCheck } from "../store/damage.js";
+import { checkOwner, claimMirror, closeMirror, type Mirror, withMirrorFile } from "../store/database.js";
 import { lockMirror } from "../store/lock.js";
-import { type OpenOptions, openMirror, openMirrorOrNone, openMirrorReadOnly } from "../store/open.js";
-import { keepOut, readKeptOut, scrub } from "../store/redaction.js";
+import { type OpenOptions, openMirror, openMirrorOrEmpty, openMirrorReadOnly } from "../store/open.js";
+import { readRedactionRules, redactMirror, scrubFile } from "../store/redaction.js";
 import { noteFailedRun, noteProgress } from "../store/run-progress.js";
 import { schemaVersion } from "../store/schema.js";
 import type { SyncSession } from "../sync/session.js";
@@ -73,7 +73,7 @@ export async function withMirrorRun(
     const identity = await readIdentity(api).catch(async (error: unknown) => {
       // An error of the note itself matters less.
       if (purpose !== "plan" && !signal.aborted)
-        await withFile(dbPath, (mirror) => noteFailedRun(mirror, failedRun(error))).catch(() => {});
+        await withMirrorFile(dbPath, (mirror) => noteFailedRun(mirror, failedRun(error))).catch(() => {});
       throw error;
     });
     refuseSkew(identity.skew);
@@ -87,7 +87,7 @@ export async function withMirrorRun(
     const mirror = await killable(() => openMirror(dbPath, { reporter }));
     try {
       claimMirror(mirror, identity.brand);
-      if (isSync) noteChecked(mirror, clock.now());
+      if (isSync) noteDamageCheck(mirror, clock.now());
       noteFailedRun(mirror, null);
       if (purpose === "write") await killable(async () => omitMembers(mirror, settings.omit, reporter));
       written = mirror;
@@ -107,7 +107,7 @@ export async function withMirrorRun(
       closeMirror(mirror);
     }
   } catch (error) {
-    throw await withRestoreHint(error, dbPath, settings.profile);
+    throw await addRestoreHint(error, dbPath, settings.profile);
   } finally {
     for (const close of closers) close();
   }
@@ -115,7 +115,7 @@ export async function withMirrorRun(
 
 /** Opens the mirror for reading, brought up to date from what it holds; without one, an empty one in memory. */
 async function openPresent(path: string, options: OpenOptions): Promise<Mirror> {
-  const mirror = await openMirrorOrNone(path);
+  const mirror = await openMirrorOrEmpty(path);
   if (schemaVersion(mirror) !== "older") return mirror;
   mirror.db.close();
   return await openMirrorReadOnly(path, options);
@@ -127,13 +127,13 @@ function omitMembers(
   omit: readonly string[],
   { note, warn }: Pick<Reporter, "note" | "warn">,
 ): void {
-  const before = readKeptOut(mirror).omit;
+  const before = readRedactionRules(mirror).omit;
   if (String(omit) !== String(before)) {
-    const { lost, total } = keepOut(mirror, [], omit);
+    const { lost, total } = redactMirror(mirror, [], omit);
     const rewritten = `${counted(total, "record")} rewritten`;
     const back = before.length > 0 ? "; `sync --full` reads what is no longer omitted" : "";
     for (const text of lost) warn(text);
     note(`omits ${omit.join(", ") || "nothing"}: ${rewritten}${back}`);
   }
-  scrub(mirror);
+  scrubFile(mirror);
 }

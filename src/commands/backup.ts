@@ -9,12 +9,12 @@ import { expandPath } from "../config/folders.js";
 import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { MirrorUnusable, UsageError } from "../errors.js";
-import { type Mirror, readInfo, withFile, withMirror, writeInfo } from "../store/database.js";
+import { type Mirror, readInfo, withMirror, withMirrorFile, writeInfo } from "../store/database.js";
 import { lockMirror } from "../store/lock.js";
-import { copyMirror, putInPlace } from "../store/mirror-copy.js";
-import { realPlace } from "../store/mirror-files.js";
+import { copyMirror, replaceMirror } from "../store/mirror-copy.js";
+import { resolveMirrorPath } from "../store/mirror-files.js";
 import { openMirror, openMirrorReadOnly } from "../store/open.js";
-import { keepOut, readKeptOut, scrub } from "../store/redaction.js";
+import { readRedactionRules, redactMirror, scrubFile } from "../store/redaction.js";
 import { firstRead } from "../store/runs.js";
 import { checkIdentity } from "../store/schema.js";
 import { codeOf } from "../util/failures.js";
@@ -70,15 +70,15 @@ async function backUp(
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
     if (name.replace(/\d{8}T\d+Z\.sqlite$/, "") !== `${profile}-`) continue;
-    if (realPlace(path) === realPlace(dbPath)) continue;
-    if ((await withFile(path, originOf).catch(() => undefined)) === origin) older.push(path);
+    if (resolveMirrorPath(path) === resolveMirrorPath(dbPath)) continue;
+    if ((await withMirrorFile(path, originOf).catch(() => undefined)) === origin) older.push(path);
   }
   const at = formatInstant(deps.clock.now());
   const path = join(folder, `${profile}-${at.replace(/[-:.]/g, "")}.sqlite`);
   const { copy, records } = await copyMirror(dbPath, folder, deps);
   // The copy has the note, too, because the mirror may be gone or damaged when the copy is restored.
   for (const file of [copy, dbPath])
-    await withFile(file, (mirror) => {
+    await withMirrorFile(file, (mirror) => {
       // A sync without a rate limit writes nearly all the time.
       mirror.db.pragma("busy_timeout = 30000");
       writeInfo(mirror, "last_backup", JSON.stringify({ at, path }));
@@ -101,7 +101,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
   const from = expandPath(file, deps);
   if (!statSync(from).isFile())
     throw new MirrorUnusable(`A backup is a file: ${from}`, { hint: "name a file with `--restore`" });
-  const db = realPlace(dbPath);
+  const db = resolveMirrorPath(dbPath);
   const aside = `${db}.before-${deps.clock.now()}`;
   const lock = await lockMirror(db, { wait: false, ...deps });
   try {
@@ -116,14 +116,15 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
         });
       // Without a list since, the copy keeps its own: the next sync finds that it differs from the profile's.
       if (present) {
-        const { lost } = keepOut(
+        const { lost } = redactMirror(
           mirror,
           present.forgotten,
           present.omit.length > 0 ? present.omit : undefined,
         );
         for (const each of lost) warn(each);
       }
-      if (!scrub(mirror)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some space" });
+      if (!scrubFile(mirror))
+        throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some space" });
       if (present?.backup) writeInfo(mirror, "last_backup", present.backup);
       // On a full disk the log would stay behind, and with it what it holds.
       mirror.db.pragma("journal_mode = DELETE");
@@ -131,8 +132,8 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
     const unknown = "hosts forgotten after this backup must be forgotten again: `brandapi forget --host ID`";
     if (!present) warn(hintFor(unknown, output));
     // Ends the log, so the mirror is one file. Fails if another program has it open.
-    if (present) await withFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
-    putInPlace(copy, db, aside);
+    if (present) await withMirrorFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
+    replaceMirror(copy, db, aside);
     if (kept) note(`The previous mirror is kept: ${kept}`);
     note(hintFor("Next: `brandapi sync` reads what is newer.", output));
     return { db, restored: from, kept, text: `${db}: restored from ${from}` };
@@ -143,10 +144,10 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
 
 /** Returns what the copy takes over from the present mirror; null if that is damaged. */
 async function readPresent(path: string) {
-  return await withFile(path, (mirror) => {
+  return await withMirrorFile(path, (mirror) => {
     checkIdentity(mirror);
     const [brand, backup] = ["brand_id", "last_backup"].map((name) => readInfo(mirror, name));
-    return { brand, backup, ...readKeptOut(mirror) };
+    return { brand, backup, ...readRedactionRules(mirror) };
   }).catch((error: Error) => {
     if (/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(codeOf(error.cause ?? error))) return null;
     throw error;

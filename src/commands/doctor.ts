@@ -11,8 +11,8 @@ import { withSnapshot } from "../query/select.js";
 import { details, resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { checkOwner, type Mirror, readInfo } from "../store/database.js";
-import { openMirrorOrNone } from "../store/open.js";
-import { isOfOtherShape } from "../store/rebuild.js";
+import { openMirrorOrEmpty } from "../store/open.js";
+import { hasOtherColumns } from "../store/rebuild.js";
 import { findDamage, schemaVersion } from "../store/schema.js";
 import { compareTables, differenceText } from "../store/table-check.js";
 import { readUnexpectedColumns, unexpectedText } from "../store/unexpected-values.js";
@@ -105,8 +105,8 @@ function print(
 }
 
 async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>> {
-  const mirror = await openMirrorOrNone(dbPath);
-  if (schemaVersion(mirror) !== "current" || isOfOtherShape(mirror)) {
+  const mirror = await openMirrorOrEmpty(dbPath);
+  if (schemaVersion(mirror) !== "current" || hasOtherColumns(mirror)) {
     mirror.db.close();
     return {
       text: `There is no mirror yet, or one of an older version: ${dbPath}`,

@@ -5,11 +5,11 @@ import { createReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import { MirrorBusy, UsageError } from "../errors.js";
-import { withFile, withMirror } from "../store/database.js";
+import { withMirror, withMirrorFile } from "../store/database.js";
 import { lockMirror } from "../store/lock.js";
 import { lastBackup } from "../store/mirror-copy.js";
 import { openMirrorReadOnly } from "../store/open.js";
-import { type KnownHost, keepOut, readHosts, scrub } from "../store/redaction.js";
+import { type KnownHost, readHosts, redactMirror, scrubFile } from "../store/redaction.js";
 import { beginRun, saveRun } from "../store/runs.js";
 import { printJson } from "../util/terminal.js";
 import { escapeLines } from "../util/terminal-text.js";
@@ -57,16 +57,16 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
     throw new UsageError("Nothing was forgotten.", { hint: "answer `y`, or add `--yes`" });
   const lock = await lockMirror(dbPath, { wait: false, ...deps });
   const forget = () =>
-    withFile(dbPath, (mirror) => {
+    withMirrorFile(dbPath, (mirror) => {
       const at = formatInstant(deps.clock.now());
       const { counts, lost } = mirror.transaction(() => {
-        const rewritten = keepOut(mirror, [id]);
+        const rewritten = redactMirror(mirror, [id]);
         const run = beginRun(mirror, "forget", at);
         saveRun(mirror, { ...run, finished_at: at, rows_changed: rewritten.total, outcome: "done" });
         return rewritten;
       });
       for (const each of lost) reporter.warn(each);
-      if (!scrub(mirror))
+      if (!scrubFile(mirror))
         throw new MirrorBusy("The host is forgotten, but the mirror's files still hold bytes of it.", {
           hint: `close programs that read the mirror, free space, then run \`brandapi forget --host ${id}\``,
         });

@@ -5,7 +5,7 @@ import type { GlobalOptions } from "../config/settings.js";
 import { mirrorPath, type Profile, readProfilesWithKey } from "../config/stored-profiles.js";
 import { oldestSuccess } from "../query/health.js";
 import { withMirror } from "../store/database.js";
-import { openMirrorOrNone } from "../store/open.js";
+import { openMirrorOrEmpty } from "../store/open.js";
 import { reasonOf } from "../util/failures.js";
 import { printJson, styleFor } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
@@ -42,7 +42,7 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<vo
 type Brand = ReturnType<typeof describe> & { profile: string; mirror: string };
 
 async function lastSuccess(path: string): Promise<string | null> {
-  return await withMirror(openMirrorOrNone(path), oldestSuccess);
+  return await withMirror(openMirrorOrEmpty(path), oldestSuccess);
 }
 
 /**

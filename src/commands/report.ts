@@ -11,7 +11,7 @@ import type { Document } from "../report/document.js";
 import { writeHtml } from "../report/page.js";
 import { writeText } from "../report/plain-text.js";
 import { makeReport } from "../report/sales-report.js";
-import { runUnderWay } from "../store/lock.js";
+import { findCurrentRun } from "../store/lock.js";
 import { printJson } from "../util/terminal.js";
 import { formatBytes } from "../util/text.js";
 
@@ -54,7 +54,7 @@ export async function run(options: ReportFlags, { deps }: Context): Promise<void
   const asked = parseRange(period, deps.clock.now());
   await readMirror(options, deps, async (reading) => {
     const { mirror, style, width = 80 } = reading;
-    const underWay = await runUnderWay(mirror.path);
+    const underWay = await findCurrentRun(mirror.path);
     const made = makeReport(mirror, asked, { now: deps.clock.now(), underWay });
     if (text) deps.stdout.write(writeText(made, { style, width: Math.min(80, width) }));
     else if (json) printJson(deps.stdout, made);

@@ -10,8 +10,8 @@ import { readProfiles } from "../config/stored-profiles.js";
 import { MirrorStale } from "../errors.js";
 import { type Health, type ResourceHealth, readHealth } from "../query/health.js";
 import { resources } from "../resources/registry.js";
-import { runUnderWay } from "../store/lock.js";
-import { type FailedRun, underWayText } from "../store/run-progress.js";
+import { findCurrentRun } from "../store/lock.js";
+import { currentRunText, type FailedRun } from "../store/run-progress.js";
 import { unexpectedText } from "../store/unexpected-values.js";
 import { isThere } from "../util/files.js";
 import { printJson, type Style } from "../util/terminal.js";
@@ -54,7 +54,7 @@ export async function run(options: StatusFlags, context: Context, names: readonl
   if (maxAge !== null && !isThere(settings.dbPath)) throw neverSynced;
   await readMirror(options, deps, async ({ mirror, reporter: { warn }, style, width }) => {
     const now = deps.clock.now();
-    const underWay = await runUnderWay(settings.dbPath);
+    const underWay = await findCurrentRun(settings.dbPath);
     const health = readHealth(mirror, chosen, { now, maxAgeMs: maxAge, underWay });
     const { kept, text } = keptOf(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...kept });
@@ -131,7 +131,7 @@ function statusText(health: Health, style: Style, width: number | undefined): st
 function marksOf({ checked_at, failed_run, resources, under_way }: Health): string[] {
   const marks = resources.flatMap((one) => marksOfResource(one).map((mark) => `${one.resource}: ${mark}`));
   if (failed_run) marks.unshift(`the ${failedRunText(failed_run)}`);
-  if (under_way) marks.unshift(`a run is under way ${underWayText(under_way, Date.parse(checked_at))}`);
+  if (under_way) marks.unshift(`a run is under way ${currentRunText(under_way, Date.parse(checked_at))}`);
   return marks;
 }
 

@@ -1,7 +1,7 @@
 import { details, resources } from "../resources/registry.js";
 import { detailsOf, type Resource } from "../resources/resource.js";
 import { type Mirror, readInfo } from "../store/database.js";
-import { type FailedRun, readFailedRun, type UnderWay } from "../store/run-progress.js";
+import { type CurrentRun, type FailedRun, readFailedRun } from "../store/run-progress.js";
 import {
   lastDone,
   lastFinding,
@@ -14,7 +14,7 @@ import {
   wasRead,
 } from "../store/runs.js";
 import { countRemoved, countUndated } from "../store/stored-record.js";
-import { readCoverage, readMarked } from "../store/sync-state.js";
+import { readCoverage, readMarkedSlices } from "../store/sync-state.js";
 import { readTableNote } from "../store/table-check.js";
 import { quote } from "../store/table-sql.js";
 import { readUnexpectedColumns, type UnexpectedColumn } from "../store/unexpected-values.js";
@@ -62,7 +62,7 @@ export interface Health {
   /** The names of the resources that are older than allowed. */
   stale: string[];
   /** The run that holds the mirror now. */
-  under_way: UnderWay | null;
+  under_way: CurrentRun | null;
   /** The last run, if it ended before it read anything, or because the API rejected the key. */
   failed_run: FailedRun | null;
   resources: ResourceHealth[];
@@ -73,7 +73,7 @@ export interface Health {
 export interface Look {
   now: number;
   maxAgeMs: number | null;
-  underWay: UnderWay | null;
+  underWay: CurrentRun | null;
 }
 
 /** Returns the health of these resources, as far as they were ever synced. */
@@ -123,7 +123,7 @@ export function readResourceHealth(mirror: Mirror, resource: Resource, look: Loo
   const ageMs = good ? now - Date.parse(good.started_at) : null;
   const spans = readCoverage(mirror, name);
   const covered = join(spans);
-  const marked = readMarked(mirror, name);
+  const marked = readMarkedSlices(mirror, name);
   const [oldest] = spans.toSorted((a, b) => a.readAt - b.readAt);
   const { run_id, started_at, finished_at, outcome, error } = last;
   const rows = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();

@@ -1,6 +1,6 @@
 import { orders as resource } from "../resources/orders.js";
 import type { Mirror } from "../store/database.js";
-import type { UnderWay } from "../store/run-progress.js";
+import type { CurrentRun } from "../store/run-progress.js";
 import { lastProven, type Run } from "../store/runs.js";
 import { views } from "../store/views/all-views.js";
 import { reachedAt, reads } from "../store/views/restatement-views.js";
@@ -16,7 +16,7 @@ export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered"
 }
 
 /** @param underWay the run that holds the mirror: a running sync is no evidence against the data; a killed one is */
-export function readProof(mirror: Mirror, underWay: UnderWay | null): Proof {
+export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
   const orders = readResourceHealth(mirror, resource, { now: 0, maxAgeMs: null, underWay });
   const latest = lastProven(mirror, "orders");
   return {

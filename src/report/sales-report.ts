@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../errors.js";
 import { layFigures, readFirstDay, readProof, readReached } from "../query/report-figures.js";
 import { type Mirror, readInfo } from "../store/database.js";
-import type { UnderWay } from "../store/run-progress.js";
+import type { CurrentRun } from "../store/run-progress.js";
 import { dayOf } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
 import type { Document } from "./document.js";
@@ -22,7 +22,7 @@ const sections = [salesSection, daysSection, monthsSection, restatedSection, hos
 export function makeReport(
   mirror: Mirror,
   asked: { since: number | undefined; until: number | undefined },
-  { now, underWay }: { now: number; underWay: UnderWay | null },
+  { now, underWay }: { now: number; underWay: CurrentRun | null },
 ): Document {
   const readTo = readReached(mirror);
   if (readTo === null)

@@ -70,7 +70,7 @@ export function brokenViews({ db }: Mirror): Map<string, string> {
  * Gives way to this program's tables: drops views and renames tables of the same names that somebody created. Returns a
  * sentence for each.
  */
-export function clearNames({ db }: Mirror, tables: readonly string[]): string[] {
+export function clearConflictingNames({ db }: Mirror, tables: readonly string[]): string[] {
   const find = db.prepare<[string], { name: string; type: string; sql: string }>(
     "SELECT name, type, sql FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) = ?",
   );

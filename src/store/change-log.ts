@@ -12,7 +12,7 @@ import { sameComputed } from "../util/amounts.js";
 import { type Covered, lastRead } from "../util/ranges.js";
 import type { Mirror } from "./database.js";
 import { datedOf, monthOf, type RecordRow } from "./records.js";
-import { openDoor } from "./redaction.js";
+import { createRedactor } from "./redaction.js";
 
 /** True if two states of a record are equal, whatever the order of members and the signatures of signed URLs. */
 export function sameRecord(a: Json, b: Json, resource: Resource): boolean {
@@ -155,7 +155,7 @@ export function asText(value: Json | undefined): string | null {
 /** Prepares comparing records of the API with the mirror's; of a resource with details, with the list's records. */
 export function openComparison(mirror: Mirror, resource: Resource) {
   const json = isMerged(resource) ? "coalesce(list_json, json)" : "json";
-  const door = openDoor(mirror);
+  const door = createRedactor(mirror);
   const find = mirror.db
     .prepare(`SELECT ${json} FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL`)
     .pluck();

@@ -25,7 +25,7 @@ export function checkForDamage(mirror: Mirror, now: number): void {
 }
 
 /** Records that the mirror was checked today, or created. */
-export function noteChecked(mirror: Mirror, now: number): void {
+export function noteDamageCheck(mirror: Mirror, now: number): void {
   writeInfo(mirror, checkedOn, formatInstant(now).slice(0, 10));
 }
 
@@ -33,7 +33,7 @@ export function noteChecked(mirror: Mirror, now: number): void {
  * Returns an error about a damaged mirror with the command that restores the last backup; any other error unchanged.
  * @param profile backups in the default folder have its name
  */
-export async function withRestoreHint(error: unknown, path: string, profile: string): Promise<unknown> {
+export async function addRestoreHint(error: unknown, path: string, profile: string): Promise<unknown> {
   const cause = error instanceof MirrorUnusable ? error.cause : error;
   if (!/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(cause))) return error;
   const backup = await findBackup(path, profile);

@@ -4,13 +4,13 @@ import { MirrorUnusable } from "../errors.js";
 import { codeOf, damagedHint } from "../util/failures.js";
 import { loadSqlite } from "../util/sqlite.js";
 import {
-  checkFile,
-  checkPlace,
-  idOf,
+  checkMirrorPath,
+  checkNotReplaced,
+  fileIdentity,
   mirrorFiles,
-  moveLogs,
+  moveLogFiles,
   readIntoMemory,
-  realPlace,
+  resolveMirrorPath,
 } from "./mirror-files.js";
 
 const damagedHeaderHint =
@@ -44,7 +44,7 @@ export interface OpenFile {
  * SQLite's error: then nothing is kept
  * @throws SQLite's SQLITE_BUSY if another program writes for too long
  */
-export function openTransaction(mirror: OpenFile): (last?: () => void) => void {
+export function beginTransaction(mirror: OpenFile): (last?: () => void) => void {
   const { db } = mirror;
   db.exec(outermost.before);
   return (last) => {
@@ -52,7 +52,7 @@ export function openTransaction(mirror: OpenFile): (last?: () => void) => void {
     if (!db.inTransaction) return;
     try {
       last?.();
-      checkFile(mirror);
+      checkNotReplaced(mirror);
       db.exec(outermost.after);
     } catch (error) {
       if (db.inTransaction) db.exec(outermost.undo);
@@ -69,13 +69,13 @@ const nested = {
 };
 
 /** Keeps all that `work` writes, or nothing. Inside another transaction it is a savepoint of that one. */
-export function transact<T>(mirror: OpenFile, work: () => T): T {
+export function runTransaction<T>(mirror: OpenFile, work: () => T): T {
   const { db } = mirror;
   const { before, after, undo } = db.inTransaction ? nested : outermost;
   db.exec(before);
   try {
     const result = work();
-    if (after === outermost.after) checkFile(mirror);
+    if (after === outermost.after) checkNotReplaced(mirror);
     db.exec(after);
     return result;
   } catch (error) {
@@ -90,8 +90,8 @@ export interface Mirror extends OpenFile {
   transaction<T>(work: () => T): T;
 }
 
-export function mirrorOf(opened: OpenFile): Mirror {
-  const mirror: Mirror = { ...opened, transaction: (work) => transact(mirror, work) };
+export function wrapDatabase(opened: OpenFile): Mirror {
+  const mirror: Mirror = { ...opened, transaction: (work) => runTransaction(mirror, work) };
   return mirror;
 }
 
@@ -103,13 +103,13 @@ export function closeMirror(mirror: Mirror): void {
   const { db, id, path } = mirror;
   if (db.inTransaction) db.exec("ROLLBACK");
   // SQLite leaves the log of a moved file where it was: a file that took its place would be read with that log.
-  if (id !== idOf(path)) emptyLog(mirror);
+  if (id !== fileIdentity(path)) truncateLog(mirror);
   db.close();
-  checkFile(mirror);
+  checkNotReplaced(mirror);
 }
 
 /** Moves all that the log holds into the mirror's file. @returns false if a program that reads the mirror prevents it */
-export function emptyLog({ db }: Mirror): boolean {
+export function truncateLog({ db }: Mirror): boolean {
   return db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0;
 }
 
@@ -132,19 +132,19 @@ export const busyMs = 1_000;
  * @throws MirrorUnusable if SQLite cannot open it
  */
 export async function connect(path: string, readonly: boolean): Promise<Mirror> {
-  checkPlace(path);
+  checkMirrorPath(path);
   const Sqlite = await loadSqlite();
-  const id = idOf(path);
+  const id = fileIdentity(path);
   let db: Database | undefined;
   try {
     db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
-    keepTempInMemory(db);
+    storeTempInMemory(db);
     // A table that somebody added may reference ours: moving or rebuilding rows must neither fail nor delete its rows.
     db.pragma("foreign_keys = OFF");
     // SQLite opens its log, by name, with the first read.
     db.pragma("schema_version");
-    checkFile({ id, path });
-    return mirrorOf({ db, path, id });
+    checkNotReplaced({ id, path });
+    return wrapDatabase({ db, path, id });
   } catch (error) {
     db?.close();
     if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(codeOf(error))) throw asMirrorError(error, path);
@@ -152,8 +152,8 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   // SQLite opens a database in WAL mode only where it can create the files beside it.
   try {
     db = new Sqlite(readIntoMemory(path), { readonly });
-    keepTempInMemory(db);
-    return mirrorOf({ db, path, id });
+    storeTempInMemory(db);
+    return wrapDatabase({ db, path, id });
   } catch (error) {
     db?.close();
     throw asMirrorError(error, path);
@@ -161,7 +161,7 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
 }
 
 /** Sorting and temporary tables need no temporary folder, which a read-only system does not have. */
-function keepTempInMemory(db: Database): void {
+function storeTempInMemory(db: Database): void {
   db.pragma("temp_store = MEMORY");
 }
 
@@ -178,13 +178,13 @@ export async function withMirror<T>(opening: Promise<Mirror>, work: Work<T>): Pr
 }
 
 /** Opens the file at a path for writing, as long as `work` takes. */
-export async function withFile<T>(path: string, work: Work<T>): Promise<T> {
+export async function withMirrorFile<T>(path: string, work: Work<T>): Promise<T> {
   return await withMirror(connect(path, false), work);
 }
 
 /** Creates an empty mirror for its owner alone (0600), and its folder. It is complete when it appears at its path. */
-export async function createFile(path: string): Promise<void> {
-  const place = realPlace(path);
+export async function createMirrorFile(path: string): Promise<void> {
+  const place = resolveMirrorPath(path);
   const temporary = `${place}-new`;
   const clear = () => {
     for (const one of mirrorFiles(temporary)) rmSync(one, { force: true });
@@ -196,11 +196,11 @@ export async function createFile(path: string): Promise<void> {
     closeSync(openSync(temporary, "a", 0o600));
     const db = new Sqlite(temporary);
     try {
-      layOut(db);
+      setFileFormat(db);
     } finally {
       db.close();
     }
-    moveLogs(place, `${place}-old`);
+    moveLogFiles(place, `${place}-old`);
     renameSync(temporary, place);
   } finally {
     clear();
@@ -208,7 +208,7 @@ export async function createFile(path: string): Promise<void> {
 }
 
 /** Sets the form of a mirror's file, as far as it can still be chosen. */
-export function layOut(db: Database): void {
+export function setFileFormat(db: Database): void {
   // A record is about a kilobyte: large pages waste less on it.
   db.pragma("page_size = 16384");
   db.pragma("journal_mode = WAL");
@@ -227,7 +227,7 @@ export function writeInfo(mirror: Mirror, name: string, value: string): void {
   ).run(name, value);
 }
 
-export function forgetInfo(mirror: Mirror, name: string): void {
+export function deleteInfo(mirror: Mirror, name: string): void {
   statement(mirror, "DELETE FROM mirror_info WHERE name = ?").run(name);
 }
 

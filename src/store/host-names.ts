@@ -9,7 +9,7 @@ interface HostNames {
 }
 
 /** A row of the table `host_names`, as far as it is compared. */
-interface Known extends HostNames {
+interface StoredName extends HostNames {
   read_at: string;
 }
 
@@ -24,10 +24,10 @@ export function openHostNames(mirror: Mirror) {
     "SELECT username, name, read_at FROM host_names WHERE host_id = ? ORDER BY read_at DESC LIMIT 1",
   );
   const insert = statement(mirror, "INSERT INTO host_names VALUES (?, ?, ?, ?)");
-  const known = new Map<string, Known | undefined>();
+  const known = new Map<string, StoredName | undefined>();
 
   function add(id: string, { username, name }: HostNames, readAt: string): void {
-    if (!known.has(id)) known.set(id, newest.get(id) as Known | undefined);
+    if (!known.has(id)) known.set(id, newest.get(id) as StoredName | undefined);
     const before = known.get(id);
     const now = { username, name: name ?? before?.name ?? null };
     if (before && before.username === now.username && before.name === now.name) return;

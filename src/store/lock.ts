@@ -5,8 +5,8 @@ import { MirrorBusy } from "../errors.js";
 import { codeOf } from "../util/failures.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { connect, type Mirror, withMirror } from "./database.js";
-import { checkPlace, realPlace } from "./mirror-files.js";
-import { readUnderWay, type UnderWay, underWayText } from "./run-progress.js";
+import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
+import { type CurrentRun, currentRunText, readCurrentRun } from "./run-progress.js";
 
 const pollMs = 250;
 
@@ -22,17 +22,17 @@ export async function lockMirror(
   options: { wait: boolean; clock: Clock; signal: AbortSignal; queued?(text: string): void },
 ): Promise<{ release(): void }> {
   const { clock, queued, signal, wait } = options;
-  checkPlace(path);
-  const lockPath = `${realPlace(path)}-lock`;
+  checkMirrorPath(path);
+  const lockPath = `${resolveMirrorPath(path)}-lock`;
   // SQLite alone would create it readable for everybody: 0644.
   if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
   const Sqlite = await loadSqlite();
   // A process that only looks whether the lock is held is gone in a moment.
   const db = new Sqlite(lockPath, { timeout: 100 });
   try {
-    for (let isQueued = false; !tryToTake(db); isQueued = true) {
-      const other = isQueued && wait ? null : await runUnderWay(path);
-      const which = other === null ? "" : ` ${underWayText(other, clock.now())}`;
+    for (let isQueued = false; !tryLock(db); isQueued = true) {
+      const other = isQueued && wait ? null : await findCurrentRun(path);
+      const which = other === null ? "" : ` ${currentRunText(other, clock.now())}`;
       if (!wait)
         throw new MirrorBusy(`Another run holds this mirror${which}: ${path}.`, {
           hint: "wait for it to end; `sync`, `verify` and `download` queue behind it with `--wait`",
@@ -50,23 +50,23 @@ export async function lockMirror(
 }
 
 /** Returns the run that holds the mirror now; null if there is none. */
-export async function runUnderWay(path: string): Promise<UnderWay | null> {
-  const lockPath = `${existsSync(path) ? realPlace(path) : path}-lock`;
+export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
+  const lockPath = `${existsSync(path) ? resolveMirrorPath(path) : path}-lock`;
   const since = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
-  if (since === undefined || !(await isHeld(lockPath))) return null;
+  if (since === undefined || !(await isLocked(lockPath))) return null;
   const silent = { started_at: new Date(since).toISOString(), progress: null };
   if (!existsSync(path)) return silent;
-  const read = (mirror: Mirror) => readUnderWay(mirror, since);
+  const read = (mirror: Mirror) => readCurrentRun(mirror, since);
   // Opening the mirror for its own sake reports what is wrong with it.
   return await withMirror(connect(path, true), read).catch(() => silent);
 }
 
 /** Takes the lock, unless another process has it. @returns true if it was taken */
-function tryToTake(db: Database): boolean {
+function tryLock(db: Database): boolean {
   return !isBusy(() => db.exec("BEGIN EXCLUSIVE"));
 }
 
-async function isHeld(lockPath: string): Promise<boolean> {
+async function isLocked(lockPath: string): Promise<boolean> {
   const Sqlite = await loadSqlite();
   const db = new Sqlite(lockPath, { timeout: 0, readonly: true });
   try {

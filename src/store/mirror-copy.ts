@@ -14,8 +14,8 @@ import { MirrorUnusable } from "../errors.js";
 import { codeOf, reasonOf } from "../util/failures.js";
 import { makeFolder } from "../util/files.js";
 import { beginPart, endPart } from "../util/temp-files.js";
-import { type Mirror, readInfo, withFile } from "./database.js";
-import { moveLogs, realPlace } from "./mirror-files.js";
+import { type Mirror, readInfo, withMirrorFile } from "./database.js";
+import { moveLogFiles, resolveMirrorPath } from "./mirror-files.js";
 import { checkIdentity, findDamage, schemaVersion } from "./schema.js";
 
 /** The number of records, of their versions and of changes, and all runs: one text. */
@@ -43,7 +43,7 @@ export async function copyMirror(
     const cause = error.cause ?? error;
     throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(codeOf(cause)) ? unsound(reasonOf(cause)) : error;
   };
-  const expected = await withFile(from, async (mirror) => {
+  const expected = await withMirrorFile(from, async (mirror) => {
     checkIdentity(mirror);
     if (schemaVersion(mirror) === "none") throw unsound("it is empty");
     closeSync(openSync(copy, "wx", 0o600));
@@ -54,7 +54,7 @@ export async function copyMirror(
     await catchSignals(() => mirror.db.backup(copy));
     return stored;
   }).catch(refuse);
-  await withFile(copy, (copied) => {
+  await withMirrorFile(copy, (copied) => {
     // A file in WAL mode could not be opened in a folder that is not writable.
     copied.db.pragma("journal_mode = DELETE");
     const damage = findDamage(copied) ?? (read(copied) === expected ? null : "its rows differ");
@@ -68,7 +68,7 @@ export async function copyMirror(
  * @returns its path, and when it was made (ISO 8601)
  */
 export async function backUpBeforeMigration({ path }: Mirror): Promise<{ at: string; path: string }> {
-  const place = realPlace(path);
+  const place = resolveMirrorPath(path);
   const folder = join(dirname(place), "backups");
   makeFolder(folder, 0o700);
   // A killed process leaves a temporary copy, which the next copy into the folder removes.
@@ -82,14 +82,14 @@ export async function backUpBeforeMigration({ path }: Mirror): Promise<{ at: str
 }
 
 /** Puts a file in a mirror's place, which is never empty meanwhile. The present mirror is kept under another name. */
-export function putInPlace(file: string, place: string, aside: string): void {
+export function replaceMirror(file: string, place: string, aside: string): void {
   try {
     if (existsSync(place)) linkSync(place, aside);
   } catch {
     // Some disks have no links.
     copyFileSync(place, aside, constants.COPYFILE_EXCL);
   }
-  moveLogs(place, aside);
+  moveLogFiles(place, aside);
   renameSync(file, place);
 }
 

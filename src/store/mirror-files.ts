@@ -18,7 +18,7 @@ import { makeFolder } from "../util/files.js";
  * @returns true if there is a file
  * @throws MirrorUnusable for a folder or a device, before anything is created or opened
  */
-export function checkPlace(path: string): boolean {
+export function checkMirrorPath(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found || found.isFile()) return found !== undefined;
   throw new MirrorUnusable(`A mirror is a file, and this is a folder or a device: ${path}.`, {
@@ -29,11 +29,11 @@ export function checkPlace(path: string): boolean {
 }
 
 /** Returns the path with its links resolved, also of a file that does not exist yet, and creates its folder (0700). */
-export function realPlace(path: string): string {
+export function resolveMirrorPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-    return realPlace(resolve(folder, readlinkSync(path)));
+    return resolveMirrorPath(resolve(folder, readlinkSync(path)));
   makeFolder(folder, 0o700);
   return join(realpathSync(folder), basename(path));
 }
@@ -44,13 +44,13 @@ export function mirrorFiles(path: string): string[] {
 }
 
 /** Moves logs beside a mirror, or left behind by one that was moved away: SQLite would read a new file with them. */
-export function moveLogs(path: string, aside: string): void {
+export function moveLogFiles(path: string, aside: string): void {
   for (const end of ["-wal", "-shm", "-journal"])
     if (existsSync(path + end)) renameSync(path + end, aside + end);
 }
 
 /** Returns device and inode of the file at a path, links followed; null if there is none. */
-export function idOf(path: string): string | null {
+export function fileIdentity(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
     return `${dev}:${ino}`;
@@ -63,8 +63,8 @@ export function idOf(path: string): string | null {
  * Checks that the file at the mirror's path is the one that was opened (A12): before each commit, and when a run ends.
  * @throws MirrorUnusable if it was replaced or removed
  */
-export function checkFile({ id, path }: { id: string | null; path: string }): void {
-  const now = id === null ? null : idOf(path);
+export function checkNotReplaced({ id, path }: { id: string | null; path: string }): void {
+  const now = id === null ? null : fileIdentity(path);
   if (now === id) return;
   const [what, hint] =
     now === null

@@ -6,21 +6,21 @@ import {
   asMirrorError,
   busyMs,
   connect,
-  createFile,
-  layOut,
+  createMirrorFile,
   type Mirror,
-  mirrorOf,
+  setFileFormat,
+  wrapDatabase,
   writeInfo,
 } from "./database.js";
-import { runUnderWay } from "./lock.js";
+import { findCurrentRun } from "./lock.js";
 import { backUpBeforeMigration } from "./mirror-copy.js";
-import { checkPlace, isWritable } from "./mirror-files.js";
-import { isOutdated, reproject } from "./rebuild.js";
+import { checkMirrorPath, isWritable } from "./mirror-files.js";
+import { hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
 import { checkIdentity, migrate, schemaVersion } from "./schema.js";
 import { createViews, viewsToMake } from "./views/all-views.js";
 
 /** How long to wait for a different program that writes, in milliseconds. */
-const patienceMs = 10_000;
+const migrationBusyMs = 10_000;
 
 export interface OpenOptions {
   /** True for a copy of a mirror, such as a backup that is restored: it is migrated without a backup. */
@@ -36,19 +36,19 @@ export interface OpenOptions {
  */
 export async function openMirror(path: string, options: OpenOptions = {}): Promise<Mirror> {
   const { isCopy = false, reporter = silentReporter } = options;
-  if (!checkPlace(path)) await createFile(path);
-  return await opened(path, false, async (mirror) => {
+  if (!checkMirrorPath(path)) await createMirrorFile(path);
+  return await connectAnd(path, false, async (mirror) => {
     const isOlder = schemaVersion(mirror) === "older";
     const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
-    layOut(mirror.db);
+    setFileFormat(mirror.db);
     mirror.db.pragma("synchronous = NORMAL");
     mirror.db.pragma("cache_size = -16000");
     mirror.db.pragma("wal_autocheckpoint = 1000");
-    mirror.db.pragma(`busy_timeout = ${patienceMs}`);
+    mirror.db.pragma(`busy_timeout = ${migrationBusyMs}`);
     const lost = mirror.transaction(() => {
       const brokenBefore = isOlder ? brokenViews(mirror) : new Map<string, string>();
       migrate(mirror.db);
-      const objects = [...reproject(mirror), ...createViews(mirror)];
+      const objects = [...rebuildOutdatedTables(mirror), ...createViews(mirror)];
       if (backup !== null) writeInfo(mirror, "last_backup", JSON.stringify(backup));
       if (!isOlder) return objects;
       const broken = [...brokenViews(mirror)].filter(([name]) => !brokenBefore.has(name));
@@ -73,22 +73,23 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
  * @throws ConfigurationError if there is no mirror yet; MirrorBusy while an older version writes into it
  */
 export async function openMirrorReadOnly(path: string, options: OpenOptions = {}): Promise<Mirror> {
-  if (!checkPlace(path))
+  if (!checkMirrorPath(path))
     throw new ConfigurationError(`No mirror yet: ${path}.`, {
       hint: "run `brandapi sync` first, or `brandapi demo`",
     });
-  return await opened(path, true, async (mirror) => {
+  return await connectAnd(path, true, async (mirror) => {
     const version = schemaVersion(mirror);
     if (version === "none")
       throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
-    if (version === "current" && !isOutdated(mirror) && viewsToMake(mirror).length === 0) return mirror;
+    if (version === "current" && !hasOutdatedTables(mirror) && viewsToMake(mirror).length === 0)
+      return mirror;
     mirror.db.close();
     if (!isWritable(path))
       throw new MirrorUnusable(`An older version wrote this mirror, and it is read-only: ${path}.`, {
         hint: "open it once where it can be written, for example with `brandapi status`; a copy will do: name it with `--db`",
       });
     // Its tables would change from one statement of that run to the next.
-    if (version === "older" && (await runUnderWay(path)))
+    if (version === "older" && (await findCurrentRun(path)))
       throw new MirrorBusy(`A run holds this mirror, which an older version wrote: ${path}.`, {
         hint: "wait for it to end: then this version brings the mirror up to date",
       });
@@ -101,18 +102,18 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
  * Opens the mirror for reading; without one, an empty one in memory.
  * @throws MirrorUnusable if the file is no mirror of this version or an older one
  */
-export async function openMirrorOrNone(path: string): Promise<Mirror> {
-  const found = checkPlace(path) ? await opened(path, true, async (mirror) => mirror) : undefined;
+export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
+  const found = checkMirrorPath(path) ? await connectAnd(path, true, async (mirror) => mirror) : undefined;
   if (found && schemaVersion(found) !== "none") return found;
   found?.db.close();
   const Sqlite = await loadSqlite();
-  const mirror = mirrorOf({ db: new Sqlite(":memory:"), path, id: null });
+  const mirror = wrapDatabase({ db: new Sqlite(":memory:"), path, id: null });
   migrate(mirror.db);
   return mirror;
 }
 
 /** Connects, and closes again if the file is no mirror or `prepare` fails. */
-async function opened(
+async function connectAnd(
   path: string,
   isReadOnly: boolean,
   prepare: (mirror: Mirror) => Promise<Mirror>,

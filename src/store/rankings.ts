@@ -1,7 +1,7 @@
 import type { Json } from "../resources/resource.js";
 import { numberFromText, sameAmount } from "../util/amounts.js";
 import type { Mirror } from "./database.js";
-import { openDoor } from "./redaction.js";
+import { createRedactor } from "./redaction.js";
 import { valueAt } from "./values.js";
 
 const figures = ["clicks", "buy_now_clicks", "orders", "sales"] as const;
@@ -20,7 +20,7 @@ interface HostFigures extends Record<(typeof figures)[number], number | null> {
  */
 export function keepSnapshot(mirror: Mirror, date: string, readAt: string, rows: readonly Json[]): void {
   const { db } = mirror;
-  const door = openDoor(mirror);
+  const door = createRedactor(mirror);
   const last = db.prepare<[string | null, string], HostFigures>(
     `SELECT host_id, host_username, clicks, buy_now_clicks, orders, sales FROM analytics_hosts_snapshots
      WHERE host_id IS ? AND date < ? ORDER BY date DESC LIMIT 1`,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { details, resources } from "../resources/registry.js";
 import type { Json, Resource } from "../resources/resource.js";
 import { tablesOf } from "../resources/table-shape.js";
-import { clearNames, readAddedObjects, restoreAddedObjects } from "./added-objects.js";
+import { clearConflictingNames, readAddedObjects, restoreAddedObjects } from "./added-objects.js";
 import { dropDeclared, dropValueNames, openColumns, watchMembers } from "./columns.js";
 import { type Mirror, readInfo, statement, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
@@ -19,12 +19,12 @@ import type { Complaint } from "./values.js";
  */
 
 /** True if some typed table is missing, or not as this version declares it. */
-export function isOutdated(mirror: Mirror): boolean {
+export function hasOutdatedTables(mirror: Mirror): boolean {
   return [...resources, ...details].some((resource) => !isCurrent(mirror, resource));
 }
 
 /** True if some typed table was made by another version, with other columns. */
-export function isOfOtherShape(mirror: Mirror): boolean {
+export function hasOtherColumns(mirror: Mirror): boolean {
   return [...resources, ...details].some((resource) => !hasShape(mirror, resource));
 }
 
@@ -32,9 +32,10 @@ export function isOfOtherShape(mirror: Mirror): boolean {
  * Brings every typed table to this version's shape, and creates missing ones. Call it in a transaction.
  * @returns a sentence for each index and trigger that somebody added and that no longer fits
  */
-export function reproject(mirror: Mirror): string[] {
+export function rebuildOutdatedTables(mirror: Mirror): string[] {
   const all = [...resources, ...details];
-  const cleared = readInfo(mirror, removedTables) === null ? clearNames(mirror, all.flatMap(removedOf)) : [];
+  const cleared =
+    readInfo(mirror, removedTables) === null ? clearConflictingNames(mirror, all.flatMap(removedOf)) : [];
   writeInfo(mirror, removedTables, "separate");
   const outdated = all.filter((resource) => !isCurrent(mirror, resource));
   const lost = outdated.flatMap((resource) => rebuild(mirror, resource));

@@ -9,7 +9,7 @@ import { openNotices, watchMembers } from "./columns.js";
 import type { Mirror } from "./database.js";
 import { openHostNames } from "./host-names.js";
 import { openTables } from "./projection.js";
-import { openDoor } from "./redaction.js";
+import { createRedactor } from "./redaction.js";
 import { type Run, saveRun } from "./runs.js";
 import { keyOf, type StoredRow, storedRecord } from "./stored-record.js";
 import { openUnexpectedValues } from "./unexpected-values.js";
@@ -279,7 +279,7 @@ export function openRecords(
   const unexpected = openUnexpectedValues(mirror);
   const complain = (complaint: Complaint) =>
     complaint.kind === "type" ? unexpected.add(recordId, complaint) : notice(complaint);
-  const door = openDoor(mirror);
+  const door = createRedactor(mirror);
   const table = openRecordTable(mirror, resource);
   const log = openChangeLog(mirror, resource, { runId: run.run_id, ...readings });
   const writeRecord = openRecordWriter(resource, table, log);

@@ -2,7 +2,7 @@ import { details, resources } from "../resources/registry.js";
 import { isObject, type Json } from "../resources/resource.js";
 import { codeOf } from "../util/failures.js";
 import { diffRecords } from "./change-log.js";
-import { emptyLog, forgetInfo, type Mirror, readInfo, statement, writeInfo } from "./database.js";
+import { deleteInfo, type Mirror, readInfo, statement, truncateLog, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
 import { rebuildTables } from "./rebuild.js";
 
@@ -45,14 +45,14 @@ export function readHosts(mirror: Mirror): KnownHost[] {
 }
 
 /** Returns what a mirror does not keep: members by the end of their path, and hosts, but for their ids. */
-export function readKeptOut(mirror: Mirror) {
+export function readRedactionRules(mirror: Mirror) {
   const read = (name: string): string[] => JSON.parse(readInfo(mirror, name) ?? "[]");
   return { omit: read("omit"), forgotten: read("forgotten") };
 }
 
 /** Returns the one function that drops members of a resource's records: those omitted, and those of forgotten hosts. */
-export function openDoor(mirror: Mirror): (value: Json, resource: string) => Json {
-  const { omit, forgotten } = readKeptOut(mirror);
+export function createRedactor(mirror: Mirror): (value: Json, resource: string) => Json {
+  const { omit, forgotten } = readRedactionRules(mirror);
   const rules = omit.map((rule) => rule.split(":").reverse());
   const hosts = new Set(forgotten);
   if (rules.length + hosts.size === 0) return (value) => value;
@@ -78,21 +78,21 @@ export function openDoor(mirror: Mirror): (value: Json, resource: string) => Jso
  * @returns how many records were rewritten, in all and by resource, and a sentence for each index and trigger that somebody
  * added and that was lost
  */
-export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonly string[]) {
-  const known = readKeptOut(mirror);
+export function redactMirror(mirror: Mirror, hosts: readonly string[], omit?: readonly string[]) {
+  const known = readRedactionRules(mirror);
   return mirror.transaction(() => {
     writeInfo(mirror, "omit", JSON.stringify(omit ?? known.omit));
     writeInfo(mirror, "forgotten", JSON.stringify([...new Set([...known.forgotten, ...hosts])]));
     const counts: Record<string, number> = {};
-    const affected = findAffected(mirror);
+    const affected = findUnredacted(mirror);
     if (affected.length > 0) writeInfo(mirror, "to_scrub", "1");
     for (const record of affected) {
-      for (const sql of rewriting) statement(mirror, sql).run(record);
+      for (const sql of redactRecord) statement(mirror, sql).run(record);
       counts[record.resource] = (counts[record.resource] ?? 0) + 1;
     }
     const changed = [...resources, ...details].filter(({ name }) => name in counts);
     const lost = rebuildTables(mirror, changed);
-    mirror.db.exec(snapshots);
+    mirror.db.exec(redactSnapshots);
     if (affected.length > 0) rebuildHostNames(mirror);
     return { total: affected.length, counts, lost };
   });
@@ -102,7 +102,7 @@ export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonl
  * Rewrites the file after data was taken out, because its free pages and its log still hold that data.
  * @returns false if the disk is full, or a program that reads the mirror holds its log: the next call tries again
  */
-export function scrub(mirror: Mirror): boolean {
+export function scrubFile(mirror: Mirror): boolean {
   if (readInfo(mirror, "to_scrub") === null) return true;
   try {
     mirror.db.exec("VACUUM");
@@ -110,12 +110,12 @@ export function scrub(mirror: Mirror): boolean {
     if (codeOf(error) === "SQLITE_FULL") return false;
     throw error;
   }
-  if (!emptyLog(mirror)) return false;
-  mirror.transaction(() => forgetInfo(mirror, "to_scrub"));
+  if (!truncateLog(mirror)) return false;
+  mirror.transaction(() => deleteInfo(mirror, "to_scrub"));
   return true;
 }
 
-const rewriting = [
+const redactRecord = [
   // A change can be of an object that holds what was dropped, or of a part of it.
   `DELETE FROM changes WHERE resource = @resource AND key = @key AND kind = 'changed' AND EXISTS (
      SELECT 1 FROM (SELECT json FROM records WHERE record_id = @id
@@ -125,20 +125,20 @@ const rewriting = [
   "UPDATE record_versions SET json = redacted(@resource, json) WHERE record_id = @id",
 ];
 
-const snapshots = `UPDATE analytics_hosts_snapshots SET host_username =
+const redactSnapshots = `UPDATE analytics_hosts_snapshots SET host_username =
   redacted('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
     ->> '$.host.username'`;
 
 /** Returns the records that hold what is kept out, now or in their history. Gives the connection the SQL functions for that. */
-export function findAffected(mirror: Mirror) {
-  const door = openDoor(mirror);
+export function findUnredacted(mirror: Mirror) {
+  const door = createRedactor(mirror);
   const redact = (resource: string, json: string) => door(JSON.parse(json), resource);
   mirror.db.function("redacted", (resource, json) => json && JSON.stringify(redact(resource, json)));
   mirror.db.function("redacted_fields", (resource, json) => {
     const changes = diffRecords(JSON.parse(json), redact(resource, json));
     return JSON.stringify(changes.map(({ field }) => field));
   });
-  const { omit, forgotten } = readKeptOut(mirror);
+  const { omit, forgotten } = readRedactionRules(mirror);
   if (omit.length + forgotten.length === 0) return [];
   const select = `SELECT record_id AS id, resource, key FROM records AS r
     WHERE redacted(resource, json) <> json OR redacted(resource, list_json) <> list_json OR EXISTS (

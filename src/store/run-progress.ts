@@ -1,9 +1,9 @@
 import { counted } from "../util/text.js";
 import { formatInstant, formatSpan, minuteOf } from "../util/times.js";
-import { forgetInfo, type Mirror, readInfo, writeInfo } from "./database.js";
+import { deleteInfo, type Mirror, readInfo, writeInfo } from "./database.js";
 
 /** The run that holds a mirror, as another process sees it. Times are ISO 8601. */
-export interface UnderWay {
+export interface CurrentRun {
   started_at: string;
   /** The progress it noted last; null if it has not begun to read. */
   progress: RunProgress | null;
@@ -44,7 +44,7 @@ export function noteProgress(mirror: Mirror, progress: RunProgress): void {
 export function noteFailedRun(mirror: Mirror, run: FailedRun | null): void {
   mirror.transaction(() => {
     if (run) writeInfo(mirror, failedName, JSON.stringify(run));
-    else forgetInfo(mirror, failedName);
+    else deleteInfo(mirror, failedName);
   });
 }
 
@@ -54,7 +54,7 @@ export function readFailedRun(mirror: Mirror): FailedRun | null {
 }
 
 /** @param since when the lock was taken, in milliseconds since 1970: an older note is of a run that was killed */
-export function readUnderWay(mirror: Mirror, since: number): UnderWay {
+export function readCurrentRun(mirror: Mirror, since: number): CurrentRun {
   const noted = readInfo(mirror, name);
   const progress = noted === null ? null : (JSON.parse(noted) as RunProgress);
   const isOfThis = progress !== null && Date.parse(progress.at) >= Math.floor(since);
@@ -62,7 +62,7 @@ export function readUnderWay(mirror: Mirror, since: number): UnderWay {
 }
 
 /** Returns `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431 requests, about 570 to go)`. */
-export function underWayText({ started_at, progress }: UnderWay, now: number): string {
+export function currentRunText({ started_at, progress }: CurrentRun, now: number): string {
   const age = formatSpan(Math.max(0, now - Date.parse(started_at)));
   return `since ${minuteOf(started_at)} UTC, ${age} ago (${progressText(progress)})`;
 }

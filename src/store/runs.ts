@@ -2,7 +2,7 @@ import { AccessForbidden, BrandapiError } from "../errors.js";
 import type { Covered } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { formatInstant } from "../util/times.js";
-import { forgetInfo, type Mirror, readInfo, statement, writeInfo } from "./database.js";
+import { deleteInfo, type Mirror, readInfo, statement, writeInfo } from "./database.js";
 import { readCoverage } from "./sync-state.js";
 
 /** The last refusal (402 or 403) of a resource. `at`: ISO 8601. */
@@ -18,7 +18,7 @@ const nameFor = (resource: string) => `refused:${resource}`;
 export function noteRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
   const name = nameFor(resource);
   mirror.transaction(() =>
-    refusal ? writeInfo(mirror, name, JSON.stringify(refusal)) : forgetInfo(mirror, name),
+    refusal ? writeInfo(mirror, name, JSON.stringify(refusal)) : deleteInfo(mirror, name),
   );
 }
 

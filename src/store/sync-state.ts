@@ -4,7 +4,7 @@ import { type Mirror, statement } from "./database.js";
 import { countPresent, parameters, present, presentIds } from "./stored-record.js";
 
 /** Returns the coverage with a newer reading laid over it. Neighbours of one run become one, as old as the older. */
-export function addCovered(all: readonly Covered[], added: Covered): Covered[] {
+export function addCoverage(all: readonly Covered[], added: Covered): Covered[] {
   const kept = all.flatMap((one) =>
     touches(one, added) ? subtract([one], [added]).map((piece) => ({ ...one, ...piece })) : [one],
   );
@@ -48,7 +48,7 @@ export function writeCoverage(
 }
 
 /** Records what is covered after an answer of a run: `--as-of` and `changes` look it up. */
-export function noteRunCoverage(mirror: Mirror, runId: number, covered: readonly Covered[]): void {
+export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonly Covered[]): void {
   statement(mirror, "DELETE FROM run_coverage WHERE run_id = ?").run(runId);
   const insert = statement(mirror, "INSERT INTO run_coverage VALUES (?, ?, ?)");
   for (const { from, to } of join(covered)) insert.run(runId, instantOrNull(from), formatInstant(to));
@@ -74,7 +74,7 @@ export class MissingRecords {
   }
 
   /** Notes records that a reading did not show, with the time they were last shown. @param before coverage before it */
-  note(ids: Iterable<number>, before: readonly Covered[]): void {
+  add(ids: Iterable<number>, before: readonly Covered[]): void {
     const note = this.#prepared("INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
     const find = this.#prepared(
       "SELECT dated_at AS dated, since_at AS since FROM records WHERE record_id = ?",
@@ -87,7 +87,7 @@ export class MissingRecords {
   }
 
   /** Forgets the records that a reading showed. */
-  forget(shown: Iterable<number>): void {
+  delete(shown: Iterable<number>): void {
     const any = this.#prepared("SELECT 1 FROM missing WHERE resource = ? LIMIT 1").get(this.resource);
     const forget = this.#prepared("DELETE FROM missing WHERE resource = ? AND record_id = ?");
     if (any !== undefined) for (const id of shown) forget.run(this.resource, id);
@@ -129,7 +129,7 @@ export interface MarkedSlice extends Range {
 }
 
 /** Returns a resource's marked slices, oldest dates first. */
-export function readMarked(mirror: Mirror, resource: string): MarkedSlice[] {
+export function readMarkedSlices(mirror: Mirror, resource: string): MarkedSlice[] {
   const rows = statement(mirror, "SELECT * FROM marked_slices WHERE resource = ? ORDER BY from_at").all(
     resource,
   ) as {
@@ -151,7 +151,7 @@ export function readMarked(mirror: Mirror, resource: string): MarkedSlice[] {
 }
 
 /** Replaces a resource's marked slices. */
-export function writeMarked(mirror: Mirror, resource: string, slices: readonly MarkedSlice[]): void {
+export function writeMarkedSlices(mirror: Mirror, resource: string, slices: readonly MarkedSlice[]): void {
   statement(mirror, "DELETE FROM marked_slices WHERE resource = ?").run(resource);
   const insert = statement(mirror, "INSERT INTO marked_slices VALUES (?, ?, ?, ?, ?, ?, ?)");
   for (const { from, to, readAt, runId, recordIds, fault } of slices) {
@@ -166,7 +166,7 @@ export function withoutRange(slices: readonly MarkedSlice[], range: Range): Mark
 }
 
 /** The records that one answer, or one whole list, shows of a range of dates. */
-export interface Shown {
+export interface RangeRecords {
   range: Range;
   /** The ids of all records that it showed. */
   ids: ReadonlySet<number>;
@@ -194,7 +194,7 @@ export class SyncState {
     private readonly resource: string,
   ) {
     this.#coverage = readCoverage(mirror, resource);
-    this.#marked = readMarked(mirror, resource);
+    this.#marked = readMarkedSlices(mirror, resource);
     this.missing = new MissingRecords(mirror, resource);
   }
 
@@ -208,22 +208,22 @@ export class SyncState {
    * @param shown the range that the answers showed whole; a list without dates is shown whole and covers up to an instant
    * @returns how many are missing
    */
-  cover({ range, ids, askedAt, runId }: Shown, shown: Range = range): number {
+  cover({ range, ids, askedAt, runId }: RangeRecords, shown: Range = range): number {
     const { mirror, resource } = this;
     const gone = presentIds(mirror, resource, shown).filter((id) => !ids.has(id));
-    this.missing.note(gone, this.#coverage);
-    this.#setCoverage(addCovered(this.#coverage, { ...range, readAt: askedAt, runId }), runId);
+    this.missing.add(gone, this.#coverage);
+    this.#setCoverage(addCoverage(this.#coverage, { ...range, readAt: askedAt, runId }), runId);
     if (this.#marked.some((slice) => touches(slice, range))) this.#unmark(range, ids);
     return gone.length;
   }
 
   /** Returns the marked slices, oldest dates first. They and the coverage do not overlap. */
-  marked(): readonly MarkedSlice[] {
+  markedSlices(): readonly MarkedSlice[] {
     return this.#marked;
   }
 
   /** Marks a slice: it is not covered, even if it was before. */
-  mark(slice: MarkedSlice): void {
+  markSlice(slice: MarkedSlice): void {
     const overlapped = this.#marked.filter((one) => touches(one, slice));
     // Undated records that are no longer returned stay in the slice: they become missing when it is covered.
     const undated = overlapped.flatMap(({ recordIds }) => recordIds).filter((id) => this.#isUndated(id));
@@ -246,17 +246,17 @@ export class SyncState {
     this.#setMarked(withoutRange(this.#marked, range));
     const after = this.markedIds();
     const gone = [...before].filter((id) => !after.has(id) && !returned.has(id) && this.#isUndated(id));
-    this.missing.note(gone, []);
+    this.missing.add(gone, []);
   }
 
   #setMarked(slices: readonly MarkedSlice[]): void {
     this.#marked = [...slices].sort((a, b) => a.from - b.from);
-    writeMarked(this.mirror, this.resource, this.#marked);
+    writeMarkedSlices(this.mirror, this.resource, this.#marked);
   }
 
   #setCoverage(coverage: readonly Covered[], runId: number): void {
     writeCoverage(this.mirror, this.resource, this.#coverage, coverage);
-    noteRunCoverage(this.mirror, runId, coverage);
+    writeRunCoverage(this.mirror, runId, coverage);
     this.#coverage = coverage;
   }
 
@@ -280,7 +280,7 @@ export class SyncState {
     return this.#row()?.cursor_ms ?? null;
   }
 
-  moveCursor(to: number): void {
+  setCursor(to: number): void {
     this.#set("cursor_ms = ?", to);
   }
 
@@ -294,23 +294,23 @@ export class SyncState {
   }
 
   /** Returns `--window` and `--audit` of the newest run; null before the first. */
-  used(): { windowMs: number; audit: number } | null {
+  lastOptions(): { windowMs: number; audit: number } | null {
     const row = this.#row();
     return row ? { windowMs: row.window_ms ?? 30 * dayMs, audit: row.audit_requests ?? 5 } : null;
   }
 
-  setUsed({ windowMs, audit }: { windowMs: number; audit: number }): void {
+  setLastOptions({ windowMs, audit }: { windowMs: number; audit: number }): void {
     this.#set("window_ms = ?, audit_requests = ?", windowMs, audit);
   }
 
   /** Returns the API's figures of each day (`YYYY-MM-DD`) as they were when the day's records were last read. */
-  figures(): ReadonlyMap<string, string> {
+  dailyTotals(): ReadonlyMap<string, string> {
     const select = statement(this.mirror, "SELECT day, figures FROM day_figures WHERE resource = ?").raw();
     return new Map(select.all(this.resource) as [string, string][]);
   }
 
   /** Replaces the totals of a range of complete days. A day without totals differs from any totals that the API has of it. */
-  replaceFigures({ from, to }: Range, figures: ReadonlyMap<string, string>): void {
+  replaceDailyTotals({ from, to }: Range, figures: ReadonlyMap<string, string>): void {
     const first = Number.isFinite(from) ? dayOf(from) : "";
     const last = dayOf(to);
     const drop = statement(this.mirror, "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?");

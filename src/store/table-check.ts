@@ -1,6 +1,6 @@
 import type { Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
-import { forgetInfo, type Mirror, readInfo, writeInfo } from "./database.js";
+import { deleteInfo, type Mirror, readInfo, writeInfo } from "./database.js";
 import { openRows, type Values } from "./projection.js";
 import { partOf, recordsOf, type StoredRecord } from "./stored-record.js";
 import { idColumn, type Part, quote, tableName } from "./table-sql.js";
@@ -135,7 +135,7 @@ export function noteTables(
   const note = differences.length === 0 ? null : { at, error: `tables differ from the records (${found})` };
   mirror.transaction(() => {
     if (note) writeInfo(mirror, `tables:${resource}`, JSON.stringify(note));
-    else forgetInfo(mirror, `tables:${resource}`);
+    else deleteInfo(mirror, `tables:${resource}`);
   });
   return note;
 }

@@ -20,7 +20,7 @@ export async function audit(run: DatedRun): Promise<void> {
   // At most from the cursor down to the beginning, and from the top down to the cursor.
   for (let turns = 0; turns < 2 && left() > 0; ) {
     const due = nextDue(state.coverage(), at, freshSince);
-    const slice = leastRecent(state.marked());
+    const slice = leastRecent(state.markedSlices());
     if (slice && slice.readAt < Math.min(freshSince, due?.readAt ?? freshSince)) {
       await readByPage(run, slice, left);
       continue;
@@ -29,7 +29,7 @@ export async function audit(run: DatedRun): Promise<void> {
     const isAtEnd = reached === Number.NEGATIVE_INFINITY;
     if (isAtEnd) turns += 1;
     at = isAtEnd ? now : reached - 1;
-    mirror.transaction(() => state.moveCursor(at));
+    mirror.transaction(() => state.setCursor(at));
   }
 }
 

@@ -20,7 +20,7 @@ export function markedText({
   resource,
   state,
 }: Pick<DatedRun, "mirror" | "resource" | "state">): string | null {
-  const newest = state.marked().at(-1);
+  const newest = state.markedSlices().at(-1);
   const undated = countUndated(mirror, resource.name);
   if (!newest) return undated > 0 ? `${counted(undated, "record")} without a readable date` : null;
   const records = counted(state.markedIds().size, "such record");
@@ -121,11 +121,11 @@ export async function readSlice(run: DatedRun, slice: Range): Promise<void> {
       run,
       entries.flatMap(([name, one]) => (faults.has(name) ? one : [])),
     );
-    state.missing.forget(sound.ids);
+    state.missing.delete(sound.ids);
     if (changesOf(run) > changesBefore || faults.size > 0) dropDays(run, slice);
     if (faults.size > 0) {
       const recordIds = [...faulty.ids, ...faulty.copies.map(({ id }) => id)];
-      state.mark({ ...slice, readAt: askedAt, runId: row.run_id, recordIds, fault });
+      state.markSlice({ ...slice, readAt: askedAt, runId: row.run_id, recordIds, fault });
     } else if (list.isComplete)
       cover(run, { range: slice, ids: new Set(sound.ids), askedAt, runId: row.run_id });
     return [...sound.copies, ...faulty.copies];
@@ -171,10 +171,10 @@ export async function settleCopies(run: DatedRun, copies: readonly Copy[], asked
       if (isListedTwice && copySecond) {
         const fault = repeatedText(keyOf(resource, value, 0));
         dropDays(run, copySecond);
-        state.mark({ ...copySecond, readAt: askedAt, runId: row.run_id, recordIds: [id], fault });
+        state.markSlice({ ...copySecond, readAt: askedAt, runId: row.run_id, recordIds: [id], fault });
       } else {
         store.write([value], { readAt: formatInstant(askedAt) });
-        state.missing.forget([id]);
+        state.missing.delete([id]);
       }
     });
   }
@@ -187,7 +187,7 @@ function secondOf(dated: number | null): Range | null {
 }
 
 function isReadByRun({ row, state }: DatedRun, { from }: Range): boolean {
-  return [...state.coverage(), ...state.marked()].some(
+  return [...state.coverage(), ...state.markedSlices()].some(
     (one) => one.runId === row.run_id && includes(one, from),
   );
 }

@@ -110,7 +110,7 @@ export async function* halve(
 /** Counts the ranges that were never read, oldest first. Marked slices were read. */
 export async function countUnread(run: DatedRun): Promise<Counted[]> {
   const counts: Counted[] = [];
-  for (const range of subtract([everything], [...run.state.coverage(), ...run.state.marked()]))
+  for (const range of subtract([everything], [...run.state.coverage(), ...run.state.markedSlices()]))
     counts.push(await count(run, range));
   return counts;
 }

@@ -32,7 +32,7 @@ export async function askFigures(run: DatedRun): Promise<ReadonlyMap<string, str
     const isDown = error instanceof ApiUnavailable && error.everywhere;
     const isRefused = error instanceof AnswerRefused || endsEverything(error);
     if (!(error instanceof BrandapiError) || isDown || isRefused) throw error;
-    const level = state.figures().size > 0 ? "warn" : "note";
+    const level = state.dailyTotals().size > 0 ? "warn" : "note";
     reporter[level](
       `${resource.name}: the API gave no figures by day: a late change to an old record shows only when it is read again in turn (${error.message})`,
     );
@@ -64,7 +64,7 @@ export function dayNameOf(point: Json, { day }: DailyFigures): string {
 
 /** Drops the figures of the days that changed: if only a part of a day was read, its records are not those of its figures. */
 export function dropDays({ state }: DatedRun, changed: Range): void {
-  state.replaceFigures(daysOf(changed), new Map());
+  state.replaceDailyTotals(daysOf(changed), new Map());
 }
 
 /** Keeps the figures of the days that this run has read whole, in the transaction that covers what made them whole. */
@@ -72,7 +72,7 @@ export function keepDays({ figures, row, state }: DatedRun, covers: Range): void
   const read = join(state.coverage().filter(({ runId }) => runId === row.run_id));
   const around = read.filter((one) => touches(one, covers));
   const [part] = within(around, daysOf(covers));
-  if (figures && part) state.replaceFigures(wholeDays(part), figures);
+  if (figures && part) state.replaceDailyTotals(wholeDays(part), figures);
 }
 
 function daysOf({ from, to }: Range): Range {
@@ -86,7 +86,7 @@ export function movedDays({
   state,
 }: Pick<DatedRun, "figures" | "ignoresAmounts" | "state">): string[] {
   if (!figures) return [];
-  const stored = state.figures();
+  const stored = state.dailyTotals();
   const covered = join(state.coverage());
   const differs = (day: string) => {
     const difference = compareTotals(stored.get(day), figures.get(day));
@@ -147,7 +147,7 @@ export function findAmountDrift({ figures, state }: DatedRun): AmountChanges | n
   const covered = join(state.coverage());
   const days: string[] = [];
   let compared = 0;
-  for (const [day, stored] of state.figures()) {
+  for (const [day, stored] of state.dailyTotals()) {
     const now = figures?.get(day);
     if (now === undefined || !holds(covered, dayRange(day))) continue;
     compared += 1;

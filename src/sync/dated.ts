@@ -53,14 +53,21 @@ export const dated: Reader<Dated> = {
 function decide({ clock, mirror, now, options, resource, state }: DatedRun) {
   const coverage = state.coverage();
   const { runId: finishedId, until: finishedUntil } = finishedRuns(mirror, resource.name);
-  const stopped = [...coverage, ...state.marked()].filter(({ runId }) => runId > finishedId);
+  const stopped = [...coverage, ...state.markedSlices()].filter(({ runId }) => runId > finishedId);
   const resumed = stopped.filter(({ readAt }) => readAt >= clock.now() - freshMs);
   // A record that a marked slice returned is not looked for at its date.
   const markedIds = state.markedIds();
   const missing = state.missing
     .all()
     .flatMap(({ id, dated }) => (dated === null || markedIds.has(id) ? [] : dayRange(dayOf(dated))));
-  const before = { coverage, marked: state.marked(), floor: state.floor(), finishedUntil, resumed, missing };
+  const before = {
+    coverage,
+    marked: state.markedSlices(),
+    floor: state.floor(),
+    finishedUntil,
+    resumed,
+    missing,
+  };
   return { ...planDated(before, options, now), isResumed: stopped.length > 0 };
 }
 
@@ -74,7 +81,7 @@ function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "marked" | "ranges"> {
   row.until = instantOrNull(due.at(-1)?.to ?? floor);
   mirror.transaction(() => {
     state.setFloor(floor);
-    state.setUsed(options);
+    state.setLastOptions(options);
   });
   return { gaps, marked, ranges };
 }

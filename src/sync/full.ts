@@ -34,7 +34,7 @@ export async function readAll(run: SyncRun): Promise<void> {
   const { askedAt, isComplete, repeated } = list;
   mirror.transaction(() => {
     const written = new Set(writeRecords(run, list));
-    state.missing.forget(written);
+    state.missing.delete(written);
     const range = { from: Number.NEGATIVE_INFINITY, to: askedAt };
     if (isComplete) state.cover({ range, ids: written, askedAt, runId: row.run_id }, everything);
   });

@@ -33,7 +33,7 @@ export async function reconcile(run: DatedRun, left: () => number): Promise<void
   }
   const [covered, ...others] = join(state.coverage());
   const isCovered = covered?.from === Number.NEGATIVE_INFINITY && others.length === 0;
-  const isAllRead = isCovered && state.marked().length === 0;
+  const isAllRead = isCovered && state.markedSlices().length === 0;
   if (isAllRead && differing.length === 0 && shortfalls.length === 0) {
     // Without a range (A11).
     const whole = await count(run, everything);

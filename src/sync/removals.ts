@@ -26,6 +26,6 @@ export function removeMissing(run: SyncRun): void {
   if (ids.length > 0)
     mirror.transaction(() => {
       store.remove(ids, formatInstant(clock.now()));
-      state.missing.forget(ids);
+      state.missing.delete(ids);
     });
 }

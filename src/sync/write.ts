@@ -1,6 +1,6 @@
-import { openTransaction } from "../store/database.js";
+import { beginTransaction } from "../store/database.js";
 import type { RecordStore } from "../store/records.js";
-import type { Shown } from "../store/sync-state.js";
+import type { RangeRecords } from "../store/sync-state.js";
 import type { Range } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
 import { dropDays, keepDays } from "./daily-totals.js";
@@ -21,10 +21,10 @@ type Written = ReturnType<RecordStore["writeNewest"]>;
 /** Responses that are committed together, the newest first. A kill costs what is not committed. */
 export class WriteBatch {
   /** Commits the open transaction; null if none is open. */
-  #commit: ReturnType<typeof openTransaction> | null = null;
+  #commit: ReturnType<typeof beginTransaction> | null = null;
   #openedAt = 0;
   /** All that its answers show together. */
-  #shown: (Shown & { ids: Set<number> }) | null = null;
+  #shown: (RangeRecords & { ids: Set<number> }) | null = null;
 
   constructor(private readonly run: DatedRun) {}
 
@@ -34,7 +34,7 @@ export class WriteBatch {
     // The next request goes out first: it is answered while this answer is written.
     for (let turn = 0; next && turn < turnsToSend; turn += 1) await clock.sleep(0);
     if (!this.#commit) this.#openedAt = clock.monotonic();
-    this.#commit ??= openTransaction(mirror);
+    this.#commit ??= beginTransaction(mirror);
     const written = mirror.transaction(() => this.#writeRecords(answer, covers));
     this.#shown ??= { range: { ...covers }, ids: new Set(), askedAt: answer.askedAt, runId: row.run_id };
     this.#shown.range.from = covers.from;
@@ -48,7 +48,7 @@ export class WriteBatch {
     const { state, store } = this.run;
     const before = changesOf(this.run);
     const written = store.writeNewest(records, { readAt: formatInstant(askedAt) });
-    state.missing.forget(written.ids);
+    state.missing.delete(written.ids);
     if (changesOf(this.run) > before) dropDays(this.run, covers);
     return written;
   }
@@ -78,7 +78,7 @@ export function writeList({ store }: DatedRun, records: readonly ListRecord[]): 
 }
 
 /** Covers dates, and keeps the figures of the days that are whole by now. */
-export function cover(run: DatedRun, shown: Shown): void {
+export function cover(run: DatedRun, shown: RangeRecords): void {
   if (run.state.cover(shown) > 0) dropDays(run, shown.range);
   keepDays(run, shown.range);
 }

@@ -152,7 +152,7 @@ function daysClaims(run: DatedRun, { figures: asked }: Evidence): Claim[] {
     const [start_date, end_date] = [range.from, range.to].map((at) => instantOrNull(at) ?? undefined);
     return claimOf(run, "days with figures", range, {
       api: countIn(figures.keys()),
-      mirror: countIn(state.figures().keys()),
+      mirror: countIn(state.dailyTotals().keys()),
       agrees: asked.drift && differing === 0 ? null : differing === 0,
       asked_at: instantOrNull(asked.askedAt),
       request: curlLine(declared.path, { ...declared.query, start_date, end_date }, counting),
@@ -173,7 +173,7 @@ function noteOn(differing: number, drift: AmountChanges | null): string {
  */
 function blindSpot(run: DatedRun): Claim[] {
   const { resource, state } = run;
-  const used = state.used();
+  const used = state.lastOptions();
   const newest = state.coverage().at(-1)?.to;
   if (!used || newest === undefined) return [];
   const finishedUntil = finishedRuns(run.mirror, resource.name).until ?? newest;

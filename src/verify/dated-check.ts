@@ -83,7 +83,7 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   const allUnread = await countUnread(run);
   const { future, unread } = await splitFuture(run, allUnread);
   const whole = await count(run, everything);
-  const hasMarked = state.marked().length > 0;
+  const hasMarked = state.markedSlices().length > 0;
   return {
     unread: differingIn(unread),
     future,
@@ -177,7 +177,7 @@ function judge({ state }: DatedRun, { against, checks, figures, unread }: Eviden
     const known = { month, read_at: instantOrNull(Math.min(...ages)) };
     const texts = against.filter((one) => touches(one, range)).map(({ text }) => text);
     if (texts.length > 0) return { ...known, state: "different", why: texts.join("; ") };
-    if (state.marked().some((slice) => touches(slice, range)))
+    if (state.markedSlices().some((slice) => touches(slice, range)))
       return { ...known, state: "unproven", why: "read by page number: it has records with other dates" };
     const claimed = hasNewer ? range : { from: range.from, to: Math.min(range.to, last?.to ?? range.to) };
     if (!holds(covered, claimed)) return { ...known, state: "unproven", why: "not read completely" };

@@ -105,7 +105,7 @@ async function verifyRecords(
   if (!proof) return restated(session, resource);
   const verdict = await recordProof(session, resource, proof, tableError);
   if (!repair || (verdict.state !== "different" && !verdict.unread)) return verdict;
-  const used = new SyncState(session.mirror, resource.name).used();
+  const used = new SyncState(session.mirror, resource.name).lastOptions();
   const options = { ...session.options, budget: Number.POSITIVE_INFINITY, ...used };
   const { run, error } = await syncResource({ ...session, options, points: new Map() }, resource);
   if (error !== null && !(error instanceof Incomplete)) throw error;

@@ -18,7 +18,7 @@ const tests = process.env.ROOM
   : [
       "test/sync/*.test.ts",
       "test/verify/*.test.ts",
-      "test/mirror/{coverage,ranges}.test.ts",
+      "test/store/{coverage,ranges}.test.ts",
       "test/properties/counterexamples.test.ts",
     ];
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { rebuildHostNames } from "../../src/store/host-names.js";
 import { rebuildTables } from "../../src/store/rebuild.js";
-import { keepOut } from "../../src/store/redaction.js";
+import { redactMirror } from "../../src/store/redaction.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { orderAt } from "../support/records.js";
@@ -60,7 +60,7 @@ test("falls back to the name, then to the ID, if the newest record has no handle
   const { mirror, names } = await renamed();
   writeRead(mirror, "orders", [order(3, "x", { host: host(null) })], { at: at(5) });
   expect(names("hosts_by_month")).toEqual([[null, "Ada"]]);
-  keepOut(mirror, ["12345678-h"]);
+  redactMirror(mirror, ["12345678-h"]);
   for (const view of perHost) expect([view, names(view)]).toEqual([view, [[null, "12345678"]]]);
   expect(mirror.db.prepare("SELECT DISTINCT username, name FROM host_names").raw().all()).toEqual([
     [null, null],

@@ -7,7 +7,7 @@ import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { openRecords } from "../../src/store/records.js";
 import { beginRun, saveRun } from "../../src/store/runs.js";
-import { addCovered, noteRunCoverage, readCoverage, writeCoverage } from "../../src/store/sync-state.js";
+import { addCoverage, readCoverage, writeCoverage, writeRunCoverage } from "../../src/store/sync-state.js";
 import type { Covered } from "../../src/util/ranges.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeHome } from "./home.js";
@@ -99,13 +99,13 @@ export function writeRead(
       readAt,
       runId: run.run_id,
     });
-  noteRunCoverage(mirror, run.run_id, readCoverage(mirror, resource.name));
+  writeRunCoverage(mirror, run.run_id, readCoverage(mirror, resource.name));
 }
 
 /** Lays a reading over the coverage of a resource. */
 export function recordCoverage(mirror: Mirror, resource: string, added: Covered): void {
   const before = readCoverage(mirror, resource);
-  writeCoverage(mirror, resource, before, addCovered(before, added));
+  writeCoverage(mirror, resource, before, addCoverage(before, added));
 }
 
 export function resourceOf(name: string): Resource {

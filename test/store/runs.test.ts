@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import type { Mirror } from "../../src/store/database.js";
-import { lockMirror, runUnderWay } from "../../src/store/lock.js";
-import { noteFailedRun, noteProgress, readFailedRun, underWayText } from "../../src/store/run-progress.js";
+import { findCurrentRun, lockMirror } from "../../src/store/lock.js";
+import { currentRunText, noteFailedRun, noteProgress, readFailedRun } from "../../src/store/run-progress.js";
 import {
   beginRun,
   blankRun,
@@ -149,21 +149,21 @@ test("another process sees a run, how far it is, and nothing that an earlier run
     at: at(4),
   };
   noteProgress(mirror, progress);
-  expect(await runUnderWay(mirror.path)).toBeNull();
+  expect(await findCurrentRun(mirror.path)).toBeNull();
   const signal = new AbortController().signal;
   const lock = await lockMirror(mirror.path, {
     wait: false,
     clock: { ...systemClock, now: () => now },
     signal,
   });
-  expect(await runUnderWay(mirror.path)).toEqual({ started_at: at(5), progress: null });
+  expect(await findCurrentRun(mirror.path)).toEqual({ started_at: at(5), progress: null });
   noteProgress(mirror, { ...progress, at: at(5) });
-  const seen = await runUnderWay(mirror.path);
-  expect(seen && underWayText(seen, now + 120_000)).toBe(
+  const seen = await findCurrentRun(mirror.path);
+  expect(seen && currentRunText(seen, now + 120_000)).toBe(
     "since 2026-11-20 05:00 UTC, 2m ago (sync of orders, 2 of 3, 4 requests, about 5 to go)",
   );
   lock.release();
-  expect(await runUnderWay(mirror.path)).toBeNull();
+  expect(await findCurrentRun(mirror.path)).toBeNull();
 });
 
 test("a run that failed before it read anything is noted until one gets further", async () => {

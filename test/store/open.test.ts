@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { MirrorBusy, MirrorUnusable } from "../../src/errors.js";
 import { lockMirror } from "../../src/store/lock.js";
-import { idOf } from "../../src/store/mirror-files.js";
-import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../../src/store/open.js";
+import { fileIdentity } from "../../src/store/mirror-files.js";
+import { openMirror, openMirrorOrEmpty, openMirrorReadOnly } from "../../src/store/open.js";
 import { applicationId, migrations } from "../../src/store/schema.js";
 import { mirrorForTest } from "../records/mirror.js";
 import { makeHome } from "../support/home.js";
@@ -62,7 +62,7 @@ test("a new mirror behind a link is made where the link leads, and so is its loc
   const lock = await lockMirror(link, options);
   expect(statSync(`${target}-lock`).isFile()).toBe(true);
   const mirror = await mirrorForTest(link);
-  expect(mirror.id).toBe(idOf(target));
+  expect(mirror.id).toBe(fileIdentity(target));
   expect(lstatSync(link).isSymbolicLink()).toBe(true);
   await expect(lockMirror(link, options)).rejects.toBeInstanceOf(MirrorBusy);
   lock.release();
@@ -86,7 +86,7 @@ describe("a file that is no mirror of this version is refused and left as it was
     const path = join(makeHome(), "other.sqlite");
     make(path);
     const before = readFileSync(path);
-    for (const open of [openMirror, openMirrorReadOnly, openMirrorOrNone]) {
+    for (const open of [openMirror, openMirrorReadOnly, openMirrorOrEmpty]) {
       const error = await open(path).then(
         () => null,
         (caught: unknown) => caught,
@@ -128,7 +128,7 @@ describe("what cannot be a mirror is refused in one line, and nothing is made or
     ["a full device", () => "/dev/full", /this is a folder or a device/],
   ])("%s", async (_, make, message) => {
     const path = make();
-    for (const open of [openMirror, openMirrorReadOnly, openMirrorOrNone, () => lockMirror(path, options)])
+    for (const open of [openMirror, openMirrorReadOnly, openMirrorOrEmpty, () => lockMirror(path, options)])
       await expect(open(path)).rejects.toThrow(message);
     expect(statSync(`${path}-lock`, { throwIfNoEntry: false })).toBeUndefined();
   });

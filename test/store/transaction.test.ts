@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { MirrorUnusable } from "../../src/errors.js";
-import { closeMirror, type Mirror, openTransaction, writeInfo } from "../../src/store/database.js";
+import { beginTransaction, closeMirror, type Mirror, writeInfo } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { mirrorForTest } from "../records/mirror.js";
 import { makeHome } from "../support/home.js";
@@ -44,13 +44,13 @@ test("a transaction keeps all or nothing, also of what is written inside it", as
 
 test("an open transaction ends once, and commits nothing after SQLite has rolled it back", async () => {
   const mirror = await mirrorForTest();
-  const commit = openTransaction(mirror);
+  const commit = beginTransaction(mirror);
   mirror.transaction(() => writeInfo(mirror, "note 1", "1"));
   expect(mirror.db.inTransaction).toBe(true);
   commit();
   commit();
   expect(mirror.db.inTransaction).toBe(false);
-  const commitSecond = openTransaction(mirror);
+  const commitSecond = beginTransaction(mirror);
   writeInfo(mirror, "note 2", "1");
   mirror.db.exec("ROLLBACK");
   commitSecond();
@@ -76,7 +76,7 @@ describe("a run whose mirror's file is not the one that was opened", () => {
     [
       "an open transaction",
       (mirror, path, happen) => {
-        const commit = openTransaction(mirror);
+        const commit = beginTransaction(mirror);
         writeInfo(mirror, "note 2", "1");
         happen(path);
         commit();
