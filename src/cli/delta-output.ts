@@ -2,8 +2,15 @@ import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { Incomplete } from "../errors.js";
-import { cleanUp, compare, exportDelta, type Log, readLog, refuseIf } from "../export/delta.js";
-import { type ByMonth, openByMonth } from "../query/months.js";
+import {
+  compareMonths,
+  type DeltaLog,
+  exportDeltaTable,
+  readDeltaLog,
+  rejectTable,
+  removeUnusedFiles,
+} from "../export/delta.js";
+import { type MonthlyRows, openMonthlyRows } from "../query/monthly-rows.js";
 import { knownTableNames } from "../query/readable-tables.js";
 import { printJson, styleFor } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
@@ -12,29 +19,29 @@ import { shellWord } from "../util/text.js";
 import { dayMs } from "../util/times.js";
 import type { Context } from "./context.js";
 import { type Reading, readMirror } from "./mirror-reading.js";
-import { checkTableName, findTable } from "./table-selection.js";
+import { checkTableName, findSyncedTable } from "./table-selection.js";
 
 const missing = ["is missing", "`brandapi export orders --delta DIR` makes one"] as const;
 
-type LakeFlags = GlobalOptions & { delta?: string; retain?: number };
+type DeltaFlags = GlobalOptions & { delta?: string; retain?: number };
 
 /** `export TABLE… --delta DIR`: each table that has changed gets a version. Files of the last hour always stay. */
-export async function exportLake(names: readonly string[], options: LakeFlags, context: Context) {
+export async function exportDeltaTables(names: readonly string[], options: DeltaFlags, context: Context) {
   const retain = Math.max(options.retain ?? 7 * dayMs, dayMs / 24);
-  await eachTable(names, options, context, async (source, log, { deps, reporter }) => {
-    const done = await exportDelta(source, log, deps);
-    cleanUp(readLog(log.folder), deps.clock.now() - retain);
+  await forEachDeltaTable(names, options, context, async (source, log, { deps, reporter }) => {
+    const done = await exportDeltaTable(source, log, deps);
+    removeUnusedFiles(readDeltaLog(log.folder), deps.clock.now() - retain);
     reporter.note(`${source.name}: ${done}: ${log.folder}`);
   });
 }
 
 /** `verify --delta DIR`: prints the months that differ. @throws Incomplete if there are any */
-export async function verifyLake(names: readonly string[], options: LakeFlags, context: Context) {
+export async function verifyDeltaTables(names: readonly string[], options: DeltaFlags, context: Context) {
   const { stdout } = context.deps;
   const wrong: string[] = [];
-  await eachTable(names, options, context, async (source, log) => {
-    refuseIf(log.version < 0, log.folder, ...missing);
-    const { differing } = await compare(source, log);
+  await forEachDeltaTable(names, options, context, async (source, log) => {
+    rejectTable(log.version < 0, log.folder, ...missing);
+    const { differing } = await compareMonths(source, log);
     if (differing.length > 0) wrong.push(source.name);
     if (options.json) printJson(stdout, { table: source.name, version: log.version, differing });
     else stdout.write(`${comparisonText(source.name, log.version, differing)}\n`);
@@ -51,10 +58,10 @@ function comparisonText(table: string, version: number, differing: readonly stri
 }
 
 /** `tables --delta DIR`: what the newest version of each table says of the mirror. */
-export function printLake(names: readonly string[], options: LakeFlags, context: Context): void {
+export function listDeltaTables(names: readonly string[], options: DeltaFlags, context: Context): void {
   const { stdout, env } = context.deps;
   const logs = readLogs(names, options, context);
-  for (const { folder, version } of logs) refuseIf(version < 0, folder, ...missing);
+  for (const { folder, version } of logs) rejectTable(version < 0, folder, ...missing);
   if (options.json) {
     for (const { table, version, mirror } of logs) printJson(stdout, { table, version, ...mirror });
     return;
@@ -69,23 +76,28 @@ export function printLake(names: readonly string[], options: LakeFlags, context:
   stdout.write(`${renderTable(titles, rows, look)}\n`);
 }
 
-type Work = (source: ByMonth, log: Log, reading: Reading) => Promise<void>;
+type Work = (source: MonthlyRows, log: DeltaLog, reading: Reading) => Promise<void>;
 
 /** Opens the tables in one snapshot of the mirror, which is no older than their logs. */
-async function eachTable(names: readonly string[], options: LakeFlags, context: Context, work: Work) {
+async function forEachDeltaTable(
+  names: readonly string[],
+  options: DeltaFlags,
+  context: Context,
+  work: Work,
+) {
   const logs = readLogs(names, options, context);
   await readMirror(options, context.deps, async (reading) => {
-    const found = logs.map((log) => ({ log, table: findTable(reading.mirror, log.table) }));
-    for (const { log, table } of found) await work(openByMonth(reading.mirror, table), log, reading);
+    const found = logs.map((log) => ({ log, table: findSyncedTable(reading.mirror, log.table) }));
+    for (const { log, table } of found) await work(openMonthlyRows(reading.mirror, table), log, reading);
   });
 }
 
 /** Reads the logs of tables, which may have no version yet; without names, of all that a lake has. */
-function readLogs(names: readonly string[], { delta = "" }: LakeFlags, { deps }: Context): Log[] {
-  refuseIf(/^$|^\w+:\/\//.test(delta), delta, "is in no folder of this machine");
+function readLogs(names: readonly string[], { delta = "" }: DeltaFlags, { deps }: Context): DeltaLog[] {
+  rejectTable(/^$|^\w+:\/\//.test(delta), delta, "is in no folder of this machine");
   const tables = new Set(names.length > 0 ? names.map(checkTableName) : knownTableNames());
-  const logs = [...tables].map((table) => readLog(join(expandPath(delta, deps), table)));
+  const logs = [...tables].map((table) => readDeltaLog(join(expandPath(delta, deps), table)));
   const found = logs.filter(({ version }) => version >= 0 || names.length > 0);
-  refuseIf(found.length === 0, delta, ...missing);
+  rejectTable(found.length === 0, delta, ...missing);
   return found;
 }

@@ -1,6 +1,6 @@
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { withSnapshot } from "../query/select.js";
+import { withReadTransaction } from "../query/select.js";
 import { addRestoreHint } from "../store/damage.js";
 import { type Mirror, withMirror } from "../store/database.js";
 import { openMirrorReadOnly } from "../store/open.js";
@@ -29,7 +29,7 @@ export async function readMirror(
   const read = async (mirror: Mirror) => {
     const style = styleFor(deps.stdout, options, deps.env);
     const reading = { deps, mirror, reporter, style, width: terminalWidth(deps.stdout) };
-    await withSnapshot(mirror, () => work(reading));
+    await withReadTransaction(mirror, () => work(reading));
   };
   try {
     await deps.killable(() => withMirror(openMirrorReadOnly(dbPath, { reporter }), read));

@@ -6,9 +6,9 @@ import { Option } from "commander";
 import { configPath, expandPath, type PathDeps } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
-import type { Bookmarks, Chunk, Format, Sources } from "../export/format.js";
+import type { Bookmarks, Chunk, Format, RowSources } from "../export/format.js";
 import { formats } from "../export/formats.js";
-import { openFileSink, type Sink, streamSink, writeAll } from "../export/sinks.js";
+import { createStreamSink, openFileSink, type Sink, writeAll } from "../export/sinks.js";
 import { mirrorFiles } from "../store/mirror-files.js";
 import { makeFolder, resolveLinks } from "../util/files.js";
 import { escapeData } from "../util/terminal-text.js";
@@ -24,7 +24,7 @@ export interface OutputFlags {
 }
 
 /** How data is written, and where: the path as it was typed, undefined for stdout. */
-export type Output = NonNullable<ReturnType<typeof chooseOutput>>;
+export type OutputChoice = NonNullable<ReturnType<typeof chooseOutput>>;
 
 /** Returns the flags that choose one of these formats, a file, and how CSV is written. */
 export function outputFlags(among: readonly Format[] = formats): readonly Option[] {
@@ -55,7 +55,7 @@ export function chooseOutput(
   const { out, excel = false, decimalComma = false, delimiter } = options;
   const path = out === "-" || out === "/dev/stdout" ? undefined : out;
   const name = (path ?? "").toLowerCase();
-  const isFolder = path !== undefined && namesFolder(path, among, deps);
+  const isFolder = path !== undefined && isFolderPath(path, among, deps);
   if (isFolder && tables === 0)
     throw new UsageError(`The output is a folder: ${path}`, { hint: "name a file in it" });
   const isCompressed = !isFolder && name.endsWith(".gz");
@@ -69,13 +69,13 @@ export function chooseOutput(
   const named = among.find((one) => one.extensions.includes(extension));
   const fallback = csvFlag || isFolder ? among.find((one) => one.name === "csv") : undefined;
   const format = flagged ?? named ?? fallback;
-  if (!format && path !== undefined) throw noFormat(among, path);
+  if (!format && path !== undefined) throw noFormatError(among, path);
   if (!format) return undefined;
   if (named && named !== format && !format.alsoExtensions.includes(extension))
     throw new UsageError(`\`${format.flag}\` contradicts the file's extension: ${path}`, {
       hint: `leave \`${format.flag}\` out, or name a file that ends in ${[...format.extensions, ...format.alsoExtensions].join(" or ")}`,
     });
-  if (isCompressed && !format.isText) throw noFormat(among, path);
+  if (isCompressed && !format.isText) throw noFormatError(among, path);
   if (csvFlag && format.name !== "csv")
     throw new UsageError(`\`${csvFlag}\` is for CSV, not for \`${format.flag}\`.`, {
       hint: "leave one of them out",
@@ -101,7 +101,7 @@ export function chooseOutput(
 }
 
 /** True for a path that ends in a slash, or of a folder that exists and has no extension of a format. */
-function namesFolder(path: string, among: readonly Format[], deps: PathDeps): boolean {
+function isFolderPath(path: string, among: readonly Format[], deps: PathDeps): boolean {
   if (path.endsWith("/")) return true;
   const extension = extname(path).toLowerCase();
   if (among.some(({ extensions }) => extensions.includes(extension))) return false;
@@ -112,8 +112,8 @@ function namesFolder(path: string, among: readonly Format[], deps: PathDeps): bo
  * Returns a table's file in the output folder, which is created if needed.
  * @throws UsageError if the output is no folder, or the format is a stream of several tables
  */
-export function pathIn(
-  { format, path = "", isFolder, delimiter }: Output,
+export function tableFilePath(
+  { format, path = "", isFolder, delimiter }: OutputChoice,
   table: string,
   deps: Deps,
 ): string {
@@ -131,7 +131,7 @@ export function pathIn(
 }
 
 /** Returns the error for a command line that names no format. @param path of a file whose ending names none */
-export function noFormat(among: readonly Format[] = formats, path?: string): UsageError {
+export function noFormatError(among: readonly Format[] = formats, path?: string): UsageError {
   const flags = among.map(({ flag }) => `\`${flag}\``).join(", ");
   const endings = among.flatMap(({ extensions }) => extensions).join(", ");
   const fault = path === undefined ? "No format was given." : `The file's extension names no format: ${path}`;
@@ -140,7 +140,7 @@ export function noFormat(among: readonly Format[] = formats, path?: string): Usa
 }
 
 /** What was written: the rows of each table, and the bytes. */
-export interface Written {
+export interface WrittenTables {
   rows: ReadonlyMap<string, number>;
   bytes: number;
   /** True if the reader closed the output before the end. */
@@ -151,12 +151,12 @@ export interface Written {
  * Writes sources into a file or stdout.
  * @throws UsageError for bytes on a terminal, or if the file is the mirror that is read, or the settings
  */
-export async function writeOutput(
-  sources: Sources,
-  { format, path, isCompressed, excel, decimalComma, delimiter }: Output,
+export async function writeRows(
+  sources: RowSources,
+  { format, path, isCompressed, excel, decimalComma, delimiter }: OutputChoice,
   { deps, mirror, reporter }: Reading,
   bookmarks?: Readonly<Bookmarks>,
-): Promise<Written> {
+): Promise<WrittenTables> {
   const file = path === undefined ? undefined : expandPath(path, deps);
   if (file === undefined && !format.isText && deps.stdout.isTTY)
     throw new UsageError(`\`${format.flag}\` is not for a terminal.`, {
@@ -176,13 +176,13 @@ export async function writeOutput(
     sources[0].name,
     rows,
   );
-  const sink = file === undefined ? dataSink(deps) : await openFileSink(file, deps);
-  const { bytes, isCutShort } = await writeAll(isCompressed ? gzipped(chunks) : chunks, sink);
+  const sink = file === undefined ? stdoutSink(deps) : await openFileSink(file, deps);
+  const { bytes, isCutShort } = await writeAll(isCompressed ? compress(chunks) : chunks, sink);
   return { rows, bytes, isCutShort };
 }
 
 /** Prints one line about what was written to a path: the rows of each table, and the bytes. */
-export function reportWritten(path: string, written: readonly Written[], { reporter }: Reading): void {
+export function reportWritten(path: string, written: readonly WrittenTables[], { reporter }: Reading): void {
   if (written.some(({ isCutShort }) => isCutShort)) return;
   const tables = written.flatMap(({ rows }) => [...rows]);
   const list = tables.map(([name, count]) => `${name}: ${counted(count, "row", formatCount)}`).join(", ");
@@ -200,15 +200,15 @@ function* countRows(chunks: Iterable<Chunk>, only: string, rows: Map<string, num
 }
 
 /** Returns stdout for data: a pipe gets every byte as it is, a terminal nothing that would act on it. */
-function dataSink({ stdout }: Pick<Deps, "stdout">): Sink {
-  const sink = streamSink(stdout);
+function stdoutSink({ stdout }: Pick<Deps, "stdout">): Sink {
+  const sink = createStreamSink(stdout);
   if (!stdout.isTTY) return sink;
   // A piece is whole rows, so no character is cut in two.
   return { ...sink, write: (data) => sink.write(escapeData(Buffer.from(data).toString())) };
 }
 
 /** Compresses the chunks. */
-async function* gzipped(chunks: Iterable<Chunk>): AsyncIterable<Chunk> {
+async function* compress(chunks: Iterable<Chunk>): AsyncIterable<Chunk> {
   function* bytes() {
     for (const { data } of chunks) yield data;
   }

@@ -2,10 +2,10 @@ import { ConfigurationError, UsageError } from "../errors.js";
 import { createAsOfTables } from "../query/as-of.js";
 import {
   describeTable,
+  findUnreadTables,
   knownTableNames,
-  neverRead,
   type ReadableTable,
-  syncedBy,
+  syncingResource,
   wasSynced,
 } from "../query/readable-tables.js";
 import type { Selection } from "../query/select.js";
@@ -16,7 +16,7 @@ import { formatInstant } from "../util/times.js";
 import type { Reading } from "./mirror-reading.js";
 
 /** @throws ConfigurationError if the table was not synced yet */
-export function findTable(
+export function findSyncedTable(
   mirror: Mirror,
   name: string,
   options: { includeRemoved?: boolean } = {},
@@ -25,7 +25,7 @@ export function findTable(
   const { shape } = table;
   if (!shape || wasSynced(mirror, shape.resource)) return table;
   throw new ConfigurationError(`The mirror holds no \`${name}\` yet: ${mirror.path}`, {
-    hint: `run \`brandapi sync ${syncedBy(shape.resource).name}\` first`,
+    hint: `run \`brandapi sync ${syncingResource(shape.resource).name}\` first`,
   });
 }
 
@@ -45,7 +45,7 @@ export function checkTableName(name: string): string {
  * from them.
  * @throws UsageError if they cut no table
  */
-export function chooseDates(
+export function chooseDateFilter(
   tables: readonly ReadableTable[],
   { since, until }: Pick<Selection, "since" | "until">,
 ): (table: ReadableTable) => boolean {
@@ -60,7 +60,7 @@ export function chooseDates(
 }
 
 /** Makes tables and views have the state of a time from now on; warns about data that the mirror did not have then. */
-export function readAsOfTime(
+export function useDataAsOf(
   { mirror, reporter: { warn } }: Reading,
   names: readonly string[],
   at: number,
@@ -74,7 +74,7 @@ export function readAsOfTime(
 }
 
 /** Warns that tables are empty only because their resource was never synced. */
-export function warnOfUnread({ mirror, reporter }: Reading, names: readonly string[]): void {
-  for (const { name, resource } of neverRead(mirror, names))
+export function warnAboutUnreadTables({ mirror, reporter }: Reading, names: readonly string[]): void {
+  for (const { name, resource } of findUnreadTables(mirror, names))
     reporter.warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
 }

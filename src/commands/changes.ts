@@ -2,12 +2,12 @@ import { Argument, type Command, Option } from "commander";
 import type { Context } from "../cli/context.js";
 import { parseCount, parsed, parseRange } from "../cli/flags.js";
 import { type Reading, readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput, writeOutput } from "../cli/output.js";
+import { chooseOutput, writeRows } from "../cli/output.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { UsageError } from "../errors.js";
 import { type Change, type ChangeFilter, changesCondition, listChanges } from "../query/change-list.js";
 import { describeTable } from "../query/readable-tables.js";
-import { openSource } from "../query/select.js";
+import { openRows } from "../query/select.js";
 import { resources } from "../resources/registry.js";
 import { newestRun } from "../store/runs.js";
 import { renderTable } from "../util/terminal-table.js";
@@ -17,10 +17,10 @@ import { formatInstant, minuteOf } from "../util/times.js";
 type ChangesFlags = GlobalOptions & { since?: string; run?: number; limit?: number; csv?: boolean };
 
 /** The resources whose changes are kept. */
-const kept = resources.filter(({ history }) => history).map(({ name }) => name);
-const lately = "7d";
+const trackedResources = resources.filter(({ history }) => history).map(({ name }) => name);
+const defaultSince = "7d";
 /** The most changes in a terminal; files take all. */
-const shownAtMost = 500;
+const terminalLimit = 500;
 
 export const about =
   "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a change, so each is shown " +
@@ -33,8 +33,8 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .addArgument(new Argument("[resource]", kept.join(", ")).choices(kept))
-    .option("--since <time>", `seen since then (default: ${lately})`)
+    .addArgument(new Argument("[resource]", trackedResources.join(", ")).choices(trackedResources))
+    .option("--since <time>", `seen since then (default: ${defaultSince})`)
     .addOption(parsed("--run <n>", "those that this run found, by its `run_id` in `sync_runs`", parseCount))
     .addOption(parsed("--limit <n>", "the newest N", parseCount))
     .addOption(new Option("--csv", "CSV on stdout, as `export changes` writes it").conflicts("json"))
@@ -45,7 +45,7 @@ export async function run(options: ChangesFlags, { deps }: Context, resource: st
   const { csv, json, run, limit } = options;
   const output = chooseOutput({ csv, json }, 1, deps);
   // A run may be of any age.
-  const from = options.since ?? (run === undefined ? lately : "1970-01-01");
+  const from = options.since ?? (run === undefined ? defaultSince : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());
   const filter = { run, resource, since: formatInstant(since) };
   await readMirror(options, deps, async (reading) => {
@@ -56,8 +56,8 @@ export async function run(options: ChangesFlags, { deps }: Context, resource: st
     if (!output) return await printChanges(reading, filter, limit);
     const table = describeTable(mirror, "changes");
     const where = changesCondition(filter, limit);
-    const source = openSource(mirror, { table, where });
-    await writeOutput([source], output, reading);
+    const source = openRows(mirror, { table, where });
+    await writeRows([source], output, reading);
   });
 }
 
@@ -65,7 +65,7 @@ export async function run(options: ChangesFlags, { deps }: Context, resource: st
 async function printChanges(
   { mirror, deps, reporter, style, width }: Reading,
   filter: ChangeFilter,
-  limit = shownAtMost,
+  limit = terminalLimit,
 ): Promise<void> {
   const { changes, total } = listChanges(mirror, filter, limit);
   if (total === 0) return reporter.note("No changes were found.");

@@ -7,7 +7,7 @@ import { type GlobalOptions, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { type BrandapiError, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
 import { typedTables } from "../query/readable-tables.js";
-import { withSnapshot } from "../query/select.js";
+import { withReadTransaction } from "../query/select.js";
 import { details, resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { checkOwner, type Mirror, readInfo } from "../store/database.js";
@@ -63,7 +63,9 @@ export async function run(options: GlobalOptions, context: Context): Promise<voi
   if (!settings) return;
   const mirror = await check("mirror", () => checkMirror(settings.dbPath, deps));
   if (mirror) {
-    await check("tables", () => withSnapshot(mirror, () => deps.killable(async () => checkTables(mirror))));
+    await check("tables", () =>
+      withReadTransaction(mirror, () => deps.killable(async () => checkTables(mirror))),
+    );
     await check("columns", async () => checkColumns(mirror));
     await check("backup", async () => checkBackup(mirror, deps.clock.now()));
     await check("kept", () => deps.killable(async () => checkForgotten(mirror)));

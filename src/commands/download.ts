@@ -2,7 +2,7 @@ import { Argument, type Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { parseCount, parsed, parseRange, wait } from "../cli/flags.js";
 import { withMirrorRun } from "../cli/mirror-run.js";
-import { findTable } from "../cli/table-selection.js";
+import { findSyncedTable } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { readVersion } from "../deps.js";
@@ -54,7 +54,7 @@ export async function run(options: DownloadFlags, { deps }: Context): Promise<vo
   const range = parseRange(options, deps.clock.now());
   await withMirrorRun({ deps, options, purpose: "write", command: "download" }, async (session) => {
     const { mirror, reporter, settings } = session;
-    const files = selectFiles(mirror, findTable(mirror, "content"), { where: options.where, ...range });
+    const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: options.where, ...range });
     const { baseUrl = "", maxWaitMs } = settings;
     const folder = expandPath(options.out ?? defaultFolder, deps);
     const task = reporter.begin({ name: "download content" });

@@ -1,36 +1,36 @@
 import { type Command, Option } from "commander";
 import type { Context } from "../cli/context.js";
-import { exportLake } from "../cli/delta-output.js";
+import { exportDeltaTables } from "../cli/delta-output.js";
 import { checkName, parseCount, parsed, parseList, parseRange } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
 import {
   chooseOutput,
-  noFormat,
+  noFormatError,
   type OutputFlags,
   outputFlags,
-  pathIn,
   reportWritten,
-  type Written,
-  writeOutput,
+  tableFilePath,
+  type WrittenTables,
+  writeRows,
 } from "../cli/output.js";
 import {
   checkTableName,
-  chooseDates,
-  findTable,
-  readAsOfTime,
-  warnOfUnread,
+  chooseDateFilter,
+  findSyncedTable,
+  useDataAsOf,
+  warnAboutUnreadTables,
 } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { UsageError } from "../errors.js";
-import type { Sources } from "../export/format.js";
+import type { RowSources } from "../export/format.js";
 import { formats } from "../export/formats.js";
 import { readSingerState } from "../export/singer.js";
-import { checkAsOf, checkReadsAsOf } from "../query/as-of.js";
+import { checkStatementHistory, checkTableHistory } from "../query/as-of.js";
 import type { ReadableTable } from "../query/readable-tables.js";
-import { openSource } from "../query/select.js";
-import { tablesRead } from "../query/tables-read.js";
-import { checkCondition, conditionSql, explainRunning } from "../query/user-sql.js";
+import { openRows } from "../query/select.js";
+import { findReads } from "../query/statement-reads.js";
+import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
 import { parseDuration, parseInstant } from "../util/times.js";
 
 interface ExportFlags extends OutputFlags, GlobalOptions {
@@ -80,7 +80,7 @@ export function define(command: Command): void {
 }
 
 export async function run(options: ExportFlags, context: Context, names: readonly string[]): Promise<void> {
-  if (options.delta !== undefined) return await exportLake(names, options, context);
+  if (options.delta !== undefined) return await exportDeltaTables(names, options, context);
   const { deps } = context;
   const { columns, where, limit, state, includeRemoved = false } = options;
   const known = [...new Set(names.map(checkTableName))];
@@ -94,11 +94,11 @@ export async function run(options: ExportFlags, context: Context, names: readonl
   const dates = parseRange(options, now);
   if (options.retain !== undefined)
     throw new UsageError("`--retain` is for `--delta`.", { hint: "add `--delta FOLDER`, or leave it out" });
-  if (!output) throw noFormat();
+  if (!output) throw noFormatError();
   const bookmarks = state === undefined ? undefined : readSingerState(expandPath(state, deps));
   await readMirror(options, deps, async (reading) => {
     const { mirror } = reading;
-    const tables = known.map((name) => findTable(mirror, name, { includeRemoved }));
+    const tables = known.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
     if (includeRemoved && tables.every(({ sources }) => sources.length === 1))
       throw new UsageError(`\`--include-removed\` makes no difference to ${known.join(", ")}.`, {
         hint: "leave it out: only tables of the API's records have removed ones",
@@ -106,28 +106,28 @@ export async function run(options: ExportFlags, context: Context, names: readonl
     for (const table of tables) {
       const ofTable = table.columns.map(({ name }) => name);
       for (const name of columns ?? []) checkName(`column of \`${table.name}\``, name, ofTable);
-      if (at !== undefined) checkAsOf(table);
+      if (at !== undefined) checkTableHistory(table);
       if (where !== undefined) checkCondition(mirror, table, where);
     }
-    const isCut = chooseDates(tables, dates);
+    const isCut = chooseDateFilter(tables, dates);
     const reads = new Map(
       tables.map((table) => [
         table,
-        where === undefined ? undefined : tablesRead(mirror.db, conditionSql(table.sources[0], where)),
+        where === undefined ? undefined : findReads(mirror.db, conditionSql(table.sources[0], where)),
       ]),
     );
     const readsOthers = (table: ReadableTable) =>
       where !== undefined && (reads.get(table)?.names.some((name) => name !== table.name) ?? true);
-    warnOfUnread(reading, [...new Set([...reads.values()].flatMap((read) => read?.names ?? []))]);
+    warnAboutUnreadTables(reading, [...new Set([...reads.values()].flatMap((read) => read?.names ?? []))]);
     if (at !== undefined) {
       const read = tables.flatMap((table) =>
-        where === undefined ? [table.name] : [table.name, ...checkReadsAsOf(reads.get(table)).names],
+        where === undefined ? [table.name] : [table.name, ...checkStatementHistory(reads.get(table)).names],
       );
-      readAsOfTime(reading, [...new Set(read)], at);
+      useDataAsOf(reading, [...new Set(read)], at);
     }
     try {
       const [first, ...others] = tables.map((table) =>
-        openSource(mirror, {
+        openRows(mirror, {
           table,
           columns,
           where,
@@ -137,18 +137,18 @@ export async function run(options: ExportFlags, context: Context, names: readonl
         }),
       );
       if (!first) return;
-      const sources: Sources = [first, ...others];
-      const written: Written[] = [];
+      const sources: RowSources = [first, ...others];
+      const written: WrittenTables[] = [];
       if (!output.isFolder && (others.length === 0 || output.format.holdsMany))
-        written.push(await writeOutput(sources, output, reading, bookmarks));
+        written.push(await writeRows(sources, output, reading, bookmarks));
       else
         for (const source of sources) {
-          const path = pathIn(output, source.name, deps);
-          written.push(await writeOutput([source], { ...output, path }, reading));
+          const path = tableFilePath(output, source.name, deps);
+          written.push(await writeRows([source], { ...output, path }, reading));
         }
       if (output.path !== undefined) reportWritten(output.path, written, reading);
     } catch (error) {
-      throw where === undefined ? error : explainRunning(error, "--where");
+      throw where === undefined ? error : explainRuntimeError(error, "--where");
     }
   });
 }

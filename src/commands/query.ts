@@ -3,29 +3,29 @@ import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { parseCount, parsed } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput, type OutputFlags, outputFlags, reportWritten, writeOutput } from "../cli/output.js";
-import { readAsOfTime, warnOfUnread } from "../cli/table-selection.js";
+import { chooseOutput, type OutputFlags, outputFlags, reportWritten, writeRows } from "../cli/output.js";
+import { useDataAsOf, warnAboutUnreadTables } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalOptions } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { formats } from "../export/formats.js";
-import { checkReadsAsOf } from "../query/as-of.js";
-import { tablesRead } from "../query/tables-read.js";
-import { answerSource, type Parameters, prepareReading } from "../query/user-sql.js";
+import { checkStatementHistory } from "../query/as-of.js";
+import { findReads } from "../query/statement-reads.js";
+import { compileQuery, openQueryResult, type QueryParameters } from "../query/user-sql.js";
 import { readStream, readText } from "../util/files.js";
 import { fitsTable, renderBlocks, renderTable } from "../util/terminal-table.js";
 import { formatCount } from "../util/text.js";
 import { parseInstant } from "../util/times.js";
 
 type QueryFlags = GlobalOptions &
-  OutputFlags & { file?: string; param?: Parameters; limit?: number; asOf?: string };
+  OutputFlags & { file?: string; param?: QueryParameters; limit?: number; asOf?: string };
 
 /** The rows of a table, because it is for reading; the other formats take all. */
-const tableRows = 1_000;
+const terminalLimit = 1_000;
 
 /** Singer sends records, which an answer does not have. */
-const answerFormats = formats.filter(({ name }) => name !== "singer");
+const queryFormats = formats.filter(({ name }) => name !== "singer");
 
 export const about =
   "Runs one read-only statement, from the argument, a file or stdin. Needs no key and no network. `brandapi tables` " +
@@ -45,15 +45,15 @@ export function define(command: Command): void {
     .argument("[sql]", "the statement, in quotes; without it, or as `-`, stdin")
     .option("-f, --file <file>", "read the statement from a file; `-` is stdin")
     .option("-p, --param <name=value>", "a value for `:name`; may be given again", parseParameter);
-  for (const option of outputFlags(answerFormats)) command.addOption(option);
+  for (const option of outputFlags(queryFormats)) command.addOption(option);
   command.option("--as-of <time>", "read the data as of TIME");
-  const limit = `at most N rows (default: ${tableRows} for a table, else all)`;
+  const limit = `at most N rows (default: ${terminalLimit} for a table, else all)`;
   command.addOption(parsed("--limit <n>", limit, parseCount));
 }
 
 export async function run(options: QueryFlags, { deps }: Context, argument?: string): Promise<void> {
   const { file, param, limit } = options;
-  const output = chooseOutput({ ...options }, 0, deps, answerFormats);
+  const output = chooseOutput({ ...options }, 0, deps, queryFormats);
   const at = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", deps.clock.now());
 
   if (argument !== undefined && file !== undefined)
@@ -61,24 +61,24 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
   const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
   await readMirror(options, deps, async (reading) => {
     const { mirror, reporter, style, width } = reading;
-    let statement = prepareReading(mirror, sql, param);
-    const reads = tablesRead(mirror.db, sql, param);
+    let statement = compileQuery(mirror, sql, param);
+    const reads = findReads(mirror.db, sql, param);
     if (at !== undefined) {
-      readAsOfTime(reading, checkReadsAsOf(reads).names, at);
-      statement = prepareReading(mirror, sql, param);
+      useDataAsOf(reading, checkStatementHistory(reads).names, at);
+      statement = compileQuery(mirror, sql, param);
     }
-    for (const column of reads?.comparedWithDatetime ?? [])
+    for (const column of reads?.datetimeComparisons ?? [])
       reporter.warn(
         `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
       );
-    warnOfUnread(reading, reads?.names ?? []);
+    warnAboutUnreadTables(reading, reads?.names ?? []);
     if (output) {
-      const written = await writeOutput([answerSource(statement, limit)], output, reading);
+      const written = await writeRows([openQueryResult(statement, limit)], output, reading);
       if (output.path !== undefined) reportWritten(output.path, [written], reading);
       return;
     }
-    const most = limit ?? tableRows;
-    const source = answerSource(statement, most + 1);
+    const most = limit ?? terminalLimit;
+    const source = openQueryResult(statement, most + 1);
     const rows = [...source.rows()].flat();
     const names = source.columns.map(({ name }) => name);
     const shown = rows.slice(0, most);
@@ -102,7 +102,7 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
 }
 
 /** Parses `name=value`. A value that reads as a number is one, because to SQLite no number equals a text. */
-function parseParameter(text: string, previous: Parameters | undefined): Parameters {
+function parseParameter(text: string, previous: QueryParameters | undefined): QueryParameters {
   const [, name, value] = /^:?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined)
     throw new UsageError(`Not a parameter: \`${text}\`.`, {

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Context } from "../cli/context.js";
-import { printLake } from "../cli/delta-output.js";
+import { listDeltaTables } from "../cli/delta-output.js";
 import { type Reading, readMirror } from "../cli/mirror-reading.js";
 import { checkTableName } from "../cli/table-selection.js";
 import type { GlobalOptions } from "../config/settings.js";
@@ -38,7 +38,7 @@ export async function run(options: TablesFlags, context: Context, name: string |
     throw new UsageError("`--all` is for the list of tables.", {
       hint: `leave out \`--all\` or \`${name}\``,
     });
-  if (delta !== undefined) return printLake(name ? [name] : [], options, context);
+  if (delta !== undefined) return listDeltaTables(name ? [name] : [], options, context);
   const { stdout } = context.deps;
   await readMirror(options, context.deps, async (reading) => {
     const { mirror } = reading;

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { refuseFailures } from "../cli/all-profiles.js";
 import type { Context } from "../cli/context.js";
-import { verifyLake } from "../cli/delta-output.js";
+import { verifyDeltaTables } from "../cli/delta-output.js";
 import { chooseResources, wait } from "../cli/flags.js";
 import { withMirrorRun } from "../cli/mirror-run.js";
 import type { GlobalOptions } from "../config/settings.js";
@@ -109,7 +109,7 @@ export function define(command: Command): void {
 }
 
 export async function run(options: VerifyFlags, context: Context, names: readonly string[]): Promise<void> {
-  if (options.delta !== undefined) return await verifyLake(names, options, context);
+  if (options.delta !== undefined) return await verifyDeltaTables(names, options, context);
   const { deps } = context;
   if (options.acceptRemovals && !options.repair)
     throw new UsageError("`--accept-removals` is for `--repair`.", {

@@ -1,5 +1,5 @@
 import type { ReadableTable } from "../query/readable-tables.js";
-import { checkCondition, explainRunning } from "../query/user-sql.js";
+import { checkCondition, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/database.js";
 
 /** The files that are wanted. Times in milliseconds since 1970. */
@@ -54,7 +54,7 @@ export function selectFiles(mirror: Mirror, table: ReadableTable, selection: Sel
   try {
     return select.all({ since, until }) as LibraryFile[];
   } catch (error) {
-    throw explainRunning(error, "--where");
+    throw explainRuntimeError(error, "--where");
   }
 }
 

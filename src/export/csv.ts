@@ -1,10 +1,10 @@
 import { type Options, stringify } from "csv-stringify/sync";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import { cellEnd, type RowValue, rowEnd } from "../query/select.js";
+import { cellTerminator, type RowValue, rowTerminator } from "../query/select.js";
 import { counted } from "../util/text.js";
 import { readTimestamp, utcText } from "../util/timestamp.js";
-import type { Chunk, Sources, WriteOptions } from "./format.js";
-import { isTimeOfQuery } from "./xlsx.js";
+import type { Chunk, RowSources, WriteOptions } from "./format.js";
+import { isTimestampText } from "./xlsx.js";
 
 /**
  * Text that a spreadsheet runs when it opens a CSV file: it begins with = + - @ (also full width), a tab or a carriage
@@ -18,24 +18,24 @@ const plainNumber = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
  * The same inside a cell, after a semicolon or a tab: a spreadsheet of another country ends the cell there. After a line
  * end only `=` counts, because lines that begin with a dash or an @ are lists and names.
  */
-const inner =
+const innerFormula =
   /([;\t](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=+\-@＝＋－＠])|[\r\n](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=＝]))/gu;
 
 /** Returns the text with an apostrophe before each part that would run: the spreadsheet's own mark for text. */
 export function neutralize(text: string): string {
   const start = formula.test(text) && !plainNumber.test(text) ? "'" : "";
-  return start + text.replace(inner, "$1'");
+  return start + text.replace(innerFormula, "$1'");
 }
 
 /** True if a text with this first byte, in UTF-8, can be a formula: signs, blanks, controls, and wide forms of them. */
 export function canStartFormula(byte: number): boolean {
-  return byte <= 0x20 || byte === 0x7f || [...Buffer.from("=+-@")].includes(byte) || wideStarts.has(byte);
+  return byte <= 0x20 || byte === 0x7f || [...Buffer.from("=+-@")].includes(byte) || wideSignBytes.has(byte);
 }
 
-const wideStarts: ReadonlySet<number> = new Set([0xc2, 0xe1, 0xe2, 0xe3, 0xef]);
+const wideSignBytes: ReadonlySet<number> = new Set([0xc2, 0xe1, 0xe2, 0xe3, 0xef]);
 
 /** How joined cells are finished. */
-export interface Cells {
+export interface CellFormat {
   delimiter: string;
   /** For each column, true if it can hold a formula. */
   texts: readonly boolean[];
@@ -53,12 +53,12 @@ const starts = Uint8Array.from({ length: 256 }, (_, byte) => Number(canStartForm
  * ends. Only the few cells with a byte that CSV or a spreadsheet may take for something else are looked at as text.
  * @param bytes are overwritten
  */
-export function finishCells(bytes: Buffer, { delimiter, texts, asText }: Cells): Buffer {
+export function formatCells(bytes: Buffer, { delimiter, texts, asText }: CellFormat): Buffer {
   const comma = delimiter.charCodeAt(0);
   const kinds = new Uint8Array(256).fill(plain);
   for (const byte of [...Buffer.from('";\t\r\n'), comma, surrogateStart]) kinds[byte] = special;
-  kinds[cellEnd] = endOfCell;
-  kinds[rowEnd] = endOfRow;
+  kinds[cellTerminator] = endOfCell;
+  kinds[rowTerminator] = endOfRow;
   const needsQuotes = new RegExp(`["\\r\\n\\x${comma.toString(16).padStart(2, "0")}]`);
   const pieces: Buffer[] = [];
   let [column, from, copied, isSpecial] = [0, 0, 0, false];
@@ -96,7 +96,7 @@ export function finishCells(bytes: Buffer, { delimiter, texts, asText }: Cells):
  * csv-stringify writes the header, views, results of queries, and what needs another form. Otherwise rows of tables come
  * from SQLite as joined cells, which takes a quarter of the time; the bytes are the same.
  */
-export function* write([source]: Sources, options: WriteOptions): Iterable<Chunk> {
+export function* write([source]: RowSources, options: WriteOptions): Iterable<Chunk> {
   const { excel, decimalComma = false, delimiter = ",", warn } = options;
   const { columns } = source;
   const csv: Options = {
@@ -106,7 +106,7 @@ export function* write([source]: Sources, options: WriteOptions): Iterable<Chunk
     // Most readers skip an empty line.
     quoted_empty: columns.length === 1,
   };
-  const texts = columns.map(isText);
+  const texts = columns.map(canHoldText);
   let formulas = 0;
   const asText = (text: string): string => {
     const safe = neutralize(text);
@@ -118,7 +118,7 @@ export function* write([source]: Sources, options: WriteOptions): Iterable<Chunk
   const joined = isExact ? source.cells?.() : undefined;
   if (joined) {
     for (const { bytes, rows } of joined)
-      yield { data: finishCells(bytes, { delimiter, texts, asText }), rows };
+      yield { data: formatCells(bytes, { delimiter, texts, asText }), rows };
   } else {
     const toCell = (value: RowValue, index: number) => {
       const type = columns[index]?.type;
@@ -139,12 +139,12 @@ export function* write([source]: Sources, options: WriteOptions): Iterable<Chunk
 
 /** Returns a timestamp as spreadsheets read it, in UTC: `2026-11-28 06:44:52`; undefined for other text. */
 function spreadsheetTime(text: string, type: ReadableColumn["type"] | undefined): string | undefined {
-  if (type !== "timestamp" && !(type === "any" && isTimeOfQuery(text))) return undefined;
+  if (type !== "timestamp" && !(type === "any" && isTimestampText(text))) return undefined;
   const read = readTimestamp(text);
   return read && utcText(read).slice(0, 19);
 }
 
 /** True if a column can hold a formula. */
-function isText({ type, stored }: ReadableColumn): boolean {
+function canHoldText({ type, stored }: ReadableColumn): boolean {
   return stored?.open === true || (type !== "number" && type !== "integer" && type !== "boolean");
 }

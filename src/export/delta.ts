@@ -3,16 +3,16 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs
 import { basename, dirname, join } from "node:path";
 import { type Deps, readVersion } from "../deps.js";
 import { ConfigurationError, MirrorBusy } from "../errors.js";
-import type { ByMonth } from "../query/months.js";
+import type { MonthlyRows } from "../query/monthly-rows.js";
 import { codeOf } from "../util/failures.js";
 import { isThere, makeFolder } from "../util/files.js";
 import { parseJson } from "../util/json-value.js";
-import { findTypes, readDigest, writeRows } from "./parquet.js";
-import { linkNew, openFileSink, syncFolder, writeAll } from "./sinks.js";
+import { findTypes, readDigest, writeParquetFile } from "./parquet.js";
+import { linkExclusive, openFileSink, syncFolder, writeAll } from "./sinks.js";
 
 /** A line of a version, as far as it is read. Only this program writes `mirror`. Times are milliseconds since 1970. */
 interface Action {
-  commitInfo?: { mirror?: ByMonth["standing"] & { rows: number } };
+  commitInfo?: { mirror?: MonthlyRows["mirrorState"] & { rows: number } };
   protocol?: { minReaderVersion: number; minWriterVersion: number };
   metaData?: { id: string; schemaString: string };
   add?: { path: string; partitionValues: { month?: string | null } };
@@ -20,20 +20,24 @@ interface Action {
 }
 
 /** A table's newest version (-1: none): the file of each month, and when each file of older versions was removed. */
-export type Log = ReturnType<typeof readLog>;
+export type DeltaLog = ReturnType<typeof readDeltaLog>;
 
 /** Reads a table's log. @throws ConfigurationError if something else has written it, or it needs a newer protocol */
-export function readLog(folder: string) {
+export function readDeltaLog(folder: string) {
   const path = join(folder, "_delta_log");
   const names = isThere(path) ? readdirSync(path).filter((name) => /^\d{20}\.json$/.test(name)) : [];
   const lines = names.sort().flatMap((name) => readFileSync(join(path, name), "utf8").trim().split("\n"));
   const actions = lines.flatMap((line) => parseJson<Action>(line) ?? []);
-  refuseIf(actions.length < lines.length, folder, "has a damaged version");
+  rejectTable(actions.length < lines.length, folder, "has a damaged version");
   const own = actions.flatMap(({ commitInfo }) => commitInfo?.mirror ?? []);
   const version = Number.parseInt(names.at(-1) ?? "-1", 10);
   const isNewer = actions.some(({ protocol: p }) => p && (p.minReaderVersion > 1 || p.minWriterVersion > 2));
-  refuseIf(isNewer, folder, "needs a newer protocol than reader 1 and writer 2");
-  refuseIf(own.length !== version + 1, folder, "lacks a version, or has one that something else has written");
+  rejectTable(isNewer, folder, "needs a newer protocol than reader 1 and writer 2");
+  rejectTable(
+    own.length !== version + 1,
+    folder,
+    "lacks a version, or has one that something else has written",
+  );
   const removed = new Map(actions.map(({ remove }) => [remove?.path, remove?.deletionTimestamp]));
   const adds = actions.flatMap(({ add }) => (add && !removed.has(add.path) ? add : []));
   const files = new Map(adds.map((add) => [add.partitionValues.month ?? "", add.path]));
@@ -44,15 +48,15 @@ export function readLog(folder: string) {
 const elsewhere = "name a different folder with `--delta`; nothing was changed in this one";
 
 /** @throws ConfigurationError for a table that is not this program's to change */
-export function refuseIf(isWrong: boolean, folder: string, reason: string, hint = elsewhere): void {
+export function rejectTable(isWrong: boolean, folder: string, reason: string, hint = elsewhere): void {
   if (isWrong) throw new ConfigurationError(`The Delta table ${reason}: ${folder}`, { hint });
 }
 
 /** Adds a version to a log. @throws MirrorBusy if another export was faster */
-export async function commit(log: Log, actions: readonly object[], deps: Deps): Promise<void> {
+export async function commitVersion(log: DeltaLog, actions: readonly object[], deps: Deps): Promise<void> {
   const path = join(log.folder, "_delta_log", `${String(log.version + 1).padStart(20, "0")}.json`);
   const lines = actions.map((action) => ({ data: `${JSON.stringify(action)}\n`, rows: 0 }));
-  const link = (from: string, to: string) => linkNew(from, to, deps.clock.now());
+  const link = (from: string, to: string) => linkExclusive(from, to, deps.clock.now());
   await writeAll(lines, await openFileSink(path, deps, link)).catch((cause: Error) => {
     if (!existsSync(path) && codeOf(cause.cause) !== "EEXIST") throw cause;
     throw new MirrorBusy(`Another export was faster: ${path}`, { hint: "run the same command again", cause });
@@ -60,7 +64,7 @@ export async function commit(log: Log, actions: readonly object[], deps: Deps): 
 }
 
 /** Removes this program's files that no version since a time has named, such as those that a killed export left. */
-export function cleanUp({ folder, files, removed }: Log, since: number): void {
+export function removeUnusedFiles({ folder, files, removed }: DeltaLog, since: number): void {
   const own = /^(_delta_log\/\.\d{20}\.json\..+\.part|(month=[\d-]+\/)?\.?part-[\da-f-]{36}\.parquet[^/]*)$/;
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     if (!own.test(name) || [...files.values()].includes(name)) continue;
@@ -74,9 +78,12 @@ export function cleanUp({ folder, files, removed }: Log, since: number): void {
  * Reads a table once. Returns its columns' types, its number of rows, the digest of each month's rows, and the months of
  * which the lake's files have a different one; all of them, if the lake's columns are not the table's.
  */
-export async function compare({ columns, partitionColumns, rows, standing }: ByMonth, log: Log) {
-  const { folder, files, metaData, mirror = standing } = log;
-  refuseIf(mirror.brand !== standing.brand, folder, "belongs to a different brand");
+export async function compareMonths(
+  { columns, partitionColumns, rows, mirrorState }: MonthlyRows,
+  log: DeltaLog,
+) {
+  const { folder, files, metaData, mirror = mirrorState } = log;
+  rejectTable(mirror.brand !== mirrorState.brand, folder, "belongs to a different brand");
   const digests = new Map<string, string>();
   let count = 0;
   const types = findTypes(columns, rows(), (row) => {
@@ -101,15 +108,17 @@ export async function compare({ columns, partitionColumns, rows, standing }: ByM
  * Commits a version with the rows of a table, unless nothing has changed. Returns what was done.
  * @param log read before the mirror's snapshot began: otherwise an older snapshot could follow a newer one
  */
-export async function exportDelta(source: ByMonth, log: Log, deps: Deps): Promise<string> {
+export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps: Deps): Promise<string> {
   const { folder, files, metaData: old } = log;
-  const { types, rows, digests, schema, isNewSchema, differing } = await compare(source, log);
+  const { types, rows, digests, schema, isNewSchema, differing } = await compareMonths(source, log);
   if (differing.length === 0 && !isNewSchema) return "nothing has changed";
   const at = deps.clock.now();
   const engineInfo = `brandapi/${readVersion()}`;
   const table = { id: old?.id ?? randomUUID(), format: { provider: "parquet", options: {} } };
   const actions: object[] = [
-    { commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror: { ...source.standing, rows } } },
+    {
+      commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror: { ...source.mirrorState, rows } },
+    },
     ...(old ? [] : [{ protocol: { minReaderVersion: 1, minWriterVersion: 2 } }]),
     ...(isNewSchema ? [{ metaData: { ...table, ...schema, configuration: {} } }] : []),
   ];
@@ -123,7 +132,7 @@ export async function exportDelta(source: ByMonth, log: Log, deps: Deps): Promis
       if (!digest) continue;
       const path = join(month && `month=${month}`, `part-${randomUUID()}.parquet`);
       makeFolder(dirname(join(folder, path)));
-      const chunks = writeRows(source, types, source.rows(month), digest);
+      const chunks = writeParquetFile(source, types, source.rows(month), digest);
       const sink = await openFileSink(join(folder, path), deps);
       const { bytes: size, rows: numRecords } = await writeAll(chunks, sink);
       const partitionValues = source.partitionColumns.length > 0 ? { month: month || null } : {};
@@ -131,7 +140,7 @@ export async function exportDelta(source: ByMonth, log: Log, deps: Deps): Promis
       adds.push({ add: { path, partitionValues, size, stats, modificationTime: at, dataChange: true } });
     }
     await syncFolder(folder);
-    await commit(log, [...actions, ...adds], deps);
+    await commitVersion(log, [...actions, ...adds], deps);
   } catch (error) {
     // No version names them. Otherwise a full disk would stay full.
     for (const { add } of adds) rmSync(join(folder, add.path), { force: true });

@@ -1,5 +1,5 @@
 import type { Bookmark } from "../query/change-list.js";
-import type { Source } from "../query/select.js";
+import type { RowSource } from "../query/select.js";
 
 /** A piece of the output, and the number of rows that end in it. */
 export interface Chunk {
@@ -23,10 +23,10 @@ export interface WriteOptions {
 /** For each stream of a Singer target the last change that it received, and its columns. */
 export type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
-export type Sources = readonly [Source, ...Source[]];
+export type RowSources = readonly [RowSource, ...RowSource[]];
 
 /** Writes sources piece by piece; never holds more than a few batches of rows. */
-export type Writer = (sources: Sources, options: WriteOptions) => Iterable<Chunk>;
+export type Writer = (sources: RowSources, options: WriteOptions) => Iterable<Chunk>;
 
 /** One way to write a table: a file in `formats/` that exports `write`, and a line in the registry there. */
 export interface Format {

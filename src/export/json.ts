@@ -1,13 +1,13 @@
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { RowValue, Source } from "../query/select.js";
+import type { RowSource, RowValue } from "../query/select.js";
 import { parseJson } from "../util/json-value.js";
-import type { Chunk, Sources } from "./format.js";
+import type { Chunk, RowSources } from "./format.js";
 
 /**
  * Returns batches of JSON objects with a separator between them: whole records as the API sent them, other rows as
  * objects of their columns.
  */
-export function* jsonRows(source: Source, separator: ",\n" | "\n"): Iterable<Chunk> {
+export function* writeJsonRows(source: RowSource, separator: ",\n" | "\n"): Iterable<Chunk> {
   if (source.records) {
     for (const { bytes, rows } of source.records(separator)) yield { data: bytes, rows };
     return;
@@ -39,9 +39,9 @@ function writeValue(value: RowValue): string {
 }
 
 /** JSON: one array, one record per line. */
-export function* write([source]: Sources): Iterable<Chunk> {
+export function* write([source]: RowSources): Iterable<Chunk> {
   let isEmpty = true;
-  for (const chunk of jsonRows(source, ",\n")) {
+  for (const chunk of writeJsonRows(source, ",\n")) {
     yield { data: isEmpty ? "[\n" : ",\n", rows: 0 };
     isEmpty = false;
     yield chunk;

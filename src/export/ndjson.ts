@@ -1,9 +1,9 @@
-import type { Chunk, Sources } from "./format.js";
-import { jsonRows } from "./json.js";
+import type { Chunk, RowSources } from "./format.js";
+import { writeJsonRows } from "./json.js";
 
 /** NDJSON: one record per line. */
-export function* write([source]: Sources): Iterable<Chunk> {
-  for (const chunk of jsonRows(source, "\n")) {
+export function* write([source]: RowSources): Iterable<Chunk> {
+  for (const chunk of writeJsonRows(source, "\n")) {
     yield chunk;
     yield { data: "\n", rows: 0 };
   }

@@ -1,15 +1,15 @@
 import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { Row, RowValue, Source } from "../query/select.js";
+import type { Row, RowSource, RowValue } from "../query/select.js";
 import { daysSince1970, readTimestamp } from "../util/timestamp.js";
-import type { Chunk, Sources } from "./format.js";
+import type { Chunk, RowSources } from "./format.js";
 
 type Value = Exclude<RowValue, null>;
 export type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
 /** How Parquet stores a column. */
-export interface StoredType {
+export interface ColumnType {
   schema: Omit<SchemaElement, "name">;
   /** Its name in a Delta table's schema. */
   delta: string;
@@ -17,13 +17,13 @@ export interface StoredType {
   convert(value: Value): unknown;
 }
 
-const text: StoredType = {
+const textType: ColumnType = {
   schema: { type: "BYTE_ARRAY", converted_type: "UTF8" },
   delta: "string",
   convert: String,
 };
 
-const timestamp: StoredType = {
+const timestampType: ColumnType = {
   schema: {
     type: "INT64",
     converted_type: "TIMESTAMP_MICROS",
@@ -36,19 +36,19 @@ const timestamp: StoredType = {
   },
 };
 
-const date: StoredType = {
+const dateType: ColumnType = {
   schema: { type: "INT32", converted_type: "DATE" },
   delta: "date",
   convert: (value) => (typeof value === "string" ? daysSince1970(value) : undefined),
 };
 
-const boolean: StoredType = {
+const booleanType: ColumnType = {
   schema: { type: "BOOLEAN" },
   delta: "boolean",
   convert: (value) => (value === 0 || value === 1 ? value === 1 : undefined),
 };
 
-const integer: StoredType = {
+const integerType: ColumnType = {
   schema: { type: "INT64" },
   delta: "long",
   convert(value) {
@@ -60,7 +60,7 @@ const integer: StoredType = {
 /** Sums of amounts are rounded to six digits. One scale for all files, because a reader takes several as one table. */
 const [precision, scale] = [18, 6];
 
-const decimal: StoredType = {
+const decimalType: ColumnType = {
   schema: { type: "INT64", converted_type: "DECIMAL", precision, scale },
   delta: `decimal(${precision},${scale})`,
   convert(value) {
@@ -70,22 +70,22 @@ const decimal: StoredType = {
   },
 };
 
-const double: StoredType = {
+const doubleType: ColumnType = {
   schema: { type: "DOUBLE" },
   delta: "double",
   convert: (value) => (typeof value === "string" ? undefined : Number(value)),
 };
 
 /** The types that a column of each kind can have, the best first; text takes what is left. */
-const candidates: Readonly<Record<ReadableColumn["type"], readonly StoredType[]>> = {
+const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnType[]>> = {
   text: [],
   json: [],
-  timestamp: [timestamp],
-  date: [date],
-  boolean: [boolean],
-  integer: [integer, decimal, double],
-  number: [decimal, double],
-  any: [date, timestamp, integer, decimal, double],
+  timestamp: [timestampType],
+  date: [dateType],
+  boolean: [booleanType],
+  integer: [integerType, decimalType, doubleType],
+  number: [decimalType, doubleType],
+  any: [dateType, timestampType, integerType, decimalType, doubleType],
 };
 
 /** Reads all rows, visits each, and returns for each column the best type that has a place for every value. */
@@ -93,8 +93,8 @@ export function findTypes(
   columns: readonly ReadableColumn[],
   batches: Iterable<readonly Row[]>,
   visit?: (row: Row) => void,
-): readonly StoredType[] {
-  const open = columns.map(({ type }) => [...candidates[type]]);
+): readonly ColumnType[] {
+  const open = columns.map(({ type }) => [...candidateTypes[type]]);
   // An expression without a single value is text.
   const isKnown = columns.map(({ type }) => type !== "any");
   for (const rows of batches)
@@ -107,7 +107,7 @@ export function findTypes(
         while (types[0] && types[0].convert(value) === undefined) types.shift();
       }
     }
-  return open.map(([best], index) => (isKnown[index] && best) || text);
+  return open.map(([best], index) => (isKnown[index] && best) || textType);
 }
 
 /** The most rows, and about the most letters, of a row group, which is held in memory. */
@@ -119,9 +119,9 @@ const groupLetters = 16e6;
  * value of the column has a place in it and as DOUBLE otherwise; JSON is text. The rows are read twice: first to find
  * the types, then to be written.
  */
-export function* write([source]: Sources): Iterable<Chunk> {
+export function* write([source]: RowSources): Iterable<Chunk> {
   const types = findTypes(source.columns, source.rows());
-  yield* writeRows(source, types, source.rows());
+  yield* writeParquetFile(source, types, source.rows());
 }
 
 /** The name of what `readDigest` returns, in a file's footer. */
@@ -135,9 +135,9 @@ export async function readDigest(path: string): Promise<string | undefined> {
 }
 
 /** Writes one file of rows, which can be a part of a table's. @param digest of the rows, for the file's footer */
-export function* writeRows(
-  { name, columns }: Pick<Source, "name" | "columns">,
-  types: readonly StoredType[],
+export function* writeParquetFile(
+  { name, columns }: Pick<RowSource, "name" | "columns">,
+  types: readonly ColumnType[],
   batches: Iterable<readonly Row[]>,
   digest?: string,
 ): Iterable<Chunk> {

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { ConfigurationError, UsageError } from "../errors.js";
 import type { ChangedRow, ChangedRows } from "../query/change-list.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { RowValue, Source } from "../query/select.js";
+import type { RowSource, RowValue } from "../query/select.js";
 import { codeOf, reasonOf } from "../util/failures.js";
 import { readText } from "../util/files.js";
 import { parseJson } from "../util/json-value.js";
 import { counted, shellWord } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { daysSince1970, readTimestamp } from "../util/timestamp.js";
-import type { Bookmarks, Chunk, Sources, WriteOptions } from "./format.js";
+import type { Bookmarks, Chunk, RowSources, WriteOptions } from "./format.js";
 
 /**
  * Reads the state that a Singer target returned: the value of the last STATE message that it has stored. `{}` is the state
@@ -20,9 +20,9 @@ import type { Bookmarks, Chunk, Sources, WriteOptions } from "./format.js";
  */
 export function readSingerState(path: string): Bookmarks {
   const state = parseJson<unknown>(readState(path));
-  if (!isObject(state)) throw notAState(path);
+  if (!isObject(state)) throw invalidState(path);
   const { bookmarks = {} } = state;
-  if (!isObject(bookmarks) || !isBookmarks(bookmarks)) throw notAState(path);
+  if (!isObject(bookmarks) || !areBookmarks(bookmarks)) throw invalidState(path);
   return bookmarks;
 }
 
@@ -47,7 +47,7 @@ function readState(path: string): string {
 const startHint = (path: string) =>
   `to send everything, start with an empty state: echo '{}' > ${shellWord(path)}`;
 
-function notAState(path: string): ConfigurationError {
+function invalidState(path: string): ConfigurationError {
   return new ConfigurationError(`The file is no state of \`brandapi export --singer\`: ${path}`, {
     hint: "keep the last line that the target prints; without `--state` everything is sent",
   });
@@ -57,7 +57,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function isBookmarks(value: Record<string, unknown>): value is Bookmarks {
+function areBookmarks(value: Record<string, unknown>): value is Bookmarks {
   return Object.values(value).every((bookmark) => {
     if (!isObject(bookmark)) return false;
     const { columns, run, record_id: record, version_id: version } = bookmark;
@@ -89,10 +89,10 @@ export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn
 }
 
 /** When a row was removed; null while it is there. */
-const deletedAt = "_sdc_deleted_at";
+const deletedAtProperty = "_sdc_deleted_at";
 
-interface Stream {
-  source: Source;
+interface SingerStream {
+  source: RowSource;
   changed: ChangedRows;
   /** The properties that identify a row: the API's own ids where it documents them. */
   keys: readonly string[];
@@ -107,45 +107,45 @@ interface Stream {
  * sent.
  * Source: github.com/singer-io/getting-started, docs/SPEC.md.
  */
-export function* write(sources: Sources, options: WriteOptions): Iterable<Chunk> {
+export function* write(sources: RowSources, options: WriteOptions): Iterable<Chunk> {
   const streams = sources.map(openStream);
   let bookmarks = options.bookmarks ?? {};
   for (const stream of streams) {
     const { source, changed, keys, properties } = stream;
     const columns = createHash("sha256").update(Object.keys(properties).join()).digest("hex").slice(0, 8);
-    const before = changed.now ? bookmarks[source.name] : undefined;
-    const known = before && changed.knows(before) ? before : undefined;
+    const before = changed.bookmark ? bookmarks[source.name] : undefined;
+    const known = before && changed.matches(before) ? before : undefined;
     const schema = { type: "object", properties };
-    yield line({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
+    yield messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
     // A new column is in every row.
     yield* recordLines(stream, changed.rows(known?.columns === columns ? known : undefined), options);
-    if (known) yield* recordLines(stream, changed.lost(known), options);
-    if (changed.now) bookmarks = { ...bookmarks, [source.name]: { columns, ...changed.now } };
-    yield line({ type: "STATE", value: { bookmarks } });
+    if (known) yield* recordLines(stream, changed.removedItems(known), options);
+    if (changed.bookmark) bookmarks = { ...bookmarks, [source.name]: { columns, ...changed.bookmark } };
+    yield messageLine({ type: "STATE", value: { bookmarks } });
   }
 }
 
-function openStream(source: Source): Stream {
+function openStream(source: RowSource): SingerStream {
   const changed = source.changed?.();
   if (!changed)
     throw new UsageError(`Singer takes tables of the API's records, not \`${source.name}\`.`, {
       hint: "name tables such as `orders` or `roster`; `brandapi tables` lists them",
     });
-  const { ids, isList } = changed;
-  const keys = [...(ids.length > 0 ? ids : ["record_key"]), ...(isList ? ["position"] : [])];
+  const { idColumns, isList } = changed;
+  const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(isList ? ["position"] : [])];
   // A column that the API's document does not have can mean anything.
   const isDeclared = (name: string) => source.columns.some((one) => one.name === name && !one.stored?.open);
   const added = keys.filter((name) => !isDeclared(name));
   const properties = Object.fromEntries([
     ...source.columns.map(({ name, type }) => [name, singerSchema(type, keys.includes(name))] as const),
     ...added.map((name) => [name, { type: [name === "position" ? "integer" : "string"] }] as const),
-    [deletedAt, { type: ["null", "string"], format: "date-time" }] as const,
+    [deletedAtProperty, { type: ["null", "string"], format: "date-time" }] as const,
   ]);
   return { source, changed, keys, added, properties };
 }
 
 function* recordLines(
-  { source, keys, added }: Stream,
+  { source, keys, added }: SingerStream,
   batches: Iterable<ChangedRow[]>,
   options: WriteOptions,
 ): Iterable<Chunk> {
@@ -161,8 +161,8 @@ function* recordLines(
         record[name] = converted ?? (keys.includes(name) ? key : null);
       }
       for (const name of added) record[name] = name === "position" ? position : key;
-      record[deletedAt] = removedAt;
-      return line({ type: "RECORD", stream: source.name, record }).data;
+      record[deletedAtProperty] = removedAt;
+      return messageLine({ type: "RECORD", stream: source.name, record }).data;
     });
     yield { data: lines.join(""), rows: rows.length, table: source.name };
   }
@@ -172,6 +172,6 @@ function* recordLines(
     );
 }
 
-function line(message: object): { data: string; rows: 0 } {
+function messageLine(message: object): { data: string; rows: 0 } {
   return { data: `${JSON.stringify(message)}\n`, rows: 0 };
 }

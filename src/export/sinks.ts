@@ -19,7 +19,7 @@ export interface Sink {
   discard(): Promise<void>;
 }
 
-export interface Exported {
+export interface WriteResult {
   rows: number;
   bytes: number;
   /** True if the reader closed the output before the end. */
@@ -30,8 +30,8 @@ export interface Exported {
 export async function writeAll(
   chunks: Iterable<Chunk> | AsyncIterable<Chunk>,
   sink: Sink,
-): Promise<Exported> {
-  const done: Exported = { rows: 0, bytes: 0, isCutShort: false };
+): Promise<WriteResult> {
+  const done: WriteResult = { rows: 0, bytes: 0, isCutShort: false };
   try {
     for await (const { data, rows } of chunks) {
       await sink.write(data);
@@ -41,21 +41,21 @@ export async function writeAll(
     await sink.finish();
   } catch (error) {
     await sink.discard();
-    if (!(error instanceof ReaderGone)) throw error;
+    if (!(error instanceof OutputClosed)) throw error;
     done.isCutShort = true;
   }
   return done;
 }
 
 /** The reader of the output has closed it (`| head`): nothing is left to do, and that is no failure. */
-export class ReaderGone extends Error {}
+export class OutputClosed extends Error {}
 
 /** Writes to a stream at its reader's pace. Does not close it, because it may be the process's own. */
-export function streamSink(stream: Output): Sink {
+export function createStreamSink(stream: Output): Sink {
   let failure: Error | undefined;
   const note = (error: NodeJS.ErrnoException) => {
     const isGone = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
-    failure ??= isGone ? new ReaderGone() : error;
+    failure ??= isGone ? new OutputClosed() : error;
   };
   const noteClosed = () => note(Object.assign(new Error("closed"), { code: "EPIPE" }));
   stream.on("error", note).on("close", noteClosed);
@@ -63,7 +63,7 @@ export function streamSink(stream: Output): Sink {
   return {
     async write(data) {
       if (failure) throw failure;
-      if (data.length > 0 && !stream.write(data)) await drained(stream);
+      if (data.length > 0 && !stream.write(data)) await waitForDrain(stream);
       if (failure) throw failure;
     },
     finish: leave,
@@ -72,7 +72,7 @@ export function streamSink(stream: Output): Sink {
 }
 
 /** Resolves when the stream takes more, or has failed. */
-async function drained(stream: Output): Promise<void> {
+async function waitForDrain(stream: Output): Promise<void> {
   const done = new AbortController();
   const events = ["drain", "close"].map((name) => once(stream, name, { signal: done.signal }));
   await Promise.race(events).catch(() => {});
@@ -92,13 +92,13 @@ export async function openFileSink(
   put: (from: string, to: string) => Promise<void> = rename,
 ): Promise<Sink> {
   const failed = (cause: unknown): never => {
-    throw codeOf(cause) === "EPIPE" ? new ReaderGone() : explain(path, cause);
+    throw codeOf(cause) === "EPIPE" ? new OutputClosed() : explainWriteError(path, cause);
   };
   // `/dev/fd/63`, which is what `>(…)` is in a shell, links to a pipe without a path.
   const old = existsSync(path) ? statSync(path) : undefined;
-  if (old && !old.isFile()) return directSink(await open(path, "w").catch(failed), failed);
+  if (old && !old.isFile()) return createDeviceSink(await open(path, "w").catch(failed), failed);
   const target = await resolveLinks(path);
-  const spool = await deps.catchSignals(() => openNameless(target, deps.random)).catch(failed);
+  const spool = await deps.catchSignals(() => openUnnamedFile(target, deps.random)).catch(failed);
   let pending: Promise<void> = Promise.resolve();
   return {
     async write(data) {
@@ -135,7 +135,7 @@ export async function openFileSink(
 }
 
 /** Writes to a device or pipe, which cannot be replaced. */
-function directSink(file: FileHandle, failed: (cause: unknown) => never): Sink {
+function createDeviceSink(file: FileHandle, failed: (cause: unknown) => never): Sink {
   const close = async () => await file.close().catch(() => {});
   return {
     write: async (data) => await file.writeFile(data).catch(failed),
@@ -145,7 +145,7 @@ function directSink(file: FileHandle, failed: (cause: unknown) => never): Sink {
 }
 
 /** Opens a temporary file next to the target and removes its name: the system frees it however the process ends. */
-async function openNameless(target: string, random: () => number): Promise<FileHandle> {
+async function openUnnamedFile(target: string, random: () => number): Promise<FileHandle> {
   const part = await beginPart(target, random);
   const file = await open(part, "wx+").finally(() => endPart(part));
   await rm(part);
@@ -165,7 +165,7 @@ async function copyAll(from: FileHandle, to: FileHandle, signal: AbortSignal): P
   }
 }
 
-function explain(path: string, cause: unknown): BrandapiError {
+function explainWriteError(path: string, cause: unknown): BrandapiError {
   if (cause instanceof BrandapiError) return cause;
   const isMissing = codeOf(cause) === "ENOENT";
   const folder = dirname(path);
@@ -181,12 +181,12 @@ function explain(path: string, cause: unknown): BrandapiError {
  * @param now milliseconds since 1970
  * @throws EEXIST if another file has the name, or is about to get it
  */
-export async function linkNew(from: string, to: string, now: number): Promise<void> {
+export async function linkExclusive(from: string, to: string, now: number): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
     if (!noLinks.has(codeOf(error))) throw error;
-    return await renameNew(from, to, now);
+    return await renameExclusive(from, to, now);
   }
   // It has its name, whatever becomes of the other one.
   await rm(from).catch(() => {});
@@ -197,7 +197,7 @@ const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 const claimMs = 60_000;
 
 /** Renames a file unless the new name is taken. Exclusive creation of another file decides between two processes. */
-async function renameNew(from: string, to: string, now: number): Promise<void> {
+async function renameExclusive(from: string, to: string, now: number): Promise<void> {
   const claim = join(dirname(to), `.${basename(to)}.claim.part`);
   const age = now - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);
   if (age > claimMs) await rm(claim, { force: true });

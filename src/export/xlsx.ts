@@ -2,15 +2,15 @@ import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
 import { UsageError } from "../errors.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { RowValue, Source } from "../query/select.js";
+import type { RowSource, RowValue } from "../query/select.js";
 import { counted } from "../util/text.js";
 import { daysSince1970, parseTimestamp } from "../util/timestamp.js";
-import type { Chunk, Sources, WriteOptions } from "./format.js";
+import type { Chunk, RowSources, WriteOptions } from "./format.js";
 
 /** A zip holds longer files only in another form. */
-const mostBytes = 2 ** 32 - 1;
+const maxZipEntryBytes = 2 ** 32 - 1;
 /** Sheets compress well: a higher level takes far longer and saves little. */
-const level = 3;
+const compressionLevel = 3;
 
 /** Opens a zip file. fflate lays it out; Node's own zlib compresses each piece, several times as fast. */
 export function openZip() {
@@ -33,10 +33,14 @@ export function openZip() {
       const data = Buffer.from(text);
       if (!file) throw new Error("no file in the zip was begun");
       file.size += data.length;
-      if (file.size > mostBytes)
+      if (file.size > maxZipEntryBytes)
         throw new UsageError("A sheet is larger than 4 GB.", { hint: "write CSV: `-o FILE.csv`" });
       file.crc = crc32(data, file.crc);
-      file.ondata?.(null, deflateRawSync(data, { level, finishFlush: constants.Z_SYNC_FLUSH }), false);
+      file.ondata?.(
+        null,
+        deflateRawSync(data, { level: compressionLevel, finishFlush: constants.Z_SYNC_FLUSH }),
+        false,
+      );
     },
     end() {
       endFile();
@@ -57,13 +61,13 @@ export type ZipStream = ReturnType<typeof openZip>;
 export const styles = { text: 1, day: 2, time: 3, header: 4, yesNo: 5, amount: 6 } as const;
 
 /** A longer text makes a spreadsheet call the file broken. */
-export const longestText = 32_767;
+export const maxCellText = 32_767;
 
 /**
  * Returns a cell without its opening `<c`, ready for its position; empty for null. A value that does not fit its column's
  * type is text. Never a formula.
  */
-export function cellOf(value: RowValue, column: CellColumn): string {
+export function formatCell(value: RowValue, column: CellColumn): string {
   if (value === null) return "";
   return typedCell(value, column) ?? textCell(String(value));
 }
@@ -73,16 +77,16 @@ type CellColumn = Pick<ReadableColumn, "type" | "isAmount">;
 function typedCell(value: Exclude<RowValue, null>, { type, isAmount }: CellColumn): string | undefined {
   if (type === "text" || type === "json") return undefined;
   if (typeof value !== "string")
-    return type === "boolean" ? yesNoCell(value) : numberCell(value, isAmount === true);
-  const day = type === "date" || type === "any" ? datedCell(daysSince1970(value), styles.day) : undefined;
-  const isTime = type === "timestamp" || (type === "any" && isTimeOfQuery(value));
+    return type === "boolean" ? booleanCell(value) : numberCell(value, isAmount === true);
+  const day = type === "date" || type === "any" ? dateCell(daysSince1970(value), styles.day) : undefined;
+  const isTime = type === "timestamp" || (type === "any" && isTimestampText(value));
   return (
-    day ?? (isTime ? datedCell((parseTimestamp(value) ?? Number.NaN) / 86_400_000, styles.time) : undefined)
+    day ?? (isTime ? dateCell((parseTimestamp(value) ?? Number.NaN) / 86_400_000, styles.time) : undefined)
   );
 }
 
 /** True for a text in the result of a query that is a time: as the API writes it, or as SQLite's `datetime()` does. */
-export function isTimeOfQuery(text: string): boolean {
+export function isTimestampText(text: string): boolean {
   return /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z| \d\d:\d\d:\d\d(?:\.\d+)?)$/.test(text);
 }
 
@@ -94,18 +98,18 @@ function numberCell(value: number | bigint, isAmount: boolean): string | undefin
 }
 
 /** 1 and 0 that show as true and false: LibreOffice makes a formula of a boolean cell. */
-function yesNoCell(value: number | bigint): string | undefined {
+function booleanCell(value: number | bigint): string | undefined {
   return value === 0 || value === 1 ? ` s="${styles.yesNo}"><v>${value}</v></c>` : undefined;
 }
 
 /** Days since the end of 1899. Spreadsheets disagree before March 1900, and have no dates after 9999. */
-function datedCell(daysSince1970: number | undefined, style: number): string | undefined {
+function dateCell(daysSince1970: number | undefined, style: number): string | undefined {
   const serial = (daysSince1970 ?? Number.NaN) + 25_569;
   return serial >= 61 && serial < 2_958_466 ? ` s="${style}"><v>${serial}</v></c>` : undefined;
 }
 
 export function textCell(text: string, style: number = styles.text): string {
-  const xml = xmlText(text.slice(0, longestText));
+  const xml = xmlText(text.slice(0, maxCellText));
   return ` t="inlineStr" s="${style}"><is><t xml:space="preserve">${xml}</t></is></c>`;
 }
 
@@ -208,16 +212,16 @@ export function sheetName(table: string): string {
 }
 
 /** The rows of a sheet, its header included. */
-const rowsOfSheet = 1_048_576;
+const maxSheetRows = 1_048_576;
 /** Letters of XML that are compressed at a time. */
-const pieceLetters = 256 * 1_024;
+const flushLength = 256 * 1_024;
 
 /**
  * XLSX: one sheet per table, with a frozen header and a filter. Amounts have two decimals. Dates are dates (times in UTC), numbers are numbers, ids and all other
  * text are text: no cell is a formula. Texts are written in their cells, because a table of them would have to be held.
  * @throws UsageError if a table has more rows than a sheet
  */
-export function* write(sources: Sources, { warn }: WriteOptions): Iterable<Chunk> {
+export function* write(sources: RowSources, { warn }: WriteOptions): Iterable<Chunk> {
   for (const source of sources) checkRows(source.name, source.count?.() ?? 0);
   const zip = openZip();
   for (const [name, xml] of workbookParts(sources.map(({ name }) => name))) {
@@ -240,7 +244,7 @@ export function* write(sources: Sources, { warn }: WriteOptions): Iterable<Chunk
 }
 
 /** Writes a sheet. Returns the range of its cells. */
-function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Generator<Chunk, string> {
+function* writeSheet(source: RowSource, zip: ZipStream, cut: { count: number }): Generator<Chunk, string> {
   const { name, columns } = source;
   const letters = columns.map((_, column) => columnLetters(column));
   let text = sheetStart(columns, letters);
@@ -253,11 +257,11 @@ function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Ge
       text += `<row r="${number}">`;
       for (const [column, described] of columns.entries()) {
         const value = row[column] ?? null;
-        if (typeof value === "string" && value.length > longestText) cut.count += 1;
-        if (value !== null) text += `<c r="${letters[column]}${number}"${cellOf(value, described)}`;
+        if (typeof value === "string" && value.length > maxCellText) cut.count += 1;
+        if (value !== null) text += `<c r="${letters[column]}${number}"${formatCell(value, described)}`;
       }
       text += "</row>";
-      if (text.length < pieceLetters) continue;
+      if (text.length < flushLength) continue;
       checkRows(name, number - 1);
       zip.write(text);
       yield { data: zip.take(), rows, table: name };
@@ -294,7 +298,7 @@ function columnLetters(column: number): string {
 }
 
 function checkRows(name: string, rows: number): void {
-  if (rows < rowsOfSheet) return;
+  if (rows < maxSheetRows) return;
   const hint = "take fewer with `--since` or `--limit`, or write CSV: `-o FILE.csv`";
   throw new UsageError(`\`${name}\` has more rows than a sheet holds, which are 1,048,576 with the header.`, {
     hint,

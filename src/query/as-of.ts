@@ -7,10 +7,10 @@ import { parts, quote, tableName } from "../store/table-sql.js";
 import { views } from "../store/views/all-views.js";
 import { formatInstant } from "../util/times.js";
 import { type ReadableTable, typedTables } from "./readable-tables.js";
-import { createTempViews, storedTables, type TablesRead } from "./tables-read.js";
+import { createTempViews, type StatementReads, storedTables } from "./statement-reads.js";
 
 /** The mirror's own tables below views, and since when each row exists. */
-const ownRows: Readonly<Record<string, string>> = {
+const systemRowTimes: Readonly<Record<string, string>> = {
   changes: "seen_changed_at",
   sync_runs: "coalesce(finished_at, started_at)",
   coverage: "read_at",
@@ -19,9 +19,9 @@ const ownRows: Readonly<Record<string, string>> = {
 };
 
 /** @throws UsageError if the mirror keeps no earlier form of a table or view */
-export function checkAsOf({ name, shape }: ReadableTable): void {
+export function checkTableHistory({ name, shape }: ReadableTable): void {
   if (shape ? shape.resource.history : views.some((view) => view.name === name)) return;
-  throw noHistory(name);
+  throw noHistoryError(name);
 }
 
 /**
@@ -29,7 +29,7 @@ export function checkAsOf({ name, shape }: ReadableTable): void {
  * @param reads undefined if SQLite cannot tell what the statement reads
  * @throws UsageError for tables without a history, and for names such as `main.orders`, which mean the present table
  */
-export function checkReadsAsOf(reads: TablesRead | undefined): TablesRead {
+export function checkStatementHistory(reads: StatementReads | undefined): StatementReads {
   if (!reads)
     throw new UsageError("`--as-of` does not work with this statement.", {
       hint: "leave out `main.`, `INDEXED BY` and `EXPLAIN`",
@@ -48,11 +48,11 @@ export function checkReadsAsOf(reads: TablesRead | undefined): TablesRead {
     "sync_runs",
   ]);
   const without = reads.names.find((name) => !hasHistory.has(name));
-  if (without !== undefined) throw noHistory(without);
+  if (without !== undefined) throw noHistoryError(without);
   return reads;
 }
 
-function noHistory(name: string): UsageError {
+function noHistoryError(name: string): UsageError {
   return new UsageError(`The mirror keeps no history of \`${name}\`, so there is no \`--as-of\`.`, {
     hint: "leave `--as-of` out",
   });
@@ -60,7 +60,7 @@ function noHistory(name: string): UsageError {
 
 /**
  * Creates temporary tables and views with the state of a time, which hide the present ones from this connection: for
- * these tables and views, and all that the views read. Call it inside `withSnapshot`. Returns the resources that were
+ * these tables and views, and all that the views read. Call it inside `withReadTransaction`. Returns the resources that were
  * first read after that time, and when, and the tables without a history: of those, rows read later are left out.
  */
 export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number) {
@@ -72,25 +72,25 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
   const unkept = shapes.filter(({ resource }) => !resource.history).map(({ name }) => name);
   if (kept.length > 0) readAsOf(mirror, kept, at);
   const unkeptTables = unkept.flatMap((name) => parts.map((part) => tableName({ name }, part)));
-  for (const name of [...unkeptTables, ...Object.keys(ownRows).filter((own) => stored.has(own))])
-    db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${rowsOf(name, time)}`);
+  for (const name of [...unkeptTables, ...Object.keys(systemRowTimes).filter((own) => stored.has(own))])
+    db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${pastRowsSql(name, time)}`);
   createTempViews(db, () => true);
   return {
     unread: [...new Set(kept.map(({ resource }) => resource.name))].flatMap((resource) => {
       const firstReadAt = firstRead(mirror, resource);
       return firstReadAt !== null && firstReadAt > formatInstant(at) ? [{ resource, firstReadAt }] : [];
     }),
-    unkept: unkept.filter((name) => name !== ranking),
+    unkept: unkept.filter((name) => name !== rankingTable),
   };
 }
 
 /** The table of which a snapshot per day is kept. */
-const ranking = "analytics_hosts";
+const rankingTable = "analytics_hosts";
 
 /** Returns the rows of a table without a history: the newest snapshot of the ranking, else the rows there were by then. */
-function rowsOf(name: string, time: string): string {
-  const since = ownRows[name] ?? "synced_at";
-  if (name !== ranking) return `SELECT * FROM main.${quote(name)} WHERE ${since} <= ${time}`;
+function pastRowsSql(name: string, time: string): string {
+  const since = systemRowTimes[name] ?? "synced_at";
+  if (name !== rankingTable) return `SELECT * FROM main.${quote(name)} WHERE ${since} <= ${time}`;
   const named = (column: string) =>
     `(SELECT a.${column} FROM main.analytics_hosts AS a WHERE a.host_id = s.host_id LIMIT 1) AS ${column}`;
   return `SELECT s.host_id, s.host_username, ${named("host_first_name")}, ${named("host_last_name")},
@@ -100,7 +100,7 @@ function rowsOf(name: string, time: string): string {
 }
 
 /** Returns the API's tables that a table or view reads. */
-export function typedTablesBelow({ db }: Mirror, name: string): TableShape[] {
+export function findTypedTables({ db }: Mirror, name: string): TableShape[] {
   const stored = storedTables(db, name);
   return typedTables().filter((shape) => parts.some((part) => stored.includes(tableName(shape, part))));
 }

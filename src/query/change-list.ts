@@ -29,12 +29,12 @@ export interface ChangeFilter {
 }
 
 /** The members that hold what people call a record, the best first; of an order, which has a host too, its number. */
-const labels = ["title", "filename", "host.username", "code", "name", "host.name"];
+const labelMembers = ["title", "filename", "host.username", "code", "name", "host.name"];
 
 /** Returns the newest changes, the newest last, and how many there are in all. */
 export function listChanges({ db }: Mirror, filter: ChangeFilter, limit: number) {
   const memberOf = (path: string) => `r.json ->> '$.${path}'`;
-  const label = `iif(c.resource = 'orders', ${memberOf("order_number")}, coalesce(${labels.map(memberOf).join(", ")}))`;
+  const label = `iif(c.resource = 'orders', ${memberOf("order_number")}, coalesce(${labelMembers.map(memberOf).join(", ")}))`;
   const changes = db.prepare(
     `SELECT c.*, CAST(${label} AS TEXT) AS label
      FROM changes AS c LEFT JOIN records AS r ON r.resource = c.resource AND r.key = c.key
@@ -47,15 +47,15 @@ export function listChanges({ db }: Mirror, filter: ChangeFilter, limit: number)
 /** Returns a condition on `changes`; with a limit, on the newest of them. */
 export function changesCondition({ resource, run, since }: ChangeFilter, limit?: number): string {
   const condition = [
-    `seen_changed_at >= ${literal(since)}`,
+    `seen_changed_at >= ${sqlText(since)}`,
     ...(run === undefined ? [] : [`run_id = ${run}`]),
-    ...(resource === undefined ? [] : [`resource = ${literal(resource)}`]),
+    ...(resource === undefined ? [] : [`resource = ${sqlText(resource)}`]),
   ].join(" AND ");
   if (limit === undefined) return condition;
   return `change_id IN (SELECT change_id FROM changes WHERE ${condition} ORDER BY change_id DESC LIMIT ${limit})`;
 }
 
-function literal(text: string): string {
+function sqlText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
@@ -80,22 +80,22 @@ export interface ChangedRow {
 /** The rows of a table that came, changed or went. */
 export interface ChangedRows {
   /** The columns that name a row where the API documents them (a record's ids, or those of a list's parent); else none. */
-  ids: readonly string[];
+  idColumns: readonly string[];
   isList: boolean;
   /** Up to where the mirror is now; null if no previous forms are kept: then all rows are sent each time. */
-  now: Bookmark | null;
+  bookmark: Bookmark | null;
   /** True if the bookmark is of this mirror. */
-  knows(bookmark: Bookmark): boolean;
+  matches(bookmark: Bookmark): boolean;
   /** All rows without a bookmark. */
   rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
   /** The rows that are gone from their lists; only the columns of their parent have values. */
-  lost(after: Bookmark): Iterable<ChangedRow[]>;
+  removedItems(after: Bookmark): Iterable<ChangedRow[]>;
 }
 
 const begunRun = "run_id || ' ' || started_at || ' '";
 const runName = `${begunRun} || coalesce(finished_at, '')`;
 
-/** Prepares these columns of a table for reading; call it inside `withSnapshot`. */
+/** Prepares these columns of a table for reading; call it inside `withReadTransaction`. */
 export function openChangedRows(
   { db }: Mirror,
   shape: TableShape,
@@ -116,16 +116,16 @@ export function openChangedRows(
       });
   }
   return {
-    ids: idsOf(shape),
+    idColumns: idColumnsOf(shape),
     isList: shape.list !== null,
-    now: shape.resource.history ? (db.prepare(bookmarkSql).get() as Bookmark) : null,
+    bookmark: shape.resource.history ? (db.prepare(bookmarkSql).get() as Bookmark) : null,
     // A run that was under way then may have ended since.
-    knows: ({ run }) =>
+    matches: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${begunRun})`).get(run) !== undefined,
-    rows: (after) => read((part) => rowsSql(shape, part, names, after === undefined), after),
-    lost(after) {
+    rows: (after) => read((part) => changedRowsSql(shape, part, names, after === undefined), after),
+    removedItems(after) {
       const { list } = shape;
-      return list ? read((part) => lostSql(shape, part, list, names), after) : [];
+      return list ? read((part) => removedItemsSql(shape, part, list, names), after) : [];
     },
   };
 }
@@ -134,7 +134,7 @@ const bookmarkSql = `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DE
   coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
   coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`;
 
-function idsOf({ resource: { pagination, key }, list }: TableShape): readonly string[] {
+function idColumnsOf({ resource: { pagination, key }, list }: TableShape): readonly string[] {
   if (pagination !== "documented") return [];
   if (list && key.length > 0) return list.field.parent.map(({ column }) => column);
   // A member of an object, such as `host.id`, is a column that bears both names.
@@ -145,7 +145,7 @@ function idsOf({ resource: { pagination, key }, list }: TableShape): readonly st
 const changedIds = `r.record_id > @record_id
   OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;
 
-function rowsSql(shape: TableShape, part: Part, names: readonly string[], isAll: boolean): string {
+function changedRowsSql(shape: TableShape, part: Part, names: readonly string[], isAll: boolean): string {
   const rowId = `t.${idColumn(shape)}`;
   const recordId = shape.list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
   const position = shape.list ? `t.row_id % ${positionsPerRecord}` : "NULL";
@@ -156,7 +156,7 @@ function rowsSql(shape: TableShape, part: Part, names: readonly string[], isAll:
 }
 
 /** The oldest version since then is the record as it was sent: items beyond the present list's length are lost. */
-function lostSql(
+function removedItemsSql(
   { resource }: TableShape,
   part: Part,
   { path, field }: NonNullable<TableShape["list"]>,

@@ -22,7 +22,7 @@ import { gaps, join, type Range } from "../util/ranges.js";
 import { formatInstant, instantOrNull } from "../util/times.js";
 
 /** A range of dates, ISO 8601; `from` null: from the beginning. */
-type ShownRange = { from: string | null; to: string };
+type DateRange = { from: string | null; to: string };
 
 /** How one resource stands. Times are ISO 8601, ages seconds. */
 export interface ResourceHealth {
@@ -33,8 +33,8 @@ export interface ResourceHealth {
   /** Records without a readable date, of a resource that is read by date. */
   undated: number;
   /** The ranges that were read completely, and those between them; empty if a resource is not read by date. */
-  covered: ShownRange[];
-  gaps: ShownRange[];
+  covered: DateRange[];
+  gaps: DateRange[];
   /** When the last sync that read everything up to its own time began: what the mirror says is as of then. */
   last_success_at: string | null;
   age_seconds: number | null;
@@ -70,14 +70,14 @@ export interface Health {
 }
 
 /** When a mirror is looked at, in milliseconds since 1970, how old it may be (null: of any age), and the run that holds it. */
-export interface Look {
+export interface HealthOptions {
   now: number;
   maxAgeMs: number | null;
   underWay: CurrentRun | null;
 }
 
 /** Returns the health of these resources, as far as they were ever synced. */
-export function readHealth(mirror: Mirror, chosen: readonly Resource[], look: Look): Health {
+export function readHealth(mirror: Mirror, chosen: readonly Resource[], look: HealthOptions): Health {
   const { now, maxAgeMs, underWay } = look;
   const all = [...chosen, ...chosen.flatMap((resource) => detailsOf(resource) ?? [])];
   const found = all.flatMap((resource) => readResourceHealth(mirror, resource, look) ?? []);
@@ -112,10 +112,14 @@ function lastSuccess(mirror: Mirror, { name, strategy }: Resource): Run | null {
 }
 
 /** Returns null if a resource was never tried, or if the key or the plan never allowed it. */
-export function readResourceHealth(mirror: Mirror, resource: Resource, look: Look): ResourceHealth | null {
+export function readResourceHealth(
+  mirror: Mirror,
+  resource: Resource,
+  look: HealthOptions,
+): ResourceHealth | null {
   const { name, table, strategy } = resource;
   const { now, maxAgeMs, underWay } = look;
-  const last = asEnded(mirror, lastRun(mirror, name), underWay !== null);
+  const last = resolveKilledRun(mirror, lastRun(mirror, name), underWay !== null);
   const refused = readRefusal(mirror, name);
   if (!last || ((refused || last.outcome === "skipped") && !wasRead(mirror, name))) return null;
   const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
@@ -131,14 +135,14 @@ export function readResourceHealth(mirror: Mirror, resource: Resource, look: Loo
     resource: name,
     rows: rows.get() as number,
     removed: countRemoved(mirror, name),
-    covered: covered.map(asShown),
+    covered: covered.map(toDateRange),
     undated: strategy.kind === "dated" ? countUndated(mirror, name) : 0,
-    gaps: gaps([...covered, ...marked]).map(asShown),
+    gaps: gaps([...covered, ...marked]).map(toDateRange),
     last_success_at: good?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: { run_id, started_at, finished_at, outcome, error },
     last_error: error,
-    found: foundOf(lastFinding(mirror, name), readTableNote(mirror, name)),
+    found: joinFindings(lastFinding(mirror, name), readTableNote(mirror, name)),
     refused,
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
@@ -149,17 +153,23 @@ export function readResourceHealth(mirror: Mirror, resource: Resource, look: Loo
 }
 
 /** A running run was killed if no process holds the mirror, or if a newer run has begun. */
-function asEnded(mirror: Mirror, run: Run | null, isLocked: boolean): Run | null {
+function resolveKilledRun(mirror: Mirror, run: Run | null, isLocked: boolean): Run | null {
   if (run?.outcome !== "running") return run;
   return isLocked && run.run_id === newestRun(mirror) ? run : { ...run, outcome: "stopped", error: "killed" };
 }
 
 /** Joins what `verify` found in the records, until a later run proves them, and in the tables. */
-function foundOf(run: Run | null, tables: { at: string; error: string } | null): ResourceHealth["found"] {
+function joinFindings(
+  run: Run | null,
+  tables: { at: string; error: string } | null,
+): ResourceHealth["found"] {
   if (run === null) return tables;
   const { started_at: at, error } = run;
   const isSaid = tables === null || error?.includes(tables.error);
   return { at, error: isSaid ? (error ?? "") : `${error}; ${tables.error}` };
 }
 
-const asShown = ({ from, to }: Range): ShownRange => ({ from: instantOrNull(from), to: formatInstant(to) });
+const toDateRange = ({ from, to }: Range): DateRange => ({
+  from: instantOrNull(from),
+  to: formatInstant(to),
+});

@@ -18,17 +18,17 @@ import {
 } from "../store/table-sql.js";
 import { views } from "../store/views/all-views.js";
 import { hasUtcText, type View } from "../store/views/view.js";
-import { typedTablesBelow } from "./as-of.js";
-import { selectSql } from "./select.js";
+import { findTypedTables } from "./as-of.js";
+import { selectStatement } from "./select.js";
 
 /** The tables that the program writes for itself and people read, too. `date`: the time that a row is of. */
-export const ownTables = [
+export const systemTables = [
   { name: "changes", about: "what changed in known records", date: "seen_changed_at", key: ["change_id"] },
   { name: "sync_runs", about: "every sync, proof and `forget`", date: "started_at", key: ["run_id"] },
   { name: "content_downloads", about: "fetched library files", date: "downloaded_at", key: ["source", "id"] },
 ];
 
-export type OwnTable = (typeof ownTables)[number];
+export type SystemTable = (typeof systemTables)[number];
 
 /** The typed tables, in the registry's order. */
 export function typedTables(): readonly TableShape[] {
@@ -36,7 +36,7 @@ export function typedTables(): readonly TableShape[] {
 }
 
 /** The resource whose sync reads this one: itself, or the one whose details it holds. */
-export function syncedBy(resource: Resource): Resource {
+export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsOf(one) === resource) ?? resource;
 }
 
@@ -47,7 +47,7 @@ export function removedTableNames(): readonly string[] {
 
 /** The names of all tables and views. */
 export function knownTableNames(): readonly string[] {
-  return [...[...typedTables(), ...ownTables, ...views].map(({ name }) => name), ...removedTableNames()];
+  return [...[...typedTables(), ...systemTables, ...views].map(({ name }) => name), ...removedTableNames()];
 }
 
 /** A column of a table or view. */
@@ -80,7 +80,7 @@ export interface ReadableTable {
 }
 
 /** Which records of a table to read: the plain table, its twin with the removed ones, or both. */
-type Selected = Part | "all";
+type SelectedPart = Part | "all";
 
 export interface DateColumn {
   /** An expression for the row's date; for a row of a child table, the date of its parent. */
@@ -102,15 +102,15 @@ export function describeTable(
   for (const shape of typedTables())
     for (const part of parts)
       if (tableName(shape, part) === name)
-        return describeTyped(mirror, shape, includeRemoved && part === "current" ? "all" : part);
+        return describeTypedTable(mirror, shape, includeRemoved && part === "current" ? "all" : part);
   const view = views.find(isNamed);
   if (view) return describeView(view);
-  const own = ownTables.find(isNamed);
-  if (own) return describeOwn(mirror, own);
+  const own = systemTables.find(isNamed);
+  if (own) return describeSystemTable(mirror, own);
   throw new Error(`no table of this mirror: ${name}`);
 }
 
-function describeTyped(mirror: Mirror, shape: TableShape, selected: Selected): ReadableTable {
+function describeTypedTable(mirror: Mirror, shape: TableShape, selected: SelectedPart): ReadableTable {
   const declared = shape.columns.map((column): StoredColumn => ({ ...column, open: false }));
   const discovered = shape.open ? readDiscovered(mirror, shape.name) : [];
   const own = [...declared, ...discovered].map((stored) => {
@@ -121,8 +121,8 @@ function describeTyped(mirror: Mirror, shape: TableShape, selected: Selected): R
     const about = `${shape.resource.date} in UTC`;
     return { name, type, about, stored: null, isComputed: true } as const;
   });
-  const columns = [...own, ...computed, technical("synced_at", "when this form of it was first read")];
-  const removedAt = technical("removed_at", "when a complete read no longer found the record");
+  const columns = [...own, ...computed, timestampColumn("synced_at", "when this form of it was first read")];
+  const removedAt = timestampColumn("removed_at", "when a complete read no longer found the record");
   return {
     name: tableName(shape, selected === "removed" ? "removed" : "current"),
     about: selected === "removed" ? `removed records: ${shape.about}` : shape.about,
@@ -134,18 +134,18 @@ function describeTyped(mirror: Mirror, shape: TableShape, selected: Selected): R
   };
 }
 
-function sourcesFor(shape: TableShape, selected: Selected): ReadableTable["sources"] {
+function sourcesFor(shape: TableShape, selected: SelectedPart): ReadableTable["sources"] {
   const nameOf = (part: Part) => quote(tableName(shape, part));
   if (selected !== "all") return [nameOf(selected)];
   return [`(SELECT *, NULL AS removed_at FROM ${nameOf("current")})`, nameOf("removed")];
 }
 
-function technical(name: string, about: string): ReadableColumn {
+function timestampColumn(name: string, about: string): ReadableColumn {
   return { name, type: "timestamp", about, stored: null };
 }
 
 /** The rows of a child table have the date of their parent, unless they are points in time. */
-function dateOf(shape: TableShape, selected: Selected): DateColumn | null {
+function dateOf(shape: TableShape, selected: SelectedPart): DateColumn | null {
   const [main = shape] = tablesOf(shape.resource);
   const timestamp = mainTimestamp(main);
   const ofRecord: DateColumn | null = timestamp
@@ -156,7 +156,7 @@ function dateOf(shape: TableShape, selected: Selected): DateColumn | null {
 }
 
 /** Returns an expression on the columns of a row's record, which of a child row is its parent's. */
-function inRecord({ resource, list }: TableShape, selected: Selected, sql: string): string {
+function inRecord({ resource, list }: TableShape, selected: SelectedPart, sql: string): string {
   if (!list) return sql;
   const inPart = (part: Part) => {
     const parent = quote(tableName({ name: resource.table }, part));
@@ -186,7 +186,7 @@ function describeView(view: View): ReadableTable {
   };
 }
 
-function describeOwn(mirror: Mirror, { name, about, date, key }: OwnTable): ReadableTable {
+function describeSystemTable(mirror: Mirror, { name, about, date, key }: SystemTable): ReadableTable {
   const info = mirror.db.pragma(`table_info(${quote(name)})`) as { name: string; type: string }[];
   return {
     name,
@@ -223,7 +223,7 @@ export interface ColumnFacts extends Pick<ReadableColumn, "name" | "type" | "abo
 }
 
 /** Queries to begin with, of tables that hold more than what counts; by default the first five rows. */
-const examples: Readonly<Record<string, string>> = {
+const exampleQueries: Readonly<Record<string, string>> = {
   orders: `SELECT month, currency, count(*) AS orders, round(sum(total_amount), 2) AS gross
 FROM orders WHERE is_cancelled IS NOT 1 GROUP BY month, currency ORDER BY month DESC`,
   order_line_items: `SELECT i.sku, i.title, o.currency, sum(i.quantity) AS sold, sum(i.quantity * i.price) AS worth
@@ -264,7 +264,7 @@ export function readFacts(
       about,
       rows_with_value: counts?.values[index],
     })),
-    example: view?.example ?? examples[name] ?? `SELECT * FROM ${name} LIMIT 5`,
+    example: view?.example ?? exampleQueries[name] ?? `SELECT * FROM ${name} LIMIT 5`,
   };
 }
 
@@ -277,7 +277,7 @@ function countValues(mirror: Mirror, table: ReadableTable, withValues: boolean) 
   const columns = withValues ? table.columns.map(({ name }) => `t.${quote(name)}`) : [];
   const counts = ["*", ...columns].map((value) => `count(${value})`).join(", ");
   const row = mirror.db
-    .prepare(`SELECT ${counts} ${selectSql({ table }).from}`)
+    .prepare(`SELECT ${counts} ${selectStatement({ table }).from}`)
     .raw()
     .get();
   const [rows = 0, ...values] = row as number[];
@@ -286,15 +286,18 @@ function countValues(mirror: Mirror, table: ReadableTable, withValues: boolean) 
 
 /** True if a resource was ever read, if only in part, by itself or with the one that it is the details of. */
 export function wasSynced(mirror: Mirror, resource: Resource): boolean {
-  return wasRead(mirror, resource.name, syncedBy(resource).name);
+  return wasRead(mirror, resource.name, syncingResource(resource).name);
 }
 
 /** Returns those of these tables that were never read, and the resource to sync; a view if all its tables are. */
-export function neverRead(mirror: Mirror, names: readonly string[]): { name: string; resource: string }[] {
+export function findUnreadTables(
+  mirror: Mirror,
+  names: readonly string[],
+): { name: string; resource: string }[] {
   const isUnread = (shape: TableShape) => !wasSynced(mirror, shape.resource);
   return names.flatMap((name) => {
-    const shapes = typedTablesBelow(mirror, name);
+    const shapes = findTypedTables(mirror, name);
     const [first] = shapes;
-    return first && shapes.every(isUnread) ? [{ name, resource: syncedBy(first.resource).name }] : [];
+    return first && shapes.every(isUnread) ? [{ name, resource: syncingResource(first.resource).name }] : [];
   });
 }

@@ -20,7 +20,7 @@ export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
   const orders = readResourceHealth(mirror, resource, { now: 0, maxAgeMs: null, underWay });
   const latest = lastProven(mirror, "orders");
   return {
-    proven: latest ? provenBy(mirror, latest) : null,
+    proven: latest ? describeProof(mirror, latest) : null,
     against: orders?.found?.error ?? failureSince(latest?.run_id ?? 0, orders?.last_run ?? null),
     oldest_read_at: orders?.oldest_read_at ?? null,
     covered: orders?.covered ?? [],
@@ -35,7 +35,7 @@ function failureSince(proof: number, last: ResourceHealth["last_run"]): string |
 }
 
 /** Returns the range without a gap that a run proved. `verify` may read nothing: it proves what earlier runs read. */
-function provenBy({ db }: Mirror, run: Run): Proof["proven"] {
+function describeProof({ db }: Mirror, run: Run): Proof["proven"] {
   const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
   const from = db
@@ -112,13 +112,13 @@ export function readRefundLosses({ db }: Mirror): RefundLoss[] {
 }
 
 /** Days (UTC) such as `2026-10-31`, both ends included. */
-export interface Days {
+export interface DayRange {
   since: string;
   until: string;
 }
 
 /** Amounts in the row's currency, rounded to six digits. */
-export interface Figures {
+export interface SalesFigures {
   currency: string | null;
   orders: number;
   cancelled_orders: number;
@@ -129,10 +129,10 @@ export interface Figures {
   commission_amount: number;
 }
 
-export type DayFigures = Figures & { day: string };
+export type DayFigures = SalesFigures & { day: string };
 
 /** A row of `sales_by_month`. */
-export interface MonthFigures extends Figures {
+export interface MonthFigures extends SalesFigures {
   month: string;
   is_partial: 0 | 1;
   net_through: number | null;
@@ -142,7 +142,7 @@ export interface MonthFigures extends Figures {
 }
 
 /** The figures of a host in some days, in one currency. */
-export interface Share {
+export interface HostShare {
   host_id: string | null;
   host_label: string | null;
   currency: string | null;
@@ -151,17 +151,17 @@ export interface Share {
 }
 
 /** The views that a report reads several times, each after those that it is made of. */
-const laid = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
+const materializedViews = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
 
-/** Computes these views once, for the connection. Call it inside `withSnapshot`. */
-export function layFigures({ db }: Mirror): void {
-  for (const name of laid)
+/** Computes these views once, for the connection. Call it inside `withReadTransaction`. */
+export function createFigureTables({ db }: Mirror): void {
+  for (const name of materializedViews)
     for (const view of views.filter((one) => one.name === name))
       db.exec(`CREATE TEMP TABLE ${name} AS ${selectOf(view)}`);
 }
 
 /** Returns the end of what was read of the orders, ISO 8601; null if they never were. */
-export function readReached({ db }: Mirror): string | null {
+export function readOrdersEnd({ db }: Mirror): string | null {
   return db.prepare(`WITH ${reads} SELECT ${reachedAt}`).pluck().get() as string | null;
 }
 
@@ -171,16 +171,16 @@ export function readFirstDay({ db }: Mirror): string | null {
 }
 
 /** Returns the figures of some days, a row per currency. */
-export function readSums({ db }: Mirror, days: Days): Figures[] {
+export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
   return db
     .prepare(
       `SELECT currency, ${summed} FROM sales_by_day WHERE day BETWEEN @since AND @until GROUP BY currency`,
     )
-    .all(days) as Figures[];
+    .all(days) as SalesFigures[];
 }
 
 /** Returns the figures by day, oldest first; a day without an order has no row. */
-export function readDays({ db }: Mirror, days: Days): DayFigures[] {
+export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
   return db
     .prepare(
       `SELECT day, currency, ${figureNames} FROM sales_by_day WHERE day BETWEEN @since AND @until ORDER BY day`,
@@ -189,7 +189,7 @@ export function readDays({ db }: Mirror, days: Days): DayFigures[] {
 }
 
 /** Returns the hosts with the highest net, at most `most` per currency. Orders without a host are a row of their own. */
-export function readShares({ db }: Mirror, days: Days, most: number): Share[] {
+export function readHostShares({ db }: Mirror, days: DayRange, most: number): HostShare[] {
   return db
     .prepare(
       `WITH sums AS (SELECT host_id, currency, sum(orders) AS orders, ${money("net_amount")} AS net_amount
@@ -198,7 +198,7 @@ export function readShares({ db }: Mirror, days: Days, most: number): Share[] {
        FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY net_amount DESC, host_id) AS nth FROM sums) AS s
        WHERE nth <= @most ORDER BY currency, nth`,
     )
-    .all({ ...days, most }) as Share[];
+    .all({ ...days, most }) as HostShare[];
 }
 
 /** Returns the figures by month and currency, newest first, from one month through another. */

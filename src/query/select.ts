@@ -22,9 +22,9 @@ export interface Selection {
 }
 
 /** The pieces of SQL that read a selection. */
-export interface SelectSql {
+export interface SelectStatement {
   /** The column that rows are ordered by and batches continue from; null if the table has no such integer. */
-  rowId: string | null;
+  batchKey: string | null;
   /** `FROM …`, with the table as `t`. */
   from: string;
   /** The columns of `t` that order the rows. */
@@ -34,7 +34,10 @@ export interface SelectSql {
 }
 
 /** @param source one of the table's sources */
-export function selectSql(selection: Selection, source: string = selection.table.sources[0]): SelectSql {
+export function selectStatement(
+  selection: Selection,
+  source: string = selection.table.sources[0],
+): SelectStatement {
   const { table, where, readsOthers = false, limit = -1 } = selection;
   const { date, orderBy } = table;
   const [rowId = null, ...others] = orderBy;
@@ -43,7 +46,7 @@ export function selectSql(selection: Selection, source: string = selection.table
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   return {
     // A condition that asks other tables is evaluated once, not once per batch; a limit counts all of them.
-    rowId: others.length > 0 || limit >= 0 || readsOthers ? null : rowId,
+    batchKey: others.length > 0 || limit >= 0 || readsOthers ? null : rowId,
     // The conditions stand in a query of their own, so that their names can only mean this table's columns.
     from: `FROM (SELECT * FROM ${source}${filter}) AS t`,
     order: orderBy.map((column) => `t.${quote(column)}`),
@@ -76,25 +79,25 @@ export type Row = readonly RowValue[];
 export const rowsPerBatch = 256;
 
 /** Some rows, joined into one text by SQLite: that costs a fraction of handing them over value by value. */
-export interface Joined {
+export interface JoinedRows {
   bytes: Buffer;
   rows: number;
 }
 
-export function countRows(mirror: Mirror, { from, limit }: SelectSql): number {
+export function countSelectedRows(mirror: Mirror, { from, limit }: SelectStatement): number {
   return mirror.db.prepare(`SELECT count(*) FROM (SELECT 1 ${from} LIMIT ${limit})`).pluck().get() as number;
 }
 
 /** Reads the statements one after the other, value by value, in batches. A limit counts the rows of all of them. */
-export function* readAll(
+export function* readStatements(
   mirror: Mirror,
-  statements: readonly SelectSql[],
+  statements: readonly SelectStatement[],
   values: readonly string[],
 ): Iterable<Row[]> {
   let read = 0;
   for (const sql of statements) {
     const limit = sql.limit < 0 ? sql.limit : sql.limit - read;
-    for (const batch of readRows(mirror, { ...sql, limit }, values)) {
+    for (const batch of readStatement(mirror, { ...sql, limit }, values)) {
       read += batch.length;
       yield batch;
     }
@@ -102,9 +105,9 @@ export function* readAll(
 }
 
 /** Reads one statement over everything, value by value, in batches. */
-export function readRows(
+export function readStatement(
   mirror: Mirror,
-  { from, order, limit }: SelectSql,
+  { from, order, limit }: SelectStatement,
   values: readonly string[],
 ): Iterable<Row[]> {
   const sorted = order.length > 0 ? ` ORDER BY ${order.join(", ")}` : "";
@@ -113,28 +116,28 @@ export function readRows(
 }
 
 /** A selection that can be read in batches by an integer. */
-type BatchedSql = SelectSql & { rowId: string };
+type BatchedStatement = SelectStatement & { batchKey: string };
 
-export function isBatched(sql: SelectSql): sql is BatchedSql {
-  return sql.rowId !== null;
+export function isBatched(sql: SelectStatement): sql is BatchedStatement {
+  return sql.batchKey !== null;
 }
 
 /** Reads the batches of several selections, one selection after the other. */
-export function* readAllJoined(
+export function* readJoinedRows(
   mirror: Mirror,
-  statements: readonly BatchedSql[],
+  statements: readonly BatchedStatement[],
   options: { text: string; separator: string },
-): Iterable<Joined> {
-  for (const sql of statements) yield* readJoined(mirror, sql, options);
+): Iterable<JoinedRows> {
+  for (const sql of statements) yield* readJoinedBatches(mirror, sql, options);
 }
 
 /** Reads a statement per batch, each from the row where the last one stopped. */
-function* readJoined(
+function* readJoinedBatches(
   mirror: Mirror,
-  { from, rowId }: BatchedSql,
+  { from, batchKey }: BatchedStatement,
   { text, separator }: { text: string; separator: string },
-): Iterable<Joined> {
-  const id = `t.${quote(rowId)}`;
+): Iterable<JoinedRows> {
+  const id = `t.${quote(batchKey)}`;
   const next = mirror.db
     .prepare(
       `SELECT CAST(group_concat(x, ${separator}) AS BLOB), count(*), max(id)
@@ -163,19 +166,19 @@ export function* inBatches(rows: Iterable<Row>): Iterable<Row[]> {
 }
 
 /** A selection or a query's answer, ready to be read: batch by batch, in one order, from one state of the mirror. */
-export interface Source {
+export interface RowSource {
   /** The table's name, or `answer`. */
   name: string;
   columns: readonly ReadableColumn[];
   /** Values in the order of `columns`. */
   rows(): Iterable<readonly Row[]>;
   /** The records' own JSON texts, with `,\n` or `\n` between; undefined unless each row is a whole record. */
-  records?: (separator: ",\n" | "\n") => Iterable<Joined>;
+  records?: (separator: ",\n" | "\n") => Iterable<JoinedRows>;
   /**
    * Cells with `cellEnd` between them, each row followed by `rowEnd`; booleans as words, null as nothing. Undefined if the
    * rows cannot be read so.
    */
-  cells?: () => Iterable<Joined>;
+  cells?: () => Iterable<JoinedRows>;
   /** The rows that came, changed or went, whatever else is selected; undefined if they are not made of records. */
   changed?: () => ChangedRows;
   /** How many rows there are; undefined if only reading them all would tell. */
@@ -183,12 +186,12 @@ export interface Source {
 }
 
 /** Bytes that no text in UTF-8 holds. */
-export const cellEnd = 0xff;
-export const rowEnd = 0xfe;
+export const cellTerminator = 0xff;
+export const rowTerminator = 0xfe;
 const [cellEndSql, rowEndSql] = ["CAST(x'ff' AS TEXT)", "CAST(x'fe' AS TEXT)"];
 
 /** Reads inside one transaction: whatever a sync writes meanwhile, it is one state of the mirror. */
-export async function withSnapshot<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
+export async function withReadTransaction<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
   mirror.db.exec("BEGIN");
   try {
     return await work();
@@ -197,20 +200,20 @@ export async function withSnapshot<T>(mirror: Mirror, work: () => Promise<T>): P
   }
 }
 
-/** Prepares a selection for reading; call it inside `withSnapshot`. */
-export function openSource(mirror: Mirror, selection: Selection): Source {
+/** Prepares a selection for reading; call it inside `withReadTransaction`. */
+export function openRows(mirror: Mirror, selection: Selection): RowSource {
   const { table } = selection;
   const columns = chooseColumns(selection);
-  const statements = table.sources.map((from) => selectSql(selection, from));
+  const statements = table.sources.map((from) => selectStatement(selection, from));
   const batched = statements.filter(isBatched);
   const { shape } = table;
   const values = columns.map(({ name }) => `t.${quote(name)}`);
-  const countAll = () => statements.reduce((sum, sql) => sum + countRows(mirror, sql), 0);
+  const countAll = () => statements.reduce((sum, sql) => sum + countSelectedRows(mirror, sql), 0);
   const { limit = Number.POSITIVE_INFINITY } = selection;
-  const source: Source = {
+  const source: RowSource = {
     name: table.name,
     columns,
-    rows: () => readAll(mirror, statements, values),
+    rows: () => readStatements(mirror, statements, values),
     count: () => Math.min(limit, countAll()),
   };
   const hasRemoved = table.columns.some(({ name }) => name === "removed_at");
@@ -219,9 +222,9 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
     const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";
     const text = hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json;
     source.records = (separator) => {
-      if (batched.length === 0) return joinTexts(readAll(mirror, statements, [text]), separator);
+      if (batched.length === 0) return joinTexts(readStatements(mirror, statements, [text]), separator);
       const between = separator === "\n" ? "char(10)" : "',' || char(10)";
-      return readAllJoined(mirror, batched, { text, separator: between });
+      return readJoinedRows(mirror, batched, { text, separator: between });
     };
   }
   // A column without a declared type needs each value's own type.
@@ -229,7 +232,7 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
     source.cells = () => {
       const cells = columns.map((column, index) => cellSql(column, values[index] ?? "NULL"));
       const text = `concat_ws(${cellEndSql}, ${cells.join(", ")})`;
-      return readAllJoined(mirror, batched, { text: `${text} || ${rowEndSql}`, separator: "''" });
+      return readJoinedRows(mirror, batched, { text: `${text} || ${rowEndSql}`, separator: "''" });
     };
   return source;
 }

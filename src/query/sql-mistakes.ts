@@ -3,7 +3,7 @@ import { quote } from "../store/table-sql.js";
 import { views } from "../store/views/all-views.js";
 import { nearest } from "../util/suggestions.js";
 import { knownTableNames, removedTableNames } from "./readable-tables.js";
-import { emptyTable, type SchemaTable, withEmptyTables } from "./tables-read.js";
+import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
 /** What is wrong with a statement. */
 export interface Mistake {
@@ -50,7 +50,7 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
       hint: "use SQLite's own functions, such as `date('now', '-7 days')`: https://sqlite.org/lang.html",
     };
   const table = /^no such table: (?:main\.)?(.+)$/.exec(error)?.[1];
-  if (table !== undefined) return { hint: didYouMean(alike(table, tableNames(db)))[0] };
+  if (table !== undefined) return { hint: didYouMean(similarNames(table, tableNames(db)))[0] };
   const [, quoted, plain] = /^no such column: (?:"(.+)" - should this be|(.+)$)/.exec(error) ?? [];
   const column = quoted ?? plain;
   return column === undefined ? {} : { hint: columnHint(db, sql, column, error) };
@@ -60,7 +60,7 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
 function columnHint(db: Database, sql: string, written: string, error: string): string {
   const [column = written, alias] = written.split(".").reverse();
   return withEmptyTables(db, (tables) => {
-    const scope = tables.filter((table) => fixesStatement(db, sql, table, column, error));
+    const scope = tables.filter((table) => wouldResolve(db, sql, table, column, error));
     // Of a subquery's columns nothing is known.
     if (scope.length === 0 && alias)
       return `check \`${alias}\`: the name before the dot is a table, or an alias from the FROM clause`;
@@ -71,32 +71,26 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
     const available = new Set((scope.length > 0 ? scope : tables).flatMap(({ columns }) => columns));
     if (holders.length > 0)
       return [
-        `\`${column}\` is a column of ${holders.map(code).join(", ")}`,
+        `\`${column}\` is a column of ${holders.map(inBackticks).join(", ")}`,
         ...didYouMean(containing(column, available)),
       ].join("; ");
     const columnsOf = `\`brandapi tables ${scope[0]?.name ?? "NAME"}\` lists the columns`;
-    const [meant] = didYouMean(alike(column, available));
+    const [meant] = didYouMean(similarNames(column, available));
     return meant ?? (alias ? columnsOf : `${columnsOf}; write text in single quotes: \`'${column}'\``);
   });
 }
 
 /** True if the statement would have this column if the table had it: then SQLite looked for it there. */
-function fixesStatement(
-  db: Database,
-  sql: string,
-  table: SchemaTable,
-  column: string,
-  error: string,
-): boolean {
+function wouldResolve(db: Database, sql: string, table: SchemaTable, column: string, error: string): boolean {
   if (hasColumn(table, column)) return false;
-  db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTable(table, [column])}`);
+  db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTableSql(table, [column])}`);
   try {
     db.prepare(sql);
     return true;
   } catch (other) {
     return !(other instanceof Error) || other.message !== error;
   } finally {
-    db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTable(table)}`);
+    db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTableSql(table)}`);
   }
 }
 
@@ -124,7 +118,7 @@ function tableNames(db: Database): string[] {
 }
 
 /** Returns at most three names: the nearest one, or those that contain what was typed. */
-function alike(typed: string, names: Iterable<string>): string[] {
+function similarNames(typed: string, names: Iterable<string>): string[] {
   const all = [...names].sort((a, b) => a.length - b.length);
   const near = nearest(typed, all);
   if (near !== undefined && !near.startsWith(typed.toLowerCase())) return [near];
@@ -144,9 +138,9 @@ function containing(typed: string, names: Iterable<string>): string[] {
 
 /** Returns a question with these names, or nothing if there are none. */
 function didYouMean(names: readonly string[]): string[] {
-  return names.length > 0 ? [`did you mean ${names.map(code).join(" or ")}?`] : [];
+  return names.length > 0 ? [`did you mean ${names.map(inBackticks).join(" or ")}?`] : [];
 }
 
-function code(name: string): string {
+function inBackticks(name: string): string {
   return `\`${name}\``;
 }

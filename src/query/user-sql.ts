@@ -5,26 +5,26 @@ import { amountNames } from "../store/views/view.js";
 import { codeOf } from "../util/failures.js";
 import { freeName } from "../util/files.js";
 import type { ReadableTable } from "./readable-tables.js";
-import { inBatches, type Row, type RowValue, type Source } from "./select.js";
+import { inBatches, type Row, type RowSource, type RowValue } from "./select.js";
 import { explainMistake } from "./sql-mistakes.js";
 
 /** Values by name. A whole number is a `bigint`, because SQLite takes a `number` for a fraction. */
-export type Parameters = ReadonlyMap<string, string | number | bigint>;
+export type QueryParameters = ReadonlyMap<string, string | number | bigint>;
 
 /** Comments, then the statement's first word: ATTACH and some pragmas are read-only for SQLite, too. */
-const reading = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
+const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 
 /** SQLite's errors that are of a statement, not of the file that it reads. */
-const ofStatement = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
+const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 
 /**
  * Compiles a person's SQL: one statement that reads, with the values of its parameters.
  * @throws UsageError with SQLite's own message, or if values and parameters do not match
  */
-export function prepareReading({ db }: Mirror, sql: string, values: Parameters = new Map()): Statement {
+export function compileQuery({ db }: Mirror, sql: string, values: QueryParameters = new Map()): Statement {
   const tables = "`brandapi tables` lists the tables and views, `brandapi tables NAME` the columns of one";
   const statement = compile(db, sql, "SQLite does not understand this", tables);
-  if (!reading.test(sql) || !statement.readonly || !statement.reader)
+  if (!readingStatement.test(sql) || !statement.readonly || !statement.reader)
     throw new UsageError("`query` only reads: this statement would do something else.", {
       hint: "begin with SELECT or WITH; only `brandapi sync` changes the mirror",
     });
@@ -77,8 +77,8 @@ export function conditionSql(source: string, condition: string): string {
 }
 
 /** Returns the error to report if a person's SQL compiles and fails while rows are read, such as `json('x')`. */
-export function explainRunning(error: unknown, culprit: "query" | "--where"): unknown {
-  if (!(error instanceof Error) || !ofStatement.test(codeOf(error))) return error;
+export function explainRuntimeError(error: unknown, culprit: "query" | "--where"): unknown {
+  if (!(error instanceof Error) || !statementErrors.test(codeOf(error))) return error;
   const hint = `check the ${culprit === "query" ? "query" : "condition"}`;
   return new UsageError(`SQLite stopped at \`${culprit}\`: ${error.message}.`, { hint, cause: error });
 }
@@ -89,7 +89,7 @@ function compile(db: Database, sql: string, reason: string, hint: string): State
     return db.prepare(sql);
   } catch (cause) {
     const code = codeOf(cause);
-    if (code.startsWith("SQLITE_") && !ofStatement.test(code)) throw cause;
+    if (code.startsWith("SQLITE_") && !statementErrors.test(code)) throw cause;
     const error = messageOf(cause);
     const mistake = explainMistake(db, sql, error);
     throw new UsageError(`${mistake.reason ?? `${reason}: ${error.replace(/\?$/, "")}`}.`, {
@@ -107,9 +107,9 @@ function messageOf(error: unknown): string {
  * Returns a person's statement as an export reads it, at most `most` rows: each value has SQLite's own type, so 0 and 1
  * stay numbers and JSON stays text. Each reading runs the statement again.
  */
-export function answerSource(statement: Statement, most = Number.POSITIVE_INFINITY): Source {
+export function openQueryResult(statement: Statement, most = Number.POSITIVE_INFINITY): RowSource {
   const described = statement.columns();
-  const names = distinct(described.map(({ name }) => name));
+  const names = uniqueNames(described.map(({ name }) => name));
   const isAmount = ({ name, column }: ColumnDefinition) => amountNames.has(column ?? name);
   return {
     name: "answer",
@@ -120,12 +120,12 @@ export function answerSource(statement: Statement, most = Number.POSITIVE_INFINI
       stored: null,
       isAmount: isAmount(column) ? true : undefined,
     })),
-    rows: () => inBatches(cellsOf(statement, most)),
+    rows: () => inBatches(readResultRows(statement, most)),
   };
 }
 
 /** Numbers columns of one name, because a JSON object has each member once. */
-function distinct(names: readonly string[]): string[] {
+function uniqueNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
     const free = freeName(name, taken);
@@ -135,19 +135,19 @@ function distinct(names: readonly string[]): string[] {
 }
 
 /** @throws UsageError with SQLite's message if the statement stops; errors of the mirror's file as they are */
-function* cellsOf(statement: Statement, most: number): Iterable<Row> {
+function* readResultRows(statement: Statement, most: number): Iterable<Row> {
   let left = most;
   try {
     for (const row of statement.raw().safeIntegers().iterate() as Iterable<unknown[]>) {
       if (left-- <= 0) return;
-      yield row.map(asCell);
+      yield row.map(toCell);
     }
   } catch (error) {
-    throw explainRunning(error, "query");
+    throw explainRuntimeError(error, "query");
   }
 }
 
 /** Integers are `bigint`; bytes become hexadecimal text, because no format has a type for them. */
-function asCell(value: unknown): RowValue {
+function toCell(value: unknown): RowValue {
   return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : (value as RowValue);
 }

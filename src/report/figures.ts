@@ -1,4 +1,4 @@
-import { type Days, type Figures, type Proof, readSums } from "../query/report-figures.js";
+import { type DayRange, type Proof, readSums, type SalesFigures } from "../query/report-figures.js";
 import type { Mirror } from "../store/database.js";
 import type { Period } from "./period.js";
 
@@ -7,8 +7,8 @@ export interface Context {
   mirror: Mirror;
   period: Period;
   /** The days of the figures: the period's whole days. */
-  days: Days;
-  sums: Record<"now" | "before" | "year_ago", Figures[]>;
+  days: DayRange;
+  sums: Record<"now" | "before" | "year_ago", SalesFigures[]>;
   /** Those of the period and the days before it, the one with the most orders first. */
   currencies: (string | null)[];
   /** The end of what was read of the orders, milliseconds since 1970. */

@@ -1,15 +1,15 @@
-import type { Days } from "../query/report-figures.js";
+import type { DayRange } from "../query/report-figures.js";
 import { dayOf } from "../util/ranges.js";
 import { dayMs, dayRange } from "../util/times.js";
 import { addDays, daysName, isWholeMonth, lastDay, monthsBefore } from "./text-format.js";
 
 /** Days that a report compares with. */
-export interface Comparison extends Days {
+export interface Comparison extends DayRange {
   name: string;
 }
 
 /** The days (UTC) of a report, and the days that they are compared with. */
-export interface Period extends Days {
+export interface Period extends DayRange {
   /** Such as `October 2026` or `3–9 Oct 2026`. */
   name: string;
   /** As in a file's name: `2026-10`, or `2026-10-03-to-2026-10-09`. */
@@ -48,7 +48,7 @@ export function choosePeriod(
   const lastShown = isPartial ? lastWhole : until;
   const through = lastShown < since ? since : lastShown;
   const isWhole = through <= lastWhole && isRead(read, { since, until: through }, reached);
-  const comparison = (other: Days) =>
+  const comparison = (other: DayRange) =>
     isWhole && isRead(read, other, reached) && other.until >= (first ?? other.until)
       ? { ...other, name: daysName(other) }
       : null;
@@ -83,7 +83,7 @@ function readFrom(read: Read, day: string): number | undefined {
 }
 
 /** True if days were read completely, as far as orders were read at all. */
-function isRead(read: Read, { since, until }: Days, reached: number): boolean {
+function isRead(read: Read, { since, until }: DayRange, reached: number): boolean {
   return (readFrom(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
 
@@ -91,13 +91,13 @@ function lastWholeDay(reached: number): string {
   return dayOf(reached + 1 - dayMs);
 }
 
-function daysBefore(since: string, through: string): Days {
+function daysBefore(since: string, through: string): DayRange {
   const count = (Date.parse(through) - Date.parse(since)) / dayMs + 1;
   return { since: addDays(since, -count), until: addDays(since, -1) };
 }
 
 /** Returns the same days of an earlier month: all of it, or those through the last day to compare. */
-function monthBefore({ since, until }: Days, count: number, through: string): Days {
+function monthBefore({ since, until }: DayRange, count: number, through: string): DayRange {
   const first = monthsBefore(since, count);
   return { since: first, until: through < until ? monthsBefore(through, count) : lastDay(first.slice(0, 7)) };
 }

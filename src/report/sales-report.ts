@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../errors.js";
-import { layFigures, readFirstDay, readProof, readReached } from "../query/report-figures.js";
+import { createFigureTables, readFirstDay, readOrdersEnd, readProof } from "../query/report-figures.js";
 import { type Mirror, readInfo } from "../store/database.js";
 import type { CurrentRun } from "../store/run-progress.js";
 import { dayOf } from "../util/ranges.js";
@@ -24,14 +24,14 @@ export function makeReport(
   asked: { since: number | undefined; until: number | undefined },
   { now, underWay }: { now: number; underWay: CurrentRun | null },
 ): Document {
-  const readTo = readReached(mirror);
+  const readTo = readOrdersEnd(mirror);
   if (readTo === null)
     throw new ConfigurationError(`The mirror holds no orders yet: ${mirror.path}`, {
       hint: "run `brandapi sync orders` first",
     });
   const reached = Date.parse(readTo);
   const proof = readProof(mirror, underWay);
-  layFigures(mirror);
+  createFigureTables(mirror);
   const first = readFirstDay(mirror);
   const period = choosePeriod(asked, reached, proof.covered, first);
   refuseOutside(period, dayOf(reached), first);

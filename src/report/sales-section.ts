@@ -1,9 +1,9 @@
 import {
-  type Figures,
   type MonthFigures,
   readDays,
+  readHostShares,
   readMonths,
-  readShares,
+  type SalesFigures,
 } from "../query/report-figures.js";
 import { type Block, Cell, type Figure, type Section, sentence, tableOf } from "./document.js";
 import { type Context, of } from "./figures.js";
@@ -68,10 +68,10 @@ function figure(
   { sums, period }: Context,
   currency: string | null,
   title: string,
-  read: (figures: Figures) => number,
+  read: (figures: SalesFigures) => number,
   isCount = false,
 ): Figure {
-  const sum = (rows: Figures[]) => of(rows, currency).map(read)[0] ?? 0;
+  const sum = (rows: SalesFigures[]) => of(rows, currency).map(read)[0] ?? 0;
   const write = (value: number) => (isCount ? count(value) : amount(value, currency));
   const now = sum(sums.now);
   const value = isCount ? write(now) : money(now, currency);
@@ -95,7 +95,7 @@ export function daysSection(context: Context): Section {
   const rows = readDays(mirror, days);
   const charts = currencies.map((currency): Block => {
     const byDay = new Map(of(rows, currency).map((row) => [row.day, row]));
-    const values = (value: (figures: Figures) => number) =>
+    const values = (value: (figures: SalesFigures) => number) =>
       all.map((day) => byDay.get(day)).map((row) => (row ? value(row) : 0));
     return {
       kind: "chart",
@@ -143,7 +143,7 @@ function monthBlocks(
   if (rows.length === 0) return [];
   const code = currencyName(currency);
   const oldestFirst = months.toReversed();
-  const values = (value: (figures: Figures) => number) =>
+  const values = (value: (figures: SalesFigures) => number) =>
     oldestFirst.map((month) => rows.filter((row) => row.month === month).map(value)[0] ?? null);
   return [
     {
@@ -176,7 +176,7 @@ const mostHosts = 8;
 /** The hosts with the highest net, by currency. */
 export function hostsSection(context: Context): Section {
   const { mirror, days, currencies } = context;
-  const shares = readShares(mirror, days, mostHosts);
+  const shares = readHostShares(mirror, days, mostHosts);
   const tables = currencies.flatMap((currency) => {
     const best = of(shares, currency);
     const code = currencyName(currency);

@@ -1,4 +1,4 @@
-import type { Days } from "../query/report-figures.js";
+import type { DayRange } from "../query/report-figures.js";
 import { dayOf } from "../util/ranges.js";
 import { escapeText, truncate } from "../util/terminal-text.js";
 import { dayMs, dayRange, monthRange } from "../util/times.js";
@@ -29,7 +29,7 @@ export function timeName(at: string): string {
 }
 
 /** Returns `October 2026` of a whole month, `3 Oct 2026` of a day, `1–24 Oct 2026` of several. */
-export function daysName({ since, until }: Days): string {
+export function daysName({ since, until }: DayRange): string {
   if (isWholeMonth({ since, until })) return monthName(since);
   if (since === until) return dayName(until);
   if (since.slice(0, 7) === until.slice(0, 7)) return `${Number(since.slice(8))}–${dayName(until)}`;
@@ -37,7 +37,7 @@ export function daysName({ since, until }: Days): string {
   return `${first} – ${dayName(until)}`;
 }
 
-export function isWholeMonth({ since, until }: Days): boolean {
+export function isWholeMonth({ since, until }: DayRange): boolean {
   return since.endsWith("-01") && until === lastDay(since.slice(0, 7));
 }
 

@@ -9,7 +9,7 @@ import { columnNames, idColumn, parts, positionsPerRecord, quote, tableName } fr
 
 /**
  * Lays these tables, and the records of their resources, over the real ones as the mirror knew them at a time: as
- * temporary tables of this connection, so that everything reads them alike. Call it inside `withSnapshot`, once.
+ * temporary tables of this connection, so that everything reads them alike. Call it inside `withReadTransaction`, once.
  * @param at milliseconds
  */
 export function readAsOf(mirror: Mirror, wanted: readonly TableShape[], at: number): void {

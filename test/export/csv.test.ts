@@ -2,7 +2,7 @@ import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { neutralize, write } from "../../src/export/csv.js";
 import { describeTable } from "../../src/query/readable-tables.js";
-import { openSource, type Source, withSnapshot } from "../../src/query/select.js";
+import { openRows, type RowSource, withReadTransaction } from "../../src/query/select.js";
 import type { Mirror } from "../../src/store/database.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -75,9 +75,9 @@ const order = fc.record({
   is_cancelled: fc.option(fc.boolean()),
 });
 
-async function csvOf(mirror: Mirror, table: string, change: (source: Source) => Source, excel = false) {
-  return await withSnapshot(mirror, async () => {
-    const source = openSource(mirror, { table: describeTable(mirror, table) });
+async function csvOf(mirror: Mirror, table: string, change: (source: RowSource) => RowSource, excel = false) {
+  return await withReadTransaction(mirror, async () => {
+    const source = openRows(mirror, { table: describeTable(mirror, table) });
     const pieces: Buffer[] = [];
     const warned: string[] = [];
     for (const { data } of write([change(source)], { excel, warn: (text) => warned.push(text) }) as Iterable<{
@@ -88,9 +88,9 @@ async function csvOf(mirror: Mirror, table: string, change: (source: Source) => 
   });
 }
 
-const byCells = (source: Source): Source => source;
+const byCells = (source: RowSource): RowSource => source;
 /** What csv-stringify makes of every single row. */
-const byRows = ({ cells: _, ...source }: Source): Source => source;
+const byRows = ({ cells: _, ...source }: RowSource): RowSource => source;
 
 describe("CSV", () => {
   it("is byte for byte what csv-stringify writes, whatever the text and the numbers", async () => {

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { commit, exportDelta, readLog } from "../../src/export/delta.js";
-import { openByMonth } from "../../src/query/months.js";
+import { commitVersion, exportDeltaTable, readDeltaLog } from "../../src/export/delta.js";
+import { openMonthlyRows } from "../../src/query/monthly-rows.js";
 import type { JsonObject } from "../../src/resources/resource.js";
 import { writeInfo } from "../../src/store/database.js";
 import { askDuckDb } from "../support/duckdb.js";
@@ -62,7 +62,7 @@ const namesOf = (table: string) =>
 
 /** What a reader sees: the files that a version names, with the month of each from the log. */
 async function read(table: string, sql: string) {
-  const files = [...readLog(table).files].map(
+  const files = [...readDeltaLog(table).files].map(
     ([month, path]) =>
       `SELECT *, '${month}' AS month FROM read_parquet('${join(table, path)}', hive_partitioning = false)`,
   );
@@ -95,7 +95,7 @@ test("a night writes the months that changed, removes those that are gone, and i
   await run("export orders");
   const first = namesOf(table);
   expect((await run("export orders")).err).toContain("nothing has changed");
-  expect(readLog(table).version).toBe(0);
+  expect(readDeltaLog(table).version).toBe(0);
   writeRead(mirror, "orders", [{ ...orders[1], refund_amount: 7 }], { at: "2026-11-02T00:00:00.000Z" });
   await run("export orders");
   expect(monthsOf(actionsOf(table, 1), "add")).toEqual(["2026-10"]);
@@ -107,7 +107,7 @@ test("a night writes the months that changed, removes those that are gone, and i
   writeRead(mirror, "orders", [], { at: "2026-11-03T00:00:00.000Z", remove: ["order-30", "order-31"] });
   await run("export orders");
   expect(kindsOf(table, 2)).toEqual(["commitInfo", "remove"]);
-  expect([...readLog(table).files.keys()]).toEqual(["2026-10"]);
+  expect([...readDeltaLog(table).files.keys()]).toEqual(["2026-10"]);
 });
 
 test("a new column, or a type that is different, is a new schema and replaces the files", async () => {
@@ -122,13 +122,13 @@ test("a new column, or a type that is different, is a new schema and replaces th
     const date = { sql: "month", form: "month" } as const;
     const rest = { about: "", rowId: null, orderBy: [], shape: null };
     const table = { name: "plans", sources: ["plans"] as const, columns, date, ...rest };
-    await exportDelta(openByMonth(mirror, table), readLog(folder), testDeps());
+    await exportDeltaTable(openMonthlyRows(mirror, table), readDeltaLog(folder), testDeps());
   };
   await night("SELECT 1");
-  expect([...readLog(folder).files.keys()].sort()).toEqual(["", "2026-10"]);
+  expect([...readDeltaLog(folder).files.keys()].sort()).toEqual(["", "2026-10"]);
   await night("ALTER TABLE plans ADD note TEXT; UPDATE plans SET note = 'more' WHERE month IS NULL", "note");
   expect(kindsOf(folder, 1)).toEqual(["commitInfo", "metaData", "remove", "remove", "add", "add"]);
-  expect(readLog(folder).metaData?.schemaString).toContain('"note"');
+  expect(readDeltaLog(folder).metaData?.schemaString).toContain('"note"');
   await night("UPDATE plans SET goal = 6.5 WHERE month IS NULL", "note");
   expect(kindsOf(folder, 2).filter((kind) => kind === "add")).toHaveLength(2);
   expect(await read(folder, "SELECT sum(goal) AS goal FROM t")).toEqual([{ goal: "11.500000" }]);
@@ -140,7 +140,7 @@ test("rows of lists have the month of their record, views their own, and a list 
   writeRead(mirror, "orders", [refunded], { at: "2026-11-02T00:00:00.000Z" });
   writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" }, status: "active" }]);
   expect(await run("export order-line-items sales_by_month roster late_refunds")).toMatchObject({ code: 0 });
-  const monthsIn = (name: string) => [...readLog(join(folder, name)).files.keys()];
+  const monthsIn = (name: string) => [...readDeltaLog(join(folder, name)).files.keys()];
   expect(monthsIn("order_line_items").sort()).toEqual(["2026-09", "2026-10"]);
   expect(monthsIn("sales_by_month").sort()).toEqual(["2026-09", "2026-10"]);
   // The month of the order, not that in which the refund was seen.
@@ -179,10 +179,10 @@ test("of two exports that write the same version one says so", async () => {
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
   expect(runs.map(({ err }) => err).join()).toContain("Another export was faster");
   expect(await read(table, "SELECT count(*) AS n FROM t")).toEqual([{ n: "5" }]);
-  const log = readLog(table);
+  const log = readDeltaLog(table);
   expect(namesOf(table)).toHaveLength(log.files.size);
-  await commit(log, [actionsOf(table, 0)[0] ?? {}], testDeps());
-  await expect(commit(log, [], testDeps())).rejects.toMatchObject({ exitCode: 9 });
+  await commitVersion(log, [actionsOf(table, 0)[0] ?? {}], testDeps());
+  await expect(commitVersion(log, [], testDeps())).rejects.toMatchObject({ exitCode: 9 });
   expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
 });
 
@@ -191,7 +191,7 @@ test("files that no version of the last week names are removed, whatever left th
   const start = Date.now();
   const at = (days: number) => ({ clock: { now: () => start + days * day } });
   await run("export orders", at(0));
-  const [old = ""] = readLog(table).files.values();
+  const [old = ""] = readDeltaLog(table).files.values();
   const [foreign, version] = ["part-00000-c000.snappy.parquet", `.${"0".repeat(20)}.json.mill-1-000001.part`];
   const left = join(table, "month=2026-09", `.part-${randomUUID()}.parquet.mill-1-000001.part`);
   for (const path of [left, join(table, foreign), join(table, "_delta_log", version)]) {
@@ -206,7 +206,7 @@ test("files that no version of the last week names are removed, whatever left th
   expect(namesOf(table)).toContain(old);
   expect(existsSync(left)).toBe(false);
   await run("export orders", at(8.5));
-  expect(namesOf(table).sort()).toEqual([...readLog(table).files.values(), foreign].sort());
+  expect(namesOf(table).sort()).toEqual([...readDeltaLog(table).files.values(), foreign].sort());
   expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
 });
 
@@ -223,7 +223,7 @@ test("`verify` names the months of which the files differ from the mirror", asyn
     '{"table":"orders","version":0,"differing":["2026-10"]}\n',
   );
   await run("export orders");
-  writeFileSync(join(table, readLog(table).files.get("2026-09") ?? ""), "cut");
+  writeFileSync(join(table, readDeltaLog(table).files.get("2026-09") ?? ""), "cut");
   expect((await run("verify orders")).out).toContain("differs from the mirror: 2026-09\n");
 });
 

@@ -4,9 +4,9 @@ import { PassThrough, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { Output } from "../../src/deps.js";
 import { write } from "../../src/export/csv.js";
-import { streamSink, writeAll } from "../../src/export/sinks.js";
+import { createStreamSink, writeAll } from "../../src/export/sinks.js";
 import { describeTable } from "../../src/query/readable-tables.js";
-import { openSource } from "../../src/query/select.js";
+import { openRows } from "../../src/query/select.js";
 import { openMirrorReadOnly } from "../../src/store/open.js";
 import { makeHome } from "../support/home.js";
 import { mirrorOfOrders } from "../support/mirror.js";
@@ -42,8 +42,8 @@ describe("export to stdout", () => {
       });
     const exportInto = async (code: string) => {
       const mirror = await openMirrorReadOnly(await mirrorOfOrders(makeHome(), 400));
-      const sink = streamSink(broken(code) as unknown as Output);
-      const source = openSource(mirror, { table: describeTable(mirror, "orders") });
+      const sink = createStreamSink(broken(code) as unknown as Output);
+      const source = openRows(mirror, { table: describeTable(mirror, "orders") });
       const chunks = write([source], { excel: false, warn: () => {} });
       return await writeAll(chunks, sink).finally(() => mirror.db.close());
     };
@@ -53,7 +53,7 @@ describe("export to stdout", () => {
 
   it("waits for a slow reader instead of filling the memory", async () => {
     const stream = new PassThrough({ highWaterMark: 10 });
-    const sink = streamSink(stream as unknown as Output);
+    const sink = createStreamSink(stream as unknown as Output);
     let written = 0;
     const writing = (async () => {
       for (let n = 0; n < 5; n++) {

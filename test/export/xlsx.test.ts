@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
-import { cellOf, sheetName } from "../../src/export/xlsx.js";
+import { formatCell, sheetName } from "../../src/export/xlsx.js";
 import { knownTableNames } from "../../src/query/readable-tables.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -102,7 +102,7 @@ test.each([
   [7, "text", "7"],
 ] as const)("%j in a column of type %s is the cell %j", (value, type, cell) => {
   const text = ` t="inlineStr" s="1"><is><t xml:space="preserve">${cell}</t></is></c>`;
-  expect(cellOf(value, { type })).toBe(cell === "" || cell.endsWith("</c>") ? cell : text);
+  expect(formatCell(value, { type })).toBe(cell === "" || cell.endsWith("</c>") ? cell : text);
 });
 
 test("the same mirror gives the same bytes", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { describeTable } from "../../src/query/readable-tables.js";
-import { openSource } from "../../src/query/select.js";
+import { openRows } from "../../src/query/select.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 test.each([undefined, 0, 255, 256, 257, 512, 700])(
@@ -14,7 +14,7 @@ test.each([undefined, 0, 255, 256, 257, 512, 700])(
       numbers.map((order_number, n) => anOrder(n, { order_number })),
     );
     const selection = { table: describeTable(mirror, "orders"), limit };
-    const batches = [...(openSource(mirror, selection).records?.("\n") ?? [])];
+    const batches = [...(openRows(mirror, selection).records?.("\n") ?? [])];
     const lines = batches.flatMap(({ bytes }) => bytes.toString().split("\n"));
     const wanted = numbers.slice(0, limit);
     expect(lines.map((line) => JSON.parse(line).order_number)).toEqual(wanted);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tablesRead } from "../../src/query/tables-read.js";
+import { findReads } from "../../src/query/statement-reads.js";
 import { makeMirror } from "../support/mirror.js";
 
 const { db } = await makeMirror();
@@ -30,7 +30,7 @@ test.each([
   ["SELECT r.json FROM records r", ["records"]],
   ["SELECT 1", []],
 ])("names the tables and views that SQLite opens: %s", (sql, names) => {
-  const read = tablesRead(db, sql);
+  const read = findReads(db, sql);
   expect({ ...read, names: read?.names.sort() }).toEqual({ names, qualified: [], comparedWithDatetime: [] });
 });
 
@@ -39,13 +39,13 @@ test.each([
   ["SELECT count(*) FROM roster, main . [orders]", ["orders"]],
   ["SELECT * FROM own_qualified", ["orders"]],
 ])("reports tables that are named with their schema: %s", (sql, qualified) => {
-  expect(tablesRead(db, sql)?.qualified).toEqual(qualified);
+  expect(findReads(db, sql)?.qualified).toEqual(qualified);
 });
 
 test.each(["EXPLAIN SELECT 1 FROM orders", "SELECT main.orders.id FROM orders"])(
   "returns undefined where SQLite cannot tell: %s",
   (sql) => {
-    expect(tablesRead(db, sql)).toBeUndefined();
+    expect(findReads(db, sql)).toBeUndefined();
   },
 );
 
@@ -54,7 +54,7 @@ test("gives parameters their values", () => {
     ["id", "a"],
     ["n", 1n],
   ]);
-  expect(tablesRead(db, "SELECT id FROM orders WHERE id = :id LIMIT :n", values)?.names).toEqual(["orders"]);
+  expect(findReads(db, "SELECT id FROM orders WHERE id = :id LIMIT :n", values)?.names).toEqual(["orders"]);
 });
 
 test.each([
@@ -68,10 +68,10 @@ test.each([
   ["SELECT 1 FROM orders_net WHERE ordered_at >= datetime('now', '-7 days')", []],
   ["SELECT 1 FROM orders WHERE day >= date('now', '-7 days')", []],
 ])("reports timestamps that are compared with a result of datetime(): %s", (sql, columns) => {
-  expect(tablesRead(db, sql)?.comparedWithDatetime).toEqual(columns);
+  expect(findReads(db, sql)?.datetimeComparisons).toEqual(columns);
 });
 
 test("leaves no temporary table behind", () => {
-  tablesRead(db, "SELECT 1 FROM orders");
+  findReads(db, "SELECT 1 FROM orders");
   expect(db.prepare("SELECT name FROM temp.sqlite_schema").all()).toEqual([]);
 });

@@ -3,10 +3,10 @@ import { parts, quote, tableName } from "../store/table-sql.js";
 import { views } from "../store/views/all-views.js";
 import { hasUtcText } from "../store/views/view.js";
 import { typedTables } from "./readable-tables.js";
-import type { Parameters } from "./user-sql.js";
+import type { QueryParameters } from "./user-sql.js";
 
 /** What a statement reads, as SQLite compiles it. */
-export interface TablesRead {
+export interface StatementReads {
   /**
    * Tables and the program's own views that the statement names; `sqlite_schema` if it reads the schema. Of a view that
    * somebody added to the mirror, what that view names.
@@ -15,7 +15,7 @@ export interface TablesRead {
   /** Tables that it names together with the schema, as in `main.orders`. */
   qualified: string[];
   /** Columns with the API's timestamps that it compares with a result of `datetime()`. */
-  comparedWithDatetime: string[];
+  datetimeComparisons: string[];
 }
 
 /** A line of `EXPLAIN`. */
@@ -39,11 +39,11 @@ export interface SchemaTable {
  * @param sql a statement that compiles
  * @returns undefined if it does not compile that way: `EXPLAIN …`, `INDEXED BY`, or columns such as `main.orders.id`
  */
-export function tablesRead(
+export function findReads(
   db: Database,
   sql: string,
-  values: Parameters = new Map(),
-): TablesRead | undefined {
+  values: QueryParameters = new Map(),
+): StatementReads | undefined {
   return withEmptyTables(db, (tables) => {
     try {
       return readListing(db, explain(db, sql, values), tables);
@@ -55,7 +55,7 @@ export function tablesRead(
 
 /** Returns the tables that hold the rows of a table or view: itself, or all that the view reads. */
 export function storedTables(db: Database, name: string): string[] {
-  const names = namesByRootPage(db, "main");
+  const names = tablesByRootPage(db, "main");
   const opened = explain(db, `SELECT * FROM main.${quote(name)}`).filter(
     ({ opcode, p3 }) => opcode === "OpenRead" && p3 === 0,
   );
@@ -82,7 +82,7 @@ export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaT
   const tables = schemaTables(db);
   db.exec("SAVEPOINT empty_tables");
   try {
-    for (const table of tables) db.exec(emptyTable(table));
+    for (const table of tables) db.exec(emptyTableSql(table));
     createTempViews(db, (name) => !isProgramView(name));
     return work(tables);
   } finally {
@@ -91,7 +91,7 @@ export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaT
 }
 
 /** Returns the statement that creates the empty stand-in of a table or view. @param more columns that it does not have */
-export function emptyTable({ name, columns }: SchemaTable, more: readonly string[] = []): string {
+export function emptyTableSql({ name, columns }: SchemaTable, more: readonly string[] = []): string {
   const timestamps = timestampColumns(name);
   // The collation marks timestamps: SQLite lists it with each comparison.
   const own = columns.map((column) => `${quote(column)}${timestamps.has(column) ? " COLLATE RTRIM" : ""}`);
@@ -131,7 +131,7 @@ function schemaTables(db: Database): SchemaTable[] {
     });
 }
 
-function explain(db: Database, sql: string, values: Parameters = new Map()): Instruction[] {
+function explain(db: Database, sql: string, values: QueryParameters = new Map()): Instruction[] {
   const statement = db.prepare(`EXPLAIN ${sql}`);
   return statement.all(...(values.size > 0 ? [Object.fromEntries(values)] : [])) as Instruction[];
 }
@@ -140,9 +140,9 @@ function readListing(
   db: Database,
   listing: readonly Instruction[],
   tables: readonly SchemaTable[],
-): TablesRead {
-  const temporary = namesByRootPage(db, "temp");
-  const main = namesByRootPage(db, "main");
+): StatementReads {
+  const temporary = tablesByRootPage(db, "temp");
+  const main = tablesByRootPage(db, "main");
   const cursors = new Map<number, string>();
   const qualified = new Set<string>();
   const names = new Set<string>();
@@ -159,12 +159,12 @@ function readListing(
   return {
     names: [...names],
     qualified: [...qualified],
-    comparedWithDatetime: comparedWithDatetime(listing, columnAt),
+    datetimeComparisons: findDatetimeComparisons(listing, columnAt),
   };
 }
 
 /** Returns the timestamp columns that are compared, in a register each, with what `datetime()` has left in another one. */
-function comparedWithDatetime(
+function findDatetimeComparisons(
   listing: readonly Instruction[],
   columnAt: (instruction: Instruction) => string | undefined,
 ): string[] {
@@ -189,7 +189,7 @@ const datetimeResult = "datetime()";
 const schemaTable = "sqlite_schema";
 
 /** Returns the table to which each page belongs that a table or an index begins with. */
-function namesByRootPage(db: Database, schema: "main" | "temp"): Map<number, string> {
+function tablesByRootPage(db: Database, schema: "main" | "temp"): Map<number, string> {
   const rows = db
     .prepare(`SELECT rootpage, tbl_name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)
     .raw()
