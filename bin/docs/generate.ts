@@ -1,7 +1,7 @@
 import type { Option } from "commander";
 import { formats } from "../../src/export/formats.js";
 import { resources } from "../../src/resources/registry.js";
-import { detailsOf } from "../../src/resources/resource.js";
+import { detailsResource } from "../../src/resources/resource.js";
 import { tablesOf } from "../../src/resources/table-shape.js";
 import { views } from "../../src/store/views/all-views.js";
 import { exampleQueries } from "./example-queries.js";
@@ -45,7 +45,7 @@ const sections: Readonly<Record<string, () => string>> = {
     table(
       ["`sync` resource", "endpoint", "scope", "tables"],
       resources.map((resource) => {
-        const all = [resource, detailsOf(resource) ?? []].flat();
+        const all = [resource, detailsResource(resource) ?? []].flat();
         const names = all.flatMap(tablesOf).map(({ name }) => `\`${name}\``);
         return [`\`${resource.name}\``, `\`${resource.path}\``, `\`${resource.scope}\``, names.join(", ")];
       }),

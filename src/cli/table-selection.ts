@@ -9,7 +9,7 @@ import {
   wasSynced,
 } from "../query/readable-tables.js";
 import type { Selection } from "../query/select.js";
-import { takesDates } from "../resources/resource.js";
+import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { nearest } from "../util/suggestions.js";
 import { formatInstant } from "../util/times.js";
@@ -51,7 +51,7 @@ export function chooseDateFilter(
 ): (table: ReadableTable) => boolean {
   if (since === undefined && until === undefined) return () => false;
   const isCut = (table: ReadableTable) =>
-    table.date !== null && (tables.length === 1 || !table.shape || takesDates(table.shape.resource));
+    table.date !== null && (tables.length === 1 || !table.shape || acceptsDates(table.shape.resource));
   if (tables.some(isCut)) return isCut;
   const names = tables.map(({ name }) => `\`${name}\``).join(", ");
   throw new UsageError(`${names}: no date that \`--since\` and \`--until\` could cut.`, {

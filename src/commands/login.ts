@@ -39,7 +39,7 @@ export function parseOmit(list: string): string[] {
   // The API document does not show the members of open resources, so any name but the id is accepted.
   const isOpen = (rule: string) => {
     const [, name, member = "id"] = /^([^:]+):([^:]+)$/.exec(rule) ?? [];
-    return all.some((one) => one.open && one.name === name) && !/(^|\.)id$/.test(member);
+    return all.some((one) => one.discoversColumns && one.name === name) && !/(^|\.)id$/.test(member);
   };
   const rules = list.match(/[^,\s]+/g) ?? [];
   const noun = "member, or a member that a sync needs";

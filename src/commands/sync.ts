@@ -15,7 +15,7 @@ import { parsePing, withPings } from "../cli/ping.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import { AccessForbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
-import { type Resource, takesDates } from "../resources/resource.js";
+import { acceptsDates, type Resource } from "../resources/resource.js";
 import { wasRead } from "../store/runs.js";
 import { planResource } from "../sync/run.js";
 import { defaultOptions, type PlanStep, type SyncOptions, type SyncSession } from "../sync/session.js";
@@ -182,7 +182,7 @@ function refuseUseless({ resources, named }: Chosen, flags: SyncFlags): void {
     const { name, strategy } = resource;
     const { kind } = strategy;
     const others = [
-      takesDates(resource) ? [] : ofDates,
+      acceptsDates(resource) ? [] : ofDates,
       kind === "dated" || kind === "monthly" ? [] : ofReadAgain,
       kind === "dated" ? [] : ofAudit,
       kind === "details" ? [] : ofDetails,

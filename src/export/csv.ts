@@ -146,5 +146,5 @@ function spreadsheetTime(text: string, type: ReadableColumn["type"] | undefined)
 
 /** True if a column can hold a formula. */
 function canHoldText({ type, stored }: ReadableColumn): boolean {
-  return stored?.open === true || (type !== "number" && type !== "integer" && type !== "boolean");
+  return stored?.isDiscovered === true || (type !== "number" && type !== "integer" && type !== "boolean");
 }

@@ -26,7 +26,7 @@ export function* writeJsonRows(source: RowSource, separator: ",\n" | "\n"): Iter
 }
 
 function valueWriter({ type, stored }: ReadableColumn): (value: RowValue) => string {
-  if (stored?.open && type === "json") return writeValue;
+  if (stored?.isDiscovered && type === "json") return writeValue;
   if (stored && type === "json") return (value) => String(value);
   if (type === "json")
     return (value) => (parseJson(String(value)) === undefined ? writeValue(value) : String(value));

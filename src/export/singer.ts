@@ -134,7 +134,8 @@ function openStream(source: RowSource): SingerStream {
   const { idColumns, isList } = changed;
   const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(isList ? ["position"] : [])];
   // A column that the API's document does not have can mean anything.
-  const isDeclared = (name: string) => source.columns.some((one) => one.name === name && !one.stored?.open);
+  const isDeclared = (name: string) =>
+    source.columns.some((one) => one.name === name && !one.stored?.isDiscovered);
   const added = keys.filter((name) => !isDeclared(name));
   const properties = Object.fromEntries([
     ...source.columns.map(({ name, type }) => [name, singerSchema(type, keys.includes(name))] as const),

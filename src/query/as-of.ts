@@ -1,9 +1,9 @@
 import { UsageError } from "../errors.js";
 import type { TableShape } from "../resources/table-shape.js";
+import { createHistoricalTables } from "../store/as-of-tables.js";
 import type { Mirror } from "../store/database.js";
-import { readAsOf } from "../store/history.js";
 import { firstRead } from "../store/runs.js";
-import { parts, quote, tableName } from "../store/table-sql.js";
+import { quote, recordStates, tableName } from "../store/table-sql.js";
 import { views } from "../store/views/all-views.js";
 import { formatInstant } from "../util/times.js";
 import { type ReadableTable, typedTables } from "./readable-tables.js";
@@ -42,7 +42,7 @@ export function checkStatementHistory(reads: StatementReads | undefined): Statem
   const hasHistory = new Set([
     ...typedTables()
       .filter(({ resource }) => resource.history)
-      .flatMap((shape) => parts.map((part) => tableName(shape, part))),
+      .flatMap((shape) => recordStates.map((part) => tableName(shape, part))),
     ...views.map(({ name }) => name),
     "changes",
     "sync_runs",
@@ -67,11 +67,13 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
   const { db } = mirror;
   const time = `'${formatInstant(at)}'`;
   const stored = new Set(names.flatMap((name) => storedTables(db, name)));
-  const shapes = typedTables().filter((shape) => parts.some((part) => stored.has(tableName(shape, part))));
+  const shapes = typedTables().filter((shape) =>
+    recordStates.some((part) => stored.has(tableName(shape, part))),
+  );
   const kept = shapes.filter(({ resource }) => resource.history);
   const unkept = shapes.filter(({ resource }) => !resource.history).map(({ name }) => name);
-  if (kept.length > 0) readAsOf(mirror, kept, at);
-  const unkeptTables = unkept.flatMap((name) => parts.map((part) => tableName({ name }, part)));
+  if (kept.length > 0) createHistoricalTables(mirror, kept, at);
+  const unkeptTables = unkept.flatMap((name) => recordStates.map((part) => tableName({ name }, part)));
   for (const name of [...unkeptTables, ...Object.keys(systemRowTimes).filter((own) => stored.has(own))])
     db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${pastRowsSql(name, time)}`);
   createTempViews(db, () => true);
@@ -102,5 +104,7 @@ function pastRowsSql(name: string, time: string): string {
 /** Returns the API's tables that a table or view reads. */
 export function findTypedTables({ db }: Mirror, name: string): TableShape[] {
   const stored = storedTables(db, name);
-  return typedTables().filter((shape) => parts.some((part) => stored.includes(tableName(shape, part))));
+  return typedTables().filter((shape) =>
+    recordStates.some((part) => stored.includes(tableName(shape, part))),
+  );
 }

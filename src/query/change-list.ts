@@ -1,6 +1,13 @@
 import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
-import { idColumn, type Part, parts, positionsPerRecord, quote, tableName } from "../store/table-sql.js";
+import {
+  positionsPerRecord,
+  quote,
+  type RecordState,
+  recordStates,
+  rowIdColumn,
+  tableName,
+} from "../store/table-sql.js";
 import type { ReadableColumn } from "./readable-tables.js";
 import { inBatches, type Row } from "./select.js";
 
@@ -102,8 +109,8 @@ export function openChangedRows(
   columns: readonly ReadableColumn[],
 ): ChangedRows {
   const names = columns.map(({ name }) => name);
-  function* read(sqlOf: (part: Part) => string, after: Bookmark | undefined): Iterable<ChangedRow[]> {
-    for (const part of parts) yield* readPart(sqlOf(part), after);
+  function* read(sqlOf: (part: RecordState) => string, after: Bookmark | undefined): Iterable<ChangedRow[]> {
+    for (const part of recordStates) yield* readPart(sqlOf(part), after);
   }
   function* readPart(sql: string, after: Bookmark | undefined): Iterable<ChangedRow[]> {
     const statement = db.prepare(sql).raw();
@@ -145,8 +152,13 @@ function idColumnsOf({ resource: { pagination, key }, list }: TableShape): reado
 const changedIds = `r.record_id > @record_id
   OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;
 
-function changedRowsSql(shape: TableShape, part: Part, names: readonly string[], isAll: boolean): string {
-  const rowId = `t.${idColumn(shape)}`;
+function changedRowsSql(
+  shape: TableShape,
+  part: RecordState,
+  names: readonly string[],
+  isAll: boolean,
+): string {
+  const rowId = `t.${rowIdColumn(shape)}`;
   const recordId = shape.list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
   const position = shape.list ? `t.row_id % ${positionsPerRecord}` : "NULL";
   const values = names.map((column) => `t.${quote(column)}`);
@@ -158,7 +170,7 @@ function changedRowsSql(shape: TableShape, part: Part, names: readonly string[],
 /** The oldest version since then is the record as it was sent: items beyond the present list's length are lost. */
 function removedItemsSql(
   { resource }: TableShape,
-  part: Part,
+  part: RecordState,
   { path, field }: NonNullable<TableShape["list"]>,
   names: readonly string[],
 ): string {

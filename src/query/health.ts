@@ -1,5 +1,5 @@
 import { details, resources } from "../resources/registry.js";
-import { detailsOf, type Resource } from "../resources/resource.js";
+import { detailsResource, type Resource } from "../resources/resource.js";
 import { type Mirror, readInfo } from "../store/database.js";
 import { type CurrentRun, type FailedRun, readFailedRun } from "../store/run-progress.js";
 import {
@@ -15,7 +15,7 @@ import {
 } from "../store/runs.js";
 import { countRemoved, countUndated } from "../store/stored-record.js";
 import { readCoverage, readMarkedSlices } from "../store/sync-state.js";
-import { readTableNote } from "../store/table-check.js";
+import { readTableCheck } from "../store/table-check.js";
 import { quote } from "../store/table-sql.js";
 import { readUnexpectedColumns, type UnexpectedColumn } from "../store/unexpected-values.js";
 import { gaps, join, type Range } from "../util/ranges.js";
@@ -79,7 +79,7 @@ export interface HealthOptions {
 /** Returns the health of these resources, as far as they were ever synced. */
 export function readHealth(mirror: Mirror, chosen: readonly Resource[], look: HealthOptions): Health {
   const { now, maxAgeMs, underWay } = look;
-  const all = [...chosen, ...chosen.flatMap((resource) => detailsOf(resource) ?? [])];
+  const all = [...chosen, ...chosen.flatMap((resource) => detailsResource(resource) ?? [])];
   const found = all.flatMap((resource) => readResourceHealth(mirror, resource, look) ?? []);
   const id = readInfo(mirror, "brand_id");
   const read = new Set(found.map(({ resource }) => resource));
@@ -142,7 +142,7 @@ export function readResourceHealth(
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: { run_id, started_at, finished_at, outcome, error },
     last_error: error,
-    found: joinFindings(lastFinding(mirror, name), readTableNote(mirror, name)),
+    found: joinFindings(lastFinding(mirror, name), readTableCheck(mirror, name)),
     refused,
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,

@@ -1,23 +1,23 @@
 import type { ScalarType } from "../resources/fields.js";
 import { details, resources } from "../resources/registry.js";
-import { detailsOf, type Resource } from "../resources/resource.js";
+import { detailsResource, type Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import { readDiscovered } from "../store/columns.js";
 import type { Mirror } from "../store/database.js";
 import { wasRead } from "../store/runs.js";
 import {
-  dateColumns,
-  idColumn,
-  mainTimestamp,
-  type Part,
-  parts,
+  mainDateColumn,
   positionsPerRecord,
   quote,
-  type StoredColumn,
+  type RecordState,
+  recordStates,
+  rowIdColumn,
+  type TableColumn,
   tableName,
+  utcDateColumns,
 } from "../store/table-sql.js";
 import { views } from "../store/views/all-views.js";
-import { hasUtcText, type View } from "../store/views/view.js";
+import { isUtcTime, type View } from "../store/views/view.js";
 import { findTypedTables } from "./as-of.js";
 import { selectStatement } from "./select.js";
 
@@ -37,7 +37,7 @@ export function typedTables(): readonly TableShape[] {
 
 /** The resource whose sync reads this one: itself, or the one whose details it holds. */
 export function syncingResource(resource: Resource): Resource {
-  return resources.find((one) => detailsOf(one) === resource) ?? resource;
+  return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }
 
 /** Returns the names of the tables that hold removed records. */
@@ -57,7 +57,7 @@ export interface ReadableColumn {
   type: ScalarType | "any";
   about: string;
   /** The value's place in the record; null for columns that the mirror adds. */
-  stored: StoredColumn | null;
+  stored: TableColumn | null;
   /** True if it is an amount of money. */
   isAmount?: true | undefined;
   /** True if it follows from another column: exports have it only if it is named. */
@@ -80,7 +80,7 @@ export interface ReadableTable {
 }
 
 /** Which records of a table to read: the plain table, its twin with the removed ones, or both. */
-type SelectedPart = Part | "all";
+type SelectedPart = RecordState | "all";
 
 export interface DateColumn {
   /** An expression for the row's date; for a row of a child table, the date of its parent. */
@@ -100,7 +100,7 @@ export function describeTable(
 ): ReadableTable {
   const isNamed = (one: { name: string }) => one.name === name;
   for (const shape of typedTables())
-    for (const part of parts)
+    for (const part of recordStates)
       if (tableName(shape, part) === name)
         return describeTypedTable(mirror, shape, includeRemoved && part === "current" ? "all" : part);
   const view = views.find(isNamed);
@@ -111,13 +111,13 @@ export function describeTable(
 }
 
 function describeTypedTable(mirror: Mirror, shape: TableShape, selected: SelectedPart): ReadableTable {
-  const declared = shape.columns.map((column): StoredColumn => ({ ...column, open: false }));
-  const discovered = shape.open ? readDiscovered(mirror, shape.name) : [];
+  const declared = shape.columns.map((column): TableColumn => ({ ...column, isDiscovered: false }));
+  const discovered = shape.discoversColumns ? readDiscovered(mirror, shape.name) : [];
   const own = [...declared, ...discovered].map((stored) => {
     const { name, type, about, isAmount } = stored;
     return { name, type, about, stored, isAmount };
   });
-  const computed = dateColumns(shape).map(({ name, type }) => {
+  const computed = utcDateColumns(shape).map(({ name, type }) => {
     const about = `${shape.resource.date} in UTC`;
     return { name, type, about, stored: null, isComputed: true } as const;
   });
@@ -127,7 +127,7 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, selected: Selecte
     name: tableName(shape, selected === "removed" ? "removed" : "current"),
     about: selected === "removed" ? `removed records: ${shape.about}` : shape.about,
     columns: selected === "current" ? columns : [...columns, removedAt],
-    orderBy: [idColumn(shape)],
+    orderBy: [rowIdColumn(shape)],
     shape,
     date: dateOf(shape, selected),
     sources: sourcesFor(shape, selected),
@@ -135,7 +135,7 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, selected: Selecte
 }
 
 function sourcesFor(shape: TableShape, selected: SelectedPart): ReadableTable["sources"] {
-  const nameOf = (part: Part) => quote(tableName(shape, part));
+  const nameOf = (part: RecordState) => quote(tableName(shape, part));
   if (selected !== "all") return [nameOf(selected)];
   return [`(SELECT *, NULL AS removed_at FROM ${nameOf("current")})`, nameOf("removed")];
 }
@@ -147,7 +147,7 @@ function timestampColumn(name: string, about: string): ReadableColumn {
 /** The rows of a child table have the date of their parent, unless they are points in time. */
 function dateOf(shape: TableShape, selected: SelectedPart): DateColumn | null {
   const [main = shape] = tablesOf(shape.resource);
-  const timestamp = mainTimestamp(main);
+  const timestamp = mainDateColumn(main);
   const ofRecord: DateColumn | null = timestamp
     ? { sql: quote(`${timestamp.name}_utc`), form: "utc" }
     : dateIn(main, shape.resource.date);
@@ -158,11 +158,11 @@ function dateOf(shape: TableShape, selected: SelectedPart): DateColumn | null {
 /** Returns an expression on the columns of a row's record, which of a child row is its parent's. */
 function inRecord({ resource, list }: TableShape, selected: SelectedPart, sql: string): string {
   if (!list) return sql;
-  const inPart = (part: Part) => {
+  const inPart = (part: RecordState) => {
     const parent = quote(tableName({ name: resource.table }, part));
     return `(SELECT ${sql} FROM ${parent} WHERE record_id = row_id / ${positionsPerRecord})`;
   };
-  return selected === "all" ? `coalesce(${parts.map(inPart).join(", ")})` : inPart(selected);
+  return selected === "all" ? `coalesce(${recordStates.map(inPart).join(", ")})` : inPart(selected);
 }
 
 function dateIn({ columns }: Pick<View, "columns">, name: string | null | undefined): DateColumn | null {
@@ -170,7 +170,7 @@ function dateIn({ columns }: Pick<View, "columns">, name: string | null | undefi
   if (!name || !type) return null;
   if (name === "month") return { sql: quote(name), form: "month" };
   if (type === "date") return { sql: quote(name), form: "day" };
-  return { sql: quote(name), form: hasUtcText(name) ? "utc" : "iso" };
+  return { sql: quote(name), form: isUtcTime(name) ? "utc" : "iso" };
 }
 
 function describeView(view: View): ReadableTable {

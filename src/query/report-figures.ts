@@ -4,7 +4,13 @@ import type { CurrentRun } from "../store/run-progress.js";
 import { lastProven, type Run } from "../store/runs.js";
 import { views } from "../store/views/all-views.js";
 import { reachedAt, reads } from "../store/views/restatement-views.js";
-import { figureNames, hostLabel, money, selectOf, summed } from "../store/views/view.js";
+import {
+  orderFigureNames,
+  orderFigureSums,
+  selectHostLabel,
+  sumAmounts,
+  viewQuery,
+} from "../store/views/view.js";
 import { type ResourceHealth, readResourceHealth } from "./health.js";
 
 /** The evidence for the orders of this mirror. Times are ISO 8601. */
@@ -157,7 +163,7 @@ const materializedViews = ["sales_by_day", "restated_orders", "sales_by_month", 
 export function createFigureTables({ db }: Mirror): void {
   for (const name of materializedViews)
     for (const view of views.filter((one) => one.name === name))
-      db.exec(`CREATE TEMP TABLE ${name} AS ${selectOf(view)}`);
+      db.exec(`CREATE TEMP TABLE ${name} AS ${viewQuery(view)}`);
 }
 
 /** Returns the end of what was read of the orders, ISO 8601; null if they never were. */
@@ -174,7 +180,7 @@ export function readFirstDay({ db }: Mirror): string | null {
 export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
   return db
     .prepare(
-      `SELECT currency, ${summed} FROM sales_by_day WHERE day BETWEEN @since AND @until GROUP BY currency`,
+      `SELECT currency, ${orderFigureSums} FROM sales_by_day WHERE day BETWEEN @since AND @until GROUP BY currency`,
     )
     .all(days) as SalesFigures[];
 }
@@ -183,7 +189,7 @@ export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
 export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
   return db
     .prepare(
-      `SELECT day, currency, ${figureNames} FROM sales_by_day WHERE day BETWEEN @since AND @until ORDER BY day`,
+      `SELECT day, currency, ${orderFigureNames} FROM sales_by_day WHERE day BETWEEN @since AND @until ORDER BY day`,
     )
     .all(days) as DayFigures[];
 }
@@ -192,9 +198,9 @@ export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
 export function readHostShares({ db }: Mirror, days: DayRange, most: number): HostShare[] {
   return db
     .prepare(
-      `WITH sums AS (SELECT host_id, currency, sum(orders) AS orders, ${money("net_amount")} AS net_amount
+      `WITH sums AS (SELECT host_id, currency, sum(orders) AS orders, ${sumAmounts("net_amount")} AS net_amount
            FROM order_figures WHERE day BETWEEN @since AND @until AND orders = 1 GROUP BY host_id, currency)
-       SELECT s.host_id, ${hostLabel("s.host_id")} AS host_label, s.currency, s.orders, s.net_amount
+       SELECT s.host_id, ${selectHostLabel("s.host_id")} AS host_label, s.currency, s.orders, s.net_amount
        FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY net_amount DESC, host_id) AS nth FROM sums) AS s
        WHERE nth <= @most ORDER BY currency, nth`,
     )

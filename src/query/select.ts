@@ -1,4 +1,4 @@
-import { exportsRecords } from "../resources/table-shape.js";
+import { exportsRawRecords } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { quote } from "../store/table-sql.js";
 import type { SqlValue } from "../store/values.js";
@@ -218,7 +218,7 @@ export function openRows(mirror: Mirror, selection: Selection): RowSource {
   };
   const hasRemoved = table.columns.some(({ name }) => name === "removed_at");
   if (shape && !hasRemoved) source.changed = () => openChangedRows(mirror, shape, chooseColumns({ table }));
-  if (exportsRecords(shape) && selection.columns === undefined) {
+  if (exportsRawRecords(shape) && selection.columns === undefined) {
     const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";
     const text = hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json;
     source.records = (separator) => {
@@ -228,7 +228,7 @@ export function openRows(mirror: Mirror, selection: Selection): RowSource {
     };
   }
   // A column without a declared type needs each value's own type.
-  if (batched.length > 0 && !shape?.open)
+  if (batched.length > 0 && !shape?.discoversColumns)
     source.cells = () => {
       const cells = columns.map((column, index) => cellSql(column, values[index] ?? "NULL"));
       const text = `concat_ws(${cellEndSql}, ${cells.join(", ")})`;

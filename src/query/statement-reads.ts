@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
-import { parts, quote, tableName } from "../store/table-sql.js";
+import { quote, recordStates, tableName } from "../store/table-sql.js";
 import { views } from "../store/views/all-views.js";
-import { hasUtcText } from "../store/views/view.js";
+import { isUtcTime } from "../store/views/view.js";
 import { typedTables } from "./readable-tables.js";
 import type { QueryParameters } from "./user-sql.js";
 
@@ -101,11 +101,11 @@ export function emptyTableSql({ name, columns }: SchemaTable, more: readonly str
 /** Returns the columns that hold the API's form of a timestamp, with `T` and `Z`. */
 function timestampColumns(table: string): Set<string> {
   const { columns = [] } =
-    typedTables().find((shape) => parts.some((part) => tableName(shape, part) === table)) ??
+    typedTables().find((shape) => recordStates.some((part) => tableName(shape, part) === table)) ??
     views.find(({ name }) => name === table) ??
     {};
   const declared = columns
-    .filter(({ name, type }) => type === "timestamp" && !hasUtcText(name))
+    .filter(({ name, type }) => type === "timestamp" && !isUtcTime(name))
     .map(({ name }) => name);
   return new Set([...declared, "synced_at", "removed_at"]);
 }

@@ -1,14 +1,14 @@
 import {
   amount,
-  context,
   date,
   type Field,
+  inlinedObject,
   integer,
   list,
   number,
   object,
+  requestParameter,
   text,
-  unprefixed,
 } from "./fields.js";
 import { baseHost } from "./host.js";
 import { common, dailyFigures, type Resource } from "./resource.js";
@@ -28,10 +28,10 @@ const clicks: readonly Field[] = [
 
 /** The parameters of the request, because an answer does not repeat them. */
 const asked: readonly Field[] = [
-  context("period_start", "date", "first day of the month that was asked for"),
-  context("period_end", "date", "its last day"),
-  context("group_by", "text", "bucket of the time series: `day`, `week` or `month`"),
-  context("host_id", "text", "the one host asked for; null: all"),
+  requestParameter("period_start", "date", "first day of the month that was asked for"),
+  requestParameter("period_end", "date", "its last day"),
+  requestParameter("group_by", "text", "bucket of the time series: `day`, `week` or `month`"),
+  requestParameter("host_id", "text", "the one host asked for; null: all"),
 ];
 
 const parent = ["period_start", "group_by", "host_id"].map((column) => ({ column, from: column }));
@@ -61,7 +61,7 @@ export const analyticsClicks = {
   date: "period_start",
   fields: [
     ...asked,
-    unprefixed("summary", [
+    inlinedObject("summary", [
       integer("total_clicks", "every tracked click on the brand's products"),
       integer("product_clicks", "clicks on a product card"),
       integer("product_views", "product page views"),

@@ -1,4 +1,4 @@
-import { amount, context, integer, object } from "./fields.js";
+import { amount, integer, object, requestParameter } from "./fields.js";
 import { baseHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
@@ -19,7 +19,7 @@ export const analyticsHosts = {
   history: false,
   indexes: [["host_id"]],
   fields: [
-    context("position", "integer", "0-based place in the ranking"),
+    requestParameter("position", "integer", "0-based place in the ranking"),
     object("host", baseHost),
     integer("clicks", "clicks on the brand's products from this host"),
     integer("buy_now_clicks", "clicks through to the store"),

@@ -13,7 +13,7 @@ export interface ScalarField {
   /** True if it is an amount of money, which spreadsheets show with two decimals. */
   isAmount?: true | undefined;
   /** True if it is a URL whose query differs between answers although the file is the same. */
-  signed?: true;
+  isSignedUrl?: true;
 }
 
 /** A nested object: its fields become columns, prefixed with its name unless the row is all about it. */
@@ -36,7 +36,7 @@ export interface ListField {
   position: boolean;
   fields: readonly Field[];
   /** True if scalars that this version does not know become columns when they are first seen. */
-  open: boolean;
+  discoversColumns: boolean;
 }
 
 export type Field = ScalarField | ObjectField | ListField;
@@ -60,7 +60,7 @@ export function amount(name: string, about = ""): ScalarField {
 
 /** A URL whose query string is only a signature: if only that differs, the record has not changed. */
 export function signedUrl(name: string, about = ""): ScalarField {
-  return { ...text(name, about), signed: true };
+  return { ...text(name, about), isSignedUrl: true };
 }
 
 export function object(name: string, fields: readonly Field[]): ObjectField {
@@ -68,7 +68,7 @@ export function object(name: string, fields: readonly Field[]): ObjectField {
 }
 
 /** A nested object that the row is all about: its fields become columns under their own names. */
-export function unprefixed(name: string, fields: readonly Field[]): ObjectField {
+export function inlinedObject(name: string, fields: readonly Field[]): ObjectField {
   return { kind: "object", name, prefixed: false, fields };
 }
 
@@ -76,10 +76,10 @@ export function list(
   name: string,
   options: Pick<ListField, "table" | "about" | "parent" | "fields"> & { position?: boolean; open?: boolean },
 ): ListField {
-  return { kind: "list", name, position: false, open: false, ...options };
+  return { kind: "list", name, position: false, discoversColumns: false, ...options };
 }
 
 /** A column from the request, because the API's record does not carry its value. */
-export function context(name: string, type: ScalarType, about: string): ScalarField {
+export function requestParameter(name: string, type: ScalarType, about: string): ScalarField {
   return { kind: "scalar", name, type, about, from: "context" };
 }

@@ -19,7 +19,7 @@ export const opportunities = {
   strategy: {
     kind: "details",
     path: (id) => `/opportunities/${encodeURIComponent(id)}`,
-    open: canStillMove,
+    canChange: canStillMove,
     into: "merge",
   },
   table: "opportunities",

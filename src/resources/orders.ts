@@ -15,7 +15,7 @@ export const orders = {
     from: "start_date",
     until: "end_date",
     end: "inclusive",
-    counts: [
+    countedFilters: [
       { name: "cancelled", query: { status: "cancelled" }, member: "is_cancelled" },
       { name: "refunded", query: { status: "refunded" }, member: "is_refunded" },
     ],

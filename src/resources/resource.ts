@@ -28,9 +28,14 @@ export type Query = Record<string, string | number | undefined>;
  * - monthly:  one answer a calendar month
  * - snapshot: a ranking as it stands, kept once a day
  */
-export type Strategy = Dated | { kind: "full" } | Details | Monthly | { kind: "snapshot" };
+export type Strategy =
+  | DatedStrategy
+  | { kind: "full" }
+  | DetailsStrategy
+  | MonthlyStrategy
+  | { kind: "snapshot" };
 
-export interface Dated {
+export interface DatedStrategy {
   kind: "dated";
   /** The member that holds the date. */
   date: string;
@@ -39,27 +44,27 @@ export interface Dated {
   until: string;
   end: "inclusive" | "exclusive";
   /** Filters that are only ever counted. */
-  counts?: readonly Count[];
+  countedFilters?: readonly CountedFilter[];
   figures?: DailyFigures;
 }
 
-export interface Details {
+export interface DetailsStrategy {
   kind: "details";
   /** The path of one record's details, by the record's key. */
   path(key: string): string;
   /** True if the details can have changed although the list's record has not. */
-  open(record: JsonObject): boolean;
+  canChange(record: JsonObject): boolean;
   /** `merge`: details become the record. A resource: they are its records, with `parent` in their context. */
   into: "merge" | { resource: Resource; parent: string };
 }
 
-export interface Monthly {
+export interface MonthlyStrategy {
   kind: "monthly";
   figures: DailyFigures;
 }
 
 /** A filter of the API, and the member that is true in the records that it should select. */
-export interface Count {
+export interface CountedFilter {
   name: string;
   query: Query;
   member: string;
@@ -101,7 +106,7 @@ export interface Resource<How extends Strategy = Strategy> {
   tableAbout: string;
   fields: readonly Field[];
   /** True if scalars that this version does not know become columns when they are first seen. */
-  open: boolean;
+  discoversColumns: boolean;
   /** The column of the main table that `--since` and `--until` filter by, if any. */
   date: string | null;
   /** True if previous forms of a record are kept, for `changes` and `--as-of`. */
@@ -115,24 +120,24 @@ export const common = {
   pagination: "documented",
   key: ["id"],
   query: {},
-  open: false,
+  discoversColumns: false,
   history: true,
   date: null,
   indexes: [],
 } as const satisfies Partial<Resource>;
 
 /** True if `--since` and `--until` apply to how a resource is read. */
-export function takesDates({ strategy }: Resource): boolean {
+export function acceptsDates({ strategy }: Resource): boolean {
   return strategy.kind === "dated" || strategy.kind === "monthly";
 }
 
 /** Returns the resource whose records are a resource's details, kept beside it; null if there is none. */
-export function detailsOf({ strategy }: Resource): Resource | null {
+export function detailsResource({ strategy }: Resource): Resource | null {
   return strategy.kind === "details" && strategy.into !== "merge" ? strategy.into.resource : null;
 }
 
 /** True if a record is made of the list's item and of its details. */
-export function isMerged({ strategy }: Resource): boolean {
+export function mergesDetails({ strategy }: Resource): boolean {
   return strategy.kind === "details" && strategy.into === "merge";
 }
 

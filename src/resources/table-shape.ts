@@ -21,7 +21,7 @@ export interface TableShape {
   list: { path: readonly string[]; field: ListField } | null;
   columns: readonly Column[];
   /** True if scalars not known to this version become columns. */
-  open: boolean;
+  discoversColumns: boolean;
   indexes: readonly (readonly string[])[];
 }
 
@@ -35,7 +35,7 @@ export function tablesOf(resource: Resource): readonly TableShape[] {
     resource,
     list: null,
     columns: columnsOf(resource.fields, []),
-    open: resource.open,
+    discoversColumns: resource.discoversColumns,
     indexes: resource.indexes,
   };
   const tables = [main, ...listsOf(resource.fields, []).map((list) => childTable(resource, list))];
@@ -47,7 +47,7 @@ export function tablesOf(resource: Resource): readonly TableShape[] {
  * True if JSON gives a table's rows as the records that the API sent. Rows of a child table are only parts of a record.
  * A main table with columns from the request needs them, because they alone tell two months' answers apart.
  */
-export function exportsRecords(shape: TableShape | null): shape is TableShape {
+export function exportsRawRecords(shape: TableShape | null): shape is TableShape {
   if (shape === null || shape.list !== null) return false;
   const asked = shape.columns.some((column: Column) => column.from === "context");
   return !(asked && tablesOf(shape.resource).length > 1);
@@ -75,7 +75,7 @@ function childTable(resource: Resource, list: { path: readonly string[]; field: 
     resource,
     list,
     columns: [...parents, ...position, ...columnsOf(field.fields, [])],
-    open: field.open,
+    discoversColumns: field.discoversColumns,
     indexes: parents.slice(0, 1).map((parent) => [parent.name]),
   };
 }

@@ -1,4 +1,4 @@
-import { context } from "./fields.js";
+import { requestParameter } from "./fields.js";
 import { common, type Resource } from "./resource.js";
 
 /**
@@ -6,7 +6,7 @@ import { common, type Resource } from "./resource.js";
  * payload. Each record is kept whole, keyed by its `id` if it has one, and the scalars that are seen
  * become columns.
  */
-function unshown(name: "gifts" | "codes" | "surveys", about: string) {
+function undocumentedResource(name: "gifts" | "codes" | "surveys", about: string) {
   return {
     ...common,
     name,
@@ -17,13 +17,13 @@ function unshown(name: "gifts" | "codes" | "surveys", about: string) {
     strategy: { kind: "full" },
     table: name,
     tableAbout: `one row per record of /${name}; its columns are the scalars seen so far`,
-    open: true,
+    discoversColumns: true,
     fields: [],
   } as const satisfies Resource;
 }
 
-export const gifts = unshown("gifts", "products sent to hosts");
-const undocumentedCodes = unshown("codes", "discount codes that hosts share");
+export const gifts = undocumentedResource("gifts", "products sent to hosts");
+const undocumentedCodes = undocumentedResource("codes", "discount codes that hosts share");
 
 export const codes = {
   ...undocumentedCodes,
@@ -31,20 +31,20 @@ export const codes = {
 } as const satisfies Resource;
 
 export const surveyResults = {
-  ...unshown("surveys", "aggregate results per question"),
+  ...undocumentedResource("surveys", "aggregate results per question"),
   name: "survey-results",
   path: "/surveys/{id}/results",
   table: "survey_results",
   tableAbout: "one row per record of a survey's results; its columns are the scalars seen so far",
-  fields: [context("survey_id", "text", "the survey")],
+  fields: [requestParameter("survey_id", "text", "the survey")],
 } as const satisfies Resource;
 
 export const surveys = {
-  ...unshown("surveys", "surveys with aggregate results"),
+  ...undocumentedResource("surveys", "surveys with aggregate results"),
   strategy: {
     kind: "details",
     path: (id) => `/surveys/${encodeURIComponent(id)}/results`,
-    open: () => true,
+    canChange: () => true,
     into: { resource: surveyResults, parent: "survey_id" },
   },
 } as const satisfies Resource;

@@ -1,32 +1,32 @@
 import type { Field } from "../resources/fields.js";
 import {
   asObject,
-  isMerged,
   isObject,
   type Json,
   type JsonObject,
+  mergesDetails,
   type Resource,
 } from "../resources/resource.js";
 import { tablesOf } from "../resources/table-shape.js";
 import { sameComputed } from "../util/amounts.js";
 import { type Covered, lastRead } from "../util/ranges.js";
 import type { Mirror } from "./database.js";
-import { datedOf, monthOf, type RecordRow } from "./records.js";
+import { type RecordRow, recordDate, utcMonth } from "./records.js";
 import { createRedactor } from "./redaction.js";
 
 /** True if two states of a record are equal, whatever the order of members and the signatures of signed URLs. */
 export function sameRecord(a: Json, b: Json, resource: Resource): boolean {
-  return sameJson(a, b, signedOf(resource));
+  return sameJson(a, b, signedUrlsOf(resource));
 }
 
 /** The places of signed URLs: by member, and `url` for one. The items of a list have the same. */
-export type Signed = "url" | { readonly [member: string]: Signed };
+export type SignedUrls = "url" | { readonly [member: string]: SignedUrls };
 
 /**
  * True if two values are equal. The order of members, the query of a signed URL and the last digits of a computed number
  * make no difference.
  */
-export function sameJson(a: Json, b: Json, signed?: Signed): boolean {
+export function sameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
   if (a === b) return true;
   if (typeof a === "number" && typeof b === "number") return sameComputed(a, b);
   if (signed === "url") return typeof a === "string" && typeof b === "string" && sameFile(a, b);
@@ -43,27 +43,28 @@ export function sameJson(a: Json, b: Json, signed?: Signed): boolean {
     members.length === Object.keys(b).length &&
     members.every(
       (member) =>
-        Object.hasOwn(b, member) && sameJson(a[member] ?? null, b[member] ?? null, signedIn(signed, member)),
+        Object.hasOwn(b, member) &&
+        sameJson(a[member] ?? null, b[member] ?? null, signedUrlsBelow(signed, member)),
     )
   );
 }
 
 /** Returns the signed places below a member. */
-export function signedIn(signed: Signed | undefined, member: string): Signed | undefined {
+export function signedUrlsBelow(signed: SignedUrls | undefined, member: string): SignedUrls | undefined {
   return typeof signed === "object" && Object.hasOwn(signed, member) ? signed[member] : undefined;
 }
 
 /** Returns the places of a resource's signed URLs; undefined if it has none. */
-export function signedOf(resource: Resource): Signed | undefined {
+export function signedUrlsOf(resource: Resource): SignedUrls | undefined {
   if (!known.has(resource)) known.set(resource, compile(resource.fields));
   return known.get(resource);
 }
 
-const known = new WeakMap<Resource, Signed | undefined>();
+const known = new WeakMap<Resource, SignedUrls | undefined>();
 
-function compile(fields: readonly Field[]): Signed | undefined {
-  const members = fields.flatMap((field): [string, Signed][] => {
-    if (field.kind === "scalar") return field.signed ? [[field.name, "url"]] : [];
+function compile(fields: readonly Field[]): SignedUrls | undefined {
+  const members = fields.flatMap((field): [string, SignedUrls][] => {
+    if (field.kind === "scalar") return field.isSignedUrl ? [[field.name, "url"]] : [];
     const signed = compile(field.fields);
     return signed ? [[field.name, signed]] : [];
   });
@@ -94,7 +95,7 @@ export function diffRecords(before: Json, after: Json, resource?: Resource): Fie
   const columns = resource ? tablesOf(resource).flatMap((table) => table.columns) : [];
   const closed = columns.filter(({ type }) => type === "json");
   const changes: FieldChange[] = [];
-  const pair = { before, after, name: "", separator: "_", signed: resource && signedOf(resource) };
+  const pair = { before, after, name: "", separator: "_", signed: resource && signedUrlsOf(resource) };
   compare(pair, new Set(closed.map(({ name }) => name)), changes);
   return changes;
 }
@@ -104,7 +105,7 @@ interface Pair {
   after: Json | undefined;
   name: string;
   separator: string;
-  signed: Signed | undefined;
+  signed: SignedUrls | undefined;
 }
 
 function compare(pair: Pair, closed: ReadonlySet<string>, changes: FieldChange[]): void {
@@ -112,7 +113,7 @@ function compare(pair: Pair, closed: ReadonlySet<string>, changes: FieldChange[]
   if (sameJson(before ?? null, after ?? null, signed)) return;
   const members = closed.has(name) ? undefined : comparableMembers(before, after);
   if (!members) {
-    changes.push({ field: name, old: asText(before), new: asText(after) });
+    changes.push({ field: name, old: changeText(before), new: changeText(after) });
     return;
   }
   const separator = members.areItems ? "." : pair.separator;
@@ -122,7 +123,7 @@ function compare(pair: Pair, closed: ReadonlySet<string>, changes: FieldChange[]
       after: members.after[member],
       name: name === "" ? member : `${name}${separator}${member}`,
       separator,
-      signed: members.areItems ? signed : signedIn(signed, member),
+      signed: members.areItems ? signed : signedUrlsBelow(signed, member),
     };
     compare(inner, closed, changes);
   }
@@ -147,14 +148,14 @@ function itemsById(value: Json | undefined): JsonObject | undefined {
 }
 
 /** Returns a value as `changes` spells it. */
-export function asText(value: Json | undefined): string | null {
+export function changeText(value: Json | undefined): string | null {
   if (value === undefined || value === null) return null;
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** Prepares comparing records of the API with the mirror's; of a resource with details, with the list's records. */
-export function openComparison(mirror: Mirror, resource: Resource) {
-  const json = isMerged(resource) ? "coalesce(list_json, json)" : "json";
+export function openRecordComparison(mirror: Mirror, resource: Resource) {
+  const json = mergesDetails(resource) ? "coalesce(list_json, json)" : "json";
   const door = createRedactor(mirror);
   const find = mirror.db
     .prepare(`SELECT ${json} FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL`)
@@ -178,7 +179,7 @@ export interface ChangeLog {
 }
 
 /** Earlier readings: they say since when a change can have been there. */
-export interface Readings {
+export interface ReadHistory {
   /** The dates that were read completely so far, also by this run. */
   coverage: readonly Covered[];
   /** Returns when a missing record was last shown, ISO 8601; null for others. Absent: none is missing. */
@@ -190,7 +191,7 @@ const noLog: ChangeLog = { added() {}, changed() {}, removed() {}, completed() {
 export function openChangeLog(
   mirror: Mirror,
   resource: Resource,
-  { runId, coverage, lastSeen }: { runId: number } & Readings,
+  { runId, coverage, lastSeen }: { runId: number } & ReadHistory,
 ): ChangeLog {
   if (!resource.history) return noLog;
   const { db } = mirror;
@@ -228,12 +229,12 @@ export function openChangeLog(
 
   function keepVersion(row: RecordRow, at: string): void {
     const present = row.removed_at === null ? 1 : 0;
-    keep.run(row.record_id, row.json, row.since_at, at, present, runId, monthOf(row.dated_at));
+    keep.run(row.record_id, row.json, row.since_at, at, present, runId, utcMonth(row.dated_at));
   }
 
   return {
     added(key, value, at) {
-      const covered = spans.length > 0 ? lastReadOf(datedOf(resource, value)) : null;
+      const covered = spans.length > 0 ? lastReadOf(recordDate(resource, value)) : null;
       if (covered !== null) note("added", key, covered, at);
     },
     changed({ row, before, after, isDetail, at }) {
@@ -244,7 +245,7 @@ export function openChangeLog(
       if (row.removed_at !== null) {
         // It was removed at the end of a run, and may have returned after the reading that did not show it.
         unchanged = seenBeforeRemoval.get(resource.name, key, row.removed_at) ?? row.since_at;
-        note("returned", key, lastReadOf(datedOf(resource, after)) ?? unchanged, at);
+        note("returned", key, lastReadOf(recordDate(resource, after)) ?? unchanged, at);
       }
       const listed = isDetail && row.list_json !== null ? asObject(JSON.parse(row.list_json)) : null;
       for (const { field, old, new: now } of diffRecords(before, after, resource)) {

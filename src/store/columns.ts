@@ -1,23 +1,23 @@
 import type { Field, ScalarType } from "../resources/fields.js";
 import { isObject, type Json, type JsonObject, type Resource } from "../resources/resource.js";
-import { exportsRecords, type TableShape, tablesOf } from "../resources/table-shape.js";
+import { exportsRawRecords, type TableShape, tablesOf } from "../resources/table-shape.js";
 import { freeName } from "../util/files.js";
 import type { Reporter } from "../util/reporter.js";
 import type { Mirror } from "./database.js";
-import { parts, quote, type StoredColumn, tableName } from "./table-sql.js";
-import { type Complain, type Complaint, typeName } from "./values.js";
+import { quote, recordStates, type TableColumn, tableName } from "./table-sql.js";
+import { jsonType, type ReportIssue, type SchemaIssue } from "./values.js";
 
 /** The type of a column that has held booleans and other values. */
-export const mixed: ScalarType = "json";
+export const mixedType: ScalarType = "json";
 
-type Discovered = Pick<StoredColumn, "name" | "path" | "type">;
+type Discovered = Pick<TableColumn, "name" | "path" | "type">;
 
 /** Returns a table's discovered columns in the order in which they were seen. */
-export function readDiscovered({ db }: Mirror, table: string): StoredColumn[] {
+export function readDiscovered({ db }: Mirror, table: string): TableColumn[] {
   const rows = db
     .prepare("SELECT name, path, type FROM open_columns WHERE table_name = ? ORDER BY position")
     .all(table) as { name: string; path: string; type: ScalarType }[];
-  return rows.map((row) => openColumn({ ...row, path: JSON.parse(row.path) as string[] }));
+  return rows.map((row) => discoveredColumn({ ...row, path: JSON.parse(row.path) as string[] }));
 }
 
 /** Adds a column to both tables of a shape, unless they have it, and notes where its values come from. */
@@ -26,8 +26,8 @@ export function saveDiscovered(
   table: string,
   found: Discovered,
   position: number,
-): StoredColumn {
-  for (const part of parts) {
+): TableColumn {
+  for (const part of recordStates) {
     const name = quote(tableName({ name: table }, part));
     const there = db.pragma(`table_info(${name})`) as { name: string }[];
     if (!there.some((column) => column.name.toLowerCase() === found.name.toLowerCase()))
@@ -35,32 +35,32 @@ export function saveDiscovered(
   }
   const insert = db.prepare("INSERT OR REPLACE INTO open_columns VALUES (?, ?, ?, ?, ?)");
   insert.run(table, found.name, position, JSON.stringify(found.path), found.type);
-  return openColumn(found);
+  return discoveredColumn(found);
 }
 
-export function setMixed({ db }: Mirror, table: string, column: StoredColumn): void {
+export function markMixed({ db }: Mirror, table: string, column: TableColumn): void {
   db.prepare("UPDATE open_columns SET type = ? WHERE table_name = ? AND name = ?").run(
-    mixed,
+    mixedType,
     table,
     column.name,
   );
-  column.type = mixed;
+  column.type = mixedType;
 }
 
 /**
  * Names that SQL reads as a value where a person writes them without quotes. SQLite cannot even find a column named `true` or
  * `false` in a subquery, with quotes or without.
  */
-export const valueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
+export const sqlValueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
 
 /** Forgets discovered columns that an earlier version gave one of `valueNames`: they are discovered again. */
-export function dropValueNames({ db }: Mirror, { name }: TableShape): void {
+export function forgetUnusableNames({ db }: Mirror, { name }: TableShape): void {
   const drop = db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");
-  for (const column of valueNames) drop.run(name, column);
+  for (const column of sqlValueNames) drop.run(name, column);
 }
 
 /** Forgets discovered columns that this version declares. */
-export function dropDeclared({ db }: Mirror, shape: TableShape): void {
+export function forgetDeclaredColumns({ db }: Mirror, shape: TableShape): void {
   const drop = db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");
   for (const { name } of shape.columns) drop.run(shape.name, name.toLowerCase());
 }
@@ -71,14 +71,14 @@ export function isReadable(member: string): boolean {
   return member.isWellFormed() && !/["\\\u0000-\u001f]/.test(member);
 }
 
-function openColumn({ name, path, type }: Discovered): StoredColumn {
-  return { name, path, type, about: "seen in the API's answers", from: "record", open: true };
+function discoveredColumn({ name, path, type }: Discovered): TableColumn {
+  return { name, path, type, about: "seen in the API's answers", from: "record", isDiscovered: true };
 }
 
-const mostColumns = 300;
-const longestName = 63;
+const maxDiscoveredColumns = 300;
+const maxNameLength = 63;
 /** Members below two objects stay in the records only. */
-const deepest = 2;
+const maxDepth = 2;
 const technical = ["synced_at", "removed_at", "record_id", "row_id"];
 
 /**
@@ -87,30 +87,30 @@ const technical = ["synced_at", "removed_at", "record_id", "row_id"];
  * so on.
  * @param complain is given names that were changed, and members that are in the records only
  */
-export function openColumns(mirror: Mirror, shape: TableShape, complain: Complain = () => {}) {
-  const declared = shape.columns.map((column): StoredColumn => ({ ...column, open: false }));
-  const discovered = shape.open ? readDiscovered(mirror, shape.name) : [];
+export function openColumns(mirror: Mirror, shape: TableShape, complain: ReportIssue = () => {}) {
+  const declared = shape.columns.map((column): TableColumn => ({ ...column, isDiscovered: false }));
+  const discovered = shape.discoversColumns ? readDiscovered(mirror, shape.name) : [];
   const own = [...declared, ...discovered];
-  const taken = new Set(own.map(({ name }) => name.toLowerCase()).concat(technical, valueNames));
+  const taken = new Set(own.map(({ name }) => name.toLowerCase()).concat(technical, sqlValueNames));
   /** By path; null: the member is in the records only. */
-  const known = new Map<string, StoredColumn | null>();
-  for (const column of own) if (column.from === "record") known.set(keyOf(column.path), column);
+  const known = new Map<string, TableColumn | null>();
+  for (const column of own) if (column.from === "record") known.set(pathKey(column.path), column);
 
   function complainOfNone(path: readonly string[]): void {
     complain({ kind: "column", table: shape.name, path: path.join("."), name: null });
   }
 
   function add(path: readonly string[], type: ScalarType): boolean {
-    if (discovered.length >= mostColumns || !path.every(isReadable)) {
+    if (discovered.length >= maxDiscoveredColumns || !path.every(isReadable)) {
       complainOfNone(path);
       return false;
     }
-    const name = freeName(plainName(path), taken, longestName);
+    const name = freeName(columnName(path), taken, maxNameLength);
     if (name !== path.join("_")) complain({ kind: "column", table: shape.name, path: path.join("."), name });
     const column = saveDiscovered(mirror, shape.name, { name, path, type }, discovered.length);
     discovered.push(column);
     taken.add(name.toLowerCase());
-    known.set(keyOf(path), column);
+    known.set(pathKey(path), column);
     return true;
   }
 
@@ -120,34 +120,38 @@ export function openColumns(mirror: Mirror, shape: TableShape, complain: Complai
       if (value === null || Array.isArray(value)) continue;
       const path = [...holder, member];
       if (typeof value === "object") {
-        if (path.length <= deepest) found = scan(value, path, {}) || found;
+        if (path.length <= maxDepth) found = scan(value, path, {}) || found;
         else complainOfNone(path);
         continue;
       }
       // A parameter of the request has a column already.
       if (Object.hasOwn(context, member) && String(context[member]) === String(value)) continue;
-      const column = known.get(keyOf(path));
+      const column = known.get(pathKey(path));
       const type = typeof value === "string" ? "text" : (typeof value as "number" | "boolean");
       if (!column) found = add(path, type) || found;
       // A 1 could be a number or `true` from then on: only the record tells.
-      else if (column.open && column.type !== mixed && (column.type === "boolean") !== (type === "boolean"))
-        setMixed(mirror, shape.name, column);
+      else if (
+        column.isDiscovered &&
+        column.type !== mixedType &&
+        (column.type === "boolean") !== (type === "boolean")
+      )
+        markMixed(mirror, shape.name, column);
     }
     return found;
   }
 
   return {
-    all: (): readonly StoredColumn[] => [...declared, ...discovered],
+    all: (): readonly TableColumn[] => [...declared, ...discovered],
     /** Adds columns for scalars seen for the first time. @returns true if there were any */
     discover: (item: JsonObject, context: JsonObject) => scan(item, [], context),
   };
 }
 
-function keyOf(path: readonly string[]): string {
+function pathKey(path: readonly string[]): string {
   return path.length === 1 ? (path[0] ?? "") : path.join("\u0000");
 }
 
-function plainName(path: readonly string[]): string {
+function columnName(path: readonly string[]): string {
   const name = path.join("_").replaceAll(/[^A-Za-z0-9_]/g, "_");
   return name.replace(/^(?![A-Za-z_])/, "_");
 }
@@ -161,15 +165,15 @@ interface Known {
 }
 
 /** An API that makes up names would otherwise be listed without end. */
-const mostNamed = 100;
+const maxReportedAttributes = 100;
 
 /**
  * Returns a function that complains of members that no column and no child table has, at any depth (the API document,
  * "Versioning" 2: new attributes can arrive at any time), and of other values in place of an object. It is silent if
  * the document shows no fields at all.
  */
-export function watchMembers(resource: Resource, complain: Complain): (record: JsonObject) => void {
-  if (resource.open) return () => {};
+export function openAttributeWatch(resource: Resource, complain: ReportIssue): (record: JsonObject) => void {
+  if (resource.discoversColumns) return () => {};
   const { table } = resource;
   const root = compile(resource.fields, "", false);
   let named = 0;
@@ -179,7 +183,7 @@ export function watchMembers(resource: Resource, complain: Complain): (record: J
       // Another value in place of a list, or of its item, is noticed when the rows are written.
       if (Array.isArray(value)) for (const item of value) if (isObject(item)) lookInto(item, known);
     } else if (isObject(value)) lookInto(value, known);
-    else if (value !== null) complain({ kind: "type", table, column: known.path, found: typeName(value) });
+    else if (value !== null) complain({ kind: "type", table, column: known.path, found: jsonType(value) });
   }
 
   function lookInto(value: JsonObject, known: Known): void {
@@ -187,7 +191,7 @@ export function watchMembers(resource: Resource, complain: Complain): (record: J
       const below = known.members.get(member);
       if (below === null) continue;
       if (below !== undefined) look(value[member] ?? null, below);
-      else if (named < mostNamed) {
+      else if (named < maxReportedAttributes) {
         named += 1;
         known.members.set(member, null);
         complain({ kind: "attribute", table, path: known.path === "" ? member : `${known.path}.${member}` });
@@ -201,7 +205,7 @@ export function watchMembers(resource: Resource, complain: Complain): (record: J
 function compile(fields: readonly Field[], path: string, isList: boolean): Known {
   const own = fields.filter((field) => field.kind !== "scalar" || field.from === "record");
   const members = own.map((field): [string, Known | null] => {
-    const anything = field.kind === "scalar" || (field.kind === "list" && field.open);
+    const anything = field.kind === "scalar" || (field.kind === "list" && field.discoversColumns);
     if (anything) return [field.name, null];
     const at = path === "" ? field.name : `${path}.${field.name}`;
     return [field.name, compile(field.fields, at, field.kind === "list")];
@@ -209,27 +213,27 @@ function compile(fields: readonly Field[], path: string, isList: boolean): Known
   return { path, isList, members: new Map(members) };
 }
 
-type Notice = Exclude<Complaint, { kind: "type" }>;
+type MirrorNotice = Exclude<SchemaIssue, { kind: "type" }>;
 
 /**
  * Reports unknown attributes and columns with another name, once in the life of a mirror: the same finding in every record of every night is one
  * warning; a new attribute needs no action, and is a note.
  * @param at when the answer was asked for, ISO 8601
  */
-export function openNotices(
+export function openIssueNotices(
   { db }: Mirror,
   resource: Resource,
   reporter: Pick<Reporter, "note" | "warn">,
   at: () => string,
-): (complaint: Notice) => void {
+): (complaint: MirrorNotice) => void {
   const insert = db.prepare("INSERT OR IGNORE INTO notices VALUES (?, ?)");
   const known = new Set<string>();
   return (complaint) => {
-    const subject = subjectOf(complaint);
+    const subject = issueSubject(complaint);
     if (known.has(subject)) return;
     known.add(subject);
     if (insert.run(subject, at()).changes === 0) return;
-    reporter[complaint.kind === "attribute" ? "note" : "warn"](complaintText(complaint, resource));
+    reporter[complaint.kind === "attribute" ? "note" : "warn"](issueText(complaint, resource));
   };
 }
 
@@ -238,19 +242,19 @@ export function isFirstNotice({ db }: Mirror, subject: string, at: string): bool
   return db.prepare("INSERT OR IGNORE INTO notices VALUES (?, ?)").run(subject, at).changes > 0;
 }
 
-function subjectOf(complaint: Notice): string {
+function issueSubject(complaint: MirrorNotice): string {
   const { kind, table } = complaint;
   if (kind === "attribute") return `attribute:${table}.${complaint.path}`;
   return `column:${table}.${complaint.name === null ? "" : complaint.path}`;
 }
 
 /** Returns the sentence of a complaint. */
-function complaintText(complaint: Notice, resource: Resource): string {
+function issueText(complaint: MirrorNotice, resource: Resource): string {
   const { table, kind } = complaint;
   const path = complaint.path.slice(0, 120);
   if (kind === "column" && complaint.name === null)
     return `${table}: not every attribute becomes a column (\`${path}\` does not): all are kept in JSON exports`;
   if (kind === "column") return `${table}: the column of \`${path}\` is \`${complaint.name}\``;
-  const kept = exportsRecords(tablesOf(resource)[0] ?? null) ? "JSON exports" : "the mirror's records";
+  const kept = exportsRawRecords(tablesOf(resource)[0] ?? null) ? "JSON exports" : "the mirror's records";
   return `${table}: the API sends a new attribute \`${path}\`: it is kept in ${kept}`;
 }

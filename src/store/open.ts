@@ -17,7 +17,7 @@ import { backUpBeforeMigration } from "./mirror-copy.js";
 import { checkMirrorPath, isWritable } from "./mirror-files.js";
 import { hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
 import { checkIdentity, migrate, schemaVersion } from "./schema.js";
-import { createViews, viewsToMake } from "./views/all-views.js";
+import { createViews, findOutdatedViews } from "./views/all-views.js";
 
 /** How long to wait for a different program that writes, in milliseconds. */
 const migrationBusyMs = 10_000;
@@ -81,7 +81,7 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
     const version = schemaVersion(mirror);
     if (version === "none")
       throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
-    if (version === "current" && !hasOutdatedTables(mirror) && viewsToMake(mirror).length === 0)
+    if (version === "current" && !hasOutdatedTables(mirror) && findOutdatedViews(mirror).length === 0)
       return mirror;
     mirror.db.close();
     if (!isWritable(path))

@@ -3,41 +3,41 @@ import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import { readTimestamp, utcText } from "../util/timestamp.js";
 import { openColumns } from "./columns.js";
 import type { Mirror } from "./database.js";
-import { partOf, type StoredRecord } from "./stored-record.js";
+import { type StoredRecord, stateOf } from "./stored-record.js";
 import {
   columnNames,
-  createIndexes,
-  createTable,
-  idColumn,
-  mainTimestamp,
-  type Part,
-  parts,
+  createIndexSql,
+  createTableSql,
+  mainDateColumn,
   positionsPerRecord,
   quote,
-  type Schema,
-  type StoredColumn,
+  type RecordState,
+  recordStates,
+  rowIdColumn,
+  type SchemaName,
+  type TableColumn,
   tableName,
 } from "./table-sql.js";
-import { type Complain, columnValue, type SqlValue, typeName, valueAt } from "./values.js";
+import { jsonType, type ReportIssue, type SqlValue, toColumnValue, valueAt } from "./values.js";
 
 /** A row as it is bound. */
-export type Values = (SqlValue | bigint)[];
+export type RowValues = (SqlValue | bigint)[];
 
 /** The source of a row's cells. */
 export interface CellSource {
   item: JsonObject;
   context: JsonObject;
   /** The row of the main table. */
-  parent: Readonly<Values>;
+  parent: Readonly<RowValues>;
   position: number;
 }
 
 /** Returns the function that makes a column's cells: it runs for every cell of every row. */
 export function cellOf(
-  column: StoredColumn,
+  column: TableColumn,
   table: string,
   main: TableShape,
-  complain: Complain,
+  complain: ReportIssue,
 ): (source: CellSource) => SqlValue | bigint {
   const { from, path } = column;
   if (from === "position") return ({ position }) => position;
@@ -46,8 +46,8 @@ export function cellOf(
     return ({ parent }) => parent[index] ?? null;
   }
   const read = readerOf(path);
-  if (from === "context") return ({ context }) => columnValue(column, read(context), table, complain);
-  return ({ item }) => columnValue(column, read(item), table, complain);
+  if (from === "context") return ({ context }) => toColumnValue(column, read(context), table, complain);
+  return ({ item }) => toColumnValue(column, read(item), table, complain);
 }
 
 /** Returns `valueAt` for one path: a plain access, unless a name is one that every object has. */
@@ -72,17 +72,18 @@ export function openRows(
   shape: TableShape,
   main: TableShape,
   discovers: boolean,
-  complain: Complain,
+  complain: ReportIssue,
 ) {
   const known = openColumns(mirror, shape, complain);
   const prepareCells = () => known.all().map((column) => cellOf(column, shape.name, main, complain));
   let cells = prepareCells();
-  const date = mainTimestamp(shape);
+  const date = mainDateColumn(shape);
   const dateIndex = date && shape.columns.indexOf(date);
 
-  function valuesOf(source: CellSource): Values {
-    if (shape.open && discovers && known.discover(source.item, source.context)) cells = prepareCells();
-    const values: Values = [];
+  function valuesOf(source: CellSource): RowValues {
+    if (shape.discoversColumns && discovers && known.discover(source.item, source.context))
+      cells = prepareCells();
+    const values: RowValues = [];
     for (const cell of cells) values.push(cell(source));
     return values;
   }
@@ -94,9 +95,9 @@ export function openRows(
   return {
     columns: known.all,
     /** Returns all column names in the order of a row's values, the integer key last. Discovered columns add to them. */
-    names: (part: Part) => columnNames(shape, known.all(), part),
+    names: (part: RecordState) => columnNames(shape, known.all(), part),
     /** Returns a record's row of the main table. */
-    main({ context, recordId, removedAt, sinceAt, value }: StoredRecord): Values {
+    main({ context, recordId, removedAt, sinceAt, value }: StoredRecord): RowValues {
       const values = valuesOf({ item: value, context, parent: [], position: 0 });
       if (dateIndex !== undefined) values.push(...dateCells(values[dateIndex]));
       if (removedAt === null) values.push(sinceAt, recordId);
@@ -106,11 +107,11 @@ export function openRows(
     /** Makes the rows of a record's list. @param take is given each before the next, which may bring a new column */
     items(
       { context, recordId, removedAt, sinceAt, value }: StoredRecord,
-      parent: Readonly<Values>,
-      take: (values: Values) => void,
+      parent: Readonly<RowValues>,
+      take: (values: RowValues) => void,
     ): void {
       const list = shape.list ? (valueAt(value, shape.list.path) ?? []) : [];
-      if (!Array.isArray(list)) mismatch(typeName(list));
+      if (!Array.isArray(list)) mismatch(jsonType(list));
       for (const [position, item] of Array.isArray(list) ? list.entries() : []) {
         if (!isObject(item)) {
           mismatch("not an object");
@@ -127,7 +128,7 @@ export function openRows(
 }
 
 /** Returns the values of `dateColumns`: the day, the month and the time of a date in UTC; nulls if it is unreadable. */
-function dateCells(date: Values[number] | undefined): [string | null, string | null, string | null] {
+function dateCells(date: RowValues[number] | undefined): [string | null, string | null, string | null] {
   const timestamp = typeof date === "string" ? readTimestamp(date) : undefined;
   if (!timestamp) return [null, null, null];
   const text = utcText(timestamp);
@@ -141,26 +142,26 @@ function dateCells(date: Values[number] | undefined): [string | null, string | n
  */
 export function openTable(
   mirror: Mirror,
-  schema: Schema,
+  schema: SchemaName,
   shape: TableShape,
   main: TableShape,
-  complain: Complain,
+  complain: ReportIssue,
 ) {
   const { db } = mirror;
   const rows = openRows(mirror, shape, main, schema === "main", complain);
-  createIfMissing(mirror, shape, rows.columns(), schema);
+  createTables(mirror, shape, rows.columns(), schema);
   const inserts = { current: prepareInsert("current"), removed: prepareInsert("removed") };
-  const id = idColumn(shape);
-  const deletes = parts.map((part) => ({
+  const id = rowIdColumn(shape);
+  const deletes = recordStates.map((part) => ({
     part,
     statement: db.prepare(`DELETE FROM ${nameIn(part)} WHERE ${id} BETWEEN ? AND ?`),
   }));
 
-  function nameIn(part: Part): string {
+  function nameIn(part: RecordState): string {
     return `${schema}.${quote(tableName(shape, part))}`;
   }
 
-  function prepareInsert(part: Part) {
+  function prepareInsert(part: RecordState) {
     const names = rows.names(part);
     const places = names.map(() => "?").join(", ");
     const columns = names.map(quote).join(", ");
@@ -168,7 +169,7 @@ export function openTable(
     return { statement, width: names.length };
   }
 
-  function put(values: Values, part: Part): void {
+  function put(values: RowValues, part: RecordState): void {
     // A row may have brought a new column.
     if (values.length !== inserts[part].width) inserts[part] = prepareInsert(part);
     inserts[part].statement.run(values);
@@ -176,13 +177,13 @@ export function openTable(
 
   return {
     /** Writes a record's row of the main table. @returns its values, for the rows of its children */
-    writeMain(record: StoredRecord): Readonly<Values> {
+    writeMain(record: StoredRecord): Readonly<RowValues> {
       const values = rows.main(record);
-      put(values, partOf(record));
+      put(values, stateOf(record));
       return values;
     },
-    writeItems(record: StoredRecord, parent: Readonly<Values>): void {
-      const part = partOf(record);
+    writeItems(record: StoredRecord, parent: Readonly<RowValues>): void {
+      const part = stateOf(record);
       rows.items(record, parent, (values) => put(values, part));
     },
     /** Deletes the earlier rows of a record. Its row in the main table stays if it is replaced there. */
@@ -191,22 +192,22 @@ export function openTable(
       const first = shape.list ? recordId * positionsPerRecord : recordId;
       const last = shape.list ? first + positionsPerRecord - 1 : recordId;
       for (const { part, statement } of deletes)
-        if (shape.list || part !== partOf(record)) statement.run(first, last);
+        if (shape.list || part !== stateOf(record)) statement.run(first, last);
     },
   };
 }
 
 /** Creates both tables of a shape if they are missing. */
-export function createIfMissing(
+export function createTables(
   { db }: Mirror,
   shape: TableShape,
-  columns: readonly StoredColumn[],
-  schema: Schema = "main",
+  columns: readonly TableColumn[],
+  schema: SchemaName = "main",
 ): void {
   const find = db.prepare(`SELECT 1 FROM ${schema}.sqlite_master WHERE type = 'table' AND name = ?`);
-  for (const part of parts)
+  for (const part of recordStates)
     if (find.get(tableName(shape, part)) === undefined)
-      db.exec(createTable(shape, columns, { part, schema }));
+      db.exec(createTableSql(shape, columns, { part, schema }));
 }
 
 /** Writes a record's rows. @param isNew true if it has no rows yet */
@@ -219,8 +220,8 @@ export type WriteRows = (record: StoredRecord, isNew: boolean) => void;
 export function openTables(
   mirror: Mirror,
   shapes: readonly TableShape[],
-  complain: Complain = () => {},
-  schema: Schema = "main",
+  complain: ReportIssue = () => {},
+  schema: SchemaName = "main",
 ): WriteRows {
   const [first, ...others] = shapes;
   if (!first) throw new Error("no table to write");
@@ -234,6 +235,6 @@ export function openTables(
 }
 
 /** Creates the indexes of a resource's tables: after the first read, because sorted building is far cheaper. */
-export function indexProjection(mirror: Mirror, resource: Resource): void {
-  for (const statement of tablesOf(resource).flatMap(createIndexes)) mirror.db.exec(statement);
+export function indexTables(mirror: Mirror, resource: Resource): void {
+  for (const statement of tablesOf(resource).flatMap(createIndexSql)) mirror.db.exec(statement);
 }

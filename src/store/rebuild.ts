@@ -3,15 +3,15 @@ import { details, resources } from "../resources/registry.js";
 import type { Json, Resource } from "../resources/resource.js";
 import { tablesOf } from "../resources/table-shape.js";
 import { clearConflictingNames, readAddedObjects, restoreAddedObjects } from "./added-objects.js";
-import { dropDeclared, dropValueNames, openColumns, watchMembers } from "./columns.js";
+import { forgetDeclaredColumns, forgetUnusableNames, openAttributeWatch, openColumns } from "./columns.js";
 import { type Mirror, readInfo, statement, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
-import { createIfMissing, indexProjection, openTables, type WriteRows } from "./projection.js";
-import { datedOf, monthOf } from "./records.js";
-import { recordsOf } from "./stored-record.js";
-import { createTable, indexNames, parts, quote, tableName } from "./table-sql.js";
+import { createTables, indexTables, openTables, type WriteRows } from "./projection.js";
+import { recordDate, utcMonth } from "./records.js";
+import { readRecords } from "./stored-record.js";
+import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
 import { clearUnexpectedValues, openUnexpectedValues } from "./unexpected-values.js";
-import type { Complaint } from "./values.js";
+import type { SchemaIssue } from "./values.js";
 
 /**
  * Typed tables follow from the registry: a newer program may declare other columns than a mirror's tables have. They
@@ -63,34 +63,34 @@ export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): s
 }
 
 function rebuild(mirror: Mirror, resource: Resource): string[] {
-  const tables = tablesOf(resource).flatMap((shape) => parts.map((part) => tableName(shape, part)));
+  const tables = tablesOf(resource).flatMap((shape) => recordStates.map((part) => tableName(shape, part)));
   const ownIndexes = tablesOf(resource).flatMap((shape) => indexNames(shape));
   const added = readAddedObjects(mirror, tables, ownIndexes);
   for (const shape of tablesOf(resource)) {
-    for (const part of parts) mirror.db.exec(`DROP TABLE IF EXISTS ${quote(tableName(shape, part))}`);
-    dropDeclared(mirror, shape);
-    dropValueNames(mirror, shape);
-    createIfMissing(mirror, shape, openColumns(mirror, shape).all());
+    for (const part of recordStates) mirror.db.exec(`DROP TABLE IF EXISTS ${quote(tableName(shape, part))}`);
+    forgetDeclaredColumns(mirror, shape);
+    forgetUnusableNames(mirror, shape);
+    createTables(mirror, shape, openColumns(mirror, shape).all());
   }
   clearUnexpectedValues(mirror, resource.name);
   const unexpected = openUnexpectedValues(mirror);
   let recordId = 0;
-  const complain = (complaint: Complaint) => {
+  const complain = (complaint: SchemaIssue) => {
     if (complaint.kind === "type") unexpected.add(recordId, complaint);
   };
-  const watch = watchMembers(resource, complain);
+  const watch = openAttributeWatch(resource, complain);
   let write: WriteRows | undefined;
   const setDate = mirror.db.prepare("UPDATE records SET dated_at = ? WHERE record_id = ?");
-  for (const record of recordsOf(mirror, [resource.name])) {
+  for (const record of readRecords(mirror, [resource.name])) {
     write ??= openTables(mirror, tablesOf(resource), complain);
     recordId = record.recordId;
     watch(record.value);
     write(record, true);
-    const dated = datedOf(resource, record.value);
+    const dated = recordDate(resource, record.value);
     if (dated !== record.row.dated_at) setDate.run(dated, record.recordId);
   }
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
-  if (write) indexProjection(mirror, resource);
+  if (write) indexTables(mirror, resource);
   writeInfo(mirror, infoName(resource), fingerprint(resource));
   // The rows are not new, so no trigger runs for them.
   return restoreAddedObjects(mirror, added);
@@ -105,14 +105,14 @@ function setVersionMonths({ db }: Mirror, resource: Resource): void {
   const set = db.prepare("UPDATE record_versions SET month = ? WHERE version_id = ?");
   for (let versions = next.all(0, resource.name); versions.length > 0; ) {
     for (const { json, version_id } of versions)
-      set.run(monthOf(datedOf(resource, JSON.parse(json) as Json)), version_id);
+      set.run(utcMonth(recordDate(resource, JSON.parse(json) as Json)), version_id);
     versions = next.all(versions.at(-1)?.version_id ?? 0, resource.name);
   }
 }
 
 function isCurrent(mirror: Mirror, resource: Resource): boolean {
   const find = statement(mirror, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
-  const names = tablesOf(resource).flatMap((shape) => parts.map((part) => tableName(shape, part)));
+  const names = tablesOf(resource).flatMap((shape) => recordStates.map((part) => tableName(shape, part)));
   return hasShape(mirror, resource) && names.every((name) => find.get(name) !== undefined);
 }
 
@@ -130,10 +130,10 @@ const rules = 6;
 /** Returns a hash of all that a resource's rows depend on, beside its records. */
 function fingerprint(resource: Resource): string {
   const shapes = tablesOf(resource).map((shape) => {
-    const columns = shape.columns.map((column) => ({ ...column, open: false }));
+    const columns = shape.columns.map((column) => ({ ...column, isDiscovered: false }));
     const sources = columns.map(({ from, path }) => [from, ...path]);
-    const tables = parts.map((part) => createTable(shape, columns, { part }));
-    return [tables, shape.open, shape.list?.path ?? null, sources];
+    const tables = recordStates.map((part) => createTableSql(shape, columns, { part }));
+    return [tables, shape.discoversColumns, shape.list?.path ?? null, sources];
   });
   const text = JSON.stringify([rules, shapes]);
   return createHash("sha256").update(text).digest("hex").slice(0, 16);

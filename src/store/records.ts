@@ -1,19 +1,19 @@
-import { asObject, isMerged, type Json, type JsonObject, type Resource } from "../resources/resource.js";
+import { asObject, type Json, type JsonObject, mergesDetails, type Resource } from "../resources/resource.js";
 import { tablesOf } from "../resources/table-shape.js";
 import { startOfSecond } from "../util/ranges.js";
 import type { Reporter } from "../util/reporter.js";
 import { formatInstant } from "../util/times.js";
 import { parseTimestamp } from "../util/timestamp.js";
-import { type ChangeLog, openChangeLog, type Readings, sameRecord } from "./change-log.js";
-import { openNotices, watchMembers } from "./columns.js";
+import { type ChangeLog, openChangeLog, type ReadHistory, sameRecord } from "./change-log.js";
+import { openAttributeWatch, openIssueNotices } from "./columns.js";
 import type { Mirror } from "./database.js";
 import { openHostNames } from "./host-names.js";
 import { openTables } from "./projection.js";
 import { createRedactor } from "./redaction.js";
 import { type Run, saveRun } from "./runs.js";
-import { keyOf, type StoredRow, storedRecord } from "./stored-record.js";
+import { parseRecord, recordKey, type StoredRow } from "./stored-record.js";
 import { openUnexpectedValues } from "./unexpected-values.js";
-import { type Complaint, valueAt } from "./values.js";
+import { type SchemaIssue, valueAt } from "./values.js";
 
 /** A row of the table `records`: `list_json`, `detailed_at` and `outdated` of a resource with details. */
 export interface RecordRow extends StoredRow {
@@ -25,13 +25,13 @@ export interface RecordRow extends StoredRow {
 }
 
 /** A row as it is written; dates and flags follow from the value. */
-export type RecordText = Pick<
+export type RecordContent = Pick<
   RecordRow,
   "json" | "list_json" | "detailed_at" | "outdated" | "context" | "since_at"
 >;
 
 /** A present record of a resource with dates. */
-export type Known = Pick<RecordRow, "key" | "json"> & { id: number };
+export type MirroredRecord = Pick<RecordRow, "key" | "json"> & { id: number };
 
 export type RecordTable = ReturnType<typeof openRecordTable>;
 
@@ -42,7 +42,7 @@ export function openRecordTable({ db }: Mirror, resource: Resource) {
   const find = db.prepare<[string, string], RecordRow>(
     `SELECT ${columns} FROM records WHERE resource = ? AND key = ?`,
   );
-  const findDated = db.prepare<[string, number | null, number | null, number], Known>(
+  const findDated = db.prepare<[string, number | null, number | null, number], MirroredRecord>(
     `SELECT record_id AS id, key, json FROM records
      WHERE resource = ? AND dated_at BETWEEN ? AND ? AND removed_at IS NULL LIMIT ?`,
   );
@@ -58,15 +58,15 @@ export function openRecordTable({ db }: Mirror, resource: Resource) {
   const setRemoved = db.prepare("UPDATE records SET removed_at = ?, since_at = ? WHERE record_id = ?");
 
   /** Returns what both statements bind, in their order. */
-  const bound = (text: RecordText, value: Json) => [
+  const bound = (text: RecordContent, value: Json) => [
     text.json,
     text.list_json,
     text.detailed_at,
     text.outdated,
     text.context,
     text.since_at,
-    datedOf(resource, value),
-    flagsOf(resource, value),
+    recordDate(resource, value),
+    filterFlags(resource, value),
   ];
 
   return {
@@ -75,43 +75,43 @@ export function openRecordTable({ db }: Mirror, resource: Resource) {
      * Returns the present records of the dates of an answer, by key: one statement finds nearly all of its records. At most
      * twice as many as it has, because the mirror may hold any number that the API has withdrawn.
      */
-    findAround(answer: readonly Json[]): Map<string, Known> {
+    findAround(answer: readonly Json[]): Map<string, MirroredRecord> {
       const [newest = null, oldest = null] = [answer[0], answer.at(-1)].map((one = null) =>
-        datedOf(resource, one),
+        recordDate(resource, one),
       );
       const rows = findDated.all(resource.name, oldest, newest, 2 * answer.length);
       return new Map(rows.map((row) => [row.key, row]));
     },
     get: (recordId: number) => get.get(recordId),
     /** @returns the new record's id; null if there is one with this key */
-    add(key: string, text: RecordText, value: Json): number | null {
+    add(key: string, text: RecordContent, value: Json): number | null {
       const { changes, lastInsertRowid } = add.run(resource.name, key, ...bound(text, value));
       return changes === 1 ? Number(lastInsertRowid) : null;
     },
     /** Overwrites a record, which is present from then on. */
-    replace: (recordId: number, text: RecordText, value: Json) =>
+    replace: (recordId: number, text: RecordContent, value: Json) =>
       void replace.run(...bound(text, value), recordId),
     setRemoved: (recordId: number, at: string) => void setRemoved.run(at, at, recordId),
   };
 }
 
 /** Returns the instant that ranges go by, in milliseconds; null if the resource has none or it is no timestamp. */
-export function datedOf({ strategy }: Resource, value: Json): number | null {
+export function recordDate({ strategy }: Resource, value: Json): number | null {
   if (strategy.kind !== "dated") return null;
   const text = valueAt(value, [strategy.date]);
   return typeof text === "string" ? (parseTimestamp(text) ?? null) : null;
 }
 
 /** Returns the month (UTC) of an instant that `datedOf` returned. */
-export function monthOf(dated: number | null): string | null {
+export function utcMonth(dated: number | null): string | null {
   return dated === null ? null : formatInstant(Math.floor(dated)).slice(0, 7);
 }
 
 /** Returns one bit per filter of the API that would select this record. */
-function flagsOf({ strategy }: Resource, value: Json): number {
+function filterFlags({ strategy }: Resource, value: Json): number {
   if (strategy.kind !== "dated") return 0;
   let flags = 0;
-  for (const [bit, { member }] of (strategy.counts ?? []).entries())
+  for (const [bit, { member }] of (strategy.countedFilters ?? []).entries())
     if (valueAt(value, [member]) === true) flags |= 1 << bit;
   return flags;
 }
@@ -134,7 +134,7 @@ export interface WriteOptions {
 }
 
 /** The effect of writing a record. `rows`: only its rows differ now; `same`: nothing does; `older`: it was not written. */
-export type Effect = "same" | "rows" | "added" | "changed" | "older";
+export type WriteEffect = "same" | "rows" | "added" | "changed" | "older";
 
 /**
  * Writes a record without its rows: as a new one, or over the mirror's record of the same key.
@@ -144,19 +144,19 @@ export type WriteRecord = (
   sent: Json,
   key: string,
   options: WriteOptions,
-  around: Map<string, Known>,
-) => { id: number; effect: Effect; value: Json; sinceAt: string };
+  around: Map<string, MirroredRecord>,
+) => { id: number; effect: WriteEffect; value: Json; sinceAt: string };
 
 export function openRecordWriter(resource: Resource, table: RecordTable, log: ChangeLog): WriteRecord {
-  const isDetailed = isMerged(resource);
+  const isDetailed = mergesDetails(resource);
 
   /** Returns a row's text after an answer. @param before the row as it was */
   function textOf(
-    before: Omit<RecordText, "json" | "context">,
+    before: Omit<RecordContent, "json" | "context">,
     json: string,
     sentJson: string,
     { context, isDetail, readAt }: WriteOptions,
-  ): RecordText {
+  ): RecordContent {
     return {
       json,
       list_json: isDetailed && !isDetail ? sentJson : before.list_json,
@@ -183,11 +183,11 @@ export function openRecordWriter(resource: Resource, table: RecordTable, log: Ch
   ): ReturnType<WriteRecord> {
     const { isDetail = false, readAt, touch = false } = options;
     const id = row.record_id;
-    const value = isDetailed && !isDetail ? listed(row, sent) : sent;
+    const value = isDetailed && !isDetail ? mergeListItem(row, sent) : sent;
     const json = value === sent ? sentJson : JSON.stringify(value);
     const before = row.json === json ? value : (JSON.parse(row.json) as Json);
     const text = textOf(row, json, sentJson, options);
-    const result = (effect: Effect) => ({ id, effect, value, sinceAt: text.since_at });
+    const result = (effect: WriteEffect) => ({ id, effect, value, sinceAt: text.since_at });
     if (options.newestOnly && isOlder(resource, sent, row)) return result("older");
     const isThere = row.removed_at === null && row.context === text.context;
     const isSame = isThere && sameRecord(before, value, resource);
@@ -219,7 +219,7 @@ export function openRecordWriter(resource: Resource, table: RecordTable, log: Ch
 
 /** True if a record is dated before the second of the mirrored one. */
 function isOlder(resource: Resource, sent: Json, { dated_at, removed_at }: RecordRow): boolean {
-  const dated = datedOf(resource, sent);
+  const dated = recordDate(resource, sent);
   return dated !== null && dated_at !== null && removed_at === null && dated < startOfSecond(dated_at);
 }
 
@@ -227,7 +227,7 @@ function isOlder(resource: Resource, sent: Json, { dated_at, removed_at }: Recor
  * Returns a list's record with the members that only its details have: the API's latest word on each. A member that the
  * list had before and has no more is gone.
  */
-function listed(row: RecordRow, sent: Json): Json {
+function mergeListItem(row: RecordRow, sent: Json): Json {
   if (row.detailed_at === null) return sent;
   const before = row.list_json === null ? {} : asObject(JSON.parse(row.list_json));
   const whole = Object.entries(asObject(JSON.parse(row.json)));
@@ -239,7 +239,7 @@ function listed(row: RecordRow, sent: Json): Json {
  * The records of one resource: the truth, with its projection and its history. Call both in a transaction. New, changed and
  * removed records are counted in the run's row.
  */
-export interface RecordStore {
+export interface RecordWriter {
   /**
    * Writes whole records.
    * @returns their record ids, in the order given
@@ -250,18 +250,18 @@ export interface RecordStore {
    * Writes records of a resource with dates, but not the older copies of a record that the API lists more than once: those
    * after the first one with its ID, and those with an older date than the mirrored record.
    */
-  writeNewest(values: readonly Json[], options: WriteOptions): { ids: number[]; copies: Copy[] };
+  writeNewest(values: readonly Json[], options: WriteOptions): { ids: number[]; copies: SkippedCopy[] };
   /** Marks records as removed. */
   remove(recordIds: Iterable<number>, at: string): void;
 }
 
 /** A copy of a record that was not written, and the ID of the mirrored record. */
-export interface Copy {
+export interface SkippedCopy {
   id: number;
   value: Json;
 }
 
-export interface RecordOptions extends Readings {
+export interface RecordWriterOptions extends ReadHistory {
   run: Run;
   /** Receives unknown attributes and columns with another name, once in the life of a mirror. */
   reporter: Pick<Reporter, "note" | "warn">;
@@ -271,20 +271,20 @@ export interface RecordOptions extends Readings {
 export function openRecords(
   mirror: Mirror,
   resource: Resource,
-  { run, reporter, ...readings }: RecordOptions,
-): RecordStore {
+  { run, reporter, ...readings }: RecordWriterOptions,
+): RecordWriter {
   let readAt = "";
   let recordId = 0;
-  const notice = openNotices(mirror, resource, reporter, () => readAt);
+  const notice = openIssueNotices(mirror, resource, reporter, () => readAt);
   const unexpected = openUnexpectedValues(mirror);
-  const complain = (complaint: Complaint) =>
+  const complain = (complaint: SchemaIssue) =>
     complaint.kind === "type" ? unexpected.add(recordId, complaint) : notice(complaint);
   const door = createRedactor(mirror);
   const table = openRecordTable(mirror, resource);
   const log = openChangeLog(mirror, resource, { runId: run.run_id, ...readings });
   const writeRecord = openRecordWriter(resource, table, log);
   const writeRows = openTables(mirror, tablesOf(resource), complain);
-  const watch = watchMembers(resource, complain);
+  const watch = openAttributeWatch(resource, complain);
   const names = openHostNames(mirror);
 
   function remove(id: number, at: string): void {
@@ -293,7 +293,7 @@ export function openRecords(
     log.removed(row, at);
     table.setRemoved(id, at);
     recordId = id;
-    writeRows(storedRecord(mirror, { ...row, since_at: at, removed_at: at }), false);
+    writeRows(parseRecord(mirror, { ...row, since_at: at, removed_at: at }), false);
     run.rows_removed += 1;
   }
 
@@ -301,9 +301,9 @@ export function openRecords(
     readAt = options.readAt;
     const { context = {}, keyPrefix = "", position = 0 } = options;
     const ids: number[] = [];
-    const copies: Copy[] = [];
+    const copies: SkippedCopy[] = [];
     // All keys, before anything is written.
-    const keys = values.map((value, index) => keyPrefix + keyOf(resource, value, position + index));
+    const keys = values.map((value, index) => keyPrefix + recordKey(resource, value, position + index));
     const around = table.findAround(values);
     const hasCopies = options.newestOnly && new Set(keys).size < keys.length;
     for (const [index, sent] of values.entries()) {

@@ -5,15 +5,15 @@ import { damagedHint } from "../util/failures.js";
 import { everything, type Range } from "../util/ranges.js";
 import { type Mirror, statement } from "./database.js";
 import type { RecordRow } from "./records.js";
-import type { Part } from "./table-sql.js";
+import type { RecordState } from "./table-sql.js";
 import { valueAt } from "./values.js";
 
 /**
  * Returns a record's key in the mirror: its id as text, or `#` and its place in the answer if it has none.
  * @throws UnexpectedAnswer if a documented record lacks its id, or an id is a number that a double rounds
  */
-export function keyOf(resource: Resource, value: Json, position: number): string {
-  const parts = pathsOf(resource).map((path) => idAt(resource, value, path));
+export function recordKey(resource: Resource, value: Json, position: number): string {
+  const parts = keyPaths(resource).map((path) => readId(resource, value, path));
   if (parts.length > 0 && parts.every((part) => part !== null))
     return parts.length > 1 ? parts.map(escapeSlash).join("/") : (parts[0] ?? "");
   if (resource.pagination === "documented" && parts.length > 0)
@@ -24,11 +24,11 @@ export function keyOf(resource: Resource, value: Json, position: number): string
 }
 
 /** Returns a record's id as text, for addresses; null if it has none, or one that is neither text nor a number. */
-export function idText(resource: Resource, value: Json): string | null {
-  return idAt(resource, value, pathsOf(resource)[0] ?? ["id"]);
+export function apiId(resource: Resource, value: Json): string | null {
+  return readId(resource, value, keyPaths(resource)[0] ?? ["id"]);
 }
 
-function idAt(resource: Resource, value: Json, path: readonly string[]): string | null {
+function readId(resource: Resource, value: Json, path: readonly string[]): string | null {
   const id = valueAt(value, path);
   if (typeof id === "string") return id;
   if (typeof id !== "number") return null;
@@ -48,7 +48,7 @@ function escapeSlash(part: string): string {
 }
 
 /** Returns the paths of a resource's key, split once. */
-function pathsOf(resource: Resource): readonly (readonly string[])[] {
+function keyPaths(resource: Resource): readonly (readonly string[])[] {
   const known = paths.get(resource) ?? resource.key.map((path) => path.split("."));
   paths.set(resource, known);
   return known;
@@ -66,7 +66,7 @@ export interface StoredRecord {
 }
 
 /** Returns which tables have the rows of a record. */
-export function partOf({ removedAt }: Pick<StoredRecord, "removedAt">): Part {
+export function stateOf({ removedAt }: Pick<StoredRecord, "removedAt">): RecordState {
   return removedAt === null ? "current" : "removed";
 }
 
@@ -80,7 +80,7 @@ export interface StoredRow {
 }
 
 /** @throws MirrorUnusable if its text is not JSON: another program wrote it */
-export function storedRecord({ path }: Mirror, row: StoredRow): StoredRecord {
+export function parseRecord({ path }: Mirror, row: StoredRow): StoredRecord {
   try {
     return {
       recordId: row.record_id,
@@ -104,7 +104,7 @@ const charactersPerBatch = 2_000_000;
  * Returns a statement's records, batch by batch: no statement may be open while the connection writes.
  * @param select takes the record id to go on after, and `more`
  */
-export function* storedRecords<Row extends StoredRow, More extends unknown[]>(
+export function* readInBatches<Row extends StoredRow, More extends unknown[]>(
   mirror: Mirror,
   select: Statement<[number, ...More], Row>,
   ...more: More
@@ -118,12 +118,12 @@ export function* storedRecords<Row extends StoredRow, More extends unknown[]>(
       if (rows.length === rowsPerBatch || characters >= charactersPerBatch) break;
     }
     last = rows.at(-1)?.record_id;
-    for (const row of rows) yield { ...storedRecord(mirror, row), row };
+    for (const row of rows) yield { ...parseRecord(mirror, row), row };
   }
 }
 
 /** Returns every record of some resources, removed ones too, in the order in which they came. */
-export function recordsOf(mirror: Mirror, names: readonly string[]) {
+export function readRecords(mirror: Mirror, names: readonly string[]) {
   const select = mirror.db.prepare<
     [number, string],
     StoredRow & { resource: string; dated_at: number | null }
@@ -131,11 +131,11 @@ export function recordsOf(mirror: Mirror, names: readonly string[]) {
     `SELECT record_id, resource, json, context, since_at, removed_at, dated_at FROM records
      WHERE record_id > ? AND +resource IN (SELECT value FROM json_each(?)) ORDER BY record_id`,
   );
-  return storedRecords(mirror, select, JSON.stringify(names));
+  return readInBatches(mirror, select, JSON.stringify(names));
 }
 
 /** A present record. */
-export interface Present {
+export interface PresentRecord {
   id: number;
   key: string;
   value: Json;
@@ -150,7 +150,7 @@ export interface Present {
  * caller may write in between.
  * @param ending only those whose keys end in it
  */
-export function* presentRecords(mirror: Mirror, resource: string, ending = ""): Generator<Present> {
+export function* readPresentRecords(mirror: Mirror, resource: string, ending = ""): Generator<PresentRecord> {
   const ids = statement(
     mirror,
     `SELECT record_id FROM records WHERE resource = @resource AND removed_at IS NULL
@@ -166,24 +166,24 @@ export function* presentRecords(mirror: Mirror, resource: string, ending = ""): 
 }
 
 /** Returns what the list last said of a record with details; null for others. */
-export function listedRecord(mirror: Mirror, id: number): Json {
+export function readListItem(mirror: Mirror, id: number): Json {
   const select = statement(mirror, "SELECT list_json FROM records WHERE record_id = ?").pluck();
   const text = select.get(id) as string | null;
   return text === null ? null : (JSON.parse(text) as Json);
 }
 
 /** Notes when details were read that are kept beside a record. */
-export function noteDetailed(mirror: Mirror, id: number, at: string): void {
+export function markDetailsRead(mirror: Mirror, id: number, at: string): void {
   statement(mirror, "UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?").run(at, id);
 }
 
 /** Notes that a record's details are no longer those that were read. */
-export function noteOutdated(mirror: Mirror, id: number): void {
+export function markDetailsOutdated(mirror: Mirror, id: number): void {
   statement(mirror, "UPDATE records SET outdated = 1 WHERE record_id = ?").run(id);
 }
 
 /** Returns the present records that are details of others, by the text under `parent` in what was asked for. */
-export function presentDetails(mirror: Mirror, resource: string, parent: string): Map<string, number[]> {
+export function readDetailIds(mirror: Mirror, resource: string, parent: string): Map<string, number[]> {
   const details = new Map<string, number[]>();
   const select = statement(
     mirror,
@@ -201,26 +201,26 @@ export function isPresent(mirror: Mirror, resource: string, key: string): boolea
 }
 
 /** Returns the condition for the present records of a range, as SQL; `parameters` has its values. */
-export function present({ from, to }: Range): string {
+export function presentCondition({ from, to }: Range): string {
   const since = Number.isFinite(from) ? " AND dated_at >= ?" : "";
   const until = Number.isFinite(to) ? " AND dated_at < ?" : "";
   return `resource = ? AND removed_at IS NULL${since}${until}`;
 }
 
-export function parameters(resource: string, { from, to }: Range): (string | number)[] {
+export function presentParameters(resource: string, { from, to }: Range): (string | number)[] {
   return [resource, ...[from, to + 1].filter(Number.isFinite)];
 }
 
 /** Returns the ids of the present records of a range. */
-export function presentIds(mirror: Mirror, resource: string, range: Range = everything): number[] {
-  const select = statement(mirror, `SELECT record_id FROM records WHERE ${present(range)}`).pluck();
-  return select.all(...parameters(resource, range)) as number[];
+export function readPresentIds(mirror: Mirror, resource: string, range: Range = everything): number[] {
+  const select = statement(mirror, `SELECT record_id FROM records WHERE ${presentCondition(range)}`).pluck();
+  return select.all(...presentParameters(resource, range)) as number[];
 }
 
 /** Returns the keys of the present records of a range. */
-export function presentKeys(mirror: Mirror, resource: string, range: Range = everything): string[] {
-  const select = statement(mirror, `SELECT key FROM records WHERE ${present(range)}`).pluck();
-  return select.all(...parameters(resource, range)) as string[];
+export function readPresentKeys(mirror: Mirror, resource: string, range: Range = everything): string[] {
+  const select = statement(mirror, `SELECT key FROM records WHERE ${presentCondition(range)}`).pluck();
+  return select.all(...presentParameters(resource, range)) as string[];
 }
 
 /** Returns how many records of a range are present; with `flags`, those that have these bits. Reads indexes only. */
@@ -229,7 +229,7 @@ export function countPresent(mirror: Mirror, resource: string, range = everythin
   if (isWhole && flags === 0)
     return countWhere(mirror, "resource = ?", [resource]) - countRemoved(mirror, resource);
   const flagged = flags === 0 ? "" : ` AND flags > 0 AND flags & ${flags} = ${flags}`;
-  return countWhere(mirror, present(range) + flagged, parameters(resource, range));
+  return countWhere(mirror, presentCondition(range) + flagged, presentParameters(resource, range));
 }
 
 /** Returns how many present records of a resource with dates have no readable one. */

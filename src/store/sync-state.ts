@@ -1,7 +1,7 @@
 import { type Covered, dayOf, join, lastRead, type Range, subtract, touches } from "../util/ranges.js";
 import { dayMs, formatInstant, instantOrNull } from "../util/times.js";
 import { type Mirror, statement } from "./database.js";
-import { countPresent, parameters, present, presentIds } from "./stored-record.js";
+import { countPresent, presentCondition, presentParameters, readPresentIds } from "./stored-record.js";
 
 /** Returns the coverage with a newer reading laid over it. Neighbours of one run become one, as old as the older. */
 export function addCoverage(all: readonly Covered[], added: Covered): Covered[] {
@@ -107,9 +107,9 @@ export class MissingRecords {
   /** Returns how many missing records a range has; with `flags`, those that have these bits. */
   count(range: Range, flags: number): number {
     // Looked up by their ids, because a range may hold a million other records.
-    const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${present(range)} AND flags & ? = ?
+    const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${presentCondition(range)} AND flags & ? = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
-    const values = [...parameters(this.resource, range), flags, flags, this.resource];
+    const values = [...presentParameters(this.resource, range), flags, flags, this.resource];
     return this.#prepared(select).pluck().get(values) as number;
   }
 
@@ -210,7 +210,7 @@ export class SyncState {
    */
   cover({ range, ids, askedAt, runId }: RangeRecords, shown: Range = range): number {
     const { mirror, resource } = this;
-    const gone = presentIds(mirror, resource, shown).filter((id) => !ids.has(id));
+    const gone = readPresentIds(mirror, resource, shown).filter((id) => !ids.has(id));
     this.missing.add(gone, this.#coverage);
     this.#setCoverage(addCoverage(this.#coverage, { ...range, readAt: askedAt, runId }), runId);
     if (this.#marked.some((slice) => touches(slice, range))) this.#unmark(range, ids);
@@ -328,10 +328,10 @@ export class SyncState {
 
   /** Returns the date of the n-th oldest present record of a range (0: the oldest), in milliseconds; null beyond the last. */
   nthDate(range: Range, nth: number): number | null {
-    const select = `SELECT dated_at FROM records WHERE ${present(range)} AND dated_at IS NOT NULL
+    const select = `SELECT dated_at FROM records WHERE ${presentCondition(range)} AND dated_at IS NOT NULL
       ORDER BY dated_at LIMIT 1 OFFSET ?`;
     const dates = statement(this.mirror, select).pluck();
-    return (dates.get(...parameters(this.resource, range), nth) as number | undefined) ?? null;
+    return (dates.get(...presentParameters(this.resource, range), nth) as number | undefined) ?? null;
   }
 
   /** Returns the date of a present record, in milliseconds; null if it is removed or has no readable date. */

@@ -1,9 +1,9 @@
 import type { Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import { deleteInfo, type Mirror, readInfo, writeInfo } from "./database.js";
-import { openRows, type Values } from "./projection.js";
-import { partOf, recordsOf, type StoredRecord } from "./stored-record.js";
-import { idColumn, type Part, quote, tableName } from "./table-sql.js";
+import { openRows, type RowValues } from "./projection.js";
+import { readRecords, type StoredRecord, stateOf } from "./stored-record.js";
+import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js";
 
 /** How a typed table differs from its records, in rows. */
 export interface TableDifference {
@@ -32,7 +32,7 @@ export function compareTables(mirror: Mirror, resources: readonly Resource[]): T
       for (const shape of shapes)
         tables.get(resource.name)?.push(openShapeComparison(mirror, shape, shapes[0] ?? shape));
     }
-    for (const record of recordsOf(mirror, [...tables.keys()]))
+    for (const record of readRecords(mirror, [...tables.keys()]))
       compareRecord(tables.get(record.row.resource) ?? [], record);
     for (const table of all()) table.end();
     return all()
@@ -46,7 +46,7 @@ export function compareTables(mirror: Mirror, resources: readonly Resource[]): T
 /** A record's rows belong into one of two tables, so a row in the other one is one too many there. */
 function compareRecord([main, ...children]: readonly ShapeComparison[], record: StoredRecord): void {
   if (!main) return;
-  const part = partOf(record);
+  const part = stateOf(record);
   const parent = main.rows.main(record);
   main[part].compare(parent);
   for (const child of children) child.rows.items(record, parent, child[part].compare);
@@ -56,18 +56,18 @@ type ShapeComparison = ReturnType<typeof openShapeComparison>;
 
 function openShapeComparison(mirror: Mirror, shape: TableShape, main: TableShape) {
   const rows = openRows(mirror, shape, main, false, () => {});
-  const open = (part: Part) => openTableComparison(mirror, shape, part, rows.names(part));
+  const open = (part: RecordState) => openTableComparison(mirror, shape, part, rows.names(part));
   return { rows, current: open("current"), removed: open("removed") };
 }
 
-function openTableComparison(mirror: Mirror, shape: TableShape, part: Part, names: readonly string[]) {
+function openTableComparison(mirror: Mirror, shape: TableShape, part: RecordState, names: readonly string[]) {
   const stored = readTable(mirror, shape, part, names);
   const found = { table: tableName(shape, part), missing: 0, changed: 0, extra: 0 };
   let next = stored.next();
   return {
     found,
     /** Compares the table's next row with one as it would be written. */
-    compare(wanted: Values): void {
+    compare(wanted: RowValues): void {
       const id = Number(wanted.at(-1));
       for (; !next.done && Number(next.value.at(-1)) < id; next = stored.next()) found.extra += 1;
       if (next.done || next.value.at(-1) !== id) {
@@ -89,18 +89,18 @@ function openTableComparison(mirror: Mirror, shape: TableShape, part: Part, name
 function readTable(
   { db }: Mirror,
   shape: TableShape,
-  part: Part,
+  part: RecordState,
   names: readonly string[],
 ): Iterator<unknown[]> {
   const name = tableName(shape, part);
   const there = new Set(db.prepare("SELECT lower(name) FROM pragma_table_info(?)").pluck().all(name));
   if (!names.every((column) => there.has(column.toLowerCase()))) return [][Symbol.iterator]();
   const columns = names.map(quote).join(", ");
-  const select = db.prepare(`SELECT ${columns} FROM ${quote(name)} ORDER BY ${idColumn(shape)}`);
+  const select = db.prepare(`SELECT ${columns} FROM ${quote(name)} ORDER BY ${rowIdColumn(shape)}`);
   return select.raw().iterate() as Iterator<unknown[]>;
 }
 
-function isSame(wanted: Values, stored: readonly unknown[]): boolean {
+function isSame(wanted: RowValues, stored: readonly unknown[]): boolean {
   return wanted.every(
     (value, index) =>
       value === stored[index] || (typeof value === "bigint" && Number(value) === stored[index]),
@@ -108,7 +108,7 @@ function isSame(wanted: Values, stored: readonly unknown[]): boolean {
 }
 
 /** The differences found in a resource's tables, and when; ISO 8601. */
-export interface TableNote {
+export interface TableCheck {
   at: string;
   error: string;
 }
@@ -125,12 +125,12 @@ export function differenceText({ missing, changed, extra }: TableDifference): st
  * Notes the differences found in a resource's tables, until none are found: a sync does not look at tables.
  * @param differences empty: the tables match
  */
-export function noteTables(
+export function saveTableCheck(
   mirror: Mirror,
   resource: string,
   differences: readonly TableDifference[],
   at: string,
-): TableNote | null {
+): TableCheck | null {
   const found = differences.map((one) => `${one.table}: ${differenceText(one)}`).join("; ");
   const note = differences.length === 0 ? null : { at, error: `tables differ from the records (${found})` };
   mirror.transaction(() => {
@@ -140,7 +140,7 @@ export function noteTables(
   return note;
 }
 
-export function readTableNote(mirror: Mirror, resource: string): TableNote | null {
+export function readTableCheck(mirror: Mirror, resource: string): TableCheck | null {
   const text = readInfo(mirror, `tables:${resource}`);
-  return text === null ? null : (JSON.parse(text) as TableNote);
+  return text === null ? null : (JSON.parse(text) as TableCheck);
 }

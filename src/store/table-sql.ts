@@ -12,44 +12,46 @@ const sqlTypes: Record<ScalarType, string> = {
 };
 
 /** A column of a typed table. `open`: it was discovered, not declared, and its values keep their own types. */
-export interface StoredColumn extends Column {
-  open: boolean;
+export interface TableColumn extends Column {
+  isDiscovered: boolean;
 }
 
 /** `main`: in the mirror's file. `temp`: for one connection only, over the table of the same name. */
-export type Schema = "main" | "temp";
+export type SchemaName = "main" | "temp";
 
 /**
  * The two tables of a shape. `current`: the records that the brand has now. `removed`: the twin table `NAME_removed`, with
  * the same columns and `removed_at`. A record's rows, and those of its child tables, are in one of them.
  */
-export type Part = "current" | "removed";
-export const parts: readonly Part[] = ["current", "removed"];
+export type RecordState = "current" | "removed";
+export const recordStates: readonly RecordState[] = ["current", "removed"];
 
-export function tableName({ name }: Pick<TableShape, "name">, part: Part = "current"): string {
+export function tableName({ name }: Pick<TableShape, "name">, part: RecordState = "current"): string {
   return part === "current" ? name : `${name}_removed`;
 }
 
 /** Returns the statement that creates a typed table. Technical columns come last, so that people see data first. */
-export function createTable(
+export function createTableSql(
   shape: TableShape,
-  columns: readonly StoredColumn[],
-  { part = "current", schema = "main" }: { part?: Part; schema?: Schema } = {},
+  columns: readonly TableColumn[],
+  { part = "current", schema = "main" }: { part?: RecordState; schema?: SchemaName } = {},
 ): string {
-  const own = columns.map((column) => `${quote(column.name)}${column.open ? "" : sqlTypes[column.type]}`);
+  const own = columns.map(
+    (column) => `${quote(column.name)}${column.isDiscovered ? "" : sqlTypes[column.type]}`,
+  );
   const technical = [
     "synced_at TEXT NOT NULL",
     ...(part === "removed" ? ["removed_at TEXT NOT NULL"] : []),
-    `${idColumn(shape)} INTEGER PRIMARY KEY`,
+    `${rowIdColumn(shape)} INTEGER PRIMARY KEY`,
   ];
   const create = schema === "temp" ? "CREATE TEMP TABLE" : "CREATE TABLE";
-  const dates = dateColumns(shape).map(({ name }) => `${quote(name)} TEXT`);
+  const dates = utcDateColumns(shape).map(({ name }) => `${quote(name)} TEXT`);
   return `${create} ${quote(tableName(shape, part))} (${[...own, ...dates, ...technical].join(", ")})`;
 }
 
 /** Returns the columns that are computed from a record's main date: its day, its month and its time, all in UTC. */
-export function dateColumns(shape: TableShape): { name: string; type: ScalarType }[] {
-  const date = mainTimestamp(shape);
+export function utcDateColumns(shape: TableShape): { name: string; type: ScalarType }[] {
+  const date = mainDateColumn(shape);
   if (!date) return [];
   return [
     { name: "day", type: "date" },
@@ -59,7 +61,7 @@ export function dateColumns(shape: TableShape): { name: string; type: ScalarType
 }
 
 /** Returns the column of a main table that `--since` and `--until` filter by, if it is a timestamp. */
-export function mainTimestamp({ resource, list, columns }: TableShape): Column | undefined {
+export function mainDateColumn({ resource, list, columns }: TableShape): Column | undefined {
   if (list) return undefined;
   return columns.find(({ name, type }) => name === resource.date && type === "timestamp");
 }
@@ -67,21 +69,21 @@ export function mainTimestamp({ resource, list, columns }: TableShape): Column |
 /** Returns the names of a typed table's columns, in the order in which rows are written. */
 export function columnNames(
   shape: TableShape,
-  columns: readonly StoredColumn[],
-  part: Part = "current",
+  columns: readonly TableColumn[],
+  part: RecordState = "current",
 ): readonly string[] {
-  const technical = ["synced_at", ...(part === "removed" ? ["removed_at"] : []), idColumn(shape)];
-  return [...columns, ...dateColumns(shape)].map(({ name }) => name).concat(technical);
+  const technical = ["synced_at", ...(part === "removed" ? ["removed_at"] : []), rowIdColumn(shape)];
+  return [...columns, ...utcDateColumns(shape)].map(({ name }) => name).concat(technical);
 }
 
 /** Returns the integer that orders the rows of a table. */
-export function idColumn({ list }: TableShape): "record_id" | "row_id" {
+export function rowIdColumn({ list }: TableShape): "record_id" | "row_id" {
   return list ? "row_id" : "record_id";
 }
 
 /** Returns the statements that create the indexes of a shape's tables if they are missing. */
-export function createIndexes(shape: TableShape): readonly string[] {
-  return parts.flatMap((part) => {
+export function createIndexSql(shape: TableShape): readonly string[] {
+  return recordStates.flatMap((part) => {
     const table = quote(tableName(shape, part));
     return shape.indexes.map((columns) => {
       const name = quote(indexName(shape, part, columns));
@@ -92,10 +94,10 @@ export function createIndexes(shape: TableShape): readonly string[] {
 
 /** Returns the names of all indexes of a shape's tables. */
 export function indexNames(shape: TableShape): readonly string[] {
-  return parts.flatMap((part) => shape.indexes.map((columns) => indexName(shape, part, columns)));
+  return recordStates.flatMap((part) => shape.indexes.map((columns) => indexName(shape, part, columns)));
 }
 
-function indexName(shape: TableShape, part: Part, columns: readonly string[]): string {
+function indexName(shape: TableShape, part: RecordState, columns: readonly string[]): string {
   return `${tableName(shape, part)}_by_${columns.join("_")}`;
 }
 

@@ -1,6 +1,6 @@
 import { counted } from "../util/text.js";
 import { type Mirror, statement } from "./database.js";
-import { type Complaint, numberAsText } from "./values.js";
+import { numberAsText, type SchemaIssue } from "./values.js";
 
 /** A column with values of an unexpected type, and how many current records have them. */
 export interface UnexpectedColumn {
@@ -16,7 +16,7 @@ export function openUnexpectedValues({ db }: Mirror) {
   const insert = db.prepare("INSERT OR IGNORE INTO unexpected_values VALUES (?, ?, ?, ?)");
   const remove = db.prepare("DELETE FROM unexpected_values WHERE record_id = ?");
   return {
-    add(recordId: number, { table, column, found }: Extract<Complaint, { kind: "type" }>): void {
+    add(recordId: number, { table, column, found }: Extract<SchemaIssue, { kind: "type" }>): void {
       insert.run(recordId, table, column, found);
     },
     clear: (recordId: number) => void remove.run(recordId),
@@ -55,12 +55,12 @@ export function unexpectedWarning(mirror: Mirror, resource: string): string | nu
   const columns = readUnexpectedColumns(mirror, resource);
   if (columns.length === 0) return null;
   const records = counted(countUnexpectedRecords(mirror, resource), "record");
-  const parts = columns.slice(0, mostNamed).map(unexpectedText);
-  if (columns.length > mostNamed) parts.push(`${columns.length - mostNamed} more`);
+  const parts = columns.slice(0, maxNamedColumns).map(unexpectedText);
+  if (columns.length > maxNamedColumns) parts.push(`${columns.length - maxNamedColumns} more`);
   return `${resource}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports have them as the API sent them`;
 }
 
-const mostNamed = 10;
+const maxNamedColumns = 10;
 
 /** Returns for example `3 text values in orders.total_amount (null in the column)`. */
 export function unexpectedText({ table, column, found, records }: UnexpectedColumn): string {

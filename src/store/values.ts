@@ -1,6 +1,6 @@
 import type { ScalarType } from "../resources/fields.js";
 import { numberFromText } from "../util/amounts.js";
-import type { StoredColumn } from "./table-sql.js";
+import type { TableColumn } from "./table-sql.js";
 
 /** A value as SQLite stores it. */
 export type SqlValue = string | number | null;
@@ -10,7 +10,7 @@ export type SqlValue = string | number | null;
  * in its column, unless it is a number as text. `attribute`: a member that this version does not know, by its path; it stays in the record.
  * `column`: a member whose column has another name, or null: it stays in the record only.
  */
-export type Complaint =
+export type SchemaIssue =
   | { kind: "type"; table: string; column: string; found: string }
   | { kind: "attribute"; table: string; path: string }
   | { kind: "column"; table: string; path: string; name: string | null };
@@ -18,7 +18,7 @@ export type Complaint =
 /** `found` of a number as text: its column has the number. */
 export const numberAsText = "number as text";
 
-export type Complain = (complaint: Complaint) => void;
+export type ReportIssue = (complaint: SchemaIssue) => void;
 
 /** Returns the value at a path of members; undefined if a member is missing or its holder is null. */
 export function valueAt(source: unknown, path: readonly string[]): unknown {
@@ -32,33 +32,33 @@ export function valueAt(source: unknown, path: readonly string[]): unknown {
 }
 
 /** Returns a field's value as its column stores it: null, and a complaint, if it has another type than declared. */
-export function columnValue(
-  column: StoredColumn,
+export function toColumnValue(
+  column: TableColumn,
   value: unknown,
   table: string,
-  complain: Complain,
+  complain: ReportIssue,
 ): SqlValue | bigint {
   if (value === undefined || value === null) return null;
   const { type } = column;
   // A lone surrogate would be stored as bytes that are not text.
-  if (typeof value === "string" && (column.open || isText(type))) return value.toWellFormed();
+  if (typeof value === "string" && (column.isDiscovered || isText(type))) return value.toWellFormed();
   // A column without a type keeps an integer only if it is bound as one.
-  if (typeof value === "boolean" && (column.open || type === "boolean"))
-    return column.open ? BigInt(value) : Number(value);
+  if (typeof value === "boolean" && (column.isDiscovered || type === "boolean"))
+    return column.isDiscovered ? BigInt(value) : Number(value);
   if (typeof value === "number") {
-    if (column.open) return Number.isSafeInteger(value) ? BigInt(value) : value;
+    if (column.isDiscovered) return Number.isSafeInteger(value) ? BigInt(value) : value;
     if (type === "number" || (type === "integer" && Number.isSafeInteger(value))) return value;
   }
-  if (column.open) return null;
+  if (column.isDiscovered) return null;
   if (type === "json") return JSON.stringify(value);
-  const number = typeof value === "string" ? numberOf(value, type) : undefined;
-  const found = number === undefined ? typeName(value) : numberAsText;
+  const number = typeof value === "string" ? parseNumber(value, type) : undefined;
+  const found = number === undefined ? jsonType(value) : numberAsText;
   complain({ kind: "type", table, column: column.name, found });
   return number ?? null;
 }
 
 /** Returns the number that a text is, if a column of this type can have it. */
-function numberOf(text: string, type: ScalarType): number | undefined {
+function parseNumber(text: string, type: ScalarType): number | undefined {
   if (type !== "number" && type !== "integer") return undefined;
   const number = numberFromText(text);
   return type === "integer" && !Number.isSafeInteger(number) ? undefined : number;
@@ -68,6 +68,6 @@ function isText(type: string): boolean {
   return type === "text" || type === "timestamp" || type === "date";
 }
 
-export function typeName(value: unknown): string {
+export function jsonType(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }

@@ -1,5 +1,5 @@
-import { type Copy, datedOf } from "../store/records.js";
-import { countUndated, keyOf, presentKeys } from "../store/stored-record.js";
+import { recordDate, type SkippedCopy } from "../store/records.js";
+import { countUndated, readPresentKeys, recordKey } from "../store/stored-record.js";
 import { describe, includes, type Range, startOfDay, startOfSecond } from "../util/ranges.js";
 import { counted } from "../util/text.js";
 import { dayMs, formatInstant } from "../util/times.js";
@@ -102,7 +102,7 @@ export async function readSlice(run: DatedRun, slice: Range): Promise<void> {
   const { mirror, resource, row, shortfalls, state } = run;
   const list = await readList(run, {
     query: rangeQuery(resource.strategy, slice),
-    mirrored: () => presentKeys(mirror, resource.name, slice),
+    mirrored: () => readPresentKeys(mirror, resource.name, slice),
   });
   const { askedAt } = list;
   const faults = faultsOf(run, list, slice);
@@ -156,12 +156,16 @@ const maxLookups = 10;
  * Decides about copies that are older than the mirrored record. If the API still returns that record at its date, it lists
  * the ID twice: the newer copy is kept, and the second of the older one is marked. Otherwise the record has moved.
  */
-export async function settleCopies(run: DatedRun, copies: readonly Copy[], askedAt: number): Promise<void> {
+export async function settleCopies(
+  run: DatedRun,
+  copies: readonly SkippedCopy[],
+  askedAt: number,
+): Promise<void> {
   const { mirror, resource, row, state, store } = run;
   let lookups = 0;
   for (const { id, value } of copies) {
     const second = secondOf(state.dateOf(id));
-    const copySecond = secondOf(datedOf(resource, value));
+    const copySecond = secondOf(recordDate(resource, value));
     if (second && !isReadByRun(run, second) && lookups < maxLookups) {
       lookups += 1;
       await readSlice(run, second);
@@ -169,7 +173,7 @@ export async function settleCopies(run: DatedRun, copies: readonly Copy[], asked
     const isListedTwice = second !== null && isReadByRun(run, second) && !state.missing.has(id);
     mirror.transaction(() => {
       if (isListedTwice && copySecond) {
-        const fault = repeatedText(keyOf(resource, value, 0));
+        const fault = repeatedText(recordKey(resource, value, 0));
         dropDays(run, copySecond);
         state.markSlice({ ...copySecond, readAt: askedAt, runId: row.run_id, recordIds: [id], fault });
       } else {

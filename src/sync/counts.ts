@@ -1,5 +1,5 @@
 import { firstPage } from "../api/pagination.js";
-import type { Count, Json, Query } from "../resources/resource.js";
+import type { CountedFilter, Json, Query } from "../resources/resource.js";
 import { countPresent } from "../store/stored-record.js";
 import { valueAt } from "../store/values.js";
 import { everything, join, type Range, startOfSecond, subtract } from "../util/ranges.js";
@@ -9,7 +9,7 @@ import { rangeQuery } from "./read.js";
 import { type DatedRun, pagesFor, type SyncRun } from "./session.js";
 
 /** All records, or those that a status filter of the API selects. `flags`: their bit in the mirror. */
-export interface Check extends Pick<Count, "name" | "query"> {
+export interface Check extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
 
@@ -76,8 +76,8 @@ export async function countCovered(run: DatedRun): Promise<Counted[]> {
 }
 
 export function checksOf({ resource }: DatedRun): Check[] {
-  const { counts = [] } = resource.strategy;
-  return [allRecords, ...counts.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }))];
+  const { countedFilters = [] } = resource.strategy;
+  return [allRecords, ...countedFilters.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }))];
 }
 
 /** True if a range takes two requests to read: to count a half costs as much as it saves. */

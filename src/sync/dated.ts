@@ -1,4 +1,4 @@
-import type { Dated } from "../resources/resource.js";
+import type { DatedStrategy } from "../resources/resource.js";
 import { finishedRuns } from "../store/runs.js";
 import { dayOf, describe, everything, join, type Range } from "../util/ranges.js";
 import { counted } from "../util/text.js";
@@ -14,7 +14,7 @@ import { removeMissing } from "./removals.js";
 import { budgetOf, type DatedRun, freshMs, type PlanStep, pagesFor, type Reader } from "./session.js";
 
 /** Newest first, filtered by a date: orders, content. The loop is described in `../README.md`. */
-export const dated: Reader<Dated> = {
+export const dated: Reader<DatedStrategy> = {
   async plan(run) {
     const steps: PlanStep[] = [];
     const { marked, ranges } = decide(run);

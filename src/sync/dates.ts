@@ -1,4 +1,4 @@
-import type { Dated, Json, Resource } from "../resources/resource.js";
+import type { DatedStrategy, Json, Resource } from "../resources/resource.js";
 import { valueAt } from "../store/values.js";
 import { type Range, startOfSecond } from "../util/ranges.js";
 import { readTimestamp, type Timestamp } from "../util/timestamp.js";
@@ -15,7 +15,11 @@ export interface DateCheck {
  * Checks the dates of a response to a date query. A1: newest first. A2: each record has a timestamp with seconds. A3: each
  * lies within the requested dates.
  */
-export function checkDates(resource: Resource<Dated>, records: readonly Json[], range: Range): DateCheck {
+export function checkDates(
+  resource: Resource<DatedStrategy>,
+  records: readonly Json[],
+  range: Range,
+): DateCheck {
   const seconds: number[] = [];
   let newest = Number.POSITIVE_INFINITY;
   for (const record of records) {
@@ -29,7 +33,7 @@ export function checkDates(resource: Resource<Dated>, records: readonly Json[], 
 }
 
 /** Returns what is wrong with the date of a record that a range returned, as a clause; null if it is readable and within. */
-export function dateFault(resource: Resource<Dated>, record: Json, range: Range): string | null {
+export function dateFault(resource: Resource<DatedStrategy>, record: Json, range: Range): string | null {
   const fault = faultOf(timestampOf(resource, record), range);
   return fault === null ? null : `${dateText(resource, record)} ${fault}`;
 }
@@ -45,12 +49,12 @@ function orderFault(timestamp: Timestamp | undefined, newest: number): string | 
   return startOfSecond(timestamp.ms) > newest ? "is newer than that of the record before" : null;
 }
 
-function timestampOf({ strategy }: Resource<Dated>, record: Json): Timestamp | undefined {
+function timestampOf({ strategy }: Resource<DatedStrategy>, record: Json): Timestamp | undefined {
   const text = valueAt(record, [strategy.date]);
   return typeof text === "string" ? readTimestamp(text) : undefined;
 }
 
-function dateText({ strategy }: Resource<Dated>, record: Json): string {
+function dateText({ strategy }: Resource<DatedStrategy>, record: Json): string {
   const value = valueAt(record, [strategy.date]);
   return `\`${strategy.date}\` ${value === undefined ? "(missing)" : JSON.stringify(value).slice(0, 60)}`;
 }

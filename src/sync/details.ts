@@ -1,18 +1,18 @@
 import { addressPart } from "../api/client.js";
 import { AnswerRefused, type BrandapiError, Incomplete, NotFound, UnexpectedAnswer } from "../errors.js";
-import type { Details, Json, JsonObject, Resource } from "../resources/resource.js";
+import type { DetailsStrategy, Json, JsonObject, Resource } from "../resources/resource.js";
 import { openRecords } from "../store/records.js";
 import { finishedRuns } from "../store/runs.js";
 import {
-  idText,
+  apiId,
   isPresent,
-  keyOf,
-  listedRecord,
-  noteDetailed,
-  noteOutdated,
-  type Present,
-  presentDetails,
-  presentRecords,
+  markDetailsOutdated,
+  markDetailsRead,
+  type PresentRecord,
+  readDetailIds,
+  readListItem,
+  readPresentRecords,
+  recordKey,
 } from "../store/stored-record.js";
 import { counted } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
@@ -60,7 +60,7 @@ export async function askEach<Item extends { id: number }>(
           throw error;
         }
         failures.push(error);
-        mirror.transaction(() => noteOutdated(mirror, id));
+        mirror.transaction(() => markDetailsOutdated(mirror, id));
       });
       progressed(run, 0, items.length - next);
     }
@@ -95,14 +95,14 @@ export async function syncResults(
   function replace(survey: Parent, results: readonly Json[], readAt: string): void {
     const context = { [parent]: survey.askBy };
     const ids = store.write(results, { readAt, context, keyPrefix: `${survey.key}/` });
-    const before = presentDetails(mirror, resource.name, parent).get(survey.askBy) ?? [];
+    const before = readDetailIds(mirror, resource.name, parent).get(survey.askBy) ?? [];
     const gone = before.filter((id) => !ids.includes(id));
     guardRemovals(run, gone.length, gone.length + ids.length);
     store.remove(gone, readAt);
-    noteDetailed(mirror, survey.id, readAt);
+    markDetailsRead(mirror, survey.id, readAt);
   }
 
-  const orphans = [...presentDetails(mirror, resource.name, parent)].flatMap(([survey, ids]) =>
+  const orphans = [...readDetailIds(mirror, resource.name, parent)].flatMap(([survey, ids]) =>
     isPresent(mirror, name, survey) ? [] : ids,
   );
   if (orphans.length > 0) mirror.transaction(() => store.remove(orphans, formatInstant(clock.now())));
@@ -123,10 +123,10 @@ export async function syncResults(
     reporter.note(`${name}: the API answers 404 for the results of ${counted(notFound, "survey")}`);
 }
 
-type DetailsRun = SyncRun<Details>;
+type DetailsRun = SyncRun<DetailsStrategy>;
 
 /** Every page of the list, then one request for each record whose details can have changed. */
-export const details: Reader<Details> = {
+export const details: Reader<DetailsStrategy> = {
   async plan(run) {
     const listed = await countAll(run);
     const known = parentsOf(run);
@@ -153,9 +153,9 @@ function parentsOf(run: DetailsRun): Parent[] {
   const { clock, mirror, options, resource } = run;
   const freshSince = formatInstant(Math.max(finishedRuns(mirror, resource.name).at, clock.now() - freshMs));
   const parents: Parent[] = [];
-  for (const record of presentRecords(mirror, resource.name)) {
+  for (const record of readPresentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, isOutdated } = record;
-    const askBy = idText(resource, record.value);
+    const askBy = apiId(resource, record.value);
     if (askBy === null || addressPart(askBy) === null) continue;
     const isPending = detailedAt === null || isOutdated;
     const isOpen = options.details === "all" || isUnsettled(run, record);
@@ -172,10 +172,10 @@ function dueParents(run: DetailsRun): Parent[] {
 }
 
 /** True if the details can change although the list's record does not. */
-function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: Present): boolean {
+function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: PresentRecord): boolean {
   const whole = value as JsonObject;
-  const listed = listedRecord(mirror, id) as JsonObject | null;
-  return resource.strategy.open(whole) || resource.strategy.open({ ...whole, ...listed });
+  const listed = readListItem(mirror, id) as JsonObject | null;
+  return resource.strategy.canChange(whole) || resource.strategy.canChange({ ...whole, ...listed });
 }
 
 async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<void> {
@@ -188,7 +188,7 @@ async function mergeDetails(run: DetailsRun, path: (id: string) => string): Prom
 async function askDetails(run: DetailsRun, parent: Parent, path: string): Promise<void> {
   const { api, mirror, resource, store } = run;
   const { data, askedAt } = await api.get(path, {}, resource.scope);
-  if (keyOf(resource, data, 0) !== parent.key)
+  if (recordKey(resource, data, 0) !== parent.key)
     throw new UnexpectedAnswer(`The API's answer to ${path} is another record.`);
   mirror.transaction(() => store.write([data], { readAt: formatInstant(askedAt), isDetail: true }));
 }

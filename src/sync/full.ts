@@ -1,4 +1,4 @@
-import { keyOf, presentKeys } from "../store/stored-record.js";
+import { readPresentKeys, recordKey } from "../store/stored-record.js";
 import { everything } from "../util/ranges.js";
 import { counted } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
@@ -30,7 +30,7 @@ export function planOf(listed: number | null): PlanStep {
  */
 export async function readAll(run: SyncRun): Promise<void> {
   const { mirror, reporter, resource, row, shortfalls, state } = run;
-  const list = await readList(run, { mirrored: () => presentKeys(mirror, resource.name) });
+  const list = await readList(run, { mirrored: () => readPresentKeys(mirror, resource.name) });
   const { askedAt, isComplete, repeated } = list;
   mirror.transaction(() => {
     const written = new Set(writeRecords(run, list));
@@ -54,7 +54,7 @@ export async function readAll(run: SyncRun): Promise<void> {
 /** Writes a list. The key of a record without an ID is its position, which only a complete list has. */
 function writeRecords({ resource, store }: SyncRun, { isComplete, records }: List): number[] {
   const all = [...records.values()];
-  const known = isComplete ? all : all.filter(({ record }) => keyOf(resource, record, 0) !== "#0");
+  const known = isComplete ? all : all.filter(({ record }) => recordKey(resource, record, 0) !== "#0");
   return responsesOf(known).flatMap(({ items, askedAt, position }) =>
     store.write(items, { readAt: formatInstant(askedAt), position }),
   );

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { lastPage, readPages } from "../api/pagination.js";
 import { Incomplete, RequestRefused } from "../errors.js";
 import type { Json, Query, Resource } from "../resources/resource.js";
-import { datedOf } from "../store/records.js";
-import { keyOf } from "../store/stored-record.js";
+import { recordDate } from "../store/records.js";
+import { recordKey } from "../store/stored-record.js";
 import { mostPerPage, progressed, type SyncRun } from "./session.js";
 
 /** A record of a list, and when its response was requested, in milliseconds since 1970. */
@@ -67,7 +67,7 @@ export async function readList(run: SyncRun, { mirrored, ...query }: ListQuery =
   const first = await settle(run, wanted, seen);
   if (!first.isComplete || !mirrored) return first;
   const listed = [...first.records.values()];
-  const keys = new Set(listed.map(({ record }, position) => keyOf(resource, record, position)));
+  const keys = new Set(listed.map(({ record }, position) => recordKey(resource, record, position)));
   if (mirrored().every((key) => keys.has(key))) return first;
   // A record that leaves while another one joins moves a third one to a page that was already read.
   const second = await settle(run, wanted, seen);
@@ -123,7 +123,7 @@ function repeatedNames(names: readonly string[]): string[] {
 }
 
 function idIn(resource: Resource, record: Json): string | null {
-  const key = keyOf(resource, record, 0);
+  const key = recordKey(resource, record, 0);
   return key === "#0" ? null : key;
 }
 
@@ -200,7 +200,7 @@ function addPage(
 
 /** Of two copies of a record, the one with the newer date is kept; of equal dates, the one that was returned later. */
 function isNewer(resource: Resource, next: ListRecord, known: ListRecord): boolean {
-  const [date, knownDate] = [datedOf(resource, next.record), datedOf(resource, known.record)];
+  const [date, knownDate] = [recordDate(resource, next.record), recordDate(resource, known.record)];
   return date !== null && knownDate !== null && date !== knownDate
     ? date > knownDate
     : next.askedAt > known.askedAt;

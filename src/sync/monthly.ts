@@ -1,8 +1,8 @@
 import { ConfigurationError, UnexpectedAnswer } from "../errors.js";
-import { asObject, type Json, type Monthly } from "../resources/resource.js";
+import { asObject, type Json, type MonthlyStrategy } from "../resources/resource.js";
 import { sameJson } from "../store/change-log.js";
-import { hostIdOf } from "../store/rankings.js";
-import { presentRecords } from "../store/stored-record.js";
+import { rankedHostId } from "../store/rankings.js";
+import { readPresentRecords } from "../store/stored-record.js";
 import { valueAt } from "../store/values.js";
 import { sameAmount } from "../util/amounts.js";
 import { dayOf, join, type Range, subtract, touches, within } from "../util/ranges.js";
@@ -22,7 +22,7 @@ interface Month extends Range {
  * One response per calendar month, because unique counts do not add up over days. Late orders and the filtering of bots
  * restate the past: a month whose days differ from the mirror's is read again.
  */
-export const monthly: Reader<Monthly> = {
+export const monthly: Reader<MonthlyStrategy> = {
   async plan(run) {
     const requests = dueMonths(run, await askPoints(run, run.resource.strategy.figures)).length;
     const days = { what: "each day's clicks, to learn which months moved", requests: 1 };
@@ -56,7 +56,7 @@ function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
  * another bucket, all of them in the range. Otherwise those that were never read, that the window overlapped when they
  * were last read, or whose points differ from the mirror's.
  */
-function dueMonths(run: SyncRun<Monthly>, points: Points): Month[] {
+function dueMonths(run: SyncRun<MonthlyStrategy>, points: Points): Month[] {
   const { now, options, state } = run;
   const { full, groupBy, since, windowMs } = options;
   // A month that lost all its activity may have no points any more.
@@ -97,8 +97,8 @@ function coverIdleMonths({ mirror, now, row, state }: SyncRun, asked: Range): vo
 }
 
 function hostsOf({ mirror, options }: SyncRun): (string | null)[] {
-  const roster = options.perHost ? [...presentRecords(mirror, "roster")] : [];
-  const ids = options.perHost ? roster.flatMap(({ value }) => hostIdOf(value) ?? []) : options.hosts;
+  const roster = options.perHost ? [...readPresentRecords(mirror, "roster")] : [];
+  const ids = options.perHost ? roster.flatMap(({ value }) => rankedHostId(value) ?? []) : options.hosts;
   if (options.perHost && ids.length === 0)
     throw new ConfigurationError("The mirror holds no roster, so there are no hosts to ask for.", {
       hint: "run `brandapi sync roster` first",
@@ -107,10 +107,10 @@ function hostsOf({ mirror, options }: SyncRun): (string | null)[] {
 }
 
 /** Returns the months of which some day's point differs from the mirror's. A day without activity may have zeros or no point. */
-function movedMonths({ mirror, resource }: SyncRun<Monthly>, points: Points): Set<string> {
+function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: Points): Set<string> {
   const { figures } = resource.strategy;
   const mirrored = new Map<string, Json>();
-  for (const { value } of presentRecords(mirror, resource.name, "/day/#0"))
+  for (const { value } of readPresentRecords(mirror, resource.name, "/day/#0"))
     for (const point of (valueAt(value, ["timeseries"]) ?? []) as Json[])
       mirrored.set(dayNameOf(point, figures), point);
   const isMoved = (day: string) => {

@@ -1,5 +1,5 @@
-import { hostIdOf, keepSnapshot } from "../store/rankings.js";
-import { countPresent, presentIds } from "../store/stored-record.js";
+import { rankedHostId, saveRanking } from "../store/rankings.js";
+import { countPresent, readPresentIds } from "../store/stored-record.js";
 import { formatInstant } from "../util/times.js";
 import { noteListTotals } from "./counts.js";
 import { full } from "./full.js";
@@ -17,7 +17,7 @@ export const snapshot: Reader = {
   async read(run) {
     const { mirror, resource, row, shortfalls, state, store } = run;
     const query = { sort: "sale_amount", order: "desc" };
-    const list = await readList(run, { query, idOf: hostIdOf });
+    const list = await readList(run, { query, idOf: rankedHostId });
     noteListTotals(run, list.total);
     if (!list.isComplete)
       return void shortfalls.push(`the ranking ${whyIncomplete({ ...list, repeated: [] })}`);
@@ -30,9 +30,9 @@ export const snapshot: Reader = {
         store.write([record], { readAt, position, context: { position }, touch: true }),
       );
       const ids = new Set(written);
-      const gone = presentIds(mirror, resource.name).filter((id) => !ids.has(id));
+      const gone = readPresentIds(mirror, resource.name).filter((id) => !ids.has(id));
       store.remove(gone, readAt);
-      keepSnapshot(mirror, readAt.slice(0, 10), readAt, items);
+      saveRanking(mirror, readAt.slice(0, 10), readAt, items);
       const range = { from: Number.NEGATIVE_INFINITY, to: list.askedAt };
       state.cover({ range, ids, askedAt: list.askedAt, runId: row.run_id });
     });

@@ -1,6 +1,6 @@
 import { firstPage } from "../api/pagination.js";
-import type { Dated, Json, Query } from "../resources/resource.js";
-import { datedOf } from "../store/records.js";
+import type { DatedStrategy, Json, Query } from "../resources/resource.js";
+import { recordDate } from "../store/records.js";
 import type { Range } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
 import { readByPage, readSlice, settleCopies } from "./by-page.js";
@@ -49,7 +49,7 @@ export async function readNewest(run: DatedRun, range: Range): Promise<Newest> {
  * Returns the query of a range of dates, as full timestamps. An inclusive end is sent with microseconds, because dates may
  * be as fine. Source: the API document, "4. GET /orders", "7. GET /content".
  */
-export function rangeQuery({ end, from, until }: Dated, range: Range): Query {
+export function rangeQuery({ end, from, until }: DatedStrategy, range: Range): Query {
   const last = (to: number) =>
     end === "exclusive" ? formatInstant(to + 1) : formatInstant(to).replace("Z", "999Z");
   return {
@@ -98,7 +98,7 @@ export async function readRange(
       if (covers) {
         const next = requestNext();
         const { copies, ids } = await batch.write(response, covers, next);
-        const settled = copies.filter(({ value }) => (datedOf(run.resource, value) ?? 0) >= from);
+        const settled = copies.filter(({ value }) => (recordDate(run.resource, value) ?? 0) >= from);
         if (settled.length > 0) {
           batch.commit();
           await settleCopies(run, settled, response.askedAt);

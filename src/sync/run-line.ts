@@ -1,5 +1,5 @@
 import { findResource } from "../resources/registry.js";
-import { detailsOf } from "../resources/resource.js";
+import { detailsResource } from "../resources/resource.js";
 import type { Run } from "../store/runs.js";
 import { counted } from "../util/text.js";
 import { formatSpan } from "../util/times.js";
@@ -25,7 +25,7 @@ export function runLine(run: Run, known: { floor: string | null; comparesTotals:
 /** Returns " surveys and results" if a run reads both: its number is of more than the rows of one table. */
 function kindsOf({ resource }: Run): string {
   const known = findResource(resource);
-  const details = known && detailsOf(known);
+  const details = known && detailsResource(known);
   return details ? ` ${resource} and ${details.name.split("-").at(-1)}` : "";
 }
 

@@ -1,6 +1,6 @@
 import { AccessForbidden, Incomplete, Stopped } from "../errors.js";
-import { detailsOf, type Resource, type Strategy } from "../resources/resource.js";
-import { indexProjection } from "../store/projection.js";
+import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
+import { indexTables } from "../store/projection.js";
 import { openRecords } from "../store/records.js";
 import { blankRun, confirmedCoverage, type Outcome, type RunEnd, recordRun, wasRead } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
@@ -40,7 +40,7 @@ export async function syncResource(session: SyncSession, resource: Resource, nam
         const isKnown = row.rows_read > 0 || wasRead(session.mirror, resource.name);
         throw isKnown ? lostAccess(resource, error) : error;
       });
-      indexProjection(session.mirror, resource);
+      indexTables(session.mirror, resource);
       if (run.shortfalls.length > 0) throw incomplete(resource, run.shortfalls);
       row.verified = !run.isPartial;
       comparesTotals = !lacksTotals(run);
@@ -59,7 +59,7 @@ export function warnOfUnexpectedValues(
   { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
   resource: Resource,
 ): void {
-  for (const { name } of [resource, detailsOf(resource) ?? []].flat()) {
+  for (const { name } of [resource, detailsResource(resource) ?? []].flat()) {
     const warning = unexpectedWarning(mirror, name);
     if (warning !== null) reporter.warn(warning);
   }

@@ -1,9 +1,9 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock } from "../deps.js";
 import { AccessForbidden, BrandapiError, KeyRejected, Stopped } from "../errors.js";
-import type { DailyFigures, Dated, Json, Resource, Strategy } from "../resources/resource.js";
+import type { DailyFigures, DatedStrategy, Json, Resource, Strategy } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
-import type { RecordStore } from "../store/records.js";
+import type { RecordWriter } from "../store/records.js";
 import type { Run } from "../store/runs.js";
 import type { SyncState } from "../store/sync-state.js";
 import type { Reporter, Task } from "../util/reporter.js";
@@ -63,7 +63,7 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   /** The row of `sync_runs`. */
   row: Run;
   task: Task;
-  readonly store: RecordStore;
+  readonly store: RecordWriter;
   readonly state: SyncState;
   /** The API's figures of each day as text, asked for before anything was read; null if the API gave none. */
   figures: ReadonlyMap<string, string> | null;
@@ -77,7 +77,7 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   shortfalls: string[];
 }
 
-export type DatedRun = SyncRun<Dated>;
+export type DatedRun = SyncRun<DatedStrategy>;
 
 /** One line of a plan. */
 export interface PlanStep {

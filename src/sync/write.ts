@@ -1,5 +1,5 @@
 import { beginTransaction } from "../store/database.js";
-import type { RecordStore } from "../store/records.js";
+import type { RecordWriter } from "../store/records.js";
 import type { RangeRecords } from "../store/sync-state.js";
 import type { Range } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
@@ -16,7 +16,7 @@ const turnsToSend = 2;
 const patienceMs = 25;
 
 /** What became of the records of a response: those that were written, and older copies, which were not. */
-type Written = ReturnType<RecordStore["writeNewest"]>;
+type Written = ReturnType<RecordWriter["writeNewest"]>;
 
 /** Responses that are committed together, the newest first. A kill costs what is not committed. */
 export class WriteBatch {

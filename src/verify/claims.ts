@@ -129,7 +129,7 @@ function countClaim(run: DatedRun, counted: Counted, known: Partial<Claim>): Cla
 
 /** Records that the last reading did not show are not counted. */
 function sqlOf({ resource, state }: DatedRun, range: Range, check?: string): string {
-  const member = resource.strategy.counts?.find(({ name }) => name === check)?.member;
+  const member = resource.strategy.countedFilters?.find(({ name }) => name === check)?.member;
   const isAnyMissing = state.missing.all().length > 0;
   const also = [member ?? [], isAnyMissing ? "record_id NOT IN (SELECT record_id FROM missing)" : []].flat();
   return countingSql(resource, range, also);

@@ -1,5 +1,5 @@
-import { openComparison } from "../store/change-log.js";
-import { countUndated, keyOf } from "../store/stored-record.js";
+import { openRecordComparison } from "../store/change-log.js";
+import { countUndated, recordKey } from "../store/stored-record.js";
 import { markedText } from "../sync/by-page.js";
 import {
   type Counted,
@@ -100,11 +100,13 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
 /** Reads the oldest of some days without writing. Returns true if their records are those of the mirror. */
 async function isSampleUnchanged(run: DatedRun, days: readonly string[]): Promise<boolean> {
   const { mirror, resource, state } = run;
-  const compare = openComparison(mirror, resource);
+  const compare = openRecordComparison(mirror, resource);
   for (const range of oldestOf(run, days)) {
     const list = await readList(run, { query: rangeQuery(resource.strategy, range) });
     const records = [...list.records.values()].map(({ record }) => record);
-    const isSame = records.every((record, nth) => compare(record, keyOf(resource, record, nth)) === "same");
+    const isSame = records.every(
+      (record, nth) => compare(record, recordKey(resource, record, nth)) === "same",
+    );
     if (!list.isComplete || !isSame || records.length !== state.count(range)) return false;
   }
   return true;

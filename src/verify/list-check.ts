@@ -1,5 +1,5 @@
-import { openComparison } from "../store/change-log.js";
-import { countPresent, keyOf } from "../store/stored-record.js";
+import { openRecordComparison } from "../store/change-log.js";
+import { countPresent, recordKey } from "../store/stored-record.js";
 import { readList, whyIncomplete } from "../sync/list-reading.js";
 import type { SyncRun } from "../sync/session.js";
 import { everything } from "../util/ranges.js";
@@ -15,9 +15,9 @@ import type { Finding, MonthResult } from "./finding.js";
 export async function verifyList(run: SyncRun, details: number | null): Promise<Finding> {
   const { clock, mirror, resource } = run;
   const list = await readList(run);
-  const compare = openComparison(mirror, resource);
+  const compare = openRecordComparison(mirror, resource);
   const items = [...list.records.values()].map(({ record }) => record);
-  const listed = new Map(items.map((item, position) => [keyOf(resource, item, position), item]));
+  const listed = new Map(items.map((item, position) => [recordKey(resource, item, position), item]));
   const standings = [...listed].map(([key, item]) => compare(item, key));
   const here = countPresent(mirror, resource.name);
   const absent = standings.filter((one) => one === "absent").length;

@@ -1,9 +1,9 @@
 import { Incomplete, Stopped } from "../errors.js";
-import { detailsOf, type Resource, type Strategy } from "../resources/resource.js";
+import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
 import { recordRun } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
-import { compareTables, differenceText, noteTables, type TableDifference } from "../store/table-check.js";
+import { compareTables, differenceText, saveTableCheck, type TableDifference } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
 import { openRun, syncResource, warnOfUnexpectedValues } from "../sync/run.js";
 import { endsEverything, type SyncRun, type SyncSession } from "../sync/session.js";
@@ -31,12 +31,12 @@ export function proveTables(
   resource: Resource,
   repair: boolean,
 ): TableFinding & { error: string | null } {
-  const resources = [resource, detailsOf(resource) ?? []].flat();
+  const resources = [resource, detailsResource(resource) ?? []].flat();
   const before = compareTables(mirror, resources);
   const isRepaired = repair && before.length > 0;
   if (isRepaired) for (const lost of rebuildTables(mirror, resources)) reporter.warn(lost);
   const left = isRepaired ? compareTables(mirror, resources) : before;
-  const note = noteTables(mirror, resource.name, left, formatInstant(clock.now()));
+  const note = saveTableCheck(mirror, resource.name, left, formatInstant(clock.now()));
   const differences = (note ? left : before).map((one) => ({ ...one, why: differenceText(one) }));
   if (note) return { state: "different", differences, error: note.error };
   return { state: isRepaired ? "repaired" : "proven", differences, error: null };

@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { numberIn } from "../../src/store/views/view.js";
+import { numberFromSqlText } from "../../src/store/views/view.js";
 import { numberFromText } from "../../src/util/amounts.js";
 import { Sqlite } from "../support/sqlite.js";
 
-const sqlite = new Sqlite(":memory:").prepare(`SELECT ${numberIn("text")} FROM (SELECT ? AS text)`).pluck();
+const sqlite = new Sqlite(":memory:")
+  .prepare(`SELECT ${numberFromSqlText("text")} FROM (SELECT ? AS text)`)
+  .pluck();
 
 test.each([
   ["12.50", 12.5],

@@ -1,4 +1,4 @@
-import { detailsOf } from "../../src/resources/resource.js";
+import { detailsResource } from "../../src/resources/resource.js";
 import { compareTables } from "../../src/store/table-check.js";
 import { isDated } from "./brand.js";
 import { falseIntervals } from "./changes.js";
@@ -51,7 +51,7 @@ export function falselyVerified(world: World, end: RunEnd, claims = claimsOf(wor
 /** The tables match the records, and the file is sound. Checked at the end of a history and after a kill. */
 export function damage(world: World): string[] {
   const { resource } = world;
-  const tables = compareTables(world.mirror(), [resource, detailsOf(resource) ?? []].flat());
+  const tables = compareTables(world.mirror(), [resource, detailsResource(resource) ?? []].flat());
   const integrity = world.mirror().db.pragma("integrity_check", { simple: true });
   return [
     ...tables.map((one) => `tables: ${JSON.stringify(one)}`),

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../src/resources/resource.js";
 import { roster } from "../../src/resources/roster.js";
 import { openRecords } from "../../src/store/records.js";
 import { countPresent, countRemoved } from "../../src/store/stored-record.js";
-import { mirrorForTest, order, rows, runForTest, write } from "../records/mirror.js";
+import { mirrorForTest, order, rows, runForTest, write } from "./record-mirror.js";
 
 const day = 86_400_000;
 const first = Date.parse("2026-10-01T00:00:00Z");

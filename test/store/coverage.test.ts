@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { readCoverage, SyncState } from "../../src/store/sync-state.js";
-import { mirrorForTest } from "../records/mirror.js";
+import { mirrorForTest } from "./record-mirror.js";
 
 test("neighbours that one run read are one range, as old as the older; a newer reading lies over the older", async () => {
   const mirror = await mirrorForTest();

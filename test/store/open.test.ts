@@ -9,9 +9,9 @@ import { lockMirror } from "../../src/store/lock.js";
 import { fileIdentity } from "../../src/store/mirror-files.js";
 import { openMirror, openMirrorOrEmpty, openMirrorReadOnly } from "../../src/store/open.js";
 import { applicationId, migrations } from "../../src/store/schema.js";
-import { mirrorForTest } from "../records/mirror.js";
 import { makeHome } from "../support/home.js";
 import { Sqlite, sqlitePath } from "../support/sqlite.js";
+import { mirrorForTest } from "./record-mirror.js";
 
 const options = { wait: false, clock: systemClock, signal: new AbortController().signal };
 

@@ -16,7 +16,7 @@ import {
   saveRun,
 } from "../../src/store/runs.js";
 import { runLine } from "../../src/sync/run-line.js";
-import { mirrorForTest } from "../records/mirror.js";
+import { mirrorForTest } from "./record-mirror.js";
 
 const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;
 

@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import { MirrorUnusable } from "../../src/errors.js";
 import { beginTransaction, closeMirror, type Mirror, writeInfo } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
-import { mirrorForTest } from "../records/mirror.js";
 import { makeHome } from "../support/home.js";
 import { Sqlite } from "../support/sqlite.js";
+import { mirrorForTest } from "./record-mirror.js";
 
 /** The notes of a mirror's file, read by a connection of its own. */
 function notes(path: string): unknown[] {

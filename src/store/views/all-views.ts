@@ -5,7 +5,7 @@ import { commissionByHost, contentByHost, hosts, hostsByMonth, rosterChanges } f
 import { campaignsOwing, orderFigures, ordersNet } from "./order-views.js";
 import { lateRefunds, restatedOrders, restatements } from "./restatement-views.js";
 import { refundsByMonth, salesByDay, salesByMonth } from "./sales-views.js";
-import { selectOf, type View } from "./view.js";
+import { type View, viewQuery } from "./view.js";
 
 /** The views, in the order in which `tables` lists them. */
 export const views: readonly View[] = [
@@ -26,7 +26,7 @@ export const views: readonly View[] = [
 ];
 
 /** Returns the views that are missing or differ from this version's. */
-export function viewsToMake({ db }: Mirror): View[] {
+export function findOutdatedViews({ db }: Mirror): View[] {
   const there = new Set(db.prepare("SELECT sql FROM sqlite_master WHERE type = 'view'").pluck().all());
   return views.filter((view) => !there.has(statement(view)));
 }
@@ -36,7 +36,7 @@ export function viewsToMake({ db }: Mirror): View[] {
  * @returns a sentence for each trigger that somebody added and that no longer fits
  */
 export function createViews(mirror: Mirror): string[] {
-  return viewsToMake(mirror).flatMap((view) => {
+  return findOutdatedViews(mirror).flatMap((view) => {
     const added = readAddedObjects(mirror, [view.name]);
     mirror.db.exec(`DROP VIEW IF EXISTS ${quote(view.name)}; ${statement(view)}`);
     return restoreAddedObjects(mirror, added);
@@ -44,5 +44,5 @@ export function createViews(mirror: Mirror): string[] {
 }
 
 function statement(view: View): string {
-  return `CREATE VIEW ${quote(view.name)} AS ${selectOf(view)}`;
+  return `CREATE VIEW ${quote(view.name)} AS ${viewQuery(view)}`;
 }

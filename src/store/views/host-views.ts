@@ -1,16 +1,16 @@
 import { versions } from "./restatement-views.js";
 import {
   columnsOf,
-  figureNames,
   figures,
   host,
-  hostColumns,
-  hostLabel,
-  hostUsername,
-  money,
-  numberIn,
-  once,
-  summed,
+  materialized,
+  numberFromSqlText,
+  orderFigureNames,
+  orderFigureSums,
+  selectHost,
+  selectHostLabel,
+  selectHostUsername,
+  sumAmounts,
   type View,
 } from "./view.js";
 
@@ -31,27 +31,27 @@ export const hosts: View = {
   sql: `WITH ids AS (
       ${sources.map(idsOf).join("\n      UNION ")}
     ),
-    sums AS (SELECT host_id, currency, ${summed} FROM order_figures GROUP BY host_id, currency),
+    sums AS (SELECT host_id, currency, ${orderFigureSums} FROM order_figures GROUP BY host_id, currency),
     sales AS (
       SELECT coalesce(host_id, '') AS host, sum(orders) AS orders, sum(cancelled_orders) AS cancelled_orders,
         sum(orders_without_total) AS orders_without_total,
         json_group_object(coalesce(currency, '?'), net_amount) AS net_by_currency,
         json_group_object(coalesce(currency, '?'), commission_amount) AS commission_by_currency
-      FROM sums GROUP BY host_id ${once}
+      FROM sums GROUP BY host_id ${materialized}
     ),
     ranking AS (
       SELECT coalesce(host_id, '') AS host, sum(clicks) AS clicks, sum(buy_now_clicks) AS buy_now_clicks,
         sum(orders) AS orders, sum(sales) AS sales
-      FROM analytics_hosts GROUP BY host_id ${once}
+      FROM analytics_hosts GROUP BY host_id ${materialized}
     ),
     members AS (
       SELECT host_id, max(commission_rate) AS commission_rate, max(campaigns_status) AS campaigns_status
-      FROM roster GROUP BY host_id ${once}
+      FROM roster GROUP BY host_id ${materialized}
     ),
     listed AS (
-      SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id ${once}
+      SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id ${materialized}
     )
-    SELECT n.id, ${hostUsername("n.id")} AS username, ${hostLabel("n.id")} AS host_label, m.host_id IS NOT NULL AS on_roster,
+    SELECT n.id, ${selectHostUsername("n.id")} AS username, ${selectHostLabel("n.id")} AS host_label, m.host_id IS NOT NULL AS on_roster,
       m.commission_rate, m.campaigns_status,
       coalesce(s.orders, 0) AS orders, coalesce(s.cancelled_orders, 0) AS cancelled_orders,
       coalesce(s.orders_without_total, 0) AS orders_without_total,
@@ -72,7 +72,7 @@ const rankings = `rankings AS (
     FROM analytics_clicks_top_hosts AS t WHERE t.asked_host_id IS NULL AND t.group_by = (
       SELECT p.group_by FROM analytics_clicks_periods AS p WHERE p.period_start = t.period_start AND p.host_id IS NULL
       ORDER BY p.synced_at DESC, p.group_by LIMIT 1)
-    GROUP BY 1, 2 ${once})`;
+    GROUP BY 1, 2 ${materialized})`;
 
 export const hostsByMonth: View = {
   name: "hosts_by_month",
@@ -86,9 +86,9 @@ export const hostsByMonth: View = {
   example: `SELECT host_label, currency, orders, net_amount, clicks, conversion_rate FROM hosts_by_month
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY net_amount DESC LIMIT 10`,
   sql: `WITH ${rankings}
-    SELECT ${hostColumns("m.host_id")}, m.month, m.currency, ${figureNames},
+    SELECT ${selectHost("m.host_id")}, m.month, m.currency, ${orderFigureNames},
       r.clicks, r.conversion_rate, r.ranking_orders, r.ranking_revenue
-    FROM (SELECT host_id, month, currency, ${summed} FROM order_figures
+    FROM (SELECT host_id, month, currency, ${orderFigureSums} FROM order_figures
       GROUP BY month, host_id, currency) AS m
     LEFT JOIN rankings AS r ON r.month = m.month AND r.host = coalesce(m.host_id, '')
     ORDER BY m.month, m.host_id, m.currency`,
@@ -103,15 +103,15 @@ export const commissionByHost: View = {
   columns: columnsOf(`${host} currency orders commission_amount taken_back`),
   sql: `WITH ${versions},
     most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
-      FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency ${once}),
+      FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency ${materialized}),
     all_of AS (
       SELECT host_id, currency, orders, commission_amount, NULL AS taken FROM order_figures
       UNION ALL SELECT m.host_id, m.currency, 0, NULL, max(0, m.amount - coalesce(
           (SELECT o.commission_amount FROM orders AS o WHERE o.record_id = m.record_id
             AND o.is_cancelled IS NOT 1 AND o.host_id IS m.host_id AND o.currency IS m.currency), 0)) FROM most AS m)
-    SELECT ${hostColumns("c.host_id")}, currency, orders, commission_amount, taken_back
+    SELECT ${selectHost("c.host_id")}, currency, orders, commission_amount, taken_back
     FROM (SELECT host_id, currency, total(orders) AS orders,
-        ${money("commission_amount")} AS commission_amount, ${money("taken")} AS taken_back
+        ${sumAmounts("commission_amount")} AS commission_amount, ${sumAmounts("taken")} AS taken_back
       FROM all_of GROUP BY host_id, currency) AS c
     WHERE orders > 0 OR taken_back > 0 ORDER BY host_id, currency`,
 };
@@ -121,7 +121,7 @@ export const contentByHost: View = {
   about: "one row per host with files in the library; files without a host have their own row",
   columns: columnsOf(`${host} files deliverables uploads images videos campaigns bytes last_added_at`),
   // SQLite takes a column without an aggregate from the row with the maximum.
-  sql: `SELECT ${hostColumns("c.host_id")}, count(*) AS files,
+  sql: `SELECT ${selectHost("c.host_id")}, count(*) AS files,
       total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
       total(media_type = 'image') AS images, total(media_type = 'video') AS videos,
       count(DISTINCT opportunity_id) AS campaigns, total(file_size_bytes) AS bytes,
@@ -129,7 +129,7 @@ export const contentByHost: View = {
     FROM content AS c GROUP BY c.host_id ORDER BY host_id`,
 };
 
-const [before, after] = [numberIn("c.old"), numberIn("c.new")];
+const [before, after] = [numberFromSqlText("c.old"), numberFromSqlText("c.new")];
 
 export const rosterChanges: View = {
   name: "roster_changes",
@@ -144,7 +144,7 @@ export const rosterChanges: View = {
 WHERE seen_at >= date('now', 'start of month', '-1 month') ORDER BY seen_at`,
   sql: `SELECT c.seen_changed_at AS seen_at,
       CASE c.kind WHEN 'changed' THEN 'rate' WHEN 'removed' THEN 'left' ELSE 'joined' END AS what,
-      ${hostColumns("r.host_id")}, ${before} AS old, ${after} AS new,
+      ${selectHost("r.host_id")}, ${before} AS old, ${after} AS new,
       c.last_seen_unchanged_at AS last_seen_at, r.relationship_id
     FROM changes AS c JOIN (
         SELECT relationship_id, host_id FROM roster

@@ -1,4 +1,4 @@
-import { amounts, columnsOf, figures, host, hostColumns, ofOrder, type View } from "./view.js";
+import { amounts, columnsOf, figures, host, selectHost, selectOrderFigures, type View } from "./view.js";
 
 export const orderFigures: View = {
   name: "order_figures",
@@ -11,8 +11,8 @@ export const orderFigures: View = {
   ),
   date: "ordered_at",
   rowId: "record_id",
-  sql: `SELECT id, order_number, order_date, order_date_utc AS ordered_at, day, month, currency, ${ofOrder},
-      is_cancelled, is_refunded, attribution, ${hostColumns("o.host_id")},
+  sql: `SELECT id, order_number, order_date, order_date_utc AS ordered_at, day, month, currency, ${selectOrderFigures},
+      is_cancelled, is_refunded, attribution, ${selectHost("o.host_id")},
       product_id, product_title, synced_at, record_id
     FROM orders AS o`,
 };

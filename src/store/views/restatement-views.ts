@@ -1,4 +1,13 @@
-import { columnsOf, host, hostColumns, money, numberIn, ofOrder, once, type View } from "./view.js";
+import {
+  columnsOf,
+  host,
+  materialized,
+  numberFromSqlText,
+  selectHost,
+  selectOrderFigures,
+  sumAmounts,
+  type View,
+} from "./view.js";
 
 /** Returns a column of `orders` from an earlier version's JSON; null if it has an unexpected type, as in the table. */
 function ofJson(name: string, types: string, path = name): string {
@@ -10,7 +19,7 @@ function ofJson(name: string, types: string, path = name): string {
 function amountOf(name: string): string {
   const at = `v.json, '$.${name}'`;
   const value = `json_extract(${at})`;
-  return `CASE json_type(${at}) WHEN 'integer' THEN ${value} WHEN 'real' THEN ${value} WHEN 'text' THEN ${numberIn(value)} END AS ${name}`;
+  return `CASE json_type(${at}) WHEN 'integer' THEN ${value} WHEN 'real' THEN ${value} WHEN 'text' THEN ${numberFromSqlText(value)} END AS ${name}`;
 }
 
 const columns = [
@@ -28,10 +37,10 @@ export const versions = `forms AS (
     SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
       ${columns.join(",\n      ")}
     FROM record_versions AS v WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = v.record_id)
-      OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) ${once}),
+      OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) ${materialized}),
   versions AS (
     SELECT record_id, version_id, since_at, until_at, present, month, currency,
-      host_id, ${ofOrder} FROM forms ${once})`;
+      host_id, ${selectOrderFigures} FROM forms ${materialized})`;
 
 /**
  * `covered`: what was covered after the last answer to a run; `from_at` is never null.
@@ -39,9 +48,9 @@ export const versions = `forms AS (
  */
 export const reads = `covered AS (
     SELECT run_id, outcome, finished_at, coalesce(from_at, '') AS from_at, to_at
-    FROM sync_runs JOIN run_coverage USING (run_id) WHERE resource = 'orders' ${once}),
+    FROM sync_runs JOIN run_coverage USING (run_id) WHERE resource = 'orders' ${materialized}),
   reads AS (
-    SELECT * FROM covered WHERE outcome = 'done' ${once})`;
+    SELECT * FROM covered WHERE outcome = 'done' ${materialized})`;
 
 /** Returns when the first run after a month's end that left all of it covered was done, by `reads`; null if none has. */
 export function reportedAt(month: string): string {
@@ -66,8 +75,8 @@ export const restatements: View = {
   example: "SELECT * FROM restatements WHERE difference <> 0 ORDER BY month DESC, currency",
   sql: `WITH ${reads}
     SELECT month, currency, ${reportedAt("month")} AS reported_at,
-      0 + round(total(now) - total(difference), 6) AS net_reported, ${money("now")} AS net_now,
-      ${money("difference")} AS difference, total(orders) AS orders
+      0 + round(total(now) - total(difference), 6) AS net_reported, ${sumAmounts("now")} AS net_now,
+      ${sumAmounts("difference")} AS difference, total(orders) AS orders
     FROM (SELECT substr(day, 1, 7) AS month, currency, net_amount AS now, NULL AS difference, 0 AS orders FROM sales_by_day
       UNION ALL SELECT month, currency, NULL, difference, 1 FROM restated_orders)
     GROUP BY month, currency HAVING reported_at IS NOT NULL ORDER BY month, currency`,
@@ -98,12 +107,12 @@ export const restatedOrders: View = {
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY abs(difference) DESC LIMIT 20`,
   sql: `WITH ${reads}, ${versions},
     now AS (
-      SELECT *, ${ofOrder} FROM (
+      SELECT *, ${selectOrderFigures} FROM (
         SELECT ${columnsRestatedOrders}, synced_at AS since_at, 1 AS present FROM orders
         UNION ALL SELECT ${columnsRestatedOrders}, removed_at, 0 FROM orders_removed)
-      WHERE since_at > (SELECT min(finished_at) FROM reads) ${once}),
+      WHERE since_at > (SELECT min(finished_at) FROM reads) ${materialized}),
     months AS (SELECT month, ${reportedAt("month")} AS reported_at
-      FROM (SELECT month FROM now UNION SELECT month FROM versions) ${once}),
+      FROM (SELECT month FROM now UNION SELECT month FROM versions) ${materialized}),
     pairs AS (
       SELECT record_id, month, reported_at, (SELECT max(v.version_id) FROM record_versions AS v
           WHERE v.record_id = p.record_id AND v.since_at <= p.reported_at AND v.until_at > p.reported_at) AS version_id
@@ -111,7 +120,7 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ab
           WHERE n.since_at > m.reported_at
         UNION SELECT n.record_id, m.month, m.reported_at FROM versions AS v
           JOIN months AS m ON m.month = v.month AND v.since_at <= m.reported_at AND v.until_at > m.reported_at
-          JOIN now AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${once}),
+          JOIN now AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${materialized}),
     states AS (
       SELECT p.record_id, p.month, p.reported_at, n.since_at AS seen_at,
         v.present AND v.month = p.month AS was_in, v.currency AS old_currency, v.net_amount AS old,
@@ -121,20 +130,20 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ab
           WHEN v.cancelled_orders THEN 'reinstated' WHEN v.month IS NOT n.month THEN 'redated'
           WHEN v.currency IS NOT n.currency THEN 'currency'
           WHEN v.gross_amount IS n.gross_amount THEN 'refunded' ELSE 'amount' END AS what
-      FROM pairs AS p JOIN now AS n ON n.record_id = p.record_id LEFT JOIN versions AS v ON v.version_id = p.version_id ${once}),
+      FROM pairs AS p JOIN now AS n ON n.record_id = p.record_id LEFT JOIN versions AS v ON v.version_id = p.version_id ${materialized}),
     restated AS (
-      SELECT record_id, month, currency, reported_at, seen_at, what, ${money("old")} AS net_reported, ${money("new")} AS net_now
+      SELECT record_id, month, currency, reported_at, seen_at, what, ${sumAmounts("old")} AS net_reported, ${sumAmounts("new")} AS net_now
       FROM (SELECT record_id, month, old_currency AS currency, reported_at, seen_at, what, old, NULL AS new FROM states WHERE was_in
         UNION ALL SELECT record_id, month, new_currency, reported_at, seen_at, what, NULL, new FROM states WHERE is_in)
       GROUP BY record_id, month, currency)
   SELECT r.month, r.currency, r.reported_at, o.id AS order_id, o.order_number, o.order_date,
     r.net_reported, r.net_now, round(r.net_now - r.net_reported, 6) AS difference,
-    r.what, r.seen_at, ${hostColumns("o.host_id")}
+    r.what, r.seen_at, ${selectHost("o.host_id")}
   FROM restated AS r JOIN now AS o ON o.record_id = r.record_id WHERE r.net_now <> r.net_reported
   ORDER BY r.month, r.currency, o.order_date_utc, o.id`,
 };
 
-const [before, after] = ["c.old", "c.new"].map((amount) => `coalesce(${numberIn(amount)}, 0)`);
+const [before, after] = ["c.old", "c.new"].map((amount) => `coalesce(${numberFromSqlText(amount)}, 0)`);
 
 /** Milliseconds between two times. */
 const between = (from: string, to: string) =>

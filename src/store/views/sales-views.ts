@@ -1,5 +1,13 @@
 import { reachedAt, reads, reportedAt } from "./restatement-views.js";
-import { columnsOf, figureNames, figures, money, once, summed, type View } from "./view.js";
+import {
+  columnsOf,
+  figures,
+  materialized,
+  orderFigureNames,
+  orderFigureSums,
+  sumAmounts,
+  type View,
+} from "./view.js";
 
 export const salesByDay: View = {
   name: "sales_by_day",
@@ -8,7 +16,7 @@ export const salesByDay: View = {
   date: "day",
   example: `SELECT currency, sum(orders) AS orders, round(sum(net_amount), 2) AS net FROM sales_by_day
 WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
-  sql: `SELECT day, currency, ${summed} FROM order_figures GROUP BY day, currency ORDER BY day, currency`,
+  sql: `SELECT day, currency, ${orderFigureSums} FROM order_figures GROUP BY day, currency ORDER BY day, currency`,
 };
 
 /** The range that holds a month's first day says up to where the month was read; without one, all that was read does. */
@@ -29,21 +37,21 @@ ORDER BY currency, month`,
   // SQLite before 3.35 would compute `days` again for each month if the last subquery read nothing else.
   sql: `WITH ${reads},
     days AS (
-      SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${once}),
+      SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materialized}),
     ends AS (
       SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
         WHEN month < substr(unread, 1, 7) THEN 31
         WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
-      FROM (SELECT month, date(${readUpTo}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${once}),
+      FROM (SELECT month, date(${readUpTo}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${materialized}),
     months AS (
-      SELECT month, currency, ${summed}, before, through,
-        CASE WHEN through > 0 THEN ${money("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
-      FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${once})
-  SELECT month, currency, ${figureNames},
+      SELECT month, currency, ${orderFigureSums}, before, through,
+        CASE WHEN through > 0 THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
+      FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${materialized})
+  SELECT month, currency, ${orderFigureNames},
     CASE WHEN month IS NOT NULL THEN ${reportedAt("month")} IS NULL END AS is_partial, net_through,
     CASE WHEN through > 0 AND EXISTS (SELECT 1 FROM reads
         WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
-      THEN (SELECT CASE WHEN count(*) > 0 THEN ${money("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
+      THEN (SELECT CASE WHEN count(*) > 0 THEN ${sumAmounts("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
       FROM (SELECT 1 LIMIT 1) JOIN days AS d WHERE d.month = m.before AND d.currency IS m.currency) END AS net_before
   FROM months AS m ORDER BY month, currency`,
 };
@@ -57,6 +65,6 @@ export const refundsByMonth: View = {
   example: `SELECT month, currency, refunded_amount, round(100 * refund_rate, 1) AS percent FROM refunds_by_month
 WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-12 months') ORDER BY currency, month`,
   sql: `SELECT *, round(refunded_amount / nullif(gross_amount, 0), 6) AS refund_rate
-    FROM (SELECT month, currency, ${summed}, total(refunded_amount > 0) AS refunded_orders
+    FROM (SELECT month, currency, ${orderFigureSums}, total(refunded_amount > 0) AS refunded_orders
       FROM order_figures GROUP BY month, currency) ORDER BY month, currency`,
 };

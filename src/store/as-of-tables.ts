@@ -4,25 +4,25 @@ import { formatInstant } from "../util/times.js";
 import { openColumns } from "./columns.js";
 import type { Mirror } from "./database.js";
 import { openTables } from "./projection.js";
-import { type StoredRow, storedRecords } from "./stored-record.js";
-import { columnNames, idColumn, parts, positionsPerRecord, quote, tableName } from "./table-sql.js";
+import { readInBatches, type StoredRow } from "./stored-record.js";
+import { columnNames, positionsPerRecord, quote, recordStates, rowIdColumn, tableName } from "./table-sql.js";
 
 /**
  * Lays these tables, and the records of their resources, over the real ones as the mirror knew them at a time: as
  * temporary tables of this connection, so that everything reads them alike. Call it inside `withReadTransaction`, once.
  * @param at milliseconds
  */
-export function readAsOf(mirror: Mirror, wanted: readonly TableShape[], at: number): void {
+export function createHistoricalTables(mirror: Mirror, wanted: readonly TableShape[], at: number): void {
   const { db } = mirror;
   db.pragma("temp.cache_size = -4000");
   db.pragma("main.cache_size = -4000");
   const resources = [...new Set(wanted.map(({ resource }) => resource))];
   const names = resources.map(({ name }) => name);
-  layRecords(mirror, names, formatInstant(at));
-  for (const resource of resources) layTables(mirror, resource, wanted);
+  createRecordsView(mirror, names, formatInstant(at));
+  for (const resource of resources) createTypedTables(mirror, resource, wanted);
 }
 
-function layTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
+function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
   // Children are written with their parent; lists that were not asked for are left out.
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
   const write = openTables(mirror, shapes, () => {}, "temp");
@@ -32,7 +32,7 @@ function layTables(mirror: Mirror, resource: Resource, wanted: readonly TableSha
     `SELECT record_id, json, context, since_at, removed_at FROM temp.records
      WHERE record_id > ? AND version_id IS NOT NULL AND resource = ? ORDER BY record_id`,
   );
-  for (const record of storedRecords(mirror, select, resource.name)) write(record, true);
+  for (const record of readInBatches(mirror, select, resource.name)) write(record, true);
 }
 
 /**
@@ -40,7 +40,7 @@ function layTables(mirror: Mirror, resource: Resource, wanted: readonly TableSha
  * version of each record (null: its present one), `records` reads it from where it is stored. If two held at once,
  * because a clock was set back, the one that was read last counts.
  */
-function layRecords({ db }: Mirror, resources: readonly string[], at: string): void {
+function createRecordsView({ db }: Mirror, resources: readonly string[], at: string): void {
   const wanted = `(${resources.map((name) => `'${name}'`).join(", ")})`;
   db.exec(
     `CREATE TEMP TABLE past (record_id INTEGER PRIMARY KEY, version_id INTEGER, since_at TEXT, removed_at TEXT);
@@ -60,8 +60,8 @@ function layRecords({ db }: Mirror, resources: readonly string[], at: string): v
 /** Copies the rows of all records whose present version held then from the mirror's own tables. */
 function copyUnchanged(mirror: Mirror, shape: TableShape): void {
   const columns = openColumns(mirror, shape).all();
-  const recordId = `t.${idColumn(shape)}${shape.list ? ` / ${positionsPerRecord}` : ""}`;
-  for (const part of parts) {
+  const recordId = `t.${rowIdColumn(shape)}${shape.list ? ` / ${positionsPerRecord}` : ""}`;
+  for (const part of recordStates) {
     const names = columnNames(shape, columns, part).map(quote);
     const table = quote(tableName(shape, part));
     mirror.db.exec(

@@ -4,7 +4,7 @@ import { rebuildTables } from "../../src/store/rebuild.js";
 import { openRecords } from "../../src/store/records.js";
 import { redactMirror } from "../../src/store/redaction.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
-import { runForTest } from "./mirror.js";
+import { runForTest } from "./record-mirror.js";
 
 /** A mirror with an index, a trigger and a table that references ours, as somebody would add them. */
 async function withAddedObjects() {

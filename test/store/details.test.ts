@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
 import type { JsonObject } from "../../src/resources/resource.js";
-import { openComparison } from "../../src/store/change-log.js";
+import { openRecordComparison } from "../../src/store/change-log.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openRecords } from "../../src/store/records.js";
-import { listedRecord, presentRecords } from "../../src/store/stored-record.js";
-import { mirrorForTest, rows, runForTest } from "./mirror.js";
+import { readListItem, readPresentRecords } from "../../src/store/stored-record.js";
+import { mirrorForTest, rows, runForTest } from "./record-mirror.js";
 
 const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const listed = { id: "c1", title: "Spring", status: "OPEN" };
@@ -25,7 +25,7 @@ async function campaigns() {
   return { mirror, write };
 }
 
-const present = (mirror: Mirror) => [...presentRecords(mirror, "opportunities")];
+const present = (mirror: Mirror) => [...readPresentRecords(mirror, "opportunities")];
 const changes = (mirror: Mirror) =>
   rows(mirror, "SELECT field, old, new, last_seen_unchanged_at AS since FROM changes ORDER BY change_id");
 
@@ -56,7 +56,7 @@ test("what the list shows lies over the details, and a member that it has no mor
   expect(write(next, 4)).toMatchObject({ changed: 1 });
   const { status: _, ...rest } = detailed;
   expect(present(mirror)).toMatchObject([{ value: { ...rest, title: "Summer" }, isOutdated: true }]);
-  expect(listedRecord(mirror, present(mirror)[0]?.id ?? 0)).toEqual(next);
+  expect(readListItem(mirror, present(mirror)[0]?.id ?? 0)).toEqual(next);
   expect(rows(mirror, "SELECT title, status FROM opportunities")).toEqual([
     { title: "Summer", status: null },
   ]);
@@ -69,7 +69,7 @@ test("a record of the list is compared with what the list said before", async ()
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);
-  const compare = openComparison(mirror, opportunities);
+  const compare = openRecordComparison(mirror, opportunities);
   expect(compare(listed, "c1")).toBe("same");
   expect(compare({ ...listed, title: "Summer" }, "c1")).toBe("changed");
   expect(compare(listed, "c2")).toBe("absent");

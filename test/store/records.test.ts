@@ -10,7 +10,7 @@ import { rebuildTables } from "../../src/store/rebuild.js";
 import { openRecords } from "../../src/store/records.js";
 import { readUnexpectedColumns } from "../../src/store/unexpected-values.js";
 import { writeRead } from "../support/mirror.js";
-import { mirrorForTest, order, rows, runForTest, write } from "./mirror.js";
+import { mirrorForTest, order, rows, runForTest, write } from "./record-mirror.js";
 
 describe("what differs between two versions of a record", () => {
   const before = order("o1", { refund_amount: 0, host: { id: "h1", username: "ada" } });

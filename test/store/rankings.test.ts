@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../src/resources/resource.js";
-import { keepSnapshot } from "../../src/store/rankings.js";
-import { mirrorForTest, rows } from "./mirror.js";
+import { saveRanking } from "../../src/store/rankings.js";
+import { mirrorForTest, rows } from "./record-mirror.js";
 
 const row = (id: string | null, clicks: number): Json => ({
   host: id === null ? null : { id, username: `${id}!` },
@@ -13,8 +13,7 @@ const row = (id: string | null, clicks: number): Json => ({
 
 test("a day's ranking takes a row per host that moved, one without figures per host that left", async () => {
   const mirror = await mirrorForTest();
-  const keep = (day: string, ...ranking: Json[]) =>
-    keepSnapshot(mirror, day, `${day}T04:00:00.000Z`, ranking);
+  const keep = (day: string, ...ranking: Json[]) => saveRanking(mirror, day, `${day}T04:00:00.000Z`, ranking);
   keep("2026-11-01", row("a", 5), row("b", 4), row(null, 1), row(null, 2));
   keep("2026-11-02", row("a", 5), row(null, 3));
   keep("2026-11-03", row("a", 6), row(null, 3));
@@ -37,7 +36,7 @@ test("a day's ranking takes a row per host that moved, one without figures per h
 test("a figure that the API sends as text counts as its number", async () => {
   const mirror = await mirrorForTest();
   const ranking = [{ ...(row("a", 5) as object), sales: "12.50", clicks: "n/a" }] as Json[];
-  keepSnapshot(mirror, "2026-11-01", "2026-11-01T04:00:00.000Z", ranking);
+  saveRanking(mirror, "2026-11-01", "2026-11-01T04:00:00.000Z", ranking);
   expect(rows(mirror, "SELECT clicks, sales FROM analytics_hosts_snapshots")).toEqual([
     { clicks: 0, sales: 12.5 },
   ]);

@@ -4,8 +4,8 @@ import { content } from "../../src/resources/content.js";
 import { orders } from "../../src/resources/orders.js";
 import type { Json, Resource } from "../../src/resources/resource.js";
 import { gifts } from "../../src/resources/undocumented.js";
-import { keyOf } from "../../src/store/stored-record.js";
-import { mirrorForTest, order, rows, write } from "./mirror.js";
+import { recordKey } from "../../src/store/stored-record.js";
+import { mirrorForTest, order, rows, write } from "./record-mirror.js";
 
 describe("a record's key", () => {
   test.each([
@@ -17,7 +17,7 @@ describe("a record's key", () => {
     ["its place, if an undocumented id is neither text nor a number", gifts, { id: { a: 1 } }, "#4"],
     ["its place, if it is no object", gifts, "red", "#4"],
   ] as [string, Resource, Json, string][])("is %s", (_, resource, value, key) => {
-    expect(keyOf(resource, value, 4)).toBe(key);
+    expect(recordKey(resource, value, 4)).toBe(key);
   });
 
   test.each([
@@ -26,8 +26,8 @@ describe("a record's key", () => {
     ["number that a double rounds", orders, JSON.parse('{"id":9007199254740993}'), "more digits"],
     ["number that a double rounds, where no shape is documented", gifts, { id: -1e300 }, "more digits"],
   ] as [string, Resource, Json, string][])("a %s has none: it is refused", (_, resource, value, message) => {
-    expect(() => keyOf(resource, value, 0)).toThrow(UnexpectedAnswer);
-    expect(() => keyOf(resource, value, 0)).toThrow(message);
+    expect(() => recordKey(resource, value, 0)).toThrow(UnexpectedAnswer);
+    expect(() => recordKey(resource, value, 0)).toThrow(message);
   });
 });
 

@@ -5,10 +5,10 @@ import { recommendations } from "../../src/resources/recommendations.js";
 import { gifts } from "../../src/resources/undocumented.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror, openMirrorReadOnly } from "../../src/store/open.js";
-import { indexProjection } from "../../src/store/projection.js";
+import { indexTables } from "../../src/store/projection.js";
 import { openRecords } from "../../src/store/records.js";
 import { views } from "../../src/store/views/all-views.js";
-import { mirrorForTest, order, rows, runForTest, write } from "./mirror.js";
+import { mirrorForTest, order, rows, runForTest, write } from "./record-mirror.js";
 
 /** Every typed table as it stands, columns and indexes included. */
 function dump({ db }: Mirror) {
@@ -58,7 +58,7 @@ async function filledMirror() {
 describe("typed tables that an older version made", () => {
   test("are made anew from the records when a run opens the mirror: the same rows as if read by this version", async () => {
     const mirror = await filledMirror();
-    indexProjection(mirror, orders);
+    indexTables(mirror, orders);
     const before = dump(mirror);
     fakeOlderShape(mirror);
     expect(dump(mirror)).not.toEqual(before);
