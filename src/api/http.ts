@@ -73,7 +73,7 @@ export async function sendRequest(
 ): Promise<Answer | { fault: Fault }> {
   const { clock, fetch, signal } = deps;
   const { path, key } = expected;
-  const askedAt = clock.now();
+  const requestedAt = clock.now();
   const sentAt = clock.monotonic();
   let status = 0;
   try {
@@ -83,7 +83,7 @@ export async function sendRequest(
       onHeaders(reply.headers);
       if (status !== 200) return { fault: statusFault(reply, clock.now()) };
       const text = await unlessAborted(readBody(reply, path), until);
-      return { ...readEnvelope(text, expected), askedAt, date: dateOf(reply.headers) };
+      return { ...readEnvelope(text, expected), requestedAt, date: dateOf(reply.headers) };
     });
   } catch (error) {
     if (signal.aborted) throw signal.reason;

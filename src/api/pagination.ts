@@ -60,7 +60,7 @@ export interface Page {
   items: readonly Json[];
   pagination: Pagination;
   /** As in Answer. */
-  askedAt: number;
+  requestedAt: number;
 }
 
 /** The API document, Limits: pages beyond this one cannot be asked for. */
@@ -132,12 +132,12 @@ export function firstPage(path: string, answer: Answer): Page {
   return first;
 }
 
-function pageOf(path: string, { items, pagination, askedAt }: Answer): Page {
+function pageOf(path: string, { items, pagination, requestedAt }: Answer): Page {
   if (!items) throw notPaged(path, "is not a list");
   if (!pagination) throw notPaged(path, "has no `pagination`");
   if (pagination.has_next && pagination.page >= pagination.total_pages)
     throw notPaged(path, `says that page ${pagination.page} of ${pagination.total_pages} has a next one`);
-  return { page: pagination.page, items, pagination, askedAt };
+  return { page: pagination.page, items, pagination, requestedAt };
 }
 
 function notPaged(path: string, what: string): UnexpectedAnswer {

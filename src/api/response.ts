@@ -36,7 +36,7 @@ export interface Answer {
   readonly items: readonly Json[] | null;
   readonly pagination: Pagination | null;
   /** Milliseconds since 1970, just before the request was sent. */
-  readonly askedAt: number;
+  readonly requestedAt: number;
   /** Milliseconds since 1970 by the API's own clock (the `Date` header); null if the header is missing. */
   readonly date: number | null;
 }

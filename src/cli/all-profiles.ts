@@ -3,7 +3,7 @@ import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Deps, Output } from "../deps.js";
 import { AccessForbidden, ConfigurationError, exitCodes, Incomplete, UsageError } from "../errors.js";
 import { refusalIn } from "../store/runs.js";
-import type { Ended, Failure } from "../sync/sync-resources.js";
+import type { Failure, ResourceResults } from "../sync/sync-resources.js";
 import { reasonOf } from "../util/failures.js";
 import { headed, styleFor } from "../util/terminal.js";
 import { counted } from "../util/text.js";
@@ -14,7 +14,7 @@ import type { Context } from "./context.js";
  * @param asked the number of resources that were to be synced
  * @throws if none succeeded the first error, or AccessForbidden without one; Incomplete if some succeeded
  */
-export function refuseFailures({ failures, succeeded, unasked }: Ended, asked: number): void {
+export function refuseFailures({ failures, succeeded, notTried }: ResourceResults, asked: number): void {
   if (failures.length === 0 && succeeded > 0) return;
   const [first] = failures;
   if (!first)
@@ -23,7 +23,7 @@ export function refuseFailures({ failures, succeeded, unasked }: Ended, asked: n
     });
   if (succeeded === 0) throw first.error;
   const texts = new Set(failures.map((failure) => failureText(failure, failures)));
-  if (unasked.length > 0) texts.add(`Not asked any more: ${unasked.map(({ name }) => name).join(", ")}.`);
+  if (notTried.length > 0) texts.add(`Not asked any more: ${notTried.map(({ name }) => name).join(", ")}.`);
   const isRefused = failures.every(({ error }) => refusalIn(error) !== null);
   throw new Incomplete(
     `${failures.length} of ${counted(asked, "resource")} failed: ${[...texts].join(" ")}`,

@@ -15,8 +15,14 @@ import type { TerminalReporter } from "./progress.js";
 const mostSkewMs = 5 * 60_000;
 
 /** Returns how far this machine's clock is off the API's, as a sentence; null if it is within five minutes (A10). */
-export function clockSkew({ askedAt, date }: { askedAt: number; date: number | null }): string | null {
-  const skew = date === null ? 0 : askedAt - date;
+export function clockSkew({
+  requestedAt,
+  date,
+}: {
+  requestedAt: number;
+  date: number | null;
+}): string | null {
+  const skew = date === null ? 0 : requestedAt - date;
   if (Math.abs(skew) <= mostSkewMs) return null;
   return `This machine's clock is ${formatSpan(Math.abs(skew))} ${skew > 0 ? "ahead of" : "behind"} the API's.`;
 }

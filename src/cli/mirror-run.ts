@@ -79,7 +79,7 @@ export async function withMirrorRun(
     refuseSkew(identity.skew);
     warnOfExpiry(identity.key.expires_at, clock.now(), settings.profile, reporter.warn);
     checkOwner(present, identity.brand, settings.brand);
-    const session = { points: new Map(), api, clock, keys, reporter, identity, settings };
+    const session = { dailyPoints: new Map(), api, clock, keys, reporter, identity, settings };
     if (purpose === "plan") return await work({ ...session, mirror: present });
     const isSync = command === "sync";
     if (isSync && present.id !== null) await killable(async () => checkForDamage(present, clock.now()));

@@ -10,13 +10,13 @@ import { resources } from "../resources/registry.js";
 import { wasRead } from "../store/runs.js";
 import { futureText } from "../sync/counts.js";
 import { defaultOptions } from "../sync/session.js";
-import { workThrough } from "../sync/sync-resources.js";
+import { forEachResource } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { escapeText } from "../util/terminal-text.js";
 import { counted, formatCount } from "../util/text.js";
 import { minuteOf } from "../util/times.js";
-import type { Claim } from "../verify/claims.js";
+import type { Evidence } from "../verify/evidence.js";
 import type { MonthResult } from "../verify/finding.js";
 import { type FullVerdict, verifyResource } from "../verify/verify-resource.js";
 
@@ -43,7 +43,7 @@ export function verdictText(verdict: FullVerdict): string {
 }
 
 /** Returns claims as a table, each with the two lines that print its numbers. */
-export function evidenceText(claims: readonly Claim[]): string {
+export function evidenceText(claims: readonly Evidence[]): string {
   const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
   const minute = (at: string | null) => at && minuteOf(at);
   const rows = claims.map(({ agrees, api, asked_at, check, from, mirror, note, to }) => {
@@ -126,7 +126,7 @@ export async function run(options: VerifyFlags, context: Context, names: readonl
       });
     access.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
     const wrong: FullVerdict[] = [];
-    const ended = await workThrough(access, { due, named }, async (resource) => {
+    const ended = await forEachResource(access, { due, named }, async (resource) => {
       const { verdict: all, error } = await verifyResource(access, resource, repair);
       const { claims, ...verdict } = all;
       if (verdict.found.length > 0) wrong.push(verdict);

@@ -10,7 +10,7 @@ import { happeningsOf } from "../sandbox/events.js";
 import { dayOf } from "../util/ranges.js";
 import { renderTable } from "../util/terminal-table.js";
 import { dayMs, formatInstant } from "../util/times.js";
-import type { Claim } from "../verify/claims.js";
+import type { Evidence } from "../verify/evidence.js";
 import { type DemoOptions, demonstrate } from "./demonstration.js";
 
 /**
@@ -85,7 +85,7 @@ export async function runChallenge(options: DemoOptions, { deps, brandapi }: Con
     return lines.filter(Boolean).map((line): Line => JSON.parse(line));
   }
   const night = () => Promise.all([runPlainScript(copy, at), run("sync orders roster")]);
-  const verify = () => run<{ evidence: Claim[] }>("verify orders roster --evidence --json");
+  const verify = () => run<{ evidence: Evidence[] }>("verify orders roster --evidence --json");
   const readClaims = async () => (await verify()).flatMap(({ evidence }) => evidence);
 
   try {
@@ -122,7 +122,10 @@ export async function runChallenge(options: DemoOptions, { deps, brandapi }: Con
 }
 
 /** Returns the claim that shows a change, or else the night (`2026-11-25`) by which its order is read again. */
-function evidenceOf({ check, dated }: Record<"check" | "dated", string>, claims: readonly Claim[]): string {
+function evidenceOf(
+  { check, dated }: Record<"check" | "dated", string>,
+  claims: readonly Evidence[],
+): string {
   const ofDate = claims.filter(({ from, to }) => (from ?? "") <= dated && dated <= (to ?? "9999"));
   const shown = ofDate.findLast((one) => one.agrees === false && one.check === check);
   if (!shown) return `nothing: ${ofDate.find((one) => one.check === "blind spot")?.note}`;

@@ -11,7 +11,7 @@ import {
   text,
 } from "./fields.js";
 import { baseHost } from "./host.js";
-import { common, dailyFigures, type Resource } from "./resource.js";
+import { analyticsDailyTotals, common, type Resource } from "./resource.js";
 
 const sales: readonly Field[] = [
   amount("revenue", "order totals, in the store currency"),
@@ -51,7 +51,7 @@ export const analyticsClicks = {
   about: "clicks, views and sales by day, with each month's summary and top lists",
   path: "/analytics/clicks",
   scope: "analytics:read",
-  strategy: { kind: "monthly", figures: dailyFigures },
+  strategy: { kind: "monthly", dailyTotals: analyticsDailyTotals },
   key: [],
   // The most rows that the top lists may have.
   query: { limit: 100 },

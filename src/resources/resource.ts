@@ -45,7 +45,7 @@ export interface DatedStrategy {
   end: "inclusive" | "exclusive";
   /** Filters that are only ever counted. */
   countedFilters?: readonly CountedFilter[];
-  figures?: DailyFigures;
+  dailyTotals?: DailyTotals;
 }
 
 export interface DetailsStrategy {
@@ -60,7 +60,7 @@ export interface DetailsStrategy {
 
 export interface MonthlyStrategy {
   kind: "monthly";
-  figures: DailyFigures;
+  dailyTotals: DailyTotals;
 }
 
 /** A filter of the API, and the member that is true in the records that it should select. */
@@ -74,7 +74,7 @@ export interface CountedFilter {
  * Totals by day that change when a record of the day does: one request tells which old days to read again. Their
  * definitions are not documented, so they are compared with themselves over time, and never taken as the truth.
  */
-export interface DailyFigures {
+export interface DailyTotals {
   path: string;
   query: Query;
   /** The member of the response that holds its points, and the member of a point that holds its day. */
@@ -142,7 +142,7 @@ export function mergesDetails({ strategy }: Resource): boolean {
 }
 
 /** Each day's clicks and sales over the complete history, in one response: the API document, "2. GET /analytics/clicks". */
-export const dailyFigures: DailyFigures = {
+export const analyticsDailyTotals: DailyTotals = {
   path: "/analytics/clicks",
   query: { group_by: "day", limit: 1 },
   points: "timeseries",

@@ -171,7 +171,7 @@ export interface RangeRecords {
   /** The ids of all records that it showed. */
   ids: ReadonlySet<number>;
   /** Milliseconds since 1970: when it was asked for. */
-  askedAt: number;
+  requestedAt: number;
   runId: number;
 }
 
@@ -208,11 +208,11 @@ export class SyncState {
    * @param shown the range that the answers showed whole; a list without dates is shown whole and covers up to an instant
    * @returns how many are missing
    */
-  cover({ range, ids, askedAt, runId }: RangeRecords, shown: Range = range): number {
+  cover({ range, ids, requestedAt, runId }: RangeRecords, shown: Range = range): number {
     const { mirror, resource } = this;
     const gone = readPresentIds(mirror, resource, shown).filter((id) => !ids.has(id));
     this.missing.add(gone, this.#coverage);
-    this.#setCoverage(addCoverage(this.#coverage, { ...range, readAt: askedAt, runId }), runId);
+    this.#setCoverage(addCoverage(this.#coverage, { ...range, readAt: requestedAt, runId }), runId);
     if (this.#marked.some((slice) => touches(slice, range))) this.#unmark(range, ids);
     return gone.length;
   }
@@ -310,13 +310,13 @@ export class SyncState {
   }
 
   /** Replaces the totals of a range of complete days. A day without totals differs from any totals that the API has of it. */
-  replaceDailyTotals({ from, to }: Range, figures: ReadonlyMap<string, string>): void {
+  replaceDailyTotals({ from, to }: Range, dailyTotals: ReadonlyMap<string, string>): void {
     const first = Number.isFinite(from) ? dayOf(from) : "";
     const last = dayOf(to);
     const drop = statement(this.mirror, "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?");
     drop.run(this.resource, first, last);
     const insert = statement(this.mirror, "INSERT INTO day_figures VALUES (?, ?, ?)");
-    for (const [day, text] of figures) {
+    for (const [day, text] of dailyTotals) {
       if (day >= first && day <= last) insert.run(this.resource, day, text);
     }
   }

@@ -2,7 +2,7 @@ import type { MarkedSlice } from "../store/sync-state.js";
 import { type Covered, join, type Range } from "../util/ranges.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
-import { budgetOf, type DatedRun } from "./session.js";
+import { type DatedRun, startBudget } from "./session.js";
 
 /** A second sync right after the first audits nothing: what was read within 20 hours is not read again. */
 const restMs = 20 * 3_600_000;
@@ -14,7 +14,7 @@ const restMs = 20 * 3_600_000;
  */
 export async function audit(run: DatedRun): Promise<void> {
   const { mirror, now, options, state } = run;
-  const left = budgetOf(run, options.audit);
+  const left = startBudget(run, options.audit);
   const freshSince = now - restMs;
   let at = state.cursor() ?? now;
   // At most from the cursor down to the beginning, and from the top down to the cursor.

@@ -3,19 +3,19 @@ import { countUndated, readPresentKeys, recordKey } from "../store/stored-record
 import { describe, includes, type Range, startOfDay, startOfSecond } from "../util/ranges.js";
 import { counted } from "../util/text.js";
 import { dayMs, formatInstant } from "../util/times.js";
-import { count } from "./counts.js";
-import { dropDays } from "./daily-totals.js";
+import { compareCount } from "./counts.js";
+import { dropDailyTotals } from "./daily-totals.js";
 import { dateFault } from "./dates.js";
-import { type List, readList, whyIncomplete } from "./list-reading.js";
 import { rangeQuery } from "./read.js";
-import { type DatedRun, mostPerPage } from "./session.js";
+import { type List, readList, whyIncomplete } from "./read-list.js";
+import { type DatedRun, maxPerPage } from "./session.js";
 import { changesOf, cover, writeList } from "./write.js";
 
 /**
  * Returns what is wrong with dates, as a clause: the newest record of a marked slice, and how many there are; null if there
  * are none.
  */
-export function markedText({
+export function describeMarked({
   mirror,
   resource,
   state,
@@ -45,7 +45,7 @@ export async function readByPage(
   range: Range,
   left = () => Number.POSITIVE_INFINITY,
 ): Promise<number> {
-  const newest = newestPart(run, range, left() * mostPerPage);
+  const newest = newestPart(run, range, left() * maxPerPage);
   let reached = range.to + 1;
   for await (const slice of slicesOf(run, newest)) {
     await readSlice(run, slice);
@@ -65,7 +65,7 @@ function newestPart({ state }: DatedRun, range: Range, records: number): Range {
 /** Splits a range at days until the API counts few enough records in each slice. Newest first. */
 async function* slicesOf(run: DatedRun, range: Range): AsyncGenerator<Range, void> {
   const isLongerThanDay = middleOf(range) !== null;
-  const { api: total } = isLongerThanDay ? await count(run, range) : { api: 0 };
+  const { api: total } = isLongerThanDay ? await compareCount(run, range) : { api: 0 };
   yield* split(run, { ...range, total }, 0);
 }
 
@@ -79,8 +79,8 @@ async function* split(
   if (total <= maxSliceRecords || middle === null || splits === maxSplits) return yield { from, to };
   const upper = { from: middle, to };
   const lower = { from, to: middle - 1 };
-  const { api: inUpper } = await count(run, upper);
-  const inLower = inUpper < total ? total - inUpper : (await count(run, lower)).api;
+  const { api: inUpper } = await compareCount(run, upper);
+  const inLower = inUpper < total ? total - inUpper : (await compareCount(run, lower)).api;
   // An API that ignores the dates counts all records in both halves: they are read once, as one list.
   if (inUpper >= total && inLower >= total) return yield { from, to };
   yield* split(run, { ...upper, total: inUpper }, splits + 1);
@@ -99,16 +99,16 @@ function middleOf({ from, to }: Range): number | null {
  * covers it: a list needs no order. A slice with other dates is marked: nothing is removed in it, and it is not covered.
  */
 export async function readSlice(run: DatedRun, slice: Range): Promise<void> {
-  const { mirror, resource, row, shortfalls, state } = run;
+  const { mirror, resource, row, incompleteReasons, state } = run;
   const list = await readList(run, {
     query: rangeQuery(resource.strategy, slice),
     mirrored: () => readPresentKeys(mirror, resource.name, slice),
   });
-  const { askedAt } = list;
+  const { requestedAt } = list;
   const faults = faultsOf(run, list, slice);
   const [[, fault] = ["", ""]] = faults;
   if (!list.isComplete && list.repeated.length === 0)
-    shortfalls.push(`${describe(slice)} ${whyIncomplete(list)}`);
+    incompleteReasons.push(`${describe(slice)} ${whyIncomplete(list)}`);
 
   const copies = mirror.transaction(() => {
     const changesBefore = changesOf(run);
@@ -122,15 +122,15 @@ export async function readSlice(run: DatedRun, slice: Range): Promise<void> {
       entries.flatMap(([name, one]) => (faults.has(name) ? one : [])),
     );
     state.missing.delete(sound.ids);
-    if (changesOf(run) > changesBefore || faults.size > 0) dropDays(run, slice);
+    if (changesOf(run) > changesBefore || faults.size > 0) dropDailyTotals(run, slice);
     if (faults.size > 0) {
       const recordIds = [...faulty.ids, ...faulty.copies.map(({ id }) => id)];
-      state.markSlice({ ...slice, readAt: askedAt, runId: row.run_id, recordIds, fault });
+      state.markSlice({ ...slice, readAt: requestedAt, runId: row.run_id, recordIds, fault });
     } else if (list.isComplete)
-      cover(run, { range: slice, ids: new Set(sound.ids), askedAt, runId: row.run_id });
+      cover(run, { range: slice, ids: new Set(sound.ids), requestedAt, runId: row.run_id });
     return [...sound.copies, ...faulty.copies];
   });
-  await settleCopies(run, copies, askedAt);
+  await resolveCopies(run, copies, requestedAt);
 }
 
 /** Returns what is wrong with the records of a slice, each by its name in the list. */
@@ -156,10 +156,10 @@ const maxLookups = 10;
  * Decides about copies that are older than the mirrored record. If the API still returns that record at its date, it lists
  * the ID twice: the newer copy is kept, and the second of the older one is marked. Otherwise the record has moved.
  */
-export async function settleCopies(
+export async function resolveCopies(
   run: DatedRun,
   copies: readonly SkippedCopy[],
-  askedAt: number,
+  requestedAt: number,
 ): Promise<void> {
   const { mirror, resource, row, state, store } = run;
   let lookups = 0;
@@ -174,10 +174,10 @@ export async function settleCopies(
     mirror.transaction(() => {
       if (isListedTwice && copySecond) {
         const fault = repeatedText(recordKey(resource, value, 0));
-        dropDays(run, copySecond);
-        state.markSlice({ ...copySecond, readAt: askedAt, runId: row.run_id, recordIds: [id], fault });
+        dropDailyTotals(run, copySecond);
+        state.markSlice({ ...copySecond, readAt: requestedAt, runId: row.run_id, recordIds: [id], fault });
       } else {
-        store.write([value], { readAt: formatInstant(askedAt) });
+        store.write([value], { readAt: formatInstant(requestedAt) });
         state.missing.delete([id]);
       }
     });

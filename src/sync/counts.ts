@@ -9,45 +9,49 @@ import { rangeQuery } from "./read.js";
 import { type DatedRun, pagesFor, type SyncRun } from "./session.js";
 
 /** All records, or those that a status filter of the API selects. `flags`: their bit in the mirror. */
-export interface Check extends Pick<CountedFilter, "name" | "query"> {
+export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
 
 /** A count of the API beside the mirror's, of the records of a range that are not missing. */
-export interface Counted extends Range {
-  check: Check;
+export interface CountComparison extends Range {
+  filter: CountFilter;
   api: number;
   mirror: number;
   /** Milliseconds since 1970: when the API was asked. */
-  askedAt: number;
+  requestedAt: number;
 }
 
-export const allRecords: Check = { name: "all", query: {}, flags: 0 };
+export const allRecords: CountFilter = { name: "all", query: {}, flags: 0 };
 
 /**
  * Returns `total_items` of a list (A5), and its first record: one request for one record. Source: the API document,
  * "Pagination object".
  */
-export async function countListed(
+export async function requestCount(
   { api, resource }: Pick<SyncRun, "api" | "resource">,
   query: Query,
-): Promise<{ total: number; first: Json; askedAt: number }> {
+): Promise<{ total: number; first: Json; requestedAt: number }> {
   const asked = { ...resource.query, ...query, page: 1, per_page: 1 };
   const answer = await api.get(resource.path, asked, resource.scope);
   const { items, pagination } = firstPage(resource.path, answer);
-  return { total: pagination.total_items, first: items[0] ?? null, askedAt: answer.askedAt };
+  return { total: pagination.total_items, first: items[0] ?? null, requestedAt: answer.requestedAt };
 }
 
 /** Counts a range in the API and in the mirror. */
-export async function count(run: DatedRun, { from, to }: Range, check = allRecords): Promise<Counted> {
-  const query = { ...rangeQuery(run.resource.strategy, { from, to }), ...check.query };
-  const { total: api, askedAt } = await countListed(run, query);
-  return { from, to, check, api, mirror: run.state.count({ from, to }, check.flags), askedAt };
+export async function compareCount(
+  run: DatedRun,
+  { from, to }: Range,
+  filter = allRecords,
+): Promise<CountComparison> {
+  const query = { ...rangeQuery(run.resource.strategy, { from, to }), ...filter.query };
+  const { total: api, requestedAt } = await requestCount(run, query);
+  return { from, to, filter, api, mirror: run.state.count({ from, to }, filter.flags), requestedAt };
 }
 
 /** Adds up counts of all records: as in `sync_runs`. */
-export function totalsOf(counts: readonly Counted[]): { api_total: number; mirror_total: number } {
-  const all = counts.filter(({ check }) => check === allRecords);
+export function sumTotals(counts: readonly CountComparison[]): { api_total: number; mirror_total: number } {
+  const all = counts.filter(({ filter }) => filter === allRecords);
   const sum = (side: "api" | "mirror") => all.reduce((total, one) => total + one[side], 0);
   return { api_total: sum("api"), mirror_total: sum("mirror") };
 }
@@ -60,64 +64,64 @@ export function noteListTotals({ mirror, resource, row }: SyncRun, total: number
 }
 
 /** Returns the counts that differ. @param distrusted the filters that are no evidence */
-export function differingIn(
-  counts: readonly Counted[],
+export function differingCounts(
+  counts: readonly CountComparison[],
   distrusted: ReadonlySet<string> = new Set(),
-): Counted[] {
-  return counts.filter(({ api, check, mirror }) => api !== mirror && !distrusted.has(check.name));
+): CountComparison[] {
+  return counts.filter(({ api, filter, mirror }) => api !== mirror && !distrusted.has(filter.name));
 }
 
 /** Counts all that is covered: all records, and each filter. */
-export async function countCovered(run: DatedRun): Promise<Counted[]> {
-  const counts: Counted[] = [];
+export async function compareCovered(run: DatedRun): Promise<CountComparison[]> {
+  const counts: CountComparison[] = [];
   for (const range of join(run.state.coverage()))
-    for (const check of checksOf(run)) counts.push(await count(run, range, check));
+    for (const filter of countFilters(run)) counts.push(await compareCount(run, range, filter));
   return counts;
 }
 
-export function checksOf({ resource }: DatedRun): Check[] {
+export function countFilters({ resource }: DatedRun): CountFilter[] {
   const { countedFilters = [] } = resource.strategy;
   return [allRecords, ...countedFilters.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }))];
 }
 
 /** True if a range takes two requests to read: to count a half costs as much as it saves. */
-function isShort({ api, check }: Counted, records: number): boolean {
-  return pagesFor(Math.max(records, check === allRecords ? api : 1)) <= 2;
+function isShort({ api, filter }: CountComparison, records: number): boolean {
+  return pagesFor(Math.max(records, filter === allRecords ? api : 1)) <= 2;
 }
 
 /**
  * Halves a range in which a count differs, newest first, until a part is short enough.
  * @param left requests that may still be spent; if there are none, the part at hand is not halved
  */
-export async function* halve(
+export async function* bisect(
   run: DatedRun,
-  counted: Counted,
+  counted: CountComparison,
   left: () => number,
   isEnough = isShort,
-): AsyncGenerator<Counted, void> {
-  const { check, from, to } = counted;
+): AsyncGenerator<CountComparison, void> {
+  const { filter, from, to } = counted;
   const records = run.state.count(counted);
   // Without a record of the mirror there is no middle: all of it is to be read.
   const middle = startOfSecond(run.state.nthDate(counted, Math.floor(records / 2)) ?? from);
   const isSplit = middle > from && middle <= to;
   if (left() <= 0 || !isSplit || isEnough(counted, records)) return yield counted;
-  const upper = await count(run, { from: middle, to }, check);
+  const upper = await compareCount(run, { from: middle, to }, filter);
   const [api, mirror] = [counted.api - upper.api, counted.mirror - upper.mirror];
   const lower = { ...upper, from, to: middle - 1, api, mirror };
-  for (const half of [upper, lower]) if (half.api !== half.mirror) yield* halve(run, half, left, isEnough);
+  for (const half of [upper, lower]) if (half.api !== half.mirror) yield* bisect(run, half, left, isEnough);
 }
 
 /** Counts the ranges that were never read, oldest first. Marked slices were read. */
-export async function countUnread(run: DatedRun): Promise<Counted[]> {
-  const counts: Counted[] = [];
+export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
+  const counts: CountComparison[] = [];
   for (const range of subtract([everything], [...run.state.coverage(), ...run.state.markedSlices()]))
-    counts.push(await count(run, range));
+    counts.push(await compareCount(run, range));
   return counts;
 }
 
 /** Records dated in the future. A sync reads each of them once its date is reached. */
 export interface FutureRecords {
-  count: Counted;
+  count: CountComparison;
   records: number;
   /** The newest date as the API returned it; null if it is unknown. */
   until: string | null;
@@ -127,18 +131,18 @@ export interface FutureRecords {
  * Separates the records dated in the future from the ranges that were never read.
  * @param unread counts of these ranges, oldest first
  */
-export async function splitFuture(
+export async function separateFuture(
   run: DatedRun,
-  unread: readonly Counted[],
-): Promise<{ unread: Counted[]; future: FutureRecords | null }> {
+  unread: readonly CountComparison[],
+): Promise<{ unread: CountComparison[]; future: FutureRecords | null }> {
   const newest = unread.at(-1);
   const from = startOfSecond(run.clock.now()) + 1_000;
   if (!newest || Number.isFinite(newest.to) || newest.api <= newest.mirror || newest.from >= from)
     return { unread: [...unread], future: null };
   const range = { from, to: Number.POSITIVE_INFINITY };
   const { strategy } = run.resource;
-  const { total, first, askedAt } = await countListed(run, rangeQuery(strategy, range));
-  const later = { ...range, check: allRecords, api: total, mirror: run.state.count(range), askedAt };
+  const { total, first, requestedAt } = await requestCount(run, rangeQuery(strategy, range));
+  const later = { ...range, filter: allRecords, api: total, mirror: run.state.count(range), requestedAt };
   const records = later.api - later.mirror;
   if (records <= 0) return { unread: [...unread], future: null };
   const [api, mirror] = [newest.api - later.api, newest.mirror - later.mirror];

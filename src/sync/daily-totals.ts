@@ -1,5 +1,5 @@
 import { AnswerRefused, ApiUnavailable, BrandapiError, UnexpectedAnswer } from "../errors.js";
-import type { DailyFigures, Json } from "../resources/resource.js";
+import type { DailyTotals, Json } from "../resources/resource.js";
 import { isFirstNotice } from "../store/columns.js";
 import { valueAt } from "../store/values.js";
 import { sameAmount } from "../util/amounts.js";
@@ -8,7 +8,7 @@ import { counted } from "../util/text.js";
 import { dayMs, dayRange, formatInstant } from "../util/times.js";
 import { daysSince1970 } from "../util/timestamp.js";
 import { readRange } from "./read.js";
-import { type DatedRun, endsEverything, mostPerPage, type Points, type SyncRun } from "./session.js";
+import { affectsAllResources, type DailyPoints, type DatedRun, maxPerPage, type SyncRun } from "./session.js";
 import { changesOf } from "./write.js";
 
 /**
@@ -16,13 +16,13 @@ import { changesOf } from "./write.js";
  * change in the middle of the run shows the next time.
  * @returns each day's totals as text, without days that have none; null if the API does not return any
  */
-export async function askFigures(run: DatedRun): Promise<ReadonlyMap<string, string> | null> {
+export async function requestDailyTotals(run: DatedRun): Promise<ReadonlyMap<string, string> | null> {
   const { reporter, resource, state } = run;
-  const { figures: declared } = resource.strategy;
+  const { dailyTotals: declared } = resource.strategy;
   if (!declared) return null;
   try {
     const days = new Map<string, string>();
-    for (const [day, point] of await askPoints(run, declared)) {
+    for (const [day, point] of await requestDailyPoints(run, declared)) {
       const names = [declared.count, ...declared.amounts];
       const totals = names.map((name) => Number(valueAt(point, [name])) || 0);
       if (totals.some(Boolean)) days.set(day, JSON.stringify(totals));
@@ -30,7 +30,7 @@ export async function askFigures(run: DatedRun): Promise<ReadonlyMap<string, str
     return days;
   } catch (error) {
     const isDown = error instanceof ApiUnavailable && error.everywhere;
-    const isRefused = error instanceof AnswerRefused || endsEverything(error);
+    const isRefused = error instanceof AnswerRefused || affectsAllResources(error);
     if (!(error instanceof BrandapiError) || isDown || isRefused) throw error;
     const level = state.dailyTotals().size > 0 ? "warn" : "note";
     reporter[level](
@@ -41,38 +41,41 @@ export async function askFigures(run: DatedRun): Promise<ReadonlyMap<string, str
 }
 
 /** Returns the points of every day by its name (`2026-01-31`). Resources that go by the same points ask once a run. */
-export async function askPoints(run: SyncRun, declared: DailyFigures): Promise<Points> {
-  const points = run.points.get(declared) ?? requestPoints(run, declared);
-  run.points.set(declared, points);
+export async function requestDailyPoints(run: SyncRun, declared: DailyTotals): Promise<DailyPoints> {
+  const points = run.dailyPoints.get(declared) ?? fetchDailyPoints(run, declared);
+  run.dailyPoints.set(declared, points);
   return await points;
 }
 
-async function requestPoints({ api, now, resource }: SyncRun, declared: DailyFigures): Promise<Points> {
+async function fetchDailyPoints(
+  { api, now, resource }: SyncRun,
+  declared: DailyTotals,
+): Promise<DailyPoints> {
   const query = { ...declared.query, end_date: formatInstant(now) };
   const { data } = await api.get(declared.path, query, resource.scope);
   const list = valueAt(data, [declared.points]);
   if (!Array.isArray(list))
     throw new UnexpectedAnswer(`The API's answer to ${declared.path} has no \`${declared.points}\`.`);
-  const days = list.map((point: Json): [string, Json] => [dayNameOf(point, declared), point]);
+  const days = list.map((point: Json): [string, Json] => [dayOfPoint(point, declared), point]);
   return new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
 }
 
 /** Returns the day of a point: `2026-01-31`. */
-export function dayNameOf(point: Json, { day }: DailyFigures): string {
+export function dayOfPoint(point: Json, { day }: DailyTotals): string {
   return String(valueAt(point, [day])).slice(0, "2026-01-31".length);
 }
 
 /** Drops the figures of the days that changed: if only a part of a day was read, its records are not those of its figures. */
-export function dropDays({ state }: DatedRun, changed: Range): void {
+export function dropDailyTotals({ state }: DatedRun, changed: Range): void {
   state.replaceDailyTotals(daysOf(changed), new Map());
 }
 
 /** Keeps the figures of the days that this run has read whole, in the transaction that covers what made them whole. */
-export function keepDays({ figures, row, state }: DatedRun, covers: Range): void {
+export function storeDailyTotals({ dailyTotals, row, state }: DatedRun, covers: Range): void {
   const read = join(state.coverage().filter(({ runId }) => runId === row.run_id));
   const around = read.filter((one) => touches(one, covers));
   const [part] = within(around, daysOf(covers));
-  if (figures && part) state.replaceDailyTotals(wholeDays(part), figures);
+  if (dailyTotals && part) state.replaceDailyTotals(wholeDays(part), dailyTotals);
 }
 
 function daysOf({ from, to }: Range): Range {
@@ -80,19 +83,19 @@ function daysOf({ from, to }: Range): Range {
 }
 
 /** Returns the covered days whose totals differ from those stored at their last reading, oldest first. */
-export function movedDays({
-  figures,
+export function changedDays({
+  dailyTotals,
   ignoresAmounts,
   state,
-}: Pick<DatedRun, "figures" | "ignoresAmounts" | "state">): string[] {
-  if (!figures) return [];
+}: Pick<DatedRun, "dailyTotals" | "ignoresAmounts" | "state">): string[] {
+  if (!dailyTotals) return [];
   const stored = state.dailyTotals();
   const covered = join(state.coverage());
   const differs = (day: string) => {
-    const difference = compareTotals(stored.get(day), figures.get(day));
+    const difference = compareTotals(stored.get(day), dailyTotals.get(day));
     return difference.count || (difference.amounts && !ignoresAmounts);
   };
-  const days = [...new Set([...stored.keys(), ...figures.keys()])];
+  const days = [...new Set([...stored.keys(), ...dailyTotals.keys()])];
   return days.filter((day) => differs(day) && holds(covered, dayRange(day))).sort();
 }
 
@@ -102,24 +105,24 @@ export function compareTotals(
   b: string | undefined,
 ): { count: boolean; amounts: boolean } {
   if (a === b) return { count: false, amounts: false };
-  const [count = 0, ...amounts] = totalsIn(a);
-  const [otherCount = 0, ...others] = totalsIn(b);
+  const [count = 0, ...amounts] = parseTotals(a);
+  const [otherCount = 0, ...others] = parseTotals(b);
   const length = Math.max(amounts.length, others.length);
   const isSame = (nth: number) => sameAmount(amounts[nth] ?? 0, others[nth] ?? 0);
   const nths = Array.from({ length }, (_, nth) => nth);
   return { count: count !== otherCount, amounts: !nths.every(isSame) };
 }
 
-function totalsIn(text: string | undefined): number[] {
+function parseTotals(text: string | undefined): number[] {
   return text === undefined ? [] : (JSON.parse(text) as number[]);
 }
 
 /** Returns days as ranges, oldest reading first. Days whose records fit on one page are read together. */
-export function rangesOfDays({ state }: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
+export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const ranges = days.map(dayRange).reduce<Range[]>((joined, day) => {
     const last = joined.at(-1);
     const isNear =
-      last && (day.from - last.to <= 1 || state.count({ from: last.from, to: day.to }) < mostPerPage);
+      last && (day.from - last.to <= 1 || state.count({ from: last.from, to: day.to }) < maxPerPage);
     if (isNear) last.to = day.to;
     else joined.push(day);
     return joined;
@@ -130,25 +133,25 @@ export function rangesOfDays({ state }: Pick<DatedRun, "state">, days: readonly 
 }
 
 /** The days whose amounts changed since they were read, although their number of records did not. */
-export interface AmountChanges {
+export interface AmountDrift {
   days: string[];
   /** How many days have totals of both readings. */
   compared: number;
 }
 
 /** A sample of old days has at most this many records, but at least one day. */
-const mostSampled = 500;
+const maxSampledRecords = 500;
 
 /**
  * Returns the days of which only the amounts changed, if they are more than half of all days that can be compared;
  * otherwise null. Amounts converted from another currency change on every day at once, without a change of records.
  */
-export function findAmountDrift({ figures, state }: DatedRun): AmountChanges | null {
+export function findAmountDrift({ dailyTotals, state }: DatedRun): AmountDrift | null {
   const covered = join(state.coverage());
   const days: string[] = [];
   let compared = 0;
   for (const [day, stored] of state.dailyTotals()) {
-    const now = figures?.get(day);
+    const now = dailyTotals?.get(day);
     if (now === undefined || !holds(covered, dayRange(day))) continue;
     compared += 1;
     const { amounts, count } = compareTotals(stored, now);
@@ -158,15 +161,15 @@ export function findAmountDrift({ figures, state }: DatedRun): AmountChanges | n
 }
 
 /** Returns the oldest of some days as ranges: old records rarely change, so a change of all amounts at once shows there. */
-export function oldestOf(run: DatedRun, days: readonly string[]): Range[] {
+export function sampleOldest(run: DatedRun, days: readonly string[]): Range[] {
   const sample: string[] = [];
   let records = 0;
   for (const day of days) {
     records += run.state.count(dayRange(day));
-    if (sample.length > 0 && records > mostSampled) break;
+    if (sample.length > 0 && records > maxSampledRecords) break;
     sample.push(day);
   }
-  return rangesOfDays(run, sample);
+  return groupDays(run, sample);
 }
 
 /**
@@ -175,15 +178,15 @@ export function oldestOf(run: DatedRun, days: readonly string[]): Range[] {
  * @param drift what `findAmountDrift` returned before the run read anything
  * @param left requests that may still be spent
  */
-export async function ignoreDrift(run: DatedRun, drift: AmountChanges, left: () => number): Promise<void> {
+export async function ignoreDrift(run: DatedRun, drift: AmountDrift, left: () => number): Promise<void> {
   const { clock, mirror, reporter, resource } = run;
-  const stillChanged = new Set(movedDays(run));
+  const stillChanged = new Set(changedDays(run));
   const days = drift.days.filter((day) => stillChanged.has(day));
   if (days.length === 0) return;
-  const ranges = oldestOf(run, days);
+  const ranges = sampleOldest(run, days);
   const before = differencesIn(run);
   for (const range of ranges) await readRange(run, range, left);
-  const unread = movedDays(run).filter((day) => stillChanged.has(day));
+  const unread = changedDays(run).filter((day) => stillChanged.has(day));
   const isSampleRead = !unread.some((day) => holds(ranges, dayRange(day)));
   if (unread.length === 0 || !isSampleRead || differencesIn(run) !== before) return;
   run.ignoresAmounts = true;
@@ -196,7 +199,7 @@ export async function ignoreDrift(run: DatedRun, drift: AmountChanges, left: () 
 }
 
 /** Says why amounts were not compared, as a clause. */
-export function driftText({ compared, days }: AmountChanges): string {
+export function driftText({ compared, days }: AmountDrift): string {
   return `amounts were not compared: they changed on ${days.length} of ${counted(compared, "day")} at once, without a change of records in the oldest of them`;
 }
 

@@ -4,47 +4,54 @@ import { dayOf, describe, everything, join, type Range } from "../util/ranges.js
 import { counted } from "../util/text.js";
 import { dayRange, instantOrNull } from "../util/times.js";
 import { audit } from "./audit.js";
-import { markedText, readByPage } from "./by-page.js";
-import { checksOf, count } from "./counts.js";
-import { askFigures, findAmountDrift, ignoreDrift, movedDays } from "./daily-totals.js";
+import { describeMarked, readByPage } from "./by-page.js";
+import { compareCount, countFilters } from "./counts.js";
+import { changedDays, findAmountDrift, ignoreDrift, requestDailyTotals } from "./daily-totals.js";
 import { type DatedPlan, planDated } from "./plan.js";
 import { readRange } from "./read.js";
-import { readMoved, reconcile } from "./reconcile.js";
+import { readChangedDays, reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
-import { budgetOf, type DatedRun, freshMs, type PlanStep, pagesFor, type Reader } from "./session.js";
+import {
+  type DatedRun,
+  type PlanStep,
+  pagesFor,
+  resumableMs,
+  type SyncStrategy,
+  startBudget,
+} from "./session.js";
 
 /** Newest first, filtered by a date: orders, content. The loop is described in `../README.md`. */
-export const dated: Reader<DatedStrategy> = {
+export const dated: SyncStrategy<DatedStrategy> = {
   async plan(run) {
     const steps: PlanStep[] = [];
     const { marked, ranges } = decide(run);
     for (const range of [...ranges, ...marked]) {
-      const { api } = await count(run, range);
+      const { api } = await compareCount(run, range);
       steps.push({ what: `${describe(range)}: ${counted(api, "record")}`, requests: pagesFor(api) });
     }
-    const { figures } = run.resource.strategy;
-    const what = figures ? "its proof: figures by day, and counts" : "its proof: counts";
-    return [...steps, { what, requests: (figures ? 1 : 0) + checksOf(run).length + 1, open: true }];
+    const { dailyTotals } = run.resource.strategy;
+    const what = dailyTotals ? "its proof: figures by day, and counts" : "its proof: counts";
+    return [...steps, { what, requests: (dailyTotals ? 1 : 0) + countFilters(run).length + 1, open: true }];
   },
 
   async read(run) {
-    const { options, shortfalls } = run;
+    const { options, incompleteReasons } = run;
     const { gaps, marked, ranges } = begin(run);
-    run.figures = await askFigures(run);
+    run.dailyTotals = await requestDailyTotals(run);
     const drift = findAmountDrift(run);
     for (const range of ranges) await readRange(run, range);
     for (const range of marked) await readByPage(run, range);
     await audit(run);
-    const left = budgetOf(run, options.budget);
+    const left = startBudget(run, options.budget);
     if (drift) await ignoreDrift(run, drift, left);
-    await readMoved(run, left);
+    await readChangedDays(run, left);
     await reconcile(run, left);
-    const moved = movedDays(run).length;
+    const moved = changedDays(run).length;
     if (moved > 0)
-      shortfalls.push(
+      incompleteReasons.push(
         `the API's figures moved on ${counted(moved, "day")} not read yet, which the next runs will read`,
       );
-    if (shortfalls.length === 0) removeMissing(run);
+    if (incompleteReasons.length === 0) removeMissing(run);
     warnOfGaps(run, gaps);
     warnOfMarked(run);
   },
@@ -54,7 +61,7 @@ function decide({ clock, mirror, now, options, resource, state }: DatedRun) {
   const coverage = state.coverage();
   const { runId: finishedId, until: finishedUntil } = finishedRuns(mirror, resource.name);
   const stopped = [...coverage, ...state.markedSlices()].filter(({ runId }) => runId > finishedId);
-  const resumed = stopped.filter(({ readAt }) => readAt >= clock.now() - freshMs);
+  const resumed = stopped.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
   // A record that a marked slice returned is not looked for at its date.
   const markedIds = state.markedIds();
   const missing = state.missing
@@ -98,7 +105,7 @@ function warnOfGaps({ reporter, resource: { name }, row, state }: DatedRun, gaps
 
 /** Warns of records whose dates are unreadable or outside the requested ones: a run that has any is not verified. */
 function warnOfMarked(run: DatedRun): void {
-  const text = markedText(run);
+  const text = describeMarked(run);
   if (text === null) return;
   run.isPartial = true;
   run.reporter.warn(

@@ -16,10 +16,10 @@ import {
 } from "../store/stored-record.js";
 import { counted } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
-import { countAll, planOf, readAll } from "./full.js";
-import { readList, whyIncomplete } from "./list-reading.js";
-import { guardRemovals } from "./removals.js";
-import { freshMs, progressed, type Reader, type SyncRun } from "./session.js";
+import { countList, planList, readCompleteList } from "./full.js";
+import { readList, whyIncomplete } from "./read-list.js";
+import { checkRemovals } from "./removals.js";
+import { reportProgress, resumableMs, type SyncRun, type SyncStrategy } from "./session.js";
 
 /** Requests at once: the API's budget counts requests, not connections. */
 const inFlight = 4;
@@ -62,7 +62,7 @@ export async function askEach<Item extends { id: number }>(
         failures.push(error);
         mirror.transaction(() => markDetailsOutdated(mirror, id));
       });
-      progressed(run, 0, items.length - next);
+      reportProgress(run, 0, items.length - next);
     }
   }
   const turns = await Promise.allSettled(Array.from({ length: inFlight }, takeTurns));
@@ -97,7 +97,7 @@ export async function syncResults(
     const ids = store.write(results, { readAt, context, keyPrefix: `${survey.key}/` });
     const before = readDetailIds(mirror, resource.name, parent).get(survey.askBy) ?? [];
     const gone = before.filter((id) => !ids.includes(id));
-    guardRemovals(run, gone.length, gone.length + ids.length);
+    checkRemovals(run, gone.length, gone.length + ids.length);
     store.remove(gone, readAt);
     markDetailsRead(mirror, survey.id, readAt);
   }
@@ -126,18 +126,18 @@ export async function syncResults(
 type DetailsRun = SyncRun<DetailsStrategy>;
 
 /** Every page of the list, then one request for each record whose details can have changed. */
-export const details: Reader<DetailsStrategy> = {
+export const details: SyncStrategy<DetailsStrategy> = {
   async plan(run) {
-    const listed = await countAll(run);
+    const listed = await countList(run);
     const known = parentsOf(run);
     const requests = known.filter(({ isDue }) => isDue).length + Math.max(0, (listed ?? 0) - known.length);
     const step = { what: `details of ${counted(requests, "record")}`, requests };
-    return [planOf(listed), ...(requests > 0 && run.options.details !== "none" ? [step] : [])];
+    return [planList(listed), ...(requests > 0 && run.options.details !== "none" ? [step] : [])];
   },
 
   async read(run) {
     const { options, resource } = run;
-    await readAll(run);
+    await readCompleteList(run);
     if (options.details === "none") {
       run.isPartial = true;
       return;
@@ -151,7 +151,9 @@ export const details: Reader<DetailsStrategy> = {
 /** Returns the mirrored records of a list that details can be asked for, in the order in which they came. */
 function parentsOf(run: DetailsRun): Parent[] {
   const { clock, mirror, options, resource } = run;
-  const freshSince = formatInstant(Math.max(finishedRuns(mirror, resource.name).at, clock.now() - freshMs));
+  const freshSince = formatInstant(
+    Math.max(finishedRuns(mirror, resource.name).at, clock.now() - resumableMs),
+  );
   const parents: Parent[] = [];
   for (const record of readPresentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, isOutdated } = record;
@@ -182,15 +184,15 @@ async function mergeDetails(run: DetailsRun, path: (id: string) => string): Prom
   const ask = async (parent: Parent) => await askDetails(run, parent, path(parent.askBy));
   const lost = await askEach(run, dueParents(run), ask);
   if (lost > 0)
-    run.shortfalls.push(`the API lists ${counted(lost, "record")}, but answers 404 for the details`);
+    run.incompleteReasons.push(`the API lists ${counted(lost, "record")}, but answers 404 for the details`);
 }
 
 async function askDetails(run: DetailsRun, parent: Parent, path: string): Promise<void> {
   const { api, mirror, resource, store } = run;
-  const { data, askedAt } = await api.get(path, {}, resource.scope);
+  const { data, requestedAt } = await api.get(path, {}, resource.scope);
   if (recordKey(resource, data, 0) !== parent.key)
     throw new UnexpectedAnswer(`The API's answer to ${path} is another record.`);
-  mirror.transaction(() => store.write([data], { readAt: formatInstant(askedAt), isDetail: true }));
+  mirror.transaction(() => store.write([data], { readAt: formatInstant(requestedAt), isDetail: true }));
 }
 
 /** Returns how many mirrored records have details that were not read since they came or changed. */

@@ -8,9 +8,9 @@ import { sameAmount } from "../util/amounts.js";
 import { dayOf, join, type Range, subtract, touches, within } from "../util/ranges.js";
 import { counted } from "../util/text.js";
 import { formatInstant, monthRange } from "../util/times.js";
-import { askPoints, dayNameOf } from "./daily-totals.js";
+import { dayOfPoint, requestDailyPoints } from "./daily-totals.js";
 import { floorOf } from "./plan.js";
-import { type Points, progressed, type Reader, type SyncRun } from "./session.js";
+import { type DailyPoints, reportProgress, type SyncRun, type SyncStrategy } from "./session.js";
 
 /** A request: a month of all hosts (null) or one, in buckets of a day, a week or a month. */
 interface Month extends Range {
@@ -22,23 +22,23 @@ interface Month extends Range {
  * One response per calendar month, because unique counts do not add up over days. Late orders and the filtering of bots
  * restate the past: a month whose days differ from the mirror's is read again.
  */
-export const monthly: Reader<MonthlyStrategy> = {
+export const monthly: SyncStrategy<MonthlyStrategy> = {
   async plan(run) {
-    const requests = dueMonths(run, await askPoints(run, run.resource.strategy.figures)).length;
+    const requests = dueMonths(run, await requestDailyPoints(run, run.resource.strategy.dailyTotals)).length;
     const days = { what: "each day's clicks, to learn which months moved", requests: 1 };
     return requests > 0 ? [{ what: counted(requests, "month"), requests }, days] : [days];
   },
 
   async read(run) {
     const { mirror, now, options, reporter, resource, row, state } = run;
-    const due = dueMonths(run, await askPoints(run, resource.strategy.figures));
+    const due = dueMonths(run, await requestDailyPoints(run, resource.strategy.dailyTotals));
     const asked = askedRange(run);
     if (isPlain(options)) mirror.transaction(() => state.setFloor(floorOf(options, state.floor())));
     else run.isPartial = true;
     if (options.perHost) reporter.note(`${resource.name}: ${counted(due.length, "request")}`);
     for (const [index, month] of due.entries()) {
       await readMonth(run, month);
-      progressed(run, 1, due.length - index - 1);
+      reportProgress(run, 1, due.length - index - 1);
     }
     if (isPlain(options)) coverIdleMonths(run, asked);
     if (due[0]) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
@@ -56,7 +56,7 @@ function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
  * another bucket, all of them in the range. Otherwise those that were never read, that the window overlapped when they
  * were last read, or whose points differ from the mirror's.
  */
-function dueMonths(run: SyncRun<MonthlyStrategy>, points: Points): Month[] {
+function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] {
   const { now, options, state } = run;
   const { full, groupBy, since, windowMs } = options;
   // A month that lost all its activity may have no points any more.
@@ -92,7 +92,7 @@ function coverIdleMonths({ mirror, now, row, state }: SyncRun, asked: Range): vo
   const between = within([asked], { from: first.from, to: last.to });
   mirror.transaction(() => {
     for (const range of subtract(between, covered))
-      state.cover({ range, ids: new Set(), askedAt: now, runId: row.run_id });
+      state.cover({ range, ids: new Set(), requestedAt: now, runId: row.run_id });
   });
 }
 
@@ -107,15 +107,15 @@ function hostsOf({ mirror, options }: SyncRun): (string | null)[] {
 }
 
 /** Returns the months of which some day's point differs from the mirror's. A day without activity may have zeros or no point. */
-function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: Points): Set<string> {
-  const { figures } = resource.strategy;
+function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: DailyPoints): Set<string> {
+  const { dailyTotals } = resource.strategy;
   const mirrored = new Map<string, Json>();
   for (const { value } of readPresentRecords(mirror, resource.name, "/day/#0"))
     for (const point of (valueAt(value, ["timeseries"]) ?? []) as Json[])
-      mirrored.set(dayNameOf(point, figures), point);
+      mirrored.set(dayOfPoint(point, dailyTotals), point);
   const isMoved = (day: string) => {
     const [was, is] = [mirrored.get(day) ?? null, points.get(day) ?? null];
-    return isIdle(was) ? !isIdle(is) : !samePoint(was, is, figures.amounts);
+    return isIdle(was) ? !isIdle(is) : !samePoint(was, is, dailyTotals.amounts);
   };
   const days = new Set([...mirrored.keys(), ...points.keys()]);
   return new Set([...days].filter(isMoved).map((day) => day.slice(0, 7)));
@@ -141,7 +141,7 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
   const { api, mirror, options, resource, row, state, store } = run;
   const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
   const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
-  const { data, askedAt } = await api.get(resource.path, query, resource.scope);
+  const { data, requestedAt } = await api.get(resource.path, query, resource.scope);
   const summary = valueAt(data, ["summary"]);
   if (typeof summary !== "object" || summary === null || !Array.isArray(valueAt(data, ["timeseries"])))
     throw new UnexpectedAnswer(
@@ -150,12 +150,13 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
   const [start, end] = [dayOf(from), dayOf(to)];
   mirror.transaction(() => {
     const written = store.write([data], {
-      readAt: formatInstant(askedAt),
+      readAt: formatInstant(requestedAt),
       context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
       keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
       touch: true,
     });
-    const covered = { from, to: Math.min(to, askedAt) };
-    if (isPlain(options)) state.cover({ range: covered, ids: new Set(written), askedAt, runId: row.run_id });
+    const covered = { from, to: Math.min(to, requestedAt) };
+    if (isPlain(options))
+      state.cover({ range: covered, ids: new Set(written), requestedAt, runId: row.run_id });
   });
 }

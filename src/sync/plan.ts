@@ -3,7 +3,7 @@ import { firstMs } from "../util/timestamp.js";
 import type { SyncOptions } from "./session.js";
 
 /** The part of a resource's memory that a plan depends on. */
-export interface Before {
+export interface PlanInput {
   coverage: readonly Covered[];
   /** The slices that are read by page number, as the last run left them. */
   marked: readonly Range[];
@@ -28,7 +28,7 @@ export interface DatedPlan {
   gaps: Range[];
 }
 
-type Asked = Pick<SyncOptions, "since" | "until" | "full" | "windowMs">;
+type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs">;
 
 /**
  * Decides what to read: pure.
@@ -39,7 +39,7 @@ type Asked = Pick<SyncOptions, "since" | "until" | "full" | "windowMs">;
  * 4. Marked slices are no gaps, and those that this touches are read by page number.
  * 5. Nothing below the floor is read. The floor is the oldest date that was ever asked for.
  */
-export function planDated(before: Before, asked: Asked, now: number): DatedPlan {
+export function planDated(before: PlanInput, asked: PlanOptions, now: number): DatedPlan {
   const { coverage, resumed, missing } = before;
   const floor = floorOf(asked, before.floor);
   const wanted = subtract(wantedRanges(before, asked, floor, now), resumed);
@@ -53,7 +53,7 @@ export function planDated(before: Before, asked: Asked, now: number): DatedPlan 
 }
 
 /** Returns the oldest date that was ever asked for, this run included. @param before the same of earlier runs */
-export function floorOf({ full, since }: Pick<Asked, "full" | "since">, before: number | null): number {
+export function floorOf({ full, since }: Pick<PlanOptions, "full" | "since">, before: number | null): number {
   const from = full ? Number.NEGATIVE_INFINITY : since;
   return Math.min(from ?? Number.POSITIVE_INFINITY, before ?? from ?? Number.NEGATIVE_INFINITY);
 }
@@ -64,8 +64,8 @@ export function earlier(ms: number, spanMs: number): number {
 }
 
 function wantedRanges(
-  { coverage, finishedUntil, marked }: Before,
-  asked: Asked,
+  { coverage, finishedUntil, marked }: PlanInput,
+  asked: PlanOptions,
   floor: number,
   now: number,
 ): Range[] {

@@ -3,28 +3,28 @@ import { countPresent, readPresentIds } from "../store/stored-record.js";
 import { formatInstant } from "../util/times.js";
 import { noteListTotals } from "./counts.js";
 import { full } from "./full.js";
-import { readList, whyIncomplete } from "./list-reading.js";
-import { guardRemovals } from "./removals.js";
-import type { Reader } from "./session.js";
+import { readList, whyIncomplete } from "./read-list.js";
+import { checkRemovals } from "./removals.js";
+import type { SyncStrategy } from "./session.js";
 
 /**
  * A ranking as it stands. It reorders while it is read, and several rows can have no host: a row is its place. The whole
  * is believed if rows and hosts are as many as the API counts, and is kept as it was ranked.
  */
-export const snapshot: Reader = {
+export const ranking: SyncStrategy = {
   plan: (run) => full.plan(run),
 
   async read(run) {
-    const { mirror, resource, row, shortfalls, state, store } = run;
+    const { mirror, resource, row, incompleteReasons, state, store } = run;
     const query = { sort: "sale_amount", order: "desc" };
     const list = await readList(run, { query, idOf: rankedHostId });
     noteListTotals(run, list.total);
     if (!list.isComplete)
-      return void shortfalls.push(`the ranking ${whyIncomplete({ ...list, repeated: [] })}`);
+      return void incompleteReasons.push(`the ranking ${whyIncomplete({ ...list, repeated: [] })}`);
     const items = [...list.records.values()].map(({ record }) => record);
     const present = countPresent(mirror, resource.name);
-    guardRemovals(run, Math.max(0, present - items.length), present);
-    const readAt = formatInstant(list.askedAt);
+    checkRemovals(run, Math.max(0, present - items.length), present);
+    const readAt = formatInstant(list.requestedAt);
     mirror.transaction(() => {
       const written = items.flatMap((record, position) =>
         store.write([record], { readAt, position, context: { position }, touch: true }),
@@ -33,8 +33,8 @@ export const snapshot: Reader = {
       const gone = readPresentIds(mirror, resource.name).filter((id) => !ids.has(id));
       store.remove(gone, readAt);
       saveRanking(mirror, readAt.slice(0, 10), readAt, items);
-      const range = { from: Number.NEGATIVE_INFINITY, to: list.askedAt };
-      state.cover({ range, ids, askedAt: list.askedAt, runId: row.run_id });
+      const range = { from: Number.NEGATIVE_INFINITY, to: list.requestedAt };
+      state.cover({ range, ids, requestedAt: list.requestedAt, runId: row.run_id });
     });
     noteListTotals(run, list.total);
   },

@@ -3,24 +3,24 @@ import type { DatedStrategy, Json, Query } from "../resources/resource.js";
 import { recordDate } from "../store/records.js";
 import type { Range } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
-import { readByPage, readSlice, settleCopies } from "./by-page.js";
+import { readByPage, readSlice, resolveCopies } from "./by-page.js";
 import { checkDates } from "./dates.js";
-import { type DatedRun, mostPerPage, progressed } from "./session.js";
+import { type DatedRun, maxPerPage, reportProgress } from "./session.js";
 import { WriteBatch } from "./write.js";
 
 /** The newest records of a range, at most a page. */
-export interface Newest {
+export interface NewestRecords {
   records: readonly Json[];
   /** Milliseconds since 1970: when it was requested. */
-  askedAt: number;
+  requestedAt: number;
   /** The API's number of records in the range. */
   total: number;
   /** True if it breaks A1, A2 or A3: then the range has to be read by page number. */
   isBroken: boolean;
   /** The dates that the response shows completely. Null if it shows no second completely: a dense second. */
-  covers: Range | null;
+  coveredRange: Range | null;
   /** How many of the records lie in these dates. */
-  shown: number;
+  coveredCount: number;
   /** The second of the oldest record, in milliseconds; the range's end if there is none. */
   oldest: number;
 }
@@ -29,20 +29,28 @@ export interface Newest {
  * Requests the newest records of a range. A response that is not full shows the complete range; a full one may cut the
  * second of its oldest record, and shows everything above it.
  */
-export async function readNewest(run: DatedRun, range: Range): Promise<Newest> {
+export async function readNewest(run: DatedRun, range: Range): Promise<NewestRecords> {
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy, range);
-  const query = { ...resource.query, ...dates, page: 1, per_page: mostPerPage };
+  const query = { ...resource.query, ...dates, page: 1, per_page: maxPerPage };
   const response = await api.get(resource.path, query, resource.scope);
-  const { items: records, askedAt, pagination } = firstPage(resource.path, response);
+  const { items: records, requestedAt, pagination } = firstPage(resource.path, response);
   const { per_page, total_items } = pagination;
   const { fault, seconds } = checkDates(resource, records, range);
   const oldest = seconds.at(-1) ?? range.to;
   const isCut = records.length >= per_page || records.length < total_items;
   const from = isCut && records.length > 0 ? oldest + 1_000 : range.from;
-  const covers = from <= range.to ? { from, to: range.to } : null;
-  const shown = seconds.filter((second) => second >= from).length;
-  return { records, askedAt, total: total_items, isBroken: fault !== null, covers, shown, oldest };
+  const coveredRange = from <= range.to ? { from, to: range.to } : null;
+  const coveredCount = seconds.filter((second) => second >= from).length;
+  return {
+    records,
+    requestedAt,
+    total: total_items,
+    isBroken: fault !== null,
+    coveredRange,
+    coveredCount,
+    oldest,
+  };
 }
 
 /**
@@ -79,33 +87,38 @@ export async function readRange(
     return response;
   };
   let to = range.to;
-  let coming: Promise<Newest> | null = request(to);
-  let previous: Newest | null = null;
+  let coming: Promise<NewestRecords> | null = request(to);
+  let previous: NewestRecords | null = null;
   /** The records of the last response's oldest second, which the next response is to show again. */
   let cut: readonly number[] = [];
   try {
     while (coming) {
-      const response: Newest = await coming;
-      const { covers, isBroken, oldest, shown, total } = response;
+      const response: NewestRecords = await coming;
+      const { coveredRange, isBroken, oldest, coveredCount, total } = response;
       // Another number of records is left than the last response has announced.
-      const doubted = previous?.covers && total !== previous.total - previous.shown ? previous : null;
+      const doubted =
+        previous?.coveredRange && total !== previous.total - previous.coveredCount ? previous : null;
       if (doubted || isBroken) batch.commit();
-      if (doubted?.covers && (await hidesRecords(run, doubted.covers, doubted.shown)))
-        return await readByPage(run, { from: range.from, to: doubted.covers.to }, left);
+      if (doubted?.coveredRange && (await hidesRecords(run, doubted.coveredRange, doubted.coveredCount)))
+        return await readByPage(run, { from: range.from, to: doubted.coveredRange.to }, left);
       if (isBroken) return await readByPage(run, { from: range.from, to }, left);
-      const from = covers?.from ?? oldest;
+      const from = coveredRange?.from ?? oldest;
       const requestNext = () => (from <= range.from || left() <= 0 ? null : request(from - 1));
-      if (covers) {
+      if (coveredRange) {
         const next = requestNext();
-        const { copies, ids } = await batch.write(response, covers, next);
+        const { copies, ids } = await batch.write(response, coveredRange, next);
         const settled = copies.filter(({ value }) => (recordDate(run.resource, value) ?? 0) >= from);
         if (settled.length > 0) {
           batch.commit();
-          await settleCopies(run, settled, response.askedAt);
+          await resolveCopies(run, settled, response.requestedAt);
         }
         const withdrawn = cut.filter((id) => !ids.includes(id)).length;
-        cut = ids.slice(shown - settled.length);
-        progressed(run, shown + withdrawn, next ? Math.ceil((total - shown) / mostPerPage) : 0);
+        cut = ids.slice(coveredCount - settled.length);
+        reportProgress(
+          run,
+          coveredCount + withdrawn,
+          next ? Math.ceil((total - coveredCount) / maxPerPage) : 0,
+        );
         coming = next;
         previous = response;
       } else {

@@ -1,21 +1,21 @@
 import { everything, join } from "../util/ranges.js";
 import {
   allRecords,
-  type Counted,
-  count,
-  countCovered,
-  countUnread,
-  differingIn,
+  bisect,
+  type CountComparison,
+  compareCount,
+  compareCovered,
+  compareUnread,
+  differingCounts,
   futureText,
-  halve,
-  splitFuture,
-  totalsOf,
+  separateFuture,
+  sumTotals,
 } from "./counts.js";
-import { movedDays, rangesOfDays } from "./daily-totals.js";
+import { changedDays, groupDays } from "./daily-totals.js";
 import { readRange } from "./read.js";
 import type { DatedRun } from "./session.js";
 
-const mostRounds = 4;
+const maxRounds = 4;
 
 /**
  * Counts all that is covered, and reads where a count differs, until all counts agree, at most four times. The last
@@ -23,25 +23,25 @@ const mostRounds = 4;
  * @param left requests that may still be spent
  */
 export async function reconcile(run: DatedRun, left: () => number): Promise<void> {
-  const { reporter, resource, row, shortfalls, state } = run;
+  const { reporter, resource, row, incompleteReasons, state } = run;
   let differing = await recount(run);
-  for (let round = 1; round <= mostRounds && differing.length > 0 && left() > 0; round += 1) {
+  for (let round = 1; round <= maxRounds && differing.length > 0 && left() > 0; round += 1) {
     for (const one of differing) await readDiffering(run, one, left);
     // A part of a day that changed says nothing of the rest of the day.
-    await readMoved(run, left);
+    await readChangedDays(run, left);
     differing = await recount(run);
   }
   const [covered, ...others] = join(state.coverage());
   const isCovered = covered?.from === Number.NEGATIVE_INFINITY && others.length === 0;
   const isAllRead = isCovered && state.markedSlices().length === 0;
-  if (isAllRead && differing.length === 0 && shortfalls.length === 0) {
+  if (isAllRead && differing.length === 0 && incompleteReasons.length === 0) {
     // Without a range (A11).
-    const whole = await count(run, everything);
+    const whole = await compareCount(run, everything);
     let beside = whole.api - (row.api_total ?? 0);
     if (beside > 0) {
-      const unread = await countUnread(run);
-      beside -= totalsOf(unread).api_total;
-      const { future } = await splitFuture(run, unread);
+      const unread = await compareUnread(run);
+      beside -= sumTotals(unread).api_total;
+      const { future } = await separateFuture(run, unread);
       if (future) reporter.note(`${resource.name}: ${futureText(future)}`);
     }
     // A record that came after the counts is no record beside the dates.
@@ -53,15 +53,15 @@ export async function reconcile(run: DatedRun, left: () => number): Promise<void
       );
     }
   }
-  for (const { api, check, mirror } of differing)
-    shortfalls.push(
-      `the API counts ${api} ${check === allRecords ? resource.name : check.name} and the mirror ${mirror}`,
+  for (const { api, filter, mirror } of differing)
+    incompleteReasons.push(
+      `the API counts ${api} ${filter === allRecords ? resource.name : filter.name} and the mirror ${mirror}`,
     );
 }
 
 /** Reads the days whose figures are not those of their last reading (A8), while the budget lasts. */
-export async function readMoved(run: DatedRun, left: () => number): Promise<void> {
-  for (const range of rangesOfDays(run, movedDays(run))) {
+export async function readChangedDays(run: DatedRun, left: () => number): Promise<void> {
+  for (const range of groupDays(run, changedDays(run))) {
     if (left() <= 0) return;
     await readRange(run, range, left);
   }
@@ -71,28 +71,28 @@ export async function readMoved(run: DatedRun, left: () => number): Promise<void
  * Counts all that is covered, trusts a distrusted filter again if it agrees by now, and notes the totals in the run's row.
  * @returns the counts that differ, without those of distrusted filters
  */
-async function recount(run: DatedRun): Promise<Counted[]> {
+async function recount(run: DatedRun): Promise<CountComparison[]> {
   const { mirror, row, state } = run;
-  const counts = await countCovered(run);
-  const wrong = differingIn(counts).map(({ check }) => check.name);
+  const counts = await compareCovered(run);
+  const wrong = differingCounts(counts).map(({ filter }) => filter.name);
   const distrusted = new Set([...state.distrusted()].filter((name) => wrong.includes(name)));
   if (distrusted.size < state.distrusted().size) mirror.transaction(() => state.setDistrusted(distrusted));
-  const differing = differingIn(counts, distrusted);
-  Object.assign(row, totalsOf(counts), { differing: differing.length });
+  const differing = differingCounts(counts, distrusted);
+  Object.assign(row, sumTotals(counts), { differing: differing.length });
   return differing;
 }
 
 /** Reads the parts of a range in which a count differs. */
-async function readDiffering(run: DatedRun, differing: Counted, left: () => number): Promise<void> {
-  const { mirror, shortfalls, state } = run;
-  const { check } = differing;
-  for await (const part of halve(run, differing, left)) {
+async function readDiffering(run: DatedRun, differing: CountComparison, left: () => number): Promise<void> {
+  const { mirror, incompleteReasons, state } = run;
+  const { filter } = differing;
+  for await (const part of bisect(run, differing, left)) {
     if (left() <= 0) return;
     const isWhole = (await readRange(run, part, left)) <= part.from;
-    if (check === allRecords || !isWhole || !(await isMeaningless(run, part))) continue;
-    mirror.transaction(() => state.setDistrusted([...state.distrusted(), check.name]));
-    shortfalls.push(
-      `the API's filter \`${check.name}\` does not count what its records say: it is no evidence until it does`,
+    if (filter === allRecords || !isWhole || !(await isMeaningless(run, part))) continue;
+    mirror.transaction(() => state.setDistrusted([...state.distrusted(), filter.name]));
+    incompleteReasons.push(
+      `the API's filter \`${filter.name}\` does not count what its records say: it is no evidence until it does`,
     );
     return;
   }
@@ -102,7 +102,7 @@ async function readDiffering(run: DatedRun, differing: Counted, left: () => numb
  * True if a filter does not count what its records say (A7): its number is the same before and after they were read, and
  * is not theirs. Another number says that something changed meanwhile, and nothing of the filter.
  */
-async function isMeaningless(run: DatedRun, before: Counted): Promise<boolean> {
-  const after = await count(run, before, before.check);
+async function isMeaningless(run: DatedRun, before: CountComparison): Promise<boolean> {
+  const after = await compareCount(run, before, before.filter);
   return after.api === before.api && after.mirror !== after.api;
 }

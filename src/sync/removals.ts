@@ -7,7 +7,7 @@ import type { SyncRun } from "./session.js";
  * Refuses implausible removals: of more than half of over 20 records, or of all.
  * @throws Incomplete unless `--accept-removals` was given
  */
-export function guardRemovals({ options, resource }: SyncRun, removals: number, present: number): void {
+export function checkRemovals({ options, resource }: SyncRun, removals: number, present: number): void {
   const isImplausible = removals > 0 && (removals === present || (present > 20 && removals > present / 2));
   if (isImplausible && !options.acceptRemovals)
     throw new Incomplete(
@@ -22,7 +22,7 @@ export function removeMissing(run: SyncRun): void {
   // A record that a marked slice returned is not gone, although the range of its date does not have it.
   const marked = state.markedIds();
   const ids = state.missing.all().flatMap(({ id }) => (marked.has(id) ? [] : id));
-  guardRemovals(run, ids.length, countPresent(mirror, resource.name));
+  checkRemovals(run, ids.length, countPresent(mirror, resource.name));
   if (ids.length > 0)
     mirror.transaction(() => {
       store.remove(ids, formatInstant(clock.now()));

@@ -12,20 +12,26 @@ import { dated } from "./dated.js";
 import { details } from "./details.js";
 import { full } from "./full.js";
 import { monthly } from "./monthly.js";
-import { snapshot } from "./ranking.js";
+import { ranking } from "./ranking.js";
 import { runLine } from "./run-line.js";
-import { endsEverything, type PlanStep, type Reader, type SyncRun, type SyncSession } from "./session.js";
+import {
+  affectsAllResources,
+  type PlanStep,
+  type SyncRun,
+  type SyncSession,
+  type SyncStrategy,
+} from "./session.js";
 
 /** How each kind of resource is read. */
-export const strategies: Record<Strategy["kind"], Reader> = {
+export const strategies: Record<Strategy["kind"], SyncStrategy> = {
   dated,
   details,
   full,
   monthly,
-  snapshot,
+  snapshot: ranking,
 } satisfies {
-  [Kind in Strategy["kind"]]: Reader<Strategy & { kind: Kind }>;
-} as Record<Strategy["kind"], Reader>;
+  [Kind in Strategy["kind"]]: SyncStrategy<Strategy & { kind: Kind }>;
+} as Record<Strategy["kind"], SyncStrategy>;
 
 /** Reads one resource into the mirror, and records the run however it ends: what ended it is in the result. */
 export async function syncResource(session: SyncSession, resource: Resource, named = true): Promise<RunEnd> {
@@ -36,12 +42,12 @@ export async function syncResource(session: SyncSession, resource: Resource, nam
     async work(row) {
       const run = openRun(session, resource, row, task);
       await strategies[resource.strategy.kind].read(run).catch((error: unknown) => {
-        if (named || !(error instanceof AccessForbidden) || endsEverything(error)) throw error;
+        if (named || !(error instanceof AccessForbidden) || affectsAllResources(error)) throw error;
         const isKnown = row.rows_read > 0 || wasRead(session.mirror, resource.name);
         throw isKnown ? lostAccess(resource, error) : error;
       });
       indexTables(session.mirror, resource);
-      if (run.shortfalls.length > 0) throw incomplete(resource, run.shortfalls);
+      if (run.incompleteReasons.length > 0) throw incomplete(resource, run.incompleteReasons);
       row.verified = !run.isPartial;
       comparesTotals = !lacksTotals(run);
       floor = instantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
@@ -93,11 +99,11 @@ export function openRun(
       since: since === undefined ? undefined : startOfSecond(since),
       until: until === undefined ? undefined : startOfSecond(until + 1) - 1,
     },
-    figures: null,
+    dailyTotals: null,
     ignoresAmounts: false,
-    pages: 0,
+    responses: 0,
     isPartial: false,
-    shortfalls: [],
+    incompleteReasons: [],
     store: openRecords(session.mirror, resource, {
       run: row,
       reporter: session.reporter,
@@ -108,8 +114,12 @@ export function openRun(
 }
 
 /** True if the API offers daily totals of a resource, and this run could not compare them. */
-function lacksTotals({ figures, ignoresAmounts, resource: { strategy } }: SyncRun): boolean {
-  return strategy.kind === "dated" && strategy.figures !== undefined && (figures === null || ignoresAmounts);
+function lacksTotals({ dailyTotals, ignoresAmounts, resource: { strategy } }: SyncRun): boolean {
+  return (
+    strategy.kind === "dated" &&
+    strategy.dailyTotals !== undefined &&
+    (dailyTotals === null || ignoresAmounts)
+  );
 }
 
 function outcomeOf(error: unknown, named: boolean): Outcome {

@@ -1,7 +1,7 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock } from "../deps.js";
 import { AccessForbidden, BrandapiError, KeyRejected, Stopped } from "../errors.js";
-import type { DailyFigures, DatedStrategy, Json, Resource, Strategy } from "../resources/resource.js";
+import type { DailyTotals, DatedStrategy, Json, Resource, Strategy } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import type { RecordWriter } from "../store/records.js";
 import type { Run } from "../store/runs.js";
@@ -40,7 +40,7 @@ export const defaultOptions: SyncOptions = {
 };
 
 /** The API's points by day (`YYYY-MM-DD`). */
-export type Points = ReadonlyMap<string, Json>;
+export type DailyPoints = ReadonlyMap<string, Json>;
 
 /** All that an engine works with: the mirror, the API and the options of one command. */
 export interface SyncSession {
@@ -52,7 +52,7 @@ export interface SyncSession {
   reporter: Reporter;
   options: SyncOptions;
   /** The points by day that were asked for so far: resources that go by the same ones ask once. */
-  points: Map<DailyFigures, Promise<Points>>;
+  dailyPoints: Map<DailyTotals, Promise<DailyPoints>>;
 }
 
 /** A session at work on one resource, with its memory, and the row of `sync_runs` that it fills. */
@@ -66,15 +66,15 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   readonly store: RecordWriter;
   readonly state: SyncState;
   /** The API's figures of each day as text, asked for before anything was read; null if the API gave none. */
-  figures: ReadonlyMap<string, string> | null;
+  dailyTotals: ReadonlyMap<string, string> | null;
   /** True if the amounts of the daily totals changed on most days at once without a change of records: only counts are compared. */
   ignoresAmounts: boolean;
   /** Requests answered so far, for the progress bar. */
-  pages: number;
+  responses: number;
   /** True if the run read a part only, or cannot prove what it read: it is not `verified`. */
   isPartial: boolean;
   /** Clauses that say what the run could not do: each makes it incomplete. */
-  shortfalls: string[];
+  incompleteReasons: string[];
 }
 
 export type DatedRun = SyncRun<DatedStrategy>;
@@ -88,7 +88,7 @@ export interface PlanStep {
 }
 
 /** A way to read a resource. */
-export interface Reader<How extends Strategy = Strategy> {
+export interface SyncStrategy<How extends Strategy = Strategy> {
   /** Returns the steps of `read` and the requests they would take; asks the API for counts only. */
   plan(run: SyncRun<How>): Promise<PlanStep[]>;
   /** Reads. A shortfall is noted in the run; an error is thrown. */
@@ -96,31 +96,31 @@ export interface Reader<How extends Strategy = Strategy> {
 }
 
 /** A run goes on with an answer that a stopped one has read no longer ago than this, in milliseconds. */
-export const freshMs = 3_600_000;
+export const resumableMs = 3_600_000;
 
 /** Records on a page. Source: the API document, "Limits". */
-export const mostPerPage = 100;
+export const maxPerPage = 100;
 
 /** Returns the requests that a number of records takes. */
 export function pagesFor(records: number): number {
-  return Math.max(1, Math.ceil(records / mostPerPage));
+  return Math.max(1, Math.ceil(records / maxPerPage));
 }
 
 /** Returns a function that says how many of so many requests, from now on, are left. */
-export function budgetOf({ api }: Pick<SyncRun, "api">, requests: number): () => number {
+export function startBudget({ api }: Pick<SyncRun, "api">, requests: number): () => number {
   const end = api.stats.requests + requests;
   return () => end - api.stats.requests;
 }
 
 /** Counts an answer and its rows. @param left requests still to come, as far as known */
-export function progressed(run: SyncRun, rows: number, left: number): void {
-  run.pages += 1;
+export function reportProgress(run: SyncRun, rows: number, left: number): void {
+  run.responses += 1;
   run.row.rows_read += rows;
-  run.task.update({ done: run.pages, total: run.pages + Math.max(0, left) });
+  run.task.update({ done: run.responses, total: run.responses + Math.max(0, left) });
 }
 
 /** True if each other resource would end the same way: the key, this machine's address, a signal, a defect. */
-export function endsEverything(error: unknown): boolean {
+export function affectsAllResources(error: unknown): boolean {
   const isAddress = error instanceof AccessForbidden && error.everywhere;
   return (
     isAddress || error instanceof KeyRejected || error instanceof Stopped || !(error instanceof BrandapiError)

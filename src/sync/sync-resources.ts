@@ -3,7 +3,7 @@ import type { Resource } from "../resources/resource.js";
 import { blankRun, lastGood, type Run, type RunEnd, recordRun, wasRead } from "../store/runs.js";
 import { formatInstant } from "../util/times.js";
 import { lostAccess, syncResource } from "./run.js";
-import { endsEverything, type SyncSession } from "./session.js";
+import { affectsAllResources, type SyncSession } from "./session.js";
 
 export interface Failure {
   resource: Resource;
@@ -11,11 +11,11 @@ export interface Failure {
 }
 
 /** The ends of the runs of several resources. */
-export interface Ended {
+export interface ResourceResults {
   failures: Failure[];
   succeeded: number;
   /** Left alone, because the API had stopped answering at all. */
-  unasked: readonly Resource[];
+  notTried: readonly Resource[];
 }
 
 /**
@@ -23,23 +23,23 @@ export interface Ended {
  * A resource that the key or the plan never allowed is left out, unless the person named it (`named`).
  * @throws KeyRejected, a refusal of this machine's address, and Stopped at once: the rest would end the same way
  */
-export async function workThrough(
+export async function forEachResource(
   { mirror }: Pick<SyncSession, "mirror">,
   { due, named }: { due: readonly Resource[]; named: boolean },
   work: (resource: Resource) => Promise<void>,
-): Promise<Ended> {
-  const ended: Ended = { failures: [], succeeded: 0, unasked: [] };
+): Promise<ResourceResults> {
+  const ended: ResourceResults = { failures: [], succeeded: 0, notTried: [] };
   for (const [index, resource] of due.entries())
     try {
       await work(resource);
       ended.succeeded += 1;
     } catch (error) {
-      if (endsEverything(error)) throw error;
+      if (affectsAllResources(error)) throw error;
       if (named || !(error instanceof AccessForbidden)) ended.failures.push({ resource, error });
       else if (wasRead(mirror, resource.name))
         ended.failures.push({ resource, error: lostAccess(resource, error) });
       if (!(error instanceof ApiUnavailable && error.everywhere)) continue;
-      ended.unasked = due.slice(index + 1);
+      ended.notTried = due.slice(index + 1);
       break;
     }
   return ended;
@@ -59,11 +59,11 @@ export async function syncResources(
   session: SyncSession,
   chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
   finished: (run: Run) => void,
-): Promise<Ended> {
+): Promise<ResourceResults> {
   const { clock, mirror, reporter } = session;
   const due = smallFirst(chosen.allowed);
   reporter.expect(due.map(({ name }) => ({ name, requests: lastGood(mirror, name)?.requests })));
-  const ended = await workThrough(session, { due, named: chosen.named }, async (resource) => {
+  const ended = await forEachResource(session, { due, named: chosen.named }, async (resource) => {
     const { run, error } = await syncResource(session, resource, chosen.named);
     finished(run);
     // The run is in the mirror however it ended; its error goes to `workThrough`, and from there to the exit code.

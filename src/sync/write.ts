@@ -3,9 +3,9 @@ import type { RecordWriter } from "../store/records.js";
 import type { RangeRecords } from "../store/sync-state.js";
 import type { Range } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
-import { dropDays, keepDays } from "./daily-totals.js";
-import { type ListRecord, responsesOf } from "./list-reading.js";
-import type { Newest } from "./read.js";
+import { dropDailyTotals, storeDailyTotals } from "./daily-totals.js";
+import type { NewestRecords } from "./read.js";
+import { groupByResponse, type ListRecord } from "./read-list.js";
 import type { DatedRun } from "./session.js";
 
 /** Answers that come faster than they are written share a transaction of at most so many milliseconds. */
@@ -29,14 +29,19 @@ export class WriteBatch {
   constructor(private readonly run: DatedRun) {}
 
   /** Writes one response completely, or nothing of it. Commits unless the next response comes at once. */
-  async write(answer: Newest, covers: Range, next: Promise<unknown> | null): Promise<Written> {
+  async write(answer: NewestRecords, covers: Range, next: Promise<unknown> | null): Promise<Written> {
     const { clock, mirror, row } = this.run;
     // The next request goes out first: it is answered while this answer is written.
     for (let turn = 0; next && turn < turnsToSend; turn += 1) await clock.sleep(0);
     if (!this.#commit) this.#openedAt = clock.monotonic();
     this.#commit ??= beginTransaction(mirror);
     const written = mirror.transaction(() => this.#writeRecords(answer, covers));
-    this.#shown ??= { range: { ...covers }, ids: new Set(), askedAt: answer.askedAt, runId: row.run_id };
+    this.#shown ??= {
+      range: { ...covers },
+      ids: new Set(),
+      requestedAt: answer.requestedAt,
+      runId: row.run_id,
+    };
     this.#shown.range.from = covers.from;
     for (const id of written.ids) this.#shown.ids.add(id);
     const isOld = clock.monotonic() - this.#openedAt >= longestMs;
@@ -44,12 +49,12 @@ export class WriteBatch {
     return written;
   }
 
-  #writeRecords({ records, askedAt }: Newest, covers: Range): Written {
+  #writeRecords({ records, requestedAt }: NewestRecords, covers: Range): Written {
     const { state, store } = this.run;
     const before = changesOf(this.run);
-    const written = store.writeNewest(records, { readAt: formatInstant(askedAt) });
+    const written = store.writeNewest(records, { readAt: formatInstant(requestedAt) });
     state.missing.delete(written.ids);
-    if (changesOf(this.run) > before) dropDays(this.run, covers);
+    if (changesOf(this.run) > before) dropDailyTotals(this.run, covers);
     return written;
   }
 
@@ -68,8 +73,8 @@ export class WriteBatch {
 
 /** Writes the records of a list with dates, those of one response together. */
 export function writeList({ store }: DatedRun, records: readonly ListRecord[]): Written {
-  const responses = responsesOf(records).map(({ items, askedAt }) =>
-    store.writeNewest(items, { readAt: formatInstant(askedAt) }),
+  const responses = groupByResponse(records).map(({ items, requestedAt }) =>
+    store.writeNewest(items, { readAt: formatInstant(requestedAt) }),
   );
   return {
     ids: responses.flatMap(({ ids }) => ids),
@@ -79,8 +84,8 @@ export function writeList({ store }: DatedRun, records: readonly ListRecord[]): 
 
 /** Covers dates, and keeps the figures of the days that are whole by now. */
 export function cover(run: DatedRun, shown: RangeRecords): void {
-  if (run.state.cover(shown) > 0) dropDays(run, shown.range);
-  keepDays(run, shown.range);
+  if (run.state.cover(shown) > 0) dropDailyTotals(run, shown.range);
+  storeDailyTotals(run, shown.range);
 }
 
 /** Returns how many records of the mirror the run has changed. */

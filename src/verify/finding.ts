@@ -1,5 +1,5 @@
 import type { Run } from "../store/runs.js";
-import type { Claim } from "./claims.js";
+import type { Evidence } from "./evidence.js";
 
 /** The verdict on a calendar month; on everything, if a resource has no dates. */
 export interface MonthResult {
@@ -13,7 +13,7 @@ export interface MonthResult {
 }
 
 /** One resource's verdict: a line of `verify --json`. */
-export interface Verdict extends Totals {
+export interface Verdict extends CountTotals {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
   months: MonthResult[];
@@ -32,21 +32,21 @@ export interface Verdict extends Totals {
   /** The run of a repair, and the rows that it has written. */
   mended?: Pick<Run, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
   /** Returns each number that the verdict goes by, and what it does not prove. */
-  claims?: () => Claim[];
+  claims?: () => Evidence[];
 }
 
 /** The counts of a proof: as in `sync_runs`. */
-export type Totals = Pick<Run, "api_total" | "mirror_total" | "differing">;
+export type CountTotals = Pick<Run, "api_total" | "mirror_total" | "differing">;
 
 /** A verdict before its requests are known. */
-export type Finding = Omit<Verdict, "requests">;
+export type VerificationResult = Omit<Verdict, "requests">;
 
 export function unprovenMonth(month: string, why: string): MonthResult {
   return { month, state: "unproven", why, read_at: null };
 }
 
 /** The verdict where nothing could be compared. */
-export function unproven(resource: string, why: string): Finding {
+export function unprovenResult(resource: string, why: string): VerificationResult {
   const months = [unprovenMonth("all", why)];
   const uncounted = { api_total: null, mirror_total: null, differing: null };
   return { resource, state: "unproven", months, blind_spot: "", ...uncounted };

@@ -1,18 +1,18 @@
 import { openRecordComparison } from "../store/change-log.js";
 import { countPresent, recordKey } from "../store/stored-record.js";
-import { readList, whyIncomplete } from "../sync/list-reading.js";
+import { readList, whyIncomplete } from "../sync/read-list.js";
 import type { SyncRun } from "../sync/session.js";
 import { everything } from "../util/ranges.js";
 import { counted } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
-import { claimOf, listClaim } from "./claims.js";
-import type { Finding, MonthResult } from "./finding.js";
+import { createEvidence, listEvidence } from "./evidence.js";
+import type { MonthResult, VerificationResult } from "./finding.js";
 
 /**
  * Proves a resource that the API cannot filter: the list is read and compared with the mirror. Nothing is written.
  * @param details how many records have details that were not read since they changed; null: they have none
  */
-export async function verifyList(run: SyncRun, details: number | null): Promise<Finding> {
+export async function verifyList(run: SyncRun, details: number | null): Promise<VerificationResult> {
   const { clock, mirror, resource } = run;
   const list = await readList(run);
   const compare = openRecordComparison(mirror, resource);
@@ -51,8 +51,8 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
     unread,
     unsettled: !list.isComplete,
     claims: () => [
-      listClaim(run, list, { mirror: here, agrees, note: why }),
-      ...(blind_spot === "" ? [] : [claimOf(run, "blind spot", everything, unseen)]),
+      listEvidence(run, list, { mirror: here, agrees, note: why }),
+      ...(blind_spot === "" ? [] : [createEvidence(run, "blind spot", everything, unseen)]),
     ],
   };
 }

@@ -6,13 +6,13 @@ import { SyncState } from "../store/sync-state.js";
 import { compareTables, differenceText, saveTableCheck, type TableDifference } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
 import { openRun, syncResource, warnOfUnexpectedValues } from "../sync/run.js";
-import { endsEverything, type SyncRun, type SyncSession } from "../sync/session.js";
+import { affectsAllResources, type SyncRun, type SyncSession } from "../sync/session.js";
 import { reasonOf } from "../util/failures.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { formatInstant } from "../util/times.js";
-import { restatedClaim } from "./claims.js";
 import { verifyDated } from "./dated-check.js";
-import { type Finding, unproven, type Verdict } from "./finding.js";
+import { restatedEvidence } from "./evidence.js";
+import { unprovenResult, type Verdict, type VerificationResult } from "./finding.js";
 import { verifyList } from "./list-check.js";
 
 /** How a resource's tables stand to its records: part of a line of `verify --json`. */
@@ -43,7 +43,7 @@ export function proveTables(
 }
 
 interface Proof<How extends Strategy = Strategy> {
-  prove(run: SyncRun<How>): Promise<Finding>;
+  prove(run: SyncRun<How>): Promise<VerificationResult>;
 }
 
 /** How each strategy's records are proven; null: the API restates them at any time, and nothing can be proven. */
@@ -76,9 +76,9 @@ export async function verifyResource(
   const { error: tableError, ...tables } = proveTables(session, resource, repair);
   let error: unknown = null;
   const finding = await verifyRecords(session, resource, repair, tableError).catch((caught: unknown) => {
-    if (endsEverything(caught)) throw caught;
+    if (affectsAllResources(caught)) throw caught;
     error = caught;
-    return unproven(resource.name, hideKeys(reasonOf(caught), session.keys));
+    return unprovenResult(resource.name, hideKeys(reasonOf(caught), session.keys));
   });
   // A repair has warned already.
   if (!finding.mended) warnOfUnexpectedValues(session, resource);
@@ -89,7 +89,10 @@ export async function verifyResource(
 }
 
 /** Returns the state of a resource by that of its records and that of its tables. */
-function worse(records: Finding["state"], tables: TableFinding["state"]): Finding["state"] {
+function worse(
+  records: VerificationResult["state"],
+  tables: TableFinding["state"],
+): VerificationResult["state"] {
   if (tables === "different") return tables;
   return records === "proven" ? tables : records;
 }
@@ -100,18 +103,18 @@ async function verifyRecords(
   resource: Resource,
   repair: boolean,
   tableError: string | null,
-): Promise<Finding> {
+): Promise<VerificationResult> {
   const proof = proofs[resource.strategy.kind];
   if (!proof) return restated(session, resource);
   const verdict = await recordProof(session, resource, proof, tableError);
   if (!repair || (verdict.state !== "different" && !verdict.unread)) return verdict;
   const used = new SyncState(session.mirror, resource.name).lastOptions();
   const options = { ...session.options, budget: Number.POSITIVE_INFINITY, ...used };
-  const { run, error } = await syncResource({ ...session, options, points: new Map() }, resource);
+  const { run, error } = await syncResource({ ...session, options, dailyPoints: new Map() }, resource);
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // The second proof reports by month what could not be mended.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
-  const after = await recordProof({ ...session, points: new Map() }, resource, proof, tableError);
+  const after = await recordProof({ ...session, dailyPoints: new Map() }, resource, proof, tableError);
   const { run_id, rows_new, rows_changed, rows_removed } = run;
   const mended = { run_id, rows_new, rows_changed, rows_removed };
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, mended };
@@ -123,8 +126,8 @@ async function recordProof(
   resource: Resource,
   { prove }: Proof,
   tableError: string | null,
-): Promise<Finding> {
-  let finding: Finding | undefined;
+): Promise<VerificationResult> {
+  let finding: VerificationResult | undefined;
   const task = session.reporter.begin({ name: resource.name });
   const { error } = await recordRun(session, resource.name, {
     async work(row) {
@@ -145,7 +148,10 @@ async function recordProof(
 }
 
 /** Returns what a proof found, a clause each. */
-function findingsOf({ resource, months, unread, unsettled }: Finding, tableError: string | null): string[] {
+function findingsOf(
+  { resource, months, unread, unsettled }: VerificationResult,
+  tableError: string | null,
+): string[] {
   const differing = months.filter(({ state }) => state === "different").map(({ month }) => month);
   const more = differing.length > 3 ? ` and ${differing.length - 3} more` : "";
   const named = `${differing.slice(0, 3).join(", ")}${more}`;
@@ -158,9 +164,9 @@ function findingsOf({ resource, months, unread, unsettled }: Finding, tableError
   ].flat();
 }
 
-function restated(session: SyncSession, resource: Resource): Finding {
+function restated(session: SyncSession, resource: Resource): VerificationResult {
   const why =
     "the API restates these figures at any time: the mirror has them as they were when they were last read";
-  const claims = () => [restatedClaim(openRun(session, resource))];
-  return { ...unproven(resource.name, why), claims };
+  const claims = () => [restatedEvidence(openRun(session, resource))];
+  return { ...unprovenResult(resource.name, why), claims };
 }

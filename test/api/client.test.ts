@@ -20,7 +20,7 @@ it("asks below the base URL with the key in its header only, and says when", asy
     data: [{ id: "a" }],
     items: [{ id: "a" }],
     pagination: null,
-    askedAt: Date.parse("2026-10-20T12:00:00Z"),
+    requestedAt: Date.parse("2026-10-20T12:00:00Z"),
     date: Date.parse("2026-10-20T12:00:07Z"),
   });
   expect(api.stats).toEqual({ requests: 1, retries: 0 });

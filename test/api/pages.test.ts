@@ -138,7 +138,7 @@ describe("pages", () => {
         asked.push(Number(page));
         const items = [Number(page)];
         const date = null;
-        return { data: items, items, pagination: pagination(Number(page), 1, 10_010), askedAt: 0, date };
+        return { data: items, items, pagination: pagination(Number(page), 1, 10_010), requestedAt: 0, date };
       },
     };
     let last = 0;
@@ -148,6 +148,6 @@ describe("pages", () => {
 });
 
 it("the first page alone is refused if it is another", () => {
-  const answer = { data: [], items: [], pagination: pagination(2, 1, 2), askedAt: 0, date: null };
+  const answer = { data: [], items: [], pagination: pagination(2, 1, 2), requestedAt: 0, date: null };
   expect(() => firstPage("/orders", answer)).toThrow("is page 2 where page 1 was asked for");
 });

@@ -192,7 +192,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         keys: deps.keys,
         reporter: silentReporter,
         options: { ...defaultOptions, ...flags },
-        points: new Map(),
+        dailyPoints: new Map(),
       });
       client.close();
       const select = "SELECT verified FROM sync_runs WHERE resource = ? ORDER BY run_id DESC";

@@ -6,8 +6,8 @@ import { mirrorForTest } from "./record-mirror.js";
 test("neighbours that one run read are one range, as old as the older; a newer reading lies over the older", async () => {
   const mirror = await mirrorForTest();
   const state = new SyncState(mirror, orders.name);
-  const cover = (from: number, to: number, askedAt: number, runId: number) =>
-    state.cover({ range: { from, to }, ids: new Set(), askedAt, runId });
+  const cover = (from: number, to: number, requestedAt: number, runId: number) =>
+    state.cover({ range: { from, to }, ids: new Set(), requestedAt, runId });
   cover(2_000, 2_999, 70_000, 1);
   cover(1_000, 1_999, 60_000, 1);
   cover(2_500, 3_999, 90_000, 2);

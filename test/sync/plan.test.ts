@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { SyncState } from "../../src/store/sync-state.js";
-import { rangesOfDays } from "../../src/sync/daily-totals.js";
-import { type Before, planDated } from "../../src/sync/plan.js";
+import { groupDays } from "../../src/sync/daily-totals.js";
+import { type PlanInput, planDated } from "../../src/sync/plan.js";
 import { dayOf } from "../../src/util/ranges.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { orderAt } from "../support/records.js";
@@ -13,7 +13,7 @@ const now = 1_000 * day - 1;
 /** Days 0 to 1000 stand for dates. */
 const days = (from: number, to: number) => ({ from: from === first ? first : from * day, to: to * day - 1 });
 const read = (from: number, to: number, runId = 1) => ({ ...days(from, to), readAt: now - day, runId });
-const before = (given: Partial<Before>): Before => ({
+const before = (given: Partial<PlanInput>): PlanInput => ({
   coverage: [],
   marked: [],
   floor: null,
@@ -24,7 +24,7 @@ const before = (given: Partial<Before>): Before => ({
 });
 const asked = { full: false, windowMs: 30 * day };
 
-const table: [what: string, before: Before, options: object, ranges: object[], gaps: object[]][] = [
+const table: [what: string, before: PlanInput, options: object, ranges: object[], gaps: object[]][] = [
   ["a first run reads everything", before({}), {}, [days(first, 1000)], []],
   ["a first --since is a floor", before({}), { since: 900 * day }, [days(900, 1000)], []],
   [
@@ -134,14 +134,14 @@ test("days are read together if they touch or fit on one page, and those of the 
       Array.from({ length: count }, (_, n) => orderAt(`${at}-${n}`, at * day + n)),
     );
   const ids = new Set(Array.from({ length: 400 }, (_, n) => n));
-  for (const [from, to, askedAt] of [
+  for (const [from, to, requestedAt] of [
     [101, 102, 1],
     [102, 110, 9],
     [110, 120, 5],
     [120, 130, 3],
   ] as const)
-    state.cover({ range: days(from, to), ids, askedAt, runId: askedAt });
+    state.cover({ range: days(from, to), ids, requestedAt, runId: requestedAt });
   const moved = [101, 103, 110, 111, 120].map((at) => dayOf(at * day));
-  expect(rangesOfDays({ state }, moved)).toEqual([days(101, 104), days(120, 121), days(110, 112)]);
+  expect(groupDays({ state }, moved)).toEqual([days(101, 104), days(120, 121), days(110, 112)]);
   mirror.db.close();
 });

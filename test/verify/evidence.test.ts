@@ -2,14 +2,14 @@ import { exec, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { resources } from "../../src/resources/registry.js";
-import type { Claim } from "../../src/verify/claims.js";
+import type { Evidence } from "../../src/verify/evidence.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, fileAt, noon, orderAt, ordersBefore } from "../support/records.js";
 
-async function evidenceOf(brand: TestBrand, command: string): Promise<Claim[]> {
+async function evidenceOf(brand: TestBrand, command: string): Promise<Evidence[]> {
   const { out } = await brand.run(`verify ${command} --json --evidence`);
   const lines = out.split("\n").filter((line) => line.startsWith('{"resource"'));
-  return lines.flatMap((line) => (JSON.parse(line) as { evidence: Claim[] }).evidence);
+  return lines.flatMap((line) => (JSON.parse(line) as { evidence: Evidence[] }).evidence);
 }
 
 const installed = ["sqlite3", "jq"].filter((name) => spawnSync(name, ["--version"]).status === 0);

@@ -2,18 +2,18 @@ import type { Query, Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { finishedRuns } from "../store/runs.js";
 import { countPresent } from "../store/stored-record.js";
-import type { Counted } from "../sync/counts.js";
-import { type AmountChanges, driftText } from "../sync/daily-totals.js";
-import type { List } from "../sync/list-reading.js";
+import type { CountComparison } from "../sync/counts.js";
+import { type AmountDrift, driftText } from "../sync/daily-totals.js";
 import { earlier } from "../sync/plan.js";
 import { rangeQuery } from "../sync/read.js";
+import type { List } from "../sync/read-list.js";
 import type { DatedRun, SyncRun } from "../sync/session.js";
 import { dayOf, everything, join, type Range, wholeDays } from "../util/ranges.js";
 import { dayMs, instantOrNull } from "../util/times.js";
-import type { Evidence } from "./dated-check.js";
+import type { DatedComparison } from "./dated-check.js";
 
 /** Prints the API's count of a list. */
-export const totalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
+export const printTotalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
 
 /**
  * Returns a curl line whose output is one number. The key and the base URL stay variables of the shell, and the shell's
@@ -44,7 +44,7 @@ export function countingSql({ date, table }: Resource, { from, to }: Range, also
 }
 
 /** A number of the API beside the mirror's, and the two lines that print them: a member of `evidence`. */
-export interface Claim {
+export interface Evidence {
   resource: string;
   check: string;
   /** ISO 8601; null: without an end. */
@@ -65,66 +65,76 @@ const counts = { api: null, mirror: null, agrees: null, asked_at: null };
 const words = { request: null, sql: null, note: null };
 
 /** @param known.sql what the line for the sqlite3 shell selects */
-export function claimOf(run: SyncRun, check: string, range: Range, known: Partial<Claim>): Claim {
+export function createEvidence(
+  run: SyncRun,
+  check: string,
+  range: Range,
+  known: Partial<Evidence>,
+): Evidence {
   const dates = { from: instantOrNull(range.from), to: instantOrNull(range.to) };
   const sql = known.sql ? sqliteLine(run.mirror, known.sql) : null;
   return { resource: run.resource.name, check, ...dates, ...counts, ...words, ...known, sql };
 }
 
 /** Returns the claim of a list that was compared whole. It is asked bare, because not each list is known to have pages. */
-export function listClaim(run: SyncRun, { askedAt, total }: List, known: Partial<Claim>): Claim {
+export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: Partial<Evidence>): Evidence {
   const counting = "jq '.pagination.total_items // ([.data] | flatten(1) | length)'";
   const request = curlLine(run.resource.path, run.resource.query, counting);
   const sql = countingSql(run.resource, everything);
-  const asked_at = instantOrNull(askedAt);
-  return claimOf(run, "one by one", everything, { api: total, asked_at, request, sql, ...known });
+  const asked_at = instantOrNull(requestedAt);
+  return createEvidence(run, "one by one", everything, { api: total, asked_at, request, sql, ...known });
 }
 
 /** Returns the claim of a resource that the API restates at any time. */
-export function restatedClaim(run: SyncRun): Claim {
+export function restatedEvidence(run: SyncRun): Evidence {
   const mirror = countPresent(run.mirror, run.resource.name);
   const sql = countingSql(run.resource, everything);
-  return claimOf(run, "unproven", everything, { mirror, sql, note: "the API restates it at any time" });
+  return createEvidence(run, "unproven", everything, {
+    mirror,
+    sql,
+    note: "the API restates it at any time",
+  });
 }
 
 /** The fewest records that a request of the audit reads: a page, less what it shares with the next. */
 const recordsPerRequest = 98;
 
 /** Returns all that a proof of a dated resource goes by, and what it does not prove. */
-export function datedClaims(run: DatedRun, evidence: Evidence): Claim[] {
-  const { against, beside, checks, counts, future, unread, whole } = evidence;
-  const counted = new Set([...counts, ...against.flatMap((one) => one.counted ?? [])]);
-  const days = against.filter((one) => !one.counted);
-  const notRead = beside > 0 ? `${beside} more than in all dates: not read` : "not all of it was read";
-  const isAllRead = beside === 0 && unread.length === 0;
+export function datedEvidence(run: DatedRun, evidence: DatedComparison): Evidence[] {
+  const { differences, undatedCount, filters, counts, future, unread, allDates } = evidence;
+  const counted = new Set([...counts, ...differences.flatMap((one) => one.count ?? [])]);
+  const days = differences.filter((one) => !one.count);
+  const notRead =
+    undatedCount > 0 ? `${undatedCount} more than in all dates: not read` : "not all of it was read";
+  const isAllRead = undatedCount === 0 && unread.length === 0;
   return [
     ...[...counted].map((one) =>
-      checks.includes(one.check.name)
-        ? countClaim(run, one, { agrees: one.api === one.mirror })
-        : countClaim(run, one, { note: "no evidence: the filter does not count what its records say" }),
+      filters.includes(one.filter.name)
+        ? countEvidence(run, one, { agrees: one.api === one.mirror })
+        : countEvidence(run, one, { note: "no evidence: the filter does not count what its records say" }),
     ),
-    ...daysClaims(run, evidence),
-    ...days.map(({ text, ...range }) => claimOf(run, "a day", range, { agrees: false, note: text })),
-    ...unread.map((one) => countClaim(run, one, { note: "never read" })),
-    ...(future ? [countClaim(run, future.count, { note: "dated in the future: not due yet" })] : []),
+    ...dailyTotalsEvidence(run, evidence),
+    ...days.map(({ text, ...range }) => createEvidence(run, "a day", range, { agrees: false, note: text })),
+    ...unread.map((one) => countEvidence(run, one, { note: "never read" })),
+    ...(future ? [countEvidence(run, future.count, { note: "dated in the future: not due yet" })] : []),
     // It proves that nothing lies beside the dates, if all dates were read.
-    countClaim(run, whole, {
+    countEvidence(run, allDates, {
       check: "all, without dates",
-      agrees: isAllRead ? whole.api === whole.mirror : null,
+      agrees: isAllRead ? allDates.api === allDates.mirror : null,
       note: isAllRead ? null : notRead,
     }),
     ...blindSpot(run),
   ];
 }
 
-function countClaim(run: DatedRun, counted: Counted, known: Partial<Claim>): Claim {
-  const { askedAt, check, api, mirror, ...range } = counted;
+function countEvidence(run: DatedRun, counted: CountComparison, known: Partial<Evidence>): Evidence {
+  const { requestedAt, filter, api, mirror, ...range } = counted;
   const { path, query, strategy } = run.resource;
-  const asked = { ...query, ...rangeQuery(strategy, range), ...check.query, page: 1, per_page: 1 };
-  const request = curlLine(path, asked, totalItems);
-  const sql = sqlOf(run, range, check.name);
-  const asked_at = instantOrNull(askedAt);
-  return claimOf(run, check.name, range, { api, mirror, asked_at, request, sql, ...known });
+  const asked = { ...query, ...rangeQuery(strategy, range), ...filter.query, page: 1, per_page: 1 };
+  const request = curlLine(path, asked, printTotalItems);
+  const sql = sqlOf(run, range, filter.name);
+  const asked_at = instantOrNull(requestedAt);
+  return createEvidence(run, filter.name, range, { api, mirror, asked_at, request, sql, ...known });
 }
 
 /** Records that the last reading did not show are not counted. */
@@ -136,10 +146,10 @@ function sqlOf({ resource, state }: DatedRun, range: Range, check?: string): str
 }
 
 /** Returns how many days have figures, of the days that were read whole. */
-function daysClaims(run: DatedRun, { figures: asked }: Evidence): Claim[] {
-  const { figures, resource, state } = run;
-  const { figures: declared } = resource.strategy;
-  if (!declared || !figures || !asked) return [];
+function dailyTotalsEvidence(run: DatedRun, { dailyTotals: asked }: DatedComparison): Evidence[] {
+  const { dailyTotals, resource, state } = run;
+  const { dailyTotals: declared } = resource.strategy;
+  if (!declared || !dailyTotals || !asked) return [];
   const any = [declared.count, ...declared.amounts].map((name) => `.${name}`).join(", ");
   const counting = `jq '[.data.${declared.points}[] | select(any(${any}; (. // 0) != 0))] | length'`;
   const ranges = join(state.coverage()).map(wholeDays);
@@ -150,11 +160,11 @@ function daysClaims(run: DatedRun, { figures: asked }: Evidence): Claim[] {
     const countIn = (days: Iterable<string>) => [...days].filter((day) => day >= first && day <= last).length;
     const differing = countIn(asked.moved);
     const [start_date, end_date] = [range.from, range.to].map((at) => instantOrNull(at) ?? undefined);
-    return claimOf(run, "days with figures", range, {
-      api: countIn(figures.keys()),
+    return createEvidence(run, "days with figures", range, {
+      api: countIn(dailyTotals.keys()),
       mirror: countIn(state.dailyTotals().keys()),
       agrees: asked.drift && differing === 0 ? null : differing === 0,
-      asked_at: instantOrNull(asked.askedAt),
+      asked_at: instantOrNull(asked.requestedAt),
       request: curlLine(declared.path, { ...declared.query, start_date, end_date }, counting),
       sql: `SELECT count(*) FROM day_figures WHERE resource = '${resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
       note: noteOn(differing, asked.drift),
@@ -162,7 +172,7 @@ function daysClaims(run: DatedRun, { figures: asked }: Evidence): Claim[] {
   });
 }
 
-function noteOn(differing: number, drift: AmountChanges | null): string {
+function noteOn(differing: number, drift: AmountDrift | null): string {
   if (differing > 0) return `${differing} differ`;
   return drift ? driftText(drift) : "each as when the day was read";
 }
@@ -171,7 +181,7 @@ function noteOn(differing: number, drift: AmountChanges | null): string {
  * Returns by which night records are read again whatever the API's counts and figures say: those of the window in the next
  * one, then those below the audit's cursor, then those above it.
  */
-function blindSpot(run: DatedRun): Claim[] {
+function blindSpot(run: DatedRun): Evidence[] {
   const { resource, state } = run;
   const used = state.lastOptions();
   const newest = state.coverage().at(-1)?.to;
@@ -194,6 +204,6 @@ function blindSpot(run: DatedRun): Claim[] {
     const by = run.clock.now() + (readBy[index] ?? 1) * dayMs;
     const never = "never read again (`--audit 0`)";
     const note = Number.isFinite(by) ? `read again by the night of ${dayOf(by)}` : never;
-    return claimOf(run, "blind spot", range, { mirror, sql: sqlOf(run, range), note });
+    return createEvidence(run, "blind spot", range, { mirror, sql: sqlOf(run, range), note });
   });
 }

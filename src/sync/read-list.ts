@@ -4,12 +4,12 @@ import { Incomplete, RequestRefused } from "../errors.js";
 import type { Json, Query, Resource } from "../resources/resource.js";
 import { recordDate } from "../store/records.js";
 import { recordKey } from "../store/stored-record.js";
-import { mostPerPage, progressed, type SyncRun } from "./session.js";
+import { maxPerPage, reportProgress, type SyncRun } from "./session.js";
 
 /** A record of a list, and when its response was requested, in milliseconds since 1970. */
 export interface ListRecord {
   record: Json;
-  askedAt: number;
+  requestedAt: number;
 }
 
 /** A list: each of its records once, as it was last returned. */
@@ -17,7 +17,7 @@ export interface List {
   /** By ID; a record without one by its text. */
   records: ReadonlyMap<string, ListRecord>;
   /** Milliseconds since 1970: when its first response was requested. */
-  askedAt: number;
+  requestedAt: number;
   /** `total_items` of the last response, or the number of items if the list has no pages. */
   total: number;
   /** True if no record is missing from it. */
@@ -46,7 +46,7 @@ interface Reading {
   names: string[];
   /** `total_items` of each response. */
   totals: number[];
-  askedAt: number;
+  requestedAt: number;
 }
 
 /** A9: a list settles within three readings. */
@@ -71,28 +71,32 @@ export async function readList(run: SyncRun, { mirrored, ...query }: ListQuery =
   if (mirrored().every((key) => keys.has(key))) return first;
   // A record that leaves while another one joins moves a third one to a page that was already read.
   const second = await settle(run, wanted, seen);
-  return { ...second, records: merge(first.records, second.records), askedAt: first.askedAt };
+  return { ...second, records: merge(first.records, second.records), requestedAt: first.requestedAt };
 }
 
 /** @param seen the records that were counted as read, by name */
 async function settle(run: SyncRun, wanted: Wanted, seen: Set<string>): Promise<List> {
   const readOnce = run.resource.pagination === "unknown" ? readUndocumented : readAllPages;
-  const readings: Pick<Reading, "askedAt" | "names" | "totals">[] = [];
+  const readings: Pick<Reading, "requestedAt" | "names" | "totals">[] = [];
   let records: ReadonlyMap<string, ListRecord> = new Map();
   let lastGrowth = 0;
   for (let count = 1; ; count += 1) {
     const reading = await readOnce(run, wanted, seen);
     const total = reading.totals.at(-1) ?? 0;
-    const list = { askedAt: reading.askedAt, total, isComplete: true, repeated: [] };
+    const list = { requestedAt: reading.requestedAt, total, isComplete: true, repeated: [] };
     const fell = reading.totals.some((one, page) => one < (reading.totals[page - 1] ?? 0));
     if (reading.records.size === total && !fell) return { ...list, records: reading.records };
 
     const before = records.size;
     records = merge(records, reading.records);
     if (records.size > before) lastGrowth = count;
-    readings.push({ askedAt: reading.askedAt, names: reading.names, totals: reading.totals });
+    readings.push({ requestedAt: reading.requestedAt, names: reading.names, totals: reading.totals });
     const isSteady = readings.every(({ totals }) => totals.every((one) => one === total));
-    const merged = { ...list, records, askedAt: Math.min(...readings.map(({ askedAt }) => askedAt)) };
+    const merged = {
+      ...list,
+      records,
+      requestedAt: Math.min(...readings.map(({ requestedAt }) => requestedAt)),
+    };
     if (isSteady && records.size === total) return merged;
     if (count < maxReadings) continue;
 
@@ -128,21 +132,27 @@ function idIn(resource: Resource, record: Json): string | null {
 }
 
 function emptyReading(): Reading {
-  return { records: new Map(), names: [], totals: [], askedAt: Number.POSITIVE_INFINITY };
+  return { records: new Map(), names: [], totals: [], requestedAt: Number.POSITIVE_INFINITY };
 }
 
 async function readAllPages(run: SyncRun, wanted: Wanted, seen: Set<string>): Promise<Reading> {
   const { api, resource } = run;
   const { path, query } = wanted;
   const reading = emptyReading();
-  const pages = readPages(api, path, { per_page: mostPerPage, ...query }, resource.scope);
-  for await (const { items, page, pagination, askedAt } of pages) {
+  const pages = readPages(api, path, { per_page: maxPerPage, ...query }, resource.scope);
+  for await (const { items, page, pagination, requestedAt } of pages) {
     if (pagination.total_pages > lastPage)
       throw new Incomplete(
         `${path} has more pages than the API lets anyone read: ${pagination.total_pages}.`,
       );
-    const rows = addPage(run, reading, { items, askedAt, total: pagination.total_items }, wanted.idOf, seen);
-    progressed(run, rows, pagination.total_pages - page);
+    const rows = addPage(
+      run,
+      reading,
+      { items, requestedAt, total: pagination.total_items },
+      wanted.idOf,
+      seen,
+    );
+    reportProgress(run, rows, pagination.total_pages - page);
   }
   return reading;
 }
@@ -154,17 +164,17 @@ async function readAllPages(run: SyncRun, wanted: Wanted, seen: Set<string>): Pr
 async function readUndocumented(run: SyncRun, wanted: Wanted, seen: Set<string>): Promise<Reading> {
   const { api, resource } = run;
   const { path, query } = wanted;
-  const { data, items: list, pagination, askedAt } = await api.get(path, query, resource.scope);
+  const { data, items: list, pagination, requestedAt } = await api.get(path, query, resource.scope);
   const items = list ?? [data];
   const total = pagination?.total_items ?? items.length;
-  for (const per_page of total > items.length ? [mostPerPage, undefined] : [])
+  for (const per_page of total > items.length ? [maxPerPage, undefined] : [])
     try {
       return await readAllPages(run, { ...wanted, query: { ...query, per_page } }, seen);
     } catch (error) {
       if (!(error instanceof RequestRefused)) throw error;
     }
   const reading = emptyReading();
-  progressed(run, addPage(run, reading, { items, askedAt, total }, wanted.idOf, seen), 0);
+  reportProgress(run, addPage(run, reading, { items, requestedAt, total }, wanted.idOf, seen), 0);
   return reading;
 }
 
@@ -175,7 +185,7 @@ async function readUndocumented(run: SyncRun, wanted: Wanted, seen: Set<string>)
 function addPage(
   { resource }: SyncRun,
   reading: Reading,
-  { items, askedAt, total }: { items: readonly Json[]; askedAt: number; total: number },
+  { items, requestedAt, total }: { items: readonly Json[]; requestedAt: number; total: number },
   idOf: (record: Json) => string | null,
   seen: Set<string>,
 ): number {
@@ -189,12 +199,12 @@ function addPage(
     const name = id ?? `#${nth} ${text}`;
     const known = reading.records.get(name);
     reading.names.push(name);
-    const next = { record, askedAt };
+    const next = { record, requestedAt };
     if (!known || isNewer(resource, next, known)) reading.records.set(name, next);
     seen.add(name);
   }
   reading.totals.push(total);
-  reading.askedAt = Math.min(reading.askedAt, askedAt);
+  reading.requestedAt = Math.min(reading.requestedAt, requestedAt);
   return seen.size - seenBefore;
 }
 
@@ -203,7 +213,7 @@ function isNewer(resource: Resource, next: ListRecord, known: ListRecord): boole
   const [date, knownDate] = [recordDate(resource, next.record), recordDate(resource, known.record)];
   return date !== null && knownDate !== null && date !== knownDate
     ? date > knownDate
-    : next.askedAt > known.askedAt;
+    : next.requestedAt > known.requestedAt;
 }
 
 /** Returns why a list is incomplete, as a clause. */
@@ -224,15 +234,15 @@ export function nameIds(ids: readonly string[]): string {
 }
 
 /** Returns the records of a list by response, in the list's order. `position`: the place of the first one in the list. */
-export function responsesOf(
+export function groupByResponse(
   records: Iterable<ListRecord>,
-): { items: Json[]; askedAt: number; position: number }[] {
-  const responses: { items: Json[]; askedAt: number; position: number }[] = [];
+): { items: Json[]; requestedAt: number; position: number }[] {
+  const responses: { items: Json[]; requestedAt: number; position: number }[] = [];
   let position = 0;
-  for (const { record, askedAt } of records) {
+  for (const { record, requestedAt } of records) {
     const last = responses.at(-1);
-    if (last?.askedAt === askedAt) last.items.push(record);
-    else responses.push({ items: [record], askedAt, position });
+    if (last?.requestedAt === requestedAt) last.items.push(record);
+    else responses.push({ items: [record], requestedAt, position });
     position += 1;
   }
   return responses;
