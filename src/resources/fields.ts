@@ -74,7 +74,7 @@ export function inlinedObject(name: string, fields: readonly Field[]): ObjectFie
 
 export function list(
   name: string,
-  options: Pick<ListField, "table" | "about" | "parent" | "fields"> & { position?: boolean; open?: boolean },
+  options: Pick<ListField, "table" | "about" | "parent" | "fields"> & { position?: boolean; discoversColumns?: boolean },
 ): ListField {
   return { kind: "list", name, position: false, discoversColumns: false, ...options };
 }

@@ -21,7 +21,7 @@ export const recommendations = {
       table: "recommendation_products",
       about: "the products that a host recommends, with every field the API sends for them",
       parent: [{ column: "host_id", from: "host_id" }],
-      open: true,
+      discoversColumns: true,
       fields: [text("id", "product id"), text("title")],
     }),
   ],
