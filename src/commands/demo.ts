@@ -7,7 +7,7 @@ import type { GlobalOptions } from "../config/settings.js";
 import { runChallenge } from "../demo/challenge.js";
 import { type DemoOptions, demonstrate } from "../demo/demonstration.js";
 import { Incomplete } from "../errors.js";
-import { naturalPace, passTime } from "../sandbox/live.js";
+import { naturalPace, simulateActivity } from "../sandbox/live.js";
 import { dayMs } from "../util/times.js";
 import { ordersFlag, seedFlag } from "./sandbox.js";
 
@@ -68,7 +68,7 @@ export async function run(options: DemoOptions, context: Context): Promise<void>
     say(`A sandbox serves the brand API on this machine: ${baseUrl}`);
     say("\nThree weeks ago: the first sync reads everything.");
     await show("sync");
-    passTime(brand, begun, begun + pauseMs, naturalPace(orders));
+    simulateActivity(brand, begun, begun + pauseMs, naturalPace(orders));
     ageMs = 0;
     say("\nThree weeks later: new orders, and old ones that were refunded, cancelled or attributed late.");
     for (let night = 1; ; night += 1)

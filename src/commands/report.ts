@@ -7,10 +7,10 @@ import { expandPath } from "../config/folders.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { UsageError } from "../errors.js";
 import { openFileSink, writeAll } from "../export/sinks.js";
-import type { Document } from "../report/document.js";
-import { writeHtml } from "../report/page.js";
-import { writeText } from "../report/plain-text.js";
-import { makeReport } from "../report/sales-report.js";
+import type { ReportDocument } from "../report/document.js";
+import { renderPage } from "../report/page.js";
+import { renderText } from "../report/plain-text.js";
+import { createReport } from "../report/sales-report.js";
 import { findCurrentRun } from "../store/lock.js";
 import { printJson } from "../util/terminal.js";
 import { formatBytes } from "../util/text.js";
@@ -55,10 +55,10 @@ export async function run(options: ReportFlags, { deps }: Context): Promise<void
   await readMirror(options, deps, async (reading) => {
     const { mirror, style, width = 80 } = reading;
     const underWay = await findCurrentRun(mirror.path);
-    const made = makeReport(mirror, asked, { now: deps.clock.now(), underWay });
-    if (text) deps.stdout.write(writeText(made, { style, width: Math.min(80, width) }));
+    const made = createReport(mirror, asked, { now: deps.clock.now(), underWay });
+    if (text) deps.stdout.write(renderText(made, { style, width: Math.min(80, width) }));
     else if (json) printJson(deps.stdout, made);
-    else if (out === "-") deps.stdout.write(writeHtml(made));
+    else if (out === "-") deps.stdout.write(renderPage(made));
     else await save(made, out ?? `report-${made.period.slug}.html`, reading, open);
   });
 }
@@ -69,11 +69,11 @@ function parseMonth(text: string): string {
 }
 
 /** @throws UsageError if the file's name does not end in `.html` */
-async function save(made: Document, file: string, { deps, reporter }: Reading, isShown = false) {
+async function save(made: ReportDocument, file: string, { deps, reporter }: Reading, isShown = false) {
   if (extname(file).toLowerCase() !== ".html")
     throw new UsageError(`A report is a page: ${file}`, { hint: "name it `-o report.html`" });
   const path = expandPath(file, deps);
-  const { bytes } = await writeAll([{ data: writeHtml(made), rows: 0 }], await openFileSink(path, deps));
+  const { bytes } = await writeAll([{ data: renderPage(made), rows: 0 }], await openFileSink(path, deps));
   reporter.note(`${made.period.name}: ${formatBytes(bytes)}: ${file}`);
   if (isShown) deps.open(path);
 }

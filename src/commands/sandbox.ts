@@ -4,10 +4,10 @@ import type { Context } from "../cli/context.js";
 import { parseCount, parsed, parseUpTo } from "../cli/flags.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { Stopped } from "../errors.js";
-import { createApi, sandboxChoices } from "../sandbox/api.js";
+import { createSandboxApi, undocumentedChoices } from "../sandbox/api.js";
 import { createBrand } from "../sandbox/data/brand-data.js";
-import { naturalPace, passTime } from "../sandbox/live.js";
-import { serve } from "../sandbox/server.js";
+import { naturalPace, simulateActivity } from "../sandbox/live.js";
+import { serveSandbox } from "../sandbox/server.js";
 import { printJson } from "../util/terminal.js";
 import { dayMs } from "../util/times.js";
 
@@ -30,7 +30,7 @@ export const seedFlag = parsed("--seed <n>", same, parseCount);
 export const about =
   "Enforces every rule of the API's document. Prints a base URL and a key, and serves until Ctrl-C. " +
   "`--rate-limit` is the limit of each of its keys.\n\n" +
-  `Its choices where the document leaves one:\n${sandboxChoices.map((choice) => `- ${choice}`).join("\n")}`;
+  `Its choices where the document leaves one:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
 
 export const examples = {
   "brandapi sandbox --port 4010": "try anything against it, in another terminal",
@@ -56,12 +56,12 @@ export async function run(options: SandboxFlags, context: Context): Promise<void
   const other = createBrand({ ...history, seed: seed + 7_919, orders: 150, name: "Basalt Cycling" });
   const { now, monotonic } = clock;
   const limit = rateLimit === "none" ? null : rateLimit;
-  const api = createApi({ brands: [brand, other], now, monotonic, rateLimit: limit });
+  const api = createSandboxApi({ brands: [brand, other], now, monotonic, rateLimit: limit });
   // An order a second.
   const pace = naturalPace(orders, Math.max(1, 3_600 / naturalPace(Math.max(orders, 1)).ordersPerHour));
-  const { baseUrl, close } = await serve(api, port, async () => {
+  const { baseUrl, close } = await serveSandbox(api, port, async () => {
     if (latency > 0) await clock.sleep(latency, signal);
-    if (options.live) passTime(brand, passed, now(), pace);
+    if (options.live) simulateActivity(brand, passed, now(), pace);
     passed = now();
   });
   const key = brand.keys[0]?.secret ?? "";

@@ -6,7 +6,7 @@ import type { Deps } from "../deps.js";
 import { Incomplete, UsageError } from "../errors.js";
 import type { JsonObject } from "../resources/resource.js";
 import type { Brand, Order } from "../sandbox/brand.js";
-import { happeningsOf } from "../sandbox/events.js";
+import { createBrandEvents } from "../sandbox/events.js";
 import { dayOf } from "../util/ranges.js";
 import { renderTable } from "../util/terminal-table.js";
 import { dayMs, formatInstant } from "../util/times.js";
@@ -43,7 +43,7 @@ export async function runPlainScript(copy: Map<string, object>, { clock, env, fe
  * @returns the record's id, the date of its order, and the check of `verify --evidence` that may show the change
  */
 export function changeInSilence(brand: Brand, seed: number, now: number) {
-  const happen = happeningsOf(brand, () => now);
+  const happen = createBrandEvents(brand, () => now);
   // The change, the age of its order in days, the check that may show it, and how; some return another record's id.
   const kinds: readonly [string, number, string, (order: Order) => unknown][] = [
     ["host left", 20, "one by one", () => happen.leave(brand.roster[0]?.host.id ?? "")],

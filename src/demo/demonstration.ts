@@ -4,9 +4,9 @@ import { expandPath } from "../config/folders.js";
 import type { GlobalOptions } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
-import { createApi } from "../sandbox/api.js";
+import { createSandboxApi } from "../sandbox/api.js";
 import { type BrandOptions, createBrand } from "../sandbox/data/brand-data.js";
-import { serve } from "../sandbox/server.js";
+import { serveSandbox } from "../sandbox/server.js";
 import { mirrorFiles } from "../store/mirror-files.js";
 import { makeFolder } from "../util/files.js";
 
@@ -36,7 +36,10 @@ export async function demonstrate(out: string, options: BrandOptions, deps: Deps
   for (const file of mirrorFiles(db)) rmSync(file, { force: true });
   writeFileSync(mark, "");
   const brand = createBrand(options);
-  const { baseUrl, close } = await serve(createApi({ brands: [brand], now: deps.clock.now }), 0);
+  const { baseUrl, close } = await serveSandbox(
+    createSandboxApi({ brands: [brand], now: deps.clock.now }),
+    0,
+  );
   const env = {
     ...deps.env,
     BRANDAPI_BASE_URL: baseUrl,

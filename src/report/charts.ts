@@ -1,6 +1,6 @@
 import type { Chart } from "./document.js";
 import { type Html, html } from "./html.js";
-import { short } from "./text-format.js";
+import { formatCompact } from "./text-format.js";
 
 /** Pixels on a wide screen; a phone shows half as many, with letters twice as large. */
 const [width, height] = [720, 300];
@@ -20,7 +20,7 @@ export function drawChart(chart: Chart): Html {
   const every = Math.ceil(labels.length / Math.floor(room.width / labelWidth));
   const grid = ticks.map(
     (tick) =>
-      html`<path class="grid" d="M${edge.left} ${y(tick)}H${width - edge.right}"/><text x="${edge.left - 8}" y="${y(tick) + 4}" text-anchor="end">${short(tick)}</text>\n`,
+      html`<path class="grid" d="M${edge.left} ${y(tick)}H${width - edge.right}"/><text x="${edge.left - 8}" y="${y(tick) + 4}" text-anchor="end">${formatCompact(tick)}</text>\n`,
   );
   const names = labels.map((label, nth) =>
     nth % every === 0

@@ -1,7 +1,7 @@
 import type { Period } from "./period.js";
 
 /** A report before it is written: the page, the text and the JSON are three ways to write it. */
-export interface Document {
+export interface ReportDocument {
   brand: string;
   period: Period;
   /** How net moved, in one sentence; empty if nothing can be compared. */
@@ -23,33 +23,33 @@ export interface Section {
   blocks: Block[];
 }
 
-export type Block = Sentences | Figures | Table | Chart;
+export type Block = Paragraph | KeyFigures | ReportTable | Chart;
 
-export interface Sentences {
+export interface Paragraph {
   kind: "text";
   text: string;
 }
 
 /** A few large figures beside each other. */
-export interface Figures {
+export interface KeyFigures {
   kind: "figures";
   title: string;
-  figures: Figure[];
+  figures: KeyFigure[];
 }
 
-export interface Figure {
+export interface KeyFigure {
   title: string;
-  value: Cell;
-  comparisons: { name: string; change: Cell; before: Cell }[];
+  value: FormattedValue;
+  comparisons: { name: string; change: FormattedValue; before: FormattedValue }[];
 }
 
-export interface Table {
+export interface ReportTable {
   kind: "table";
   title: string;
   /** The view or table that has all of it. */
   source: string;
   columns: { key: string; title: string; kind: "name" | "short" | "number"; is_spare: boolean }[];
-  rows: Record<string, Cell>[];
+  rows: Record<string, FormattedValue>[];
 }
 
 export interface Chart {
@@ -61,7 +61,7 @@ export interface Chart {
 }
 
 /** A value, and how a person reads it; in JSON the value alone. */
-export class Cell {
+export class FormattedValue {
   constructor(
     readonly value: string | number | null,
     readonly text = String(value ?? ""),
@@ -73,20 +73,20 @@ export class Cell {
 }
 
 /** A column: its key in JSON, its title, and its cell of a row. A narrow screen leaves out spare columns. */
-export type ColumnOf<Row> = [
+export type ColumnSpec<Row> = [
   key: string,
   title: string,
-  kind: Table["columns"][number]["kind"],
-  cell: (row: Row) => Cell,
+  kind: ReportTable["columns"][number]["kind"],
+  cell: (row: Row) => FormattedValue,
   spare?: "spare",
 ];
 
-export function tableOf<Row>(
+export function createTable<Row>(
   title: string,
   source: string,
   rows: readonly Row[],
-  columns: ColumnOf<Row>[],
-): Table {
+  columns: ColumnSpec<Row>[],
+): ReportTable {
   return {
     kind: "table",
     title,
@@ -96,6 +96,6 @@ export function tableOf<Row>(
   };
 }
 
-export function sentence(text: string): Sentences {
+export function paragraph(text: string): Paragraph {
   return { kind: "text", text };
 }

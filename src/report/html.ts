@@ -5,25 +5,25 @@ export class Html {
   constructor(readonly text: string) {}
 }
 
-export type Piece = Html | string | number | readonly Piece[];
+export type HtmlPart = Html | string | number | readonly HtmlPart[];
 
 /** Returns HTML; values are escaped unless they are HTML already: html`<td>${name}</td>`. */
-export function html(strings: TemplateStringsArray, ...values: readonly Piece[]): Html {
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
   return new Html(strings.reduce((text, string, index) => text + textOf(values[index - 1] ?? "") + string));
 }
 
 /** Returns a name that came from outside: invisible characters are shown, and its direction stays its own. */
-export function name(text: string): Html {
+export function renderName(text: string): Html {
   return html`<bdi>${escapeText(text)}</bdi>`;
 }
 
 /** Returns a sentence with the commands and tables between its backticks as code. */
-export function sentence(text: string): Html {
+export function renderSentence(text: string): Html {
   const parts = escapeText(text).split("`");
   return html`${parts.map((part, nth) => (nth % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }
 
-function textOf(value: Piece): string {
+function textOf(value: HtmlPart): string {
   if (value instanceof Html) return value.text;
   if (typeof value === "object") return value.map(textOf).join("");
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

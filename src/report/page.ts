@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { drawChart } from "./charts.js";
-import type { Block, Chart, Document, Figures, Section, Table } from "./document.js";
-import { Html, html, name, sentence } from "./html.js";
-import { dayName, timeName } from "./text-format.js";
+import type { Block, Chart, KeyFigures, ReportDocument, ReportTable, Section } from "./document.js";
+import { Html, html, renderName, renderSentence } from "./html.js";
+import { formatDay, formatTime } from "./text-format.js";
 
 /** One column, one scale of letters, one accent. Two shades of it stay apart for a colour-blind reader. */
-export const look = `
+export const stylesheet = `
 :root{color-scheme:light dark;--paper:#fff;--ink:#16191d;--soft:#59636e;--line:#e3e6ea;--accent:#0a5ea8;--tint:#9cc4e8}
 @media (prefers-color-scheme:dark){@media not print{:root{--paper:#121518;--ink:#e9ecef;--soft:#a2acb7;--line:#2b3138;--accent:#74b6f3;--tint:#2f5f8c}}}
 *{box-sizing:border-box}
@@ -56,8 +56,16 @@ footer{margin-top:4rem;padding-top:1rem;border-top:1px solid var(--line);color:v
 `;
 
 /** Returns the report as a page of its own: it asks for nothing and runs nothing, and its policy says so. */
-export function writeHtml({ brand, period, summary, proof, sections, made_at, reached }: Document): string {
-  const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(look).digest("base64")}'; base-uri 'none'; form-action 'none'`;
+export function renderPage({
+  brand,
+  period,
+  summary,
+  proof,
+  sections,
+  made_at,
+  reached,
+}: ReportDocument): string {
+  const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(stylesheet).digest("base64")}'; base-uri 'none'; form-action 'none'`;
   const proven = proof.startsWith("Not proven") ? "Not proven" : "Proven";
   return html`<!doctype html>
 <html lang="en">
@@ -68,18 +76,18 @@ export function writeHtml({ brand, period, summary, proof, sections, made_at, re
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <title>${brand}: ${period.name}</title>
-<style>${new Html(look)}</style>
+<style>${new Html(stylesheet)}</style>
 </head>
 <body>
 <header>
-<p class="brand">${name(brand)}</p>
+<p class="brand">${renderName(brand)}</p>
 <h1>${period.name}</h1>
 <p class="summary">${summary}</p>
-<p><a href="#proof">${proven}; read up to ${dayName(reached)}</a></p>
+<p><a href="#proof">${proven}; read up to ${formatDay(reached)}</a></p>
 </header>
 <main>
 ${sections.map(writeSection)}</main>
-<footer><p>Made ${timeName(made_at)} by brandapi, from this brand's mirror alone.</p></footer>
+<footer><p>Made ${formatTime(made_at)} by brandapi, from this brand's mirror alone.</p></footer>
 </body>
 </html>
 `.text;
@@ -88,7 +96,7 @@ ${sections.map(writeSection)}</main>
 function writeSection({ id, title, lead, blocks }: Section): Html {
   return html`<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${title}</h2>
-${lead === "" ? "" : html`<p class="lead">${sentence(lead)}</p>\n`}${blocks.map(writeBlock)}</section>
+${lead === "" ? "" : html`<p class="lead">${renderSentence(lead)}</p>\n`}${blocks.map(writeBlock)}</section>
 `;
 }
 
@@ -96,10 +104,10 @@ function writeBlock(block: Block): Html {
   if (block.kind === "figures") return writeFigures(block);
   if (block.kind === "table") return writeTable(block);
   if (block.kind === "chart") return writeChart(block);
-  return html`<p>${sentence(block.text)}</p>\n`;
+  return html`<p>${renderSentence(block.text)}</p>\n`;
 }
 
-function writeFigures({ title, figures }: Figures): Html {
+function writeFigures({ title, figures }: KeyFigures): Html {
   const terms = figures.map(({ title: term, value, comparisons }) => {
     const compared = comparisons.map(
       (one) =>
@@ -111,12 +119,12 @@ function writeFigures({ title, figures }: Figures): Html {
 <dl>\n${terms}</dl>\n`;
 }
 
-function writeTable({ title, columns, rows, source }: Table): Html {
+function writeTable({ title, columns, rows, source }: ReportTable): Html {
   const head = columns.map((column) => html`<th scope="col" class="${classOf(column)}">${column.title}</th>`);
   const body = rows.map((row) => {
     const cells = columns.map((column, nth) => {
       const text = row[column.key]?.text ?? "";
-      const shown = column.kind === "number" ? text : name(text);
+      const shown = column.kind === "number" ? text : renderName(text);
       const kind = classOf(column);
       return nth === 0
         ? html`<th scope="row" class="${kind}">${shown}</th>`
@@ -134,7 +142,7 @@ ${body}</tbody>
 `;
 }
 
-function classOf({ kind, is_spare }: Table["columns"][number]): string {
+function classOf({ kind, is_spare }: ReportTable["columns"][number]): string {
   return is_spare ? `${kind} spare` : kind;
 }
 

@@ -1,7 +1,7 @@
 import type { DayRange } from "../query/report-figures.js";
 import { dayOf } from "../util/ranges.js";
 import { dayMs, dayRange } from "../util/times.js";
-import { addDays, daysName, isWholeMonth, lastDay, monthsBefore } from "./text-format.js";
+import { addDays, formatDays, isWholeMonth, lastDay, monthsBefore } from "./text-format.js";
 
 /** Days that a report compares with. */
 export interface Comparison extends DayRange {
@@ -25,7 +25,7 @@ export interface Period extends DayRange {
 }
 
 /** Ranges that were read completely, ISO 8601; null: from the beginning. */
-export type Read = readonly { from: string | null; to: string }[];
+export type ReadRanges = readonly { from: string | null; to: string }[];
 
 /**
  * Returns the period that was asked for, or else the month of the last whole day that was read. Only whole days are
@@ -37,7 +37,7 @@ export type Read = readonly { from: string | null; to: string }[];
 export function choosePeriod(
   asked: { since: number | undefined; until: number | undefined },
   reached: number,
-  read: Read,
+  read: ReadRanges,
   first: string | null = null,
 ): Period {
   const until = chooseUntil(asked, reached);
@@ -50,13 +50,13 @@ export function choosePeriod(
   const isWhole = through <= lastWhole && isRead(read, { since, until: through }, reached);
   const comparison = (other: DayRange) =>
     isWhole && isRead(read, other, reached) && other.until >= (first ?? other.until)
-      ? { ...other, name: daysName(other) }
+      ? { ...other, name: formatDays(other) }
       : null;
   const isMonth = isWholeMonth(days);
   const dates = since === until ? since : `${since}-to-${until}`;
   return {
     ...days,
-    name: daysName(days),
+    name: formatDays(days),
     slug: isMonth ? since.slice(0, 7) : dates,
     through,
     is_partial: isPartial,
@@ -74,16 +74,16 @@ function chooseUntil(
 }
 
 /** Returns the end of the range that holds a day's beginning, milliseconds since 1970. */
-function readFrom(read: Read, day: string): number | undefined {
+function readFrom(read: ReadRanges, day: string): number | undefined {
   const { from } = dayRange(day);
-  const isHeld = (one: Read[number]) =>
+  const isHeld = (one: ReadRanges[number]) =>
     (one.from === null || Date.parse(one.from) <= from) && Date.parse(one.to) >= from;
   const range = read.find(isHeld);
   return range && Date.parse(range.to);
 }
 
 /** True if days were read completely, as far as orders were read at all. */
-function isRead(read: Read, { since, until }: DayRange, reached: number): boolean {
+function isRead(read: ReadRanges, { since, until }: DayRange, reached: number): boolean {
   return (readFrom(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
 

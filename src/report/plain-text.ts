@@ -1,17 +1,17 @@
 import type { Style } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { escapeText, pad, wrap } from "../util/terminal-text.js";
-import type { Block, Chart, Document, Figures, Table } from "./document.js";
-import { short, timeName } from "./text-format.js";
+import type { Block, Chart, KeyFigures, ReportDocument, ReportTable } from "./document.js";
+import { formatCompact, formatTime } from "./text-format.js";
 
 /** How a terminal shows the report. */
-export interface TextLook {
+export interface TextOptions {
   style: Style;
   width: number;
 }
 
 /** Returns the report for a terminal. */
-export function writeText(document: Document, look: TextLook): string {
+export function renderText(document: ReportDocument, look: TextOptions): string {
   const { brand, period, summary, proof, sections, made_at } = document;
   const title = look.style.bold(escapeText(`${brand}, ${period.name}`));
   const head = `${title}\n${sentences(`${summary} ${proof}`.trim(), look)}`;
@@ -19,20 +19,20 @@ export function writeText(document: Document, look: TextLook): string {
     const shown = blocks.flatMap((block) => writeBlock(block, look));
     return [look.style.bold(heading), ...(lead === "" ? [] : [sentences(lead, look)]), ...shown].join("\n");
   });
-  return `${[head, ...body, `Made ${timeName(made_at)}`].join("\n\n")}\n`;
+  return `${[head, ...body, `Made ${formatTime(made_at)}`].join("\n\n")}\n`;
 }
 
-function writeBlock(block: Block, look: TextLook): string[] {
+function writeBlock(block: Block, look: TextOptions): string[] {
   if (block.kind === "figures") return writeFigures(block);
   if (block.kind === "table") return [writeTable(block, look)];
   return [block.kind === "chart" ? writeChart(block, look) : sentences(block.text, look)];
 }
 
-function sentences(text: string, { width }: TextLook): string {
+function sentences(text: string, { width }: TextOptions): string {
   return wrap(escapeText(text), width);
 }
 
-function writeFigures({ title, figures }: Figures): string[] {
+function writeFigures({ title, figures }: KeyFigures): string[] {
   const label = Math.max(...figures.map((one) => one.title.length));
   const room = Math.max(...figures.map(({ value }) => value.text.length));
   const lines = figures.map(({ title: term, value, comparisons }) => {
@@ -43,19 +43,19 @@ function writeFigures({ title, figures }: Figures): string[] {
   return [title, ...lines];
 }
 
-function writeTable({ title, columns, rows }: Table, { style, width }: TextLook): string {
+function writeTable({ title, columns, rows }: ReportTable, { style, width }: TextOptions): string {
   const titles = columns.map((column) => column.title);
   const cells = rows.map((row) => columns.map(({ key }) => row[key]?.text ?? ""));
-  const titlesOf = (some: Table["columns"]) => some.map((column) => column.title);
+  const titlesOf = (some: ReportTable["columns"]) => some.map((column) => column.title);
   const alignRight = titlesOf(columns.filter(({ kind }) => kind === "number"));
   const spare = titlesOf(columns.filter(({ is_spare }) => is_spare));
   return `\n${title}:\n${renderTable(titles, cells, { style, width, alignRight, spare })}\n`;
 }
 
 /** Returns the first series as a line of blocks. */
-function writeChart({ title, series }: Chart, { style }: TextLook): string {
+function writeChart({ title, series }: Chart, { style }: TextOptions): string {
   const values = (series[0]?.values ?? []).map((value) => Math.max(0, value ?? 0));
   const most = Math.max(...values);
   const blocks = values.map((value) => "▁▂▃▄▅▆▇█".charAt(Math.round((value / (most || 1)) * 7)));
-  return `${title}: ${style.cyan(blocks.join(""))} up to ${short(most)}`;
+  return `${title}: ${style.cyan(blocks.join(""))} up to ${formatCompact(most)}`;
 }

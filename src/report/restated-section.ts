@@ -6,28 +6,35 @@ import {
 } from "../query/report-figures.js";
 import { counted } from "../util/text.js";
 import { dayMs, formatInstant } from "../util/times.js";
-import { type Block, Cell, type ColumnOf, type Section, sentence, tableOf } from "./document.js";
-import type { Context } from "./figures.js";
 import {
-  amount,
-  count,
-  currencyName,
-  dayName,
-  difference,
+  type Block,
+  type ColumnSpec,
+  createTable,
+  FormattedValue,
+  paragraph,
+  type Section,
+} from "./document.js";
+import type { ReportData } from "./report-data.js";
+import {
+  formatAmount,
+  formatCount,
+  formatCurrency,
+  formatDay,
+  formatDifference,
+  formatPercent,
+  formatShortMonth,
+  formatTime,
   monthsBefore,
-  percent,
-  shortMonth,
-  timeName,
 } from "./text-format.js";
 
 const monthsBack = 12;
 const mostOrders = 8;
 
 /** Months that changed since they were reported, and the orders that changed them. */
-export function restatedSection(context: Context): Section {
+export function restatedSection(context: ReportData): Section {
   const since = monthsBefore(context.period.until, monthsBack).slice(0, 7);
   const tables = restatedTables(context, since);
-  const none = sentence("No reported month has changed.");
+  const none = paragraph("No reported month has changed.");
   return {
     id: "restated",
     title: "Months that changed since you reported them",
@@ -36,32 +43,38 @@ export function restatedSection(context: Context): Section {
   };
 }
 
-function restatedTables({ mirror }: Context, since: string): Block[] {
+function restatedTables({ mirror }: ReportData, since: string): Block[] {
   const months = readRestatements(mirror, since);
   if (months.length === 0) return [];
   const all = months.reduce((sum, row) => sum + row.orders, 0);
   const orders = readRestatedOrders(mirror, since, mostOrders);
   const title =
     orders.length < all ? `The ${orders.length} largest of ${all} changed orders` : "Changed orders";
-  const dayCell = (at: string) => new Cell(at, dayName(at));
+  const dayCell = (at: string) => new FormattedValue(at, formatDay(at));
   return [
-    tableOf("Months", "restatements", months, [
+    createTable("Months", "restatements", months, [
       month,
       currency,
       ["reported_at", "Reported", "short", (row) => dayCell(row.reported_at), "spare"],
-      ["net_reported", "Net then", "number", (row) => amount(row.net_reported, row.currency), "spare"],
-      ["net_now", "Net now", "number", (row) => amount(row.net_now, row.currency)],
-      ["difference", "Difference", "number", (row) => difference(row.difference, row.currency)],
-      ["orders", "Orders", "number", (row) => count(row.orders), "spare"],
+      ["net_reported", "Net then", "number", (row) => formatAmount(row.net_reported, row.currency), "spare"],
+      ["net_now", "Net now", "number", (row) => formatAmount(row.net_now, row.currency)],
+      ["difference", "Difference", "number", (row) => formatDifference(row.difference, row.currency)],
+      ["orders", "Orders", "number", (row) => formatCount(row.orders), "spare"],
     ]),
-    tableOf(title, "restated_orders", orders, [
-      ["order", "Order", "name", (row) => new Cell(row.order_number ?? row.order_id)],
+    createTable(title, "restated_orders", orders, [
+      ["order", "Order", "name", (row) => new FormattedValue(row.order_number ?? row.order_id)],
       [...month, "spare"],
-      ["change", "Change", "short", ({ what }) => new Cell(what)],
+      ["change", "Change", "short", ({ what }) => new FormattedValue(what)],
       ["seen_at", "Seen", "short", (row) => dayCell(row.seen_at), "spare"],
-      ["host", "Host", "name", (row) => new Cell(row.host_label, row.host_label ?? "no host"), "spare"],
+      [
+        "host",
+        "Host",
+        "name",
+        (row) => new FormattedValue(row.host_label, row.host_label ?? "no host"),
+        "spare",
+      ],
       currency,
-      ["difference", "Difference", "number", (row) => difference(row.difference, row.currency)],
+      ["difference", "Difference", "number", (row) => formatDifference(row.difference, row.currency)],
     ]),
   ];
 }
@@ -70,30 +83,31 @@ const month = [
   "month",
   "Month",
   "short",
-  (row: { month: string }) => new Cell(row.month, shortMonth(row.month)),
-] satisfies ColumnOf<never>;
+  (row: { month: string }) => new FormattedValue(row.month, formatShortMonth(row.month)),
+] satisfies ColumnSpec<never>;
 const currency = [
   "currency",
   "Currency",
   "short",
-  (row: { currency: string | null }) => new Cell(row.currency, currencyName(row.currency)),
-] satisfies ColumnOf<never>;
+  (row: { currency: string | null }) => new FormattedValue(row.currency, formatCurrency(row.currency)),
+] satisfies ColumnSpec<never>;
 
 /** Returns what reported months usually lose afterwards, a sentence per currency. */
-function lossLines({ mirror, currencies }: Context): Block[] {
+function lossLines({ mirror, currencies }: ReportData): Block[] {
   const losses = readRefundLosses(mirror).filter(({ currency }) => currencies.includes(currency));
   return losses.map(({ currency, months, share, least, most }) => {
-    const whose = losses.length > 1 ? `${currencyName(currency)}: ` : "";
-    const range = months === 1 ? "1 month" : `${months} months, ${percent(least)} to ${percent(most)}`;
-    return sentence(
-      `${whose}Reported months have so far lost ${percent(share)} to later refunds (${range}).`,
+    const whose = losses.length > 1 ? `${formatCurrency(currency)}: ` : "";
+    const range =
+      months === 1 ? "1 month" : `${months} months, ${formatPercent(least)} to ${formatPercent(most)}`;
+    return paragraph(
+      `${whose}Reported months have so far lost ${formatPercent(share)} to later refunds (${range}).`,
     );
   });
 }
 
 /** The proof of the figures, the age of the data, and the limits of the API. */
-export function proofSection({ proof, reached }: Context): Section {
-  const blocks = [ageLine(proof, reached), ...unknowable].map(sentence);
+export function proofSection({ proof, reached }: ReportData): Section {
+  const blocks = [ageLine(proof, reached), ...unknowable].map(paragraph);
   return { id: "proof", title: "What is proven", lead: proofLine(proof), blocks };
 }
 
@@ -102,16 +116,16 @@ export function proofLine({ against, proven }: Proof): string {
   if (against !== null) return `Not proven: ${against}`;
   if (proven === null) return "Not proven: the orders were never compared with the API's counts.";
   const { at, by, through, from } = proven;
-  const since = from === null ? "" : ` from ${dayName(from)}`;
+  const since = from === null ? "" : ` from ${formatDay(from)}`;
   const how = by === "verify" ? "`verify`" : "the sync";
-  return `Orders are proven${since} through ${dayName(through)}: the API's counts agreed in ${how} of ${timeName(at)}.`;
+  return `Orders are proven${since} through ${formatDay(through)}: the API's counts agreed in ${how} of ${formatTime(at)}.`;
 }
 
 function ageLine({ oldest_read_at: oldest, gaps }: Proof, reached: number): string {
   const days = oldest === null ? 0 : Math.floor(Math.max(0, reached - Date.parse(oldest)) / dayMs);
   const age = days === 0 ? "" : ` The oldest check was ${counted(days, "day")} before that.`;
   const never = gaps.length === 0 ? "" : " Some days between were never read: see `brandapi status`.";
-  return `Orders were read up to ${timeName(formatInstant(reached))}.${age}${never}`;
+  return `Orders were read up to ${formatTime(formatInstant(reached))}.${age}${never}`;
 }
 
 const unknowable: readonly string[] = [

@@ -4,9 +4,9 @@ import { type Mirror, readInfo } from "../store/database.js";
 import type { CurrentRun } from "../store/run-progress.js";
 import { dayOf } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
-import type { Document } from "./document.js";
-import { openContext } from "./figures.js";
+import type { ReportDocument } from "./document.js";
 import { choosePeriod, type Period } from "./period.js";
+import { readReportData } from "./report-data.js";
 import { proofLine, proofSection, restatedSection } from "./restated-section.js";
 import { daysSection, hostsSection, monthsSection, salesSection, summaryOf } from "./sales-section.js";
 
@@ -19,11 +19,11 @@ const sections = [salesSection, daysSection, monthsSection, restatedSection, hos
  * @param underWay the run that holds the mirror
  * @throws ConfigurationError if the mirror has no orders, or none of that time
  */
-export function makeReport(
+export function createReport(
   mirror: Mirror,
   asked: { since: number | undefined; until: number | undefined },
   { now, underWay }: { now: number; underWay: CurrentRun | null },
-): Document {
+): ReportDocument {
   const readTo = readOrdersEnd(mirror);
   if (readTo === null)
     throw new ConfigurationError(`The mirror holds no orders yet: ${mirror.path}`, {
@@ -35,7 +35,7 @@ export function makeReport(
   const first = readFirstDay(mirror);
   const period = choosePeriod(asked, reached, proof.covered, first);
   refuseOutside(period, dayOf(reached), first);
-  const context = openContext(mirror, period, { reached, proof });
+  const context = readReportData(mirror, period, { reached, proof });
   return {
     brand: readInfo(mirror, "brand_name") ?? "Brand",
     period,

@@ -5,28 +5,35 @@ import {
   readMonths,
   type SalesFigures,
 } from "../query/report-figures.js";
-import { type Block, Cell, type Figure, type Section, sentence, tableOf } from "./document.js";
-import { type Context, of } from "./figures.js";
+import {
+  type Block,
+  createTable,
+  FormattedValue,
+  type KeyFigure,
+  paragraph,
+  type Section,
+} from "./document.js";
 import type { Comparison } from "./period.js";
+import { inCurrency, type ReportData } from "./report-data.js";
 import {
   addDays,
-  amount,
-  change,
-  count,
-  currencyName,
-  dayName,
-  money,
+  formatAmount,
+  formatChange,
+  formatCount,
+  formatCurrency,
+  formatDay,
+  formatMoney,
+  formatPercent,
+  formatShortMonth,
   monthsBefore,
-  percent,
-  shortMonth,
 } from "./text-format.js";
 
 /** Net, gross, refunds and orders of each currency, beside the days before and the same days a year ago. */
-export function salesSection(context: Context): Section {
+export function salesSection(context: ReportData): Section {
   const blocks = context.currencies.map(
     (currency): Block => ({
       kind: "figures",
-      title: currencyName(currency),
+      title: formatCurrency(currency),
       figures: [
         figure(context, currency, "Net", ({ net_amount }) => net_amount),
         figure(context, currency, "Gross", ({ gross_amount }) => gross_amount),
@@ -36,7 +43,7 @@ export function salesSection(context: Context): Section {
       ],
     }),
   );
-  const all = blocks.length === 0 ? [sentence(noOrders)] : blocks;
+  const all = blocks.length === 0 ? [paragraph(noOrders)] : blocks;
   return { id: "sales", title: "Sales", lead: lead(context), blocks: all };
 }
 
@@ -44,39 +51,39 @@ export function salesSection(context: Context): Section {
 export const noOrders = "No orders in what was read of these days.";
 
 /** Returns the first sentence to know: `Net is down 19.3% in USD, up 0.5% in EUR vs 1–23 Oct 2026.` */
-export function summaryOf({ currencies, sums, period }: Context): string {
+export function summaryOf({ currencies, sums, period }: ReportData): string {
   const moves = currencies.flatMap((currency) => {
-    const now = of(sums.now, currency)[0]?.net_amount ?? 0;
-    const before = of(sums.before, currency)[0]?.net_amount ?? 0;
+    const now = inCurrency(sums.now, currency)[0]?.net_amount ?? 0;
+    const before = inCurrency(sums.before, currency)[0]?.net_amount ?? 0;
     if (before <= 0) return [];
-    const share = percent(Math.abs(now - before) / before);
-    const way = share === percent(0) ? "the same" : `${now > before ? "up" : "down"} ${share}`;
-    return [`${way} in ${currencyName(currency)}`];
+    const share = formatPercent(Math.abs(now - before) / before);
+    const way = share === formatPercent(0) ? "the same" : `${now > before ? "up" : "down"} ${share}`;
+    return [`${way} in ${formatCurrency(currency)}`];
   });
   return moves.length === 0 ? "" : `Net is ${moves.join(", ")} vs ${period.before?.name}.`;
 }
 
-function lead({ period, days }: Context): string {
+function lead({ period, days }: ReportData): string {
   const isCut = period.is_partial && days.until !== period.until;
-  const through = isCut ? `Whole days only, through ${dayName(days.until)}. ` : "";
+  const through = isCut ? `Whole days only, through ${formatDay(days.until)}. ` : "";
   if (period.before === null)
     return `${through}The mirror does not have all of these days and those before, so nothing is compared.`;
   return `${through}Compared with ${period.before.name}, whose refunds have had longer to come.`;
 }
 
 function figure(
-  { sums, period }: Context,
+  { sums, period }: ReportData,
   currency: string | null,
   title: string,
   read: (figures: SalesFigures) => number,
   isCount = false,
-): Figure {
-  const sum = (rows: SalesFigures[]) => of(rows, currency).map(read)[0] ?? 0;
-  const write = (value: number) => (isCount ? count(value) : amount(value, currency));
+): KeyFigure {
+  const sum = (rows: SalesFigures[]) => inCurrency(rows, currency).map(read)[0] ?? 0;
+  const write = (value: number) => (isCount ? formatCount(value) : formatAmount(value, currency));
   const now = sum(sums.now);
-  const value = isCount ? write(now) : money(now, currency);
+  const value = isCount ? write(now) : formatMoney(now, currency);
   const beside = (days: Comparison | null, before: number) =>
-    days ? [{ name: days.name, change: change(now, before), before: write(before) }] : [];
+    days ? [{ name: days.name, change: formatChange(now, before), before: write(before) }] : [];
   const comparisons = [
     ...beside(period.before, sum(sums.before)),
     ...beside(period.year_ago, sum(sums.year_ago)),
@@ -88,19 +95,19 @@ function figure(
 const mostDays = 93;
 
 /** Net and refunds by day; the figures are in `sales_by_day`. */
-export function daysSection(context: Context): Section {
+export function daysSection(context: ReportData): Section {
   const { mirror, currencies, days } = context;
   const all: string[] = [];
   for (let day = days.since; day <= days.until; day = addDays(day, 1)) all.push(day);
   const rows = readDays(mirror, days);
   const charts = currencies.map((currency): Block => {
-    const byDay = new Map(of(rows, currency).map((row) => [row.day, row]));
+    const byDay = new Map(inCurrency(rows, currency).map((row) => [row.day, row]));
     const values = (value: (figures: SalesFigures) => number) =>
       all.map((day) => byDay.get(day)).map((row) => (row ? value(row) : 0));
     return {
       kind: "chart",
-      title: `Net and refunds by day, ${currencyName(currency)}`,
-      labels: all.map((day) => dayName(day).slice(0, -5)),
+      title: `Net and refunds by day, ${formatCurrency(currency)}`,
+      labels: all.map((day) => formatDay(day).slice(0, -5)),
       series: [
         { title: "net", values: values(({ net_amount }) => net_amount) },
         { title: "refunds", values: values(({ refunded_amount }) => refunded_amount) },
@@ -109,14 +116,14 @@ export function daysSection(context: Context): Section {
   });
   const isLong = all.length > mostDays;
   const none = isLong ? "These are too many days to show; `sales_by_day` has them." : noOrders;
-  const blocks = isLong || charts.length === 0 ? [sentence(none)] : charts;
+  const blocks = isLong || charts.length === 0 ? [paragraph(none)] : charts;
   return { id: "days", title: "By day", lead: "", blocks };
 }
 
 const monthsShown = 13;
 
 /** The last thirteen months, each beside the month before and the same month a year ago. */
-export function monthsSection(context: Context): Section {
+export function monthsSection(context: ReportData): Section {
   const { mirror, period, currencies } = context;
   const shown = Array.from({ length: monthsShown }, (_, nth) =>
     monthsBefore(`${period.until.slice(0, 7)}-01`, nth).slice(0, 7),
@@ -124,14 +131,14 @@ export function monthsSection(context: Context): Section {
   const [until = "", since = until] = [shown[0], shown.at(-1)];
   const rows = readMonths(mirror, { since, until });
   const months = shown.filter((month) => month >= (rows.at(-1)?.month ?? month));
-  const blocks = currencies.flatMap((currency) => monthBlocks(months, of(rows, currency), currency));
+  const blocks = currencies.flatMap((currency) => monthBlocks(months, inCurrency(rows, currency), currency));
   return {
     id: "months",
     title: "By month",
     lead: rows.some(({ is_partial }) => is_partial)
       ? "A month that is not over is compared through its last whole day."
       : "",
-    blocks: blocks.length === 0 ? [sentence(noOrders)] : blocks,
+    blocks: blocks.length === 0 ? [paragraph(noOrders)] : blocks,
   };
 }
 
@@ -141,7 +148,7 @@ function monthBlocks(
   currency: string | null,
 ): Block[] {
   if (rows.length === 0) return [];
-  const code = currencyName(currency);
+  const code = formatCurrency(currency);
   const oldestFirst = months.toReversed();
   const values = (value: (figures: SalesFigures) => number) =>
     oldestFirst.map((month) => rows.filter((row) => row.month === month).map(value)[0] ?? null);
@@ -149,44 +156,56 @@ function monthBlocks(
     {
       kind: "chart",
       title: `Net and refunds by month, ${code}`,
-      labels: oldestFirst.map((month) => shortMonth(month).replace(" 20", " ’")),
+      labels: oldestFirst.map((month) => formatShortMonth(month).replace(" 20", " ’")),
       series: [
         { title: "net", values: values(({ net_amount }) => net_amount) },
         { title: "refunds", values: values(({ refunded_amount }) => refunded_amount) },
       ],
     },
-    tableOf(`Month by month, ${code}`, "sales_by_month", rows, [
-      ["month", "Month", "name", (row) => new Cell(row.month, monthText(row))],
-      ["orders", "Orders", "number", (row) => count(row.orders), "spare"],
-      ["gross_amount", `Gross, ${code}`, "number", (row) => amount(row.gross_amount, currency), "spare"],
-      ["refunded_amount", "Refunds", "number", (row) => amount(row.refunded_amount, currency), "spare"],
-      ["net_amount", `Net, ${code}`, "number", (row) => amount(row.net_amount, currency)],
-      ["change", "vs month before", "number", (row) => change(row.net_through, row.net_before)],
-      ["change_in_year", "vs year ago", "number", (row) => change(row.net_amount, row.net_year_ago), "spare"],
+    createTable(`Month by month, ${code}`, "sales_by_month", rows, [
+      ["month", "Month", "name", (row) => new FormattedValue(row.month, monthText(row))],
+      ["orders", "Orders", "number", (row) => formatCount(row.orders), "spare"],
+      [
+        "gross_amount",
+        `Gross, ${code}`,
+        "number",
+        (row) => formatAmount(row.gross_amount, currency),
+        "spare",
+      ],
+      ["refunded_amount", "Refunds", "number", (row) => formatAmount(row.refunded_amount, currency), "spare"],
+      ["net_amount", `Net, ${code}`, "number", (row) => formatAmount(row.net_amount, currency)],
+      ["change", "vs month before", "number", (row) => formatChange(row.net_through, row.net_before)],
+      [
+        "change_in_year",
+        "vs year ago",
+        "number",
+        (row) => formatChange(row.net_amount, row.net_year_ago),
+        "spare",
+      ],
     ]),
   ];
 }
 
 function monthText({ month, is_partial }: MonthFigures): string {
-  return `${shortMonth(month)}${is_partial ? ", in part" : ""}`;
+  return `${formatShortMonth(month)}${is_partial ? ", in part" : ""}`;
 }
 
 const mostHosts = 8;
 
 /** The hosts with the highest net, by currency. */
-export function hostsSection(context: Context): Section {
+export function hostsSection(context: ReportData): Section {
   const { mirror, days, currencies } = context;
   const shares = readHostShares(mirror, days, mostHosts);
   const tables = currencies.flatMap((currency) => {
-    const best = of(shares, currency);
-    const code = currencyName(currency);
-    const table = tableOf(`Highest net, ${code}`, "order_figures", best, [
-      ["host", "Host", "name", ({ host_label }) => new Cell(host_label, host_label ?? "no host")],
-      ["orders", "Orders", "number", (row) => count(row.orders), "spare"],
-      ["net_amount", `Net, ${code}`, "number", (row) => amount(row.net_amount, currency)],
+    const best = inCurrency(shares, currency);
+    const code = formatCurrency(currency);
+    const table = createTable(`Highest net, ${code}`, "order_figures", best, [
+      ["host", "Host", "name", ({ host_label }) => new FormattedValue(host_label, host_label ?? "no host")],
+      ["orders", "Orders", "number", (row) => formatCount(row.orders), "spare"],
+      ["net_amount", `Net, ${code}`, "number", (row) => formatAmount(row.net_amount, currency)],
     ]);
     return best.length > 0 ? [table] : [];
   });
-  const blocks = tables.length === 0 ? [sentence(noOrders)] : tables;
+  const blocks = tables.length === 0 ? [paragraph(noOrders)] : tables;
   return { id: "hosts", title: "Hosts", lead: "", blocks };
 }

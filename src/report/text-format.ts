@@ -2,39 +2,39 @@ import type { DayRange } from "../query/report-figures.js";
 import { dayOf } from "../util/ranges.js";
 import { escapeText, truncate } from "../util/terminal-text.js";
 import { dayMs, dayRange, monthRange } from "../util/times.js";
-import { Cell } from "./document.js";
+import { FormattedValue } from "./document.js";
 
 /** Days and months as a person writes them. */
 
 const monthAndYear = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
 /** Returns `October 2026`, of a month or a day. */
-export function monthName(day: string): string {
+export function formatMonth(day: string): string {
   return monthAndYear.format(Date.parse(`${day.slice(0, 7)}-01`));
 }
 
 /** Returns `Oct 2026`. */
-export function shortMonth(day: string): string {
-  return `${monthName(day).slice(0, 3)} ${day.slice(0, 4)}`;
+export function formatShortMonth(day: string): string {
+  return `${formatMonth(day).slice(0, 3)} ${day.slice(0, 4)}`;
 }
 
 /** Returns `3 Oct 2026`. */
-export function dayName(day: string): string {
-  return `${Number(day.slice(8, 10))} ${shortMonth(day)}`;
+export function formatDay(day: string): string {
+  return `${Number(day.slice(8, 10))} ${formatShortMonth(day)}`;
 }
 
 /** Returns `2 Nov 2026, 04:57 UTC`. */
-export function timeName(at: string): string {
-  return `${dayName(at)}, ${at.slice(11, 16)} UTC`;
+export function formatTime(at: string): string {
+  return `${formatDay(at)}, ${at.slice(11, 16)} UTC`;
 }
 
 /** Returns `October 2026` of a whole month, `3 Oct 2026` of a day, `1–24 Oct 2026` of several. */
-export function daysName({ since, until }: DayRange): string {
-  if (isWholeMonth({ since, until })) return monthName(since);
-  if (since === until) return dayName(until);
-  if (since.slice(0, 7) === until.slice(0, 7)) return `${Number(since.slice(8))}–${dayName(until)}`;
-  const first = since.slice(0, 4) === until.slice(0, 4) ? dayName(since).slice(0, -5) : dayName(since);
-  return `${first} – ${dayName(until)}`;
+export function formatDays({ since, until }: DayRange): string {
+  if (isWholeMonth({ since, until })) return formatMonth(since);
+  if (since === until) return formatDay(until);
+  if (since.slice(0, 7) === until.slice(0, 7)) return `${Number(since.slice(8))}–${formatDay(until)}`;
+  const first = since.slice(0, 4) === until.slice(0, 4) ? formatDay(since).slice(0, -5) : formatDay(since);
+  return `${first} – ${formatDay(until)}`;
 }
 
 export function isWholeMonth({ since, until }: DayRange): boolean {
@@ -64,38 +64,38 @@ export function lastDay(month: string): string {
 
 const signed = { signDisplay: "exceptZero" } as const;
 
-export function count(value: number): Cell {
-  return new Cell(value, write(value));
+export function formatCount(value: number): FormattedValue {
+  return new FormattedValue(value, write(value));
 }
 
-export function amount(value: number, currency: string | null): Cell {
-  return new Cell(value, amountText(value, currency));
+export function formatAmount(value: number, currency: string | null): FormattedValue {
+  return new FormattedValue(value, amountText(value, currency));
 }
 
 /** Returns an amount with its currency: `EUR 1,234.50`. */
-export function money(value: number, currency: string | null): Cell {
-  const code = currency === null ? "" : `${currencyName(currency)} `;
-  return new Cell(value, code + amountText(value, currency));
+export function formatMoney(value: number, currency: string | null): FormattedValue {
+  const code = currency === null ? "" : `${formatCurrency(currency)} `;
+  return new FormattedValue(value, code + amountText(value, currency));
 }
 
 /** Returns an amount with its sign. */
-export function difference(value: number, currency: string | null): Cell {
-  return new Cell(value, amountText(value, currency, signed));
+export function formatDifference(value: number, currency: string | null): FormattedValue {
+  return new FormattedValue(value, amountText(value, currency, signed));
 }
 
 /** Returns a ratio, such as `+12.3%`; empty if there was nothing before. */
-export function change(now: number | null, before: number | null): Cell {
-  if (now === null || before === null || before <= 0) return new Cell(null);
+export function formatChange(now: number | null, before: number | null): FormattedValue {
+  if (now === null || before === null || before <= 0) return new FormattedValue(null);
   const ratio = (now - before) / before;
-  return new Cell(ratio, percent(ratio, signed));
+  return new FormattedValue(ratio, formatPercent(ratio, signed));
 }
 
-export function percent(ratio: number, sign: Intl.NumberFormatOptions = {}): string {
+export function formatPercent(ratio: number, sign: Intl.NumberFormatOptions = {}): string {
   return write(ratio, { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1, ...sign });
 }
 
 /** Returns the currency's code, or `no currency`. Other text in its place is escaped and cut. */
-export function currencyName(currency: string | null): string {
+export function formatCurrency(currency: string | null): string {
   return currency === null ? "no currency" : truncate(escapeText(currency), 16);
 }
 
@@ -107,7 +107,7 @@ function amountText(value: number, currency: string | null, sign: Intl.NumberFor
 }
 
 /** Returns an amount for an axis: `25K`. */
-export function short(value: number): string {
+export function formatCompact(value: number): string {
   return write(value, { notation: "compact", maximumFractionDigits: 1 });
 }
 

@@ -1,24 +1,24 @@
-import { type Doubts, documented } from "./api-variants.js";
+import { type ApiVariants, documentedBehaviour } from "./api-variants.js";
 import { type Brand, dateText, day, type Host, hour } from "./brand.js";
-import { hostOf } from "./data/people-data.js";
+import { toHost } from "./data/people-data.js";
 import { hash } from "./data/random.js";
-import { inRange, ordersRange, type Range } from "./listing.js";
-import { instant, integer, oneOf, oneUuid, type Query } from "./parameters.js";
+import { type InstantRange, ordersRange, selectRange } from "./listing.js";
+import { instant, integer, oneOf, oneUuid, type ParsedQuery } from "./parameters.js";
 
 export const members = ["orders", "tracked", "revenue", "subtotal", "buyNow", "visits"] as const;
 
 /** Sales and traffic; amounts in hundredths. */
-export type Figures = Record<(typeof members)[number], number>;
+export type Activity = Record<(typeof members)[number], number>;
 
 /** The figures of one host on one day. */
-export interface Cell extends Figures {
+export interface HostDay extends Activity {
   /** The day's midnight (UTC), in milliseconds since 1970. */
   start: number;
   /** "" for the sales without a host. */
   hostId: string;
 }
 
-export function noFigures(): Figures {
+export function noActivity(): Activity {
   return { orders: 0, tracked: 0, revenue: 0, subtotal: 0, buyNow: 0, visits: 0 };
 }
 
@@ -26,32 +26,46 @@ export function noFigures(): Figures {
  * Returns what happened in a range by `now`, and the days that the figures speak of. Sales follow from the orders, so a
  * refund moves its day.
  */
-export function figuresOf(brand: Brand, range: Range, hostId: string | null, doubts: Doubts, now: number) {
-  const byDay = new Map<number, Map<string, Cell>>();
-  const cellOf = (start: number, hostId: string): Cell => {
-    const ofDay = byDay.get(start) ?? new Map<string, Cell>();
-    const cell = ofDay.get(hostId) ?? { start, hostId, ...noFigures() };
+export function computeActivity(
+  brand: Brand,
+  range: InstantRange,
+  hostId: string | null,
+  variants: ApiVariants,
+  now: number,
+) {
+  const byDay = new Map<number, Map<string, HostDay>>();
+  const cellOf = (start: number, hostId: string): HostDay => {
+    const ofDay = byDay.get(start) ?? new Map<string, HostDay>();
+    const cell = ofDay.get(hostId) ?? { start, hostId, ...noActivity() };
     byDay.set(start, ofDay.set(hostId, cell));
     return cell;
   };
   const isAsked = (id: string) => hostId === null || id === hostId;
-  const oldest = doubts.figures === "recent" ? now - 90 * day : Number.NEGATIVE_INFINITY;
-  const part = inRange(brand.orders, "order_date", range, documented, 0);
+  const oldest = variants.dailyTotals === "recent" ? now - 90 * day : Number.NEGATIVE_INFINITY;
+  const part = selectRange(brand.orders, "order_date", range, documentedBehaviour, 0);
   const orders = part.list.slice(part.start, part.end);
   for (const order of orders) {
     const id = order.host?.id ?? "";
     const start = midnight(Date.parse(order.order_date));
     if (Number.isNaN(start) || start < oldest || !isAsked(id)) continue;
-    if (order.is_cancelled === true && doubts.cancelled === "out") continue;
+    if (order.is_cancelled === true && variants.cancelled === "out") continue;
     const cell = cellOf(start, id);
-    const refund = doubts.revenue === "net" ? Number(order.refund_amount ?? 0) : 0;
+    const refund = variants.revenue === "net" ? Number(order.refund_amount ?? 0) : 0;
     cell.orders += 1;
     if (order.attribution !== "manual") cell.tracked += 1;
-    cell.revenue += Math.round((Number(order.total_amount ?? 0) - refund) * 100 * rateOf(start, doubts, now));
+    cell.revenue += Math.round(
+      (Number(order.total_amount ?? 0) - refund) * 100 * rateOf(start, variants, now),
+    );
     cell.subtotal += Math.round(Number(order.subtotal_amount ?? 0) * 100);
   }
   // Traffic begins with the first order of all: a month by itself shows the same days as the whole history does.
-  const untilNow = inRange(brand.orders, "order_date", { from: null, to: now * 1_000 }, documented, 0);
+  const untilNow = selectRange(
+    brand.orders,
+    "order_date",
+    { from: null, to: now * 1_000 },
+    documentedBehaviour,
+    0,
+  );
   const first = midnight(Date.parse(untilNow.list[untilNow.end - 1]?.order_date ?? "") || now);
   const last = Math.max(now, Date.parse(orders[0]?.order_date ?? "") || 0);
   const from = range.from === null ? first : Math.max(first, range.from / 1_000);
@@ -70,7 +84,7 @@ export function figuresOf(brand: Brand, range: Range, hostId: string | null, dou
   // Each tracked order had at least one click through to the store.
   const cells = [...byDay.values()].flatMap((ofDay) => [...ofDay.values()]);
   for (const cell of cells) cell.buyNow = cell.tracked * 3 + Math.floor(cell.visits / 3);
-  return { cells, days: doubts.emptyDays === "zero" ? days : [] };
+  return { cells, days: variants.emptyDays === "zero" ? days : [] };
 }
 
 function midnight(ms: number): number {
@@ -78,13 +92,13 @@ function midnight(ms: number): number {
 }
 
 /** Four days in five have sales in a currency whose rate moves by the hour. */
-function rateOf(start: number, { drift }: Doubts, now: number): number {
-  if (!drift || hash(3, "rate", start / day) % 5 === 0) return 1;
+function rateOf(start: number, { dailyTotalsDrift }: ApiVariants, now: number): number {
+  if (!dailyTotalsDrift || hash(3, "rate", start / day) % 5 === 0) return 1;
   return 1 + (hash(4, "hour", Math.floor(now / hour)) % 1_000) / 20_000;
 }
 
 /** Returns the start of the bucket that a day lies in; weeks begin on Monday. */
-export function bucketOf(start: number, bucket: "day" | "week" | "month"): string {
+export function bucketStart(start: number, bucket: "day" | "week" | "month"): string {
   const monday = start - ((Math.floor(start / day) + 3) % 7) * day;
   const date = dateText(bucket === "week" ? monday : start);
   return bucket === "month" ? `${date.slice(0, 7)}-01` : date;
@@ -99,15 +113,20 @@ export const clicksRules = {
 };
 
 /** Returns the `data` of /analytics/clicks. */
-export function clicksOf(brand: Brand, query: Query<typeof clicksRules>, doubts: Doubts, now: number) {
+export function createClicks(
+  brand: Brand,
+  query: ParsedQuery<typeof clicksRules>,
+  variants: ApiVariants,
+  now: number,
+) {
   const { group_by, host_id, limit } = query;
   const range = ordersRange(query.start_date, query.end_date);
-  const { cells, days } = figuresOf(brand, range, host_id, doubts, now);
+  const { cells, days } = computeActivity(brand, range, host_id, variants, now);
   const all = sumOf(cells);
   const byDay = grouped(cells, ({ start }) => start);
-  const points = new Map<string, Cell[]>();
+  const points = new Map<string, HostDay[]>();
   for (const start of [...new Set([...days, ...byDay.keys()])].sort((a, b) => a - b)) {
-    const date = bucketOf(start, group_by);
+    const date = bucketStart(start, group_by);
     points.set(date, [...(points.get(date) ?? []), ...(byDay.get(start) ?? [])]);
   }
   const hosts = hostsOf(brand);
@@ -133,9 +152,9 @@ export function clicksOf(brand: Brand, query: Query<typeof clicksRules>, doubts:
 }
 
 /** Returns the rows of /analytics/hosts: all time, in the order of the sandbox's own. */
-export function hostRows(brand: Brand, doubts: Doubts, now: number) {
+export function createHostRanking(brand: Brand, variants: ApiVariants, now: number) {
   const hosts = hostsOf(brand);
-  const { cells } = figuresOf(brand, { from: null, to: null }, null, doubts, now);
+  const { cells } = computeActivity(brand, { from: null, to: null }, null, variants, now);
   return [...grouped(cells, ({ hostId }) => hostId)].map(([id, ofHost]) => {
     const { buyNow, visits, orders, revenue } = sumOf(ofHost);
     const host = hosts.get(id) ?? null;
@@ -144,16 +163,16 @@ export function hostRows(brand: Brand, doubts: Doubts, now: number) {
 }
 
 /** The sum of some cells, and on how many days they lie: all but unique counts add up. */
-type Sum = Figures & { days: number };
+type Sum = Activity & { days: number };
 
-function sumOf(cells: readonly Cell[]): Sum {
-  const sum = noFigures();
+function sumOf(cells: readonly HostDay[]): Sum {
+  const sum = noActivity();
   for (const cell of cells) for (const member of members) sum[member] += cell[member];
   return { ...sum, days: new Set(cells.map(({ start }) => start)).size };
 }
 
-function grouped<K>(cells: readonly Cell[], keyOf: (cell: Cell) => K): Map<K, Cell[]> {
-  const groups = new Map<K, Cell[]>();
+function grouped<K>(cells: readonly HostDay[], keyOf: (cell: HostDay) => K): Map<K, HostDay[]> {
+  const groups = new Map<K, HostDay[]>();
   for (const cell of cells) {
     const key = keyOf(cell);
     const group = groups.get(key);
@@ -167,7 +186,7 @@ function grouped<K>(cells: readonly Cell[], keyOf: (cell: Cell) => K): Map<K, Ce
 function hostsOf({ people, orders }: Brand): Map<string, Host> {
   const hosts = new Map<string, Host>();
   for (const { host } of orders) if (host) hosts.set(host.id, host);
-  for (const person of people) hosts.set(person.profile.id, hostOf(person));
+  for (const person of people) hosts.set(person.profile.id, toHost(person));
   return hosts;
 }
 
@@ -200,7 +219,7 @@ function unique(sum: number, { days }: Sum): number {
 }
 
 /** Clicks are shared out among the products by their weights. */
-function topProducts({ products, name }: Brand, { buyNow, visits }: Figures) {
+function topProducts({ products, name }: Brand, { buyNow, visits }: Activity) {
   const all = products.reduce((sum, { weight }) => sum + weight, 0);
   return products
     .map(({ id, title, weight }) => {

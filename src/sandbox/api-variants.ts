@@ -4,9 +4,9 @@ import type { Brand } from "./brand.js";
  * Points that the API's document leaves open, or that a server may do differently, each as the document says it or as a
  * reader would wish. The help of `brandapi sandbox` names the choices. Tests vary each by itself.
  */
-export const documented = {
+export const documentedBehaviour = {
   /** The most records on a page, whatever was asked for; `pagination.per_page` says it. */
-  mostPerPage: 100,
+  maxPerPage: 100,
   /** Records of equal date, and lists without dates. */
   ties: first("kept", "reversed", "changing"),
   /** The order of orders and content. `attribution`: the record that came last is first. */
@@ -15,7 +15,7 @@ export const documented = {
    * How much of a date is shown of what is kept and filtered by; `rounded` is to the next second, `coarse` has no seconds,
    * and every fourth of `unreadable` does not exist.
    */
-  shows: first(
+  datePrecision: first(
     "everything",
     "milliseconds",
     "seconds",
@@ -29,36 +29,36 @@ export const documented = {
   /** Records without a date: listed only without a range, or in every range. */
   undated: first("apart", "everywhere"),
   /** Ranges of dates are accepted, and ignored. */
-  ignoresDates: first(false, true),
+  ignoresDateFilters: first(false, true),
   /** Each answer also holds the record just below the range. */
-  belowRange: first(false, true),
+  includesRecordBelow: first(false, true),
   /** `total_items` and the pages never say more. */
-  mostCounted: Number.POSITIVE_INFINITY,
+  maxTotal: Number.POSITIVE_INFINITY,
   /** The brand as `total_items` still sees it: totals that lag. */
-  totalsOf: first<Brand | null>(null),
+  totalsFrom: first<Brand | null>(null),
   /** The figures by day: of all days, of the last 90 only, or 402. */
-  figures: first("all", "recent", "absent"),
+  dailyTotals: first("all", "recent", "absent"),
   /** The brand as the figures still see it. */
-  figuresOf: first<Brand | null>(null),
+  dailyTotalsFrom: first<Brand | null>(null),
   revenue: first("net", "gross"),
   /** Cancelled orders: left out of the figures, or counted in them. */
   cancelled: first("out", "in"),
   /** The revenue of most days is restated from hour to hour, whatever happens to their orders. */
-  drift: first(false, true),
+  dailyTotalsDrift: first(false, true),
   /** Days on which nothing happened: a bucket of zeros, or none. */
   emptyDays: first("zero", "missing"),
   /** The selection of `status=refunded`: orders refunded fully, or with any refund. */
-  refunded: first("fully", "any"),
+  refundedFilter: first("fully", "any"),
   /** `active`, `cancelled` and `refunded` overlap, or each order is in exactly one. */
-  statuses: first("overlap", "partition"),
+  statusFilters: first("overlap", "partition"),
   /** The answer to a page past the last. */
   pastEnd: first("empty", "refused"),
-  pagesOfNone: first(0, 1),
+  pagesWhenEmpty: first(0, 1),
   /** Gifts, codes and surveys: in pages, or in one answer that takes no parameter. */
-  unshown: first("paged", "whole"),
+  undocumentedLists: first("paged", "whole"),
 };
 
-export type Doubts = typeof documented;
+export type ApiVariants = typeof documentedBehaviour;
 
 /** Returns the first of some values; the others are what it may be instead. */
 function first<const V>(value: V, ..._others: V[]): V {

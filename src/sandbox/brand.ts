@@ -93,14 +93,14 @@ export interface Brand extends Lists {
   /** Results by survey id. */
   results: Readonly<Record<string, unknown>>;
   /** How many happenings there were: a number for what comes next. */
-  serial: number;
+  nextNumber: number;
 }
 
 /** The rate, percentage, if none was agreed with a host. */
 export const defaultRate = 12;
 
 /** The material of new records. */
-export type Source = Pick<Brand, "seed" | "people" | "products" | "opportunities">;
+export type BrandMaterial = Pick<Brand, "seed" | "people" | "products" | "opportunities">;
 
 /** Returns a brand without a record and without hosts. */
 export function emptyBrand(keys: readonly ApiKey[] = [], seed = 1): Brand {
@@ -120,7 +120,7 @@ export function emptyBrand(keys: readonly ApiKey[] = [], seed = 1): Brand {
     codes: [],
     surveys: [],
     results: {},
-    serial: 0,
+    nextNumber: 0,
   };
 }
 
@@ -139,7 +139,7 @@ export function dateText(ms: number): string {
 }
 
 /** Returns the microseconds since 1970 of a timestamp (dates can be finer than milliseconds); NaN without one. */
-export function instantOf(text: unknown): number {
+export function parseInstant(text: unknown): number {
   if (typeof text !== "string") return Number.NaN;
   const finer = text.length > 24 ? (/\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? "") : "";
   return Date.parse(text) * 1_000 + Number(finer.padEnd(3, "0"));

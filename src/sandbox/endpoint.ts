@@ -1,9 +1,9 @@
-import type { Doubts } from "./api-variants.js";
+import type { ApiVariants } from "./api-variants.js";
 import type { Brand } from "./brand.js";
 import type { ApiKey } from "./keys.js";
 
 /** Thrown to answer with an error status. The fields of error bodies are "not shown": these are the sandbox's own. */
-export class Refusal extends Error {
+export class ErrorResponse extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
@@ -30,13 +30,13 @@ export interface ApiRequest {
   address: string;
 }
 
-export interface Answer<Body = string> {
+export interface HttpResponse<Body = string> {
   status: number;
   headers: Record<string, string>;
   body: Body;
 }
 
-export interface Pagination {
+export interface PageInfo {
   page: number;
   per_page: number;
   total_items: number;
@@ -46,22 +46,22 @@ export interface Pagination {
 }
 
 /** The material of an endpoint's answer. */
-export interface Asked {
+export interface EndpointContext {
   brand: Brand;
   key: ApiKey;
   query: URLSearchParams;
   /** The parts of the path that stand for `{…}`, in order. */
   params: readonly string[];
-  doubts: Doubts;
+  variants: ApiVariants;
   /** The file host's origin. */
   filesUrl: string;
   now: number;
 }
 
 /** The parts of the envelope that differ from answer to answer. */
-export interface Reply {
+export interface ResponseData {
   data: unknown;
-  pagination?: Pagination;
+  pagination?: PageInfo;
 }
 
 /** One row of the document's table of endpoints. */
@@ -70,13 +70,13 @@ export interface Endpoint {
   /** Null: none needed. */
   scope: string | null;
   /** True if it needs the plan feature Analytics. */
-  plan?: boolean;
+  needsAnalyticsPlan?: boolean;
   /** Throws a `Refusal` for an invalid query, or for an id that the brand does not have. */
-  answer(asked: Asked): Reply;
+  handle(asked: EndpointContext): ResponseData;
 }
 
 /** Returns the parts of `path` that stand for `{…}` in `pattern`; null if it does not match. */
-export function match(pattern: string, path: string): string[] | null {
+export function matchPath(pattern: string, path: string): string[] | null {
   const parts = pattern.replaceAll(/\{[a-z_]+\}/g, "([^/]+)");
   return new RegExp(`^${parts}$`).exec(path)?.slice(1) ?? null;
 }

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { type Brand, type ContentItem, second } from "./brand.js";
-import { scatter } from "./data/random.js";
-import type { Answer, ApiRequest } from "./endpoint.js";
+import { mixBits } from "./data/random.js";
+import type { ApiRequest, HttpResponse } from "./endpoint.js";
 
 /** How long a download URL is valid: API document, Download URL. */
 const downloadSeconds = 300;
@@ -20,7 +20,7 @@ function signatureOf(seed: number, path: string, expires: string): string {
 }
 
 /** Answers as the file host: the second origin, which takes no key, and gives the rest of a file from any byte on. */
-export function answerFile(request: ApiRequest, brand: Brand, now: number): Answer<Buffer> {
+export function handleFileRequest(request: ApiRequest, brand: Brand, now: number): HttpResponse<Buffer> {
   const url = new URL(request.url, "http://files");
   const [, , source, id] = url.pathname.split("/");
   const item = brand.content.find((one) => one.source === source && one.id === id);
@@ -60,7 +60,7 @@ export function fileBytes(id: string, first: number, end: number): Buffer {
   const salt = Number.parseInt(id.slice(0, 8), 16) || 0;
   const from = first - (first % 4);
   const words = Uint32Array.from({ length: Math.ceil((end - from) / 4) }, (_, n) =>
-    scatter(salt + from / 4 + n),
+    mixBits(salt + from / 4 + n),
   );
   return Buffer.from(words.buffer).subarray(first - from, end - from);
 }

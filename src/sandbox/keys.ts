@@ -1,6 +1,6 @@
 import { type Brand, day } from "./brand.js";
-import { draws, hex, uuid } from "./data/random.js";
-import { type ApiRequest, type Endpoint, Refusal } from "./endpoint.js";
+import { createRandom, randomHex, randomUuid } from "./data/random.js";
+import { type ApiRequest, type Endpoint, ErrorResponse } from "./endpoint.js";
 
 /** The scopes that a key can carry: API document, Authentication 4. */
 export const scopes: readonly string[] =
@@ -21,23 +21,23 @@ export interface ApiKey {
   /** The addresses that the key may be used from; null: any. */
   allowlist: readonly string[] | null;
   /** True if the brand's plan includes Analytics. */
-  plan: boolean;
+  hasAnalyticsPlan: boolean;
 }
 
 /** Returns a key with every scope. */
 export function createKey(seed: number, name: string, now: number, differs: Partial<ApiKey> = {}): ApiKey {
-  const d = draws(seed, `key ${name}`);
+  const d = createRandom(seed, `key ${name}`);
   return {
     name,
-    id: uuid(d),
-    secret: `brk_sandbox_${name.replace("-", "_")}_${hex(d, 8)}${hex(d, 8)}`,
+    id: randomUuid(d),
+    secret: `brk_sandbox_${name.replace("-", "_")}_${randomHex(d, 8)}${randomHex(d, 8)}`,
     note: "every scope",
     scopes,
     // The document shows no longest life; this is a believable one.
     expiresAt: now + 3 * 365 * day,
     revoked: false,
     allowlist: null,
-    plan: true,
+    hasAnalyticsPlan: true,
     ...differs,
   };
 }
@@ -52,14 +52,14 @@ export function createKeys(seed: number, now: number): ApiKey[] {
     key("expired", "expired yesterday: 401", { expiresAt: now - day }),
     key("revoked", "revoked: 401", { revoked: true }),
     key("ip-blocked", "allowed from 203.0.113.7 only: 403", { allowlist: ["203.0.113.7"] }),
-    key("no-plan", "every scope, a plan without Analytics: 402", { plan: false }),
+    key("no-plan", "every scope, a plan without Analytics: 402", { hasAnalyticsPlan: false }),
     key("only-me", "no scope at all: /me only", { scopes: [] }),
     ...scopes.map((scope) => key(`only-${scope.split(":")[0]}`, `${scope} only`, { scopes: [scope] })),
   ];
 }
 
 /** Returns the brand's key that a request bears; undefined if its header is missing or malformed, or the key unknown. */
-export function keyOf({ headers }: ApiRequest, { keys }: Brand): ApiKey | undefined {
+export function findKey({ headers }: ApiRequest, { keys }: Brand): ApiKey | undefined {
   const [, secret] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(headers.authorization ?? "") ?? [];
   return keys.find((key) => key.secret === secret);
 }
@@ -74,26 +74,35 @@ export function refuseMisplacedKey(
   { keys }: Brand,
 ): void {
   if (headers["x-api-key"] !== undefined)
-    throw new Refusal(400, "key_in_header", "Send the key as Authorization: Bearer, not as x-api-key.");
+    throw new ErrorResponse(400, "key_in_header", "Send the key as Authorization: Bearer, not as x-api-key.");
   const isNamed = [...query.keys()].some((name) => keyParameters.includes(name.toLowerCase()));
   if (isNamed || keys.some(({ secret }) => url.includes(secret)))
-    throw new Refusal(400, "key_in_url", "Send the key as Authorization: Bearer, never in the URL.");
+    throw new ErrorResponse(400, "key_in_url", "Send the key as Authorization: Bearer, never in the URL.");
 }
 
 /** Returns the request's key if it may be used for the endpoint: 401, 403 for the address, then for the scope, 402. */
 export function authorize(request: ApiRequest, brand: Brand, endpoint: Endpoint, now: number): ApiKey {
-  const { scope, plan } = endpoint;
-  const key = keyOf(request, brand);
+  const { scope, needsAnalyticsPlan } = endpoint;
+  const key = findKey(request, brand);
   if (!key || key.revoked || key.expiresAt <= now)
-    throw new Refusal(401, "unauthorized", "The key is missing, malformed, unknown, expired or revoked.", {
-      "www-authenticate": "Bearer",
-    });
+    throw new ErrorResponse(
+      401,
+      "unauthorized",
+      "The key is missing, malformed, unknown, expired or revoked.",
+      {
+        "www-authenticate": "Bearer",
+      },
+    );
   if (key.allowlist && !key.allowlist.includes(request.address))
-    throw new Refusal(403, "ip_not_allowed", "This key may not be used from this address.");
+    throw new ErrorResponse(403, "ip_not_allowed", "This key may not be used from this address.");
   if (scope !== null && !key.scopes.includes(scope))
-    throw new Refusal(403, "missing_scope", `This key lacks the scope ${scope}.`);
-  if (plan && !key.plan)
-    throw new Refusal(402, "plan_required", "The plan lacks Analytics, or the subscription is inactive.");
+    throw new ErrorResponse(403, "missing_scope", `This key lacks the scope ${scope}.`);
+  if (needsAnalyticsPlan && !key.hasAnalyticsPlan)
+    throw new ErrorResponse(
+      402,
+      "plan_required",
+      "The plan lacks Analytics, or the subscription is inactive.",
+    );
   return key;
 }
 
@@ -101,8 +110,8 @@ export function authorize(request: ApiRequest, brand: Brand, endpoint: Endpoint,
 const windowMs = 60_000;
 
 /** The verdict of the limits on one request. */
-export interface Limits {
-  refusal: Refusal | null;
+export interface LimitResult {
+  refusal: ErrorResponse | null;
   headers: Record<string, string>;
 }
 
@@ -112,9 +121,9 @@ export interface Limits {
  * @param perMinute null: no limit
  * @param now milliseconds of a clock that never jumps
  */
-export function createLimits(
+export function createRequestLimits(
   perMinute: number | null,
-): (address: string, keyId: string | null, now: number) => Limits {
+): (address: string, keyId: string | null, now: number) => LimitResult {
   const arrivals = new Map<string, number[]>();
 
   /** Returns how many more are let through (-1: not this one either), and the milliseconds until the next is. */
@@ -141,7 +150,7 @@ export function createLimits(
     };
     if (tightest.left >= 0) return { refusal: null, headers };
     const retry = { "retry-after": String(seconds) };
-    const refusal = new Refusal(429, "rate_limited", "Over the limit of requests per minute.", retry);
+    const refusal = new ErrorResponse(429, "rate_limited", "Over the limit of requests per minute.", retry);
     return { refusal, headers };
   };
 }

@@ -1,13 +1,19 @@
-import type { Doubts } from "./api-variants.js";
-import { type Brand, instantOf, type ListName, type Order, timeText } from "./brand.js";
+import type { ApiVariants } from "./api-variants.js";
+import { type Brand, type ListName, type Order, parseInstant, timeText } from "./brand.js";
 import { campaignStates } from "./data/campaign-data.js";
 import { contentSources, mediaTypes } from "./data/library-data.js";
-import { scatter } from "./data/random.js";
-import { type Asked, type Endpoint, type Pagination, Refusal, type Reply } from "./endpoint.js";
-import { type Instant, instant, lastOf, oneOf, paging, readQuery, someOf, uuids } from "./parameters.js";
+import { mixBits } from "./data/random.js";
+import {
+  type Endpoint,
+  type EndpointContext,
+  ErrorResponse,
+  type PageInfo,
+  type ResponseData,
+} from "./endpoint.js";
+import { endOf, type Instant, instant, oneOf, paging, readQuery, someOf, uuids } from "./parameters.js";
 
 /** An inclusive range in microseconds since 1970; null: no end. */
-export interface Range {
+export interface InstantRange {
   from: number | null;
   to: number | null;
 }
@@ -24,7 +30,7 @@ interface Sorted<T> {
 const sortedLists = new WeakMap<readonly object[], Sorted<object>>();
 
 /** The records of a list from one place up to another: a list of a million is not copied for each page. */
-export interface Part<T> {
+export interface ListSlice<T> {
   list: readonly T[];
   start: number;
   end: number;
@@ -35,35 +41,35 @@ export interface Part<T> {
  * @param dated the member that dates a record
  * @param request a number of the request's own, for an order that changes
  */
-export function inRange<T extends object>(
+export function selectRange<T extends object>(
   list: readonly T[],
   dated: keyof T | undefined,
-  range: Range,
-  doubts: Doubts,
+  range: InstantRange,
+  variants: ApiVariants,
   request: number,
-): Part<T> {
-  const { from, to } = doubts.ignoresDates ? { from: null, to: null } : range;
-  const { instants, records, undated } = sorted(list, dated, doubts.ties, request);
+): ListSlice<T> {
+  const { from, to } = variants.ignoresDateFilters ? { from: null, to: null } : range;
+  const { instants, records, undated } = sorted(list, dated, variants.ties, request);
   const start = to === null ? 0 : firstWhere(instants, (at) => at <= to);
   const below = from === null ? instants.length : firstWhere(instants, (at) => at < from);
-  const end = Math.min(records.length, Math.max(start, below) + (doubts.belowRange ? 1 : 0));
-  const takesAll = (from ?? to) === null || doubts.undated === "everywhere";
-  if ((!takesAll || undated.length === 0) && doubts.order === "date") return { list: records, start, end };
+  const end = Math.min(records.length, Math.max(start, below) + (variants.includesRecordBelow ? 1 : 0));
+  const takesAll = (from ?? to) === null || variants.undated === "everywhere";
+  if ((!takesAll || undated.length === 0) && variants.order === "date") return { list: records, start, end };
   const found = [...records.slice(start, end), ...(takesAll ? undated : [])];
-  return whole(reordered(list, found, doubts.order));
+  return fullSlice(reordered(list, found, variants.order));
 }
 
-export function whole<T>(list: readonly T[]): Part<T> {
+export function fullSlice<T>(list: readonly T[]): ListSlice<T> {
   return { list, start: 0, end: list.length };
 }
 
 function sorted<T extends object>(
   list: readonly T[],
   dated: keyof T | undefined,
-  ties: Doubts["ties"],
+  ties: ApiVariants["ties"],
   request: number,
 ): Sorted<T> {
-  if (ties === "changing") return sort(list, dated, (place) => scatter(place + request * 7_919));
+  if (ties === "changing") return sort(list, dated, (place) => mixBits(place + request * 7_919));
   if (ties === "reversed") return sort(list, dated, (place) => -place);
   const before = sortedLists.get(list) as Sorted<T> | undefined;
   const after = before ?? sort(list, dated, (place) => place);
@@ -76,7 +82,7 @@ function sort<T extends object>(
   dated: keyof T | undefined,
   rankOf: (place: number) => number,
 ): Sorted<T> {
-  const dateOf = (record: T) => (dated === undefined ? Number.NaN : instantOf(record[dated]));
+  const dateOf = (record: T) => (dated === undefined ? Number.NaN : parseInstant(record[dated]));
   const all = list.map((record, place) => ({ record, at: dateOf(record), rank: rankOf(place) }));
   const sorted = all.filter(({ at }) => !Number.isNaN(at)).sort((a, b) => b.at - a.at || a.rank - b.rank);
   return {
@@ -101,7 +107,7 @@ function firstWhere(instants: Float64Array, holds: (at: number) => boolean): num
 function reordered<T extends object>(
   list: readonly T[],
   found: readonly T[],
-  order: Doubts["order"],
+  order: ApiVariants["order"],
 ): readonly T[] {
   if (order === "date") return found;
   const wanted = new Set(found);
@@ -111,7 +117,7 @@ function reordered<T extends object>(
 }
 
 /** Returns a date as the API shows it, which may be less than it keeps. */
-export function shownDate(text: string, shows: Doubts["shows"]): string {
+export function shownDate(text: string, shows: ApiVariants["datePrecision"]): string {
   if (shows === "everything" || !text.includes("T")) return text;
   if (shows === "milliseconds") return text.replace(/(\.\d{3})\d+/, "$1");
   if (shows === "days") return text.slice(0, 10);
@@ -122,15 +128,15 @@ export function shownDate(text: string, shows: Doubts["shows"]): string {
     return /[048]$/.test(text.slice(0, 16)) ? `${text.slice(0, 11)}24:00:00Z` : text;
   if (shows === "minutes") return `${text.slice(0, 16)}:00Z`;
   if (shows === "seconds") return `${text.slice(0, 19)}Z`;
-  return `${timeText(Math.round(instantOf(text) / 1_000_000) * 1_000).slice(0, 19)}Z`;
+  return `${timeText(Math.round(parseInstant(text) / 1_000_000) * 1_000).slice(0, 19)}Z`;
 }
 
 /** A request's selection from a list. */
-export interface Selection<T> {
+export interface ListSelection<T> {
   records(brand: Brand): readonly T[];
   /** The member that dates a record; without one, the list promises no order. */
   dated?: keyof T;
-  range?: Range;
+  range?: InstantRange;
   keep?: ((record: T) => boolean) | undefined;
   isOldestFirst?: boolean;
   /** Gives a record the form in which the list serves it. */
@@ -138,38 +144,40 @@ export interface Selection<T> {
 }
 
 /** Returns the page of a list that is asked for; totals can be those of the brand as it was. */
-export function listed<T extends object>(
-  { brand, doubts, now }: Asked,
-  query: Pick<Pagination, "page" | "per_page">,
-  { records, dated, range = { from: null, to: null }, keep, isOldestFirst, shape }: Selection<T>,
-): Reply {
-  const select = (from: Brand): Part<T> => {
-    const part = inRange(records(from), dated, range, doubts, now);
+export function respondWithList<T extends object>(
+  { brand, variants, now }: EndpointContext,
+  query: Pick<PageInfo, "page" | "per_page">,
+  { records, dated, range = { from: null, to: null }, keep, isOldestFirst, shape }: ListSelection<T>,
+): ResponseData {
+  const select = (from: Brand): ListSlice<T> => {
+    const part = selectRange(records(from), dated, range, variants, now);
     if (!keep && !isOldestFirst) return part;
     const found = part.list.slice(part.start, part.end).filter(keep ?? (() => true));
-    return whole(isOldestFirst ? found.reverse() : found);
+    return fullSlice(isOldestFirst ? found.reverse() : found);
   };
   const found = select(brand);
-  const { end, start } = doubts.totalsOf ? select(doubts.totalsOf) : found;
+  const { end, start } = variants.totalsFrom ? select(variants.totalsFrom) : found;
   const shown = (record: T) => {
-    const date = doubts.shows !== "everything" && dated && record[dated];
-    return typeof date === "string" ? { ...record, [String(dated)]: shownDate(date, doubts.shows) } : record;
+    const date = variants.datePrecision !== "everything" && dated && record[dated];
+    return typeof date === "string"
+      ? { ...record, [String(dated)]: shownDate(date, variants.datePrecision) }
+      : record;
   };
-  return pageOf(found, query, doubts, { total: end - start, shape: shape ?? shown });
+  return respondWithPage(found, query, variants, { total: end - start, shape: shape ?? shown });
 }
 
 /** @throws Refusal for a page past the end, if the API refuses those */
-export function pageOf<T extends object>(
-  { list, start, end }: Part<T>,
-  { page, per_page }: Pick<Pagination, "page" | "per_page">,
-  doubts: Doubts,
+export function respondWithPage<T extends object>(
+  { list, start, end }: ListSlice<T>,
+  { page, per_page }: Pick<PageInfo, "page" | "per_page">,
+  variants: ApiVariants,
   { total = end - start, shape = (record: T): object => record } = {},
-): Reply {
-  const size = Math.min(per_page, doubts.mostPerPage);
-  const total_items = Math.min(total, doubts.mostCounted);
-  const total_pages = Math.ceil(total_items / size) || doubts.pagesOfNone;
-  if (page > Math.max(1, total_pages) && doubts.pastEnd === "refused")
-    throw new Refusal(400, "invalid_parameter", `page must be at most ${total_pages}.`);
+): ResponseData {
+  const size = Math.min(per_page, variants.maxPerPage);
+  const total_items = Math.min(total, variants.maxTotal);
+  const total_pages = Math.ceil(total_items / size) || variants.pagesWhenEmpty;
+  if (page > Math.max(1, total_pages) && variants.pastEnd === "refused")
+    throw new ErrorResponse(400, "invalid_parameter", `page must be at most ${total_pages}.`);
   const onPage = list.slice(start + (page - 1) * size, Math.min(end, start + page * size));
   const data = onPage.map((record) => shape(record));
   const [has_next, has_prev] = [page < total_pages, page > 1];
@@ -183,35 +191,35 @@ const ordersRules = {
   status: oneOf(["all", "active", "cancelled", "refunded"], "all"),
 };
 
-export function orders(asked: Asked): Reply {
+export function orders(asked: EndpointContext): ResponseData {
   const query = readQuery(ordersRules, asked.query);
-  return listed(asked, query, {
+  return respondWithList(asked, query, {
     records: (brand) => brand.orders,
     dated: "order_date",
     range: ordersRange(query.start_date, query.end_date),
-    keep: query.status === "all" ? undefined : (order) => isInStatus(order, query.status, asked.doubts),
+    keep: query.status === "all" ? undefined : (order) => isInStatus(order, query.status, asked.variants),
   });
 }
 
-export function ordersRange(start: Instant | null, end: Instant | null): Range {
-  return { from: start?.at ?? null, to: end && lastOf(end) };
+export function ordersRange(start: Instant | null, end: Instant | null): InstantRange {
+  return { from: start?.at ?? null, to: end && endOf(end) };
 }
 
 /** True if `status` selects the order. `active` is neither cancelled nor refunded; the others may overlap. */
-function isInStatus(order: Order, status: string, { refunded, statuses }: Doubts): boolean {
+function isInStatus(order: Order, status: string, { refundedFilter, statusFilters }: ApiVariants): boolean {
   const isCancelled = order.is_cancelled === true;
   const hasRefund = order.is_refunded === true || Number(order.refund_amount ?? 0) > 0;
-  const isRefunded = refunded === "any" ? hasRefund : order.is_refunded === true;
+  const isRefunded = refundedFilter === "any" ? hasRefund : order.is_refunded === true;
   if (status === "cancelled") return isCancelled;
-  if (status === "refunded") return isRefunded && !(statuses === "partition" && isCancelled);
+  if (status === "refunded") return isRefunded && !(statusFilters === "partition" && isCancelled);
   return !isCancelled && !isRefunded;
 }
 
 const opportunitiesRules = { ...paging, status: someOf(campaignStates, (text) => text.toUpperCase()) };
 
-export function opportunities(asked: Asked): Reply {
+export function opportunities(asked: EndpointContext): ResponseData {
   const query = readQuery(opportunitiesRules, asked.query);
-  return listed(asked, query, {
+  return respondWithList(asked, query, {
     records: (brand) => brand.opportunities,
     dated: "created_at",
     keep: ({ status }) => isAmong(query.status, status),
@@ -230,10 +238,10 @@ const contentRules = {
   sort: oneOf(["newest", "oldest"], "newest"),
 };
 
-export function content(asked: Asked): Reply {
+export function content(asked: EndpointContext): ResponseData {
   const query = readQuery(contentRules, asked.query);
   const { uploaded_after, uploaded_before } = query;
-  return listed(asked, query, {
+  return respondWithList(asked, query, {
     records: (brand) => brand.content,
     dated: "created_at",
     // On or after, but strictly before: API document, /content.
@@ -257,9 +265,11 @@ export function plainList(name: ListName, scope: string): Endpoint {
   return {
     path: `/${name}`,
     scope,
-    answer(asked) {
-      if (!isUnshown || asked.doubts.unshown === "paged")
-        return listed<object>(asked, readQuery(paging, asked.query), { records: (brand) => brand[name] });
+    handle(asked) {
+      if (!isUnshown || asked.variants.undocumentedLists === "paged")
+        return respondWithList<object>(asked, readQuery(paging, asked.query), {
+          records: (brand) => brand[name],
+        });
       readQuery({}, asked.query);
       return { data: asked.brand[name] };
     },

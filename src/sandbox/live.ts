@@ -1,19 +1,19 @@
 import { type Brand, day, hour, type ListName, type Lists, type Order, second, timeText } from "./brand.js";
 import { historyDays } from "./data/order-data.js";
-import { between, chance, type Draws, draws, next, pick } from "./data/random.js";
-import { type Happenings, happeningsOf } from "./events.js";
+import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteger } from "./data/random.js";
+import { type BrandEvents, createBrandEvents } from "./events.js";
 
 type RecordOf<L extends ListName> = Lists[L][number];
 
 /** The member by which each list names its records; a library file is `source/id`. */
-export function keyOfRecord(list: ListName, record: RecordOf<ListName>): string {
+export function recordKey(list: ListName, record: RecordOf<ListName>): string {
   if (list === "content") return `${record.source}/${record.id}`;
   if (list === "recommendations") return (record as RecordOf<"recommendations">).host.id;
   return String(list === "roster" ? record.relationship_id : record.id);
 }
 
 /** The three ways in which a brand's lists change: each puts another array where the old one was. */
-export function changesOf(brand: Brand) {
+export function createListEdits(brand: Brand) {
   /** Puts another array in a list's place: each kind of record has its own list. */
   function put<L extends ListName>(list: L, records: readonly RecordOf<L>[]): void {
     brand[list] = records as unknown as Brand[L];
@@ -31,7 +31,7 @@ export function changesOf(brand: Brand) {
     to: Partial<RecordOf<L>> | ((record: RecordOf<L>) => RecordOf<L>),
   ): void {
     const records: readonly RecordOf<L>[] = brand[list];
-    const place = records.findIndex((record) => keyOfRecord(list, record) === key);
+    const place = records.findIndex((record) => recordKey(list, record) === key);
     const record = records[place];
     if (!record) throw new RangeError(`${list} has no ${key}.`);
     put(list, records.with(place, typeof to === "function" ? to(record) : { ...record, ...to }));
@@ -40,7 +40,7 @@ export function changesOf(brand: Brand) {
   /** Takes records out, and returns them: `add` brings them back. */
   function remove<L extends ListName>(list: L, ...keys: string[]): RecordOf<L>[] {
     const records: readonly RecordOf<L>[] = brand[list];
-    const gone = records.filter((record) => keys.includes(keyOfRecord(list, record)));
+    const gone = records.filter((record) => keys.includes(recordKey(list, record)));
     if (gone.length < keys.length) throw new RangeError(`${list} has no ${keys.join(", ")}.`);
     put(
       list,
@@ -54,9 +54,9 @@ export function changesOf(brand: Brand) {
 
 /** The random numbers and the brand of one course of events. */
 interface Moment {
-  d: Draws;
+  d: RandomStream;
   brand: Brand;
-  happen: Happenings;
+  happen: BrandEvents;
   /** When it happens, in milliseconds since 1970. */
   at: number;
 }
@@ -77,9 +77,9 @@ export function naturalPace(orders: number, speed = 1): Pace {
 }
 
 /** Lets everything happen that happens after `from` and until `to`: the same for the same brand and pace. */
-export function passTime(brand: Brand, from: number, to: number, pace: Pace): void {
+export function simulateActivity(brand: Brand, from: number, to: number, pace: Pace): void {
   let moment = from;
-  const happen = happeningsOf(brand, () => moment);
+  const happen = createBrandEvents(brand, () => moment);
   for (let start = Math.floor(from / hour) * hour; start <= to; start += hour) {
     for (const { at, d, course } of dueIn(start, brand.seed, pace)) {
       if (at <= from || at > to) continue;
@@ -92,11 +92,11 @@ export function passTime(brand: Brand, from: number, to: number, pace: Pace): vo
 /** Returns what is to happen in the hour that begins at `start`, in its order. */
 function dueIn(start: number, seed: number, { ordersPerHour, speed }: Pace) {
   const due = courses.flatMap(([perOrder, perDay, course], kind) => {
-    const d = draws(seed + kind, "live", start / hour);
-    const count = Math.floor(perOrder * ordersPerHour + (perDay * speed) / 24 + next(d));
+    const d = createRandom(seed + kind, "live", start / hour);
+    const count = Math.floor(perOrder * ordersPerHour + (perDay * speed) / 24 + randomFloat(d));
     return Array.from({ length: count }, (_, n) => {
-      const at = secondOf(start + next(d) * hour);
-      return { at, d: draws(seed + kind, "course", at / second + n), course };
+      const at = secondOf(start + randomFloat(d) * hour);
+      return { at, d: createRandom(seed + kind, "course", at / second + n), course };
     });
   });
   return due.sort((a, b) => a.at - b.at);
@@ -120,8 +120,8 @@ const courses: readonly (readonly [perOrder: number, perDay: number, course: Cou
 ];
 
 /** Some days to months: in milliseconds, `typical` days on average and at most `most`. */
-function ageOf(d: Draws, typical: number, most: number): number {
-  return Math.min(most, 0.3 - Math.log(1 - next(d)) * typical) * day;
+function ageOf(d: RandomStream, typical: number, most: number): number {
+  return Math.min(most, 0.3 - Math.log(1 - randomFloat(d)) * typical) * day;
 }
 
 function secondOf(ms: number): number {
@@ -140,7 +140,7 @@ function withOrder({ at, brand, d }: Moment, then: (order: Order) => void): void
 function refundSome(moment: Moment): void {
   const { d, happen } = moment;
   withOrder(moment, ({ id, total_amount }) =>
-    happen.refund(id, chance(d, 0.45) ? Number(total_amount) * (0.1 + 0.6 * next(d)) : undefined),
+    happen.refund(id, chance(d, 0.45) ? Number(total_amount) * (0.1 + 0.6 * randomFloat(d)) : undefined),
   );
 }
 
@@ -153,9 +153,9 @@ function cancelSome(moment: Moment): void {
 
 function agreeSome({ brand, d, happen }: Moment): void {
   if (brand.roster.length === 0) return;
-  happen.agreeRate(pick(d, brand.roster).host.id, chance(d, 0.2) ? null : between(d, 5, 25));
+  happen.agreeRate(pick(d, brand.roster).host.id, chance(d, 0.2) ? null : randomInteger(d, 5, 25));
 }
 
 function removeSome({ brand, d, happen }: Moment): void {
-  if (brand.content.length > 0) happen.remove("content", keyOfRecord("content", pick(d, brand.content)));
+  if (brand.content.length > 0) happen.remove("content", recordKey("content", pick(d, brand.content)));
 }

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Api, root } from "./api.js";
-import type { Answer, ApiRequest } from "./endpoint.js";
+import { apiRoot, type SandboxApi } from "./api.js";
+import type { ApiRequest, HttpResponse } from "./endpoint.js";
 
 /** The API on loopback, until it is closed. */
-export interface Served {
+export interface RunningServer {
   /** Such as `http://127.0.0.1:4010/api/brand/v1`. */
   baseUrl: string;
   close(): Promise<void>;
@@ -15,13 +15,13 @@ export interface Served {
  * @param port 0: any free one. Rejects with the system's error if it is taken.
  * @param before runs before each answer, and delays it
  */
-export async function serve(
-  api: Api,
+export async function serveSandbox(
+  api: SandboxApi,
   port: number,
   before: () => Promise<void> | void = () => {},
-): Promise<Served> {
+): Promise<RunningServer> {
   const listener =
-    (answerOf: (request: ApiRequest) => Answer<string | Buffer>): RequestListener =>
+    (answerOf: (request: ApiRequest) => HttpResponse<string | Buffer>): RequestListener =>
     async (incoming, outgoing) => {
       try {
         await before();
@@ -32,8 +32,8 @@ export async function serve(
         incoming.socket.destroy();
       }
     };
-  const [server, files] = [createServer(listener(api.answer)), createServer(listener(api.answerFile))];
-  const baseUrl = `http://127.0.0.1:${await listen(server, port)}${root}`;
+  const [server, files] = [createServer(listener(api.handle)), createServer(listener(api.handleFile))];
+  const baseUrl = `http://127.0.0.1:${await listen(server, port)}${apiRoot}`;
   api.filesUrl = `http://127.0.0.1:${await listen(files, 0)}`;
   return { baseUrl, close: async () => void (await Promise.all([server, files].map(closeServer))) };
 }

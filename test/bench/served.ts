@@ -1,8 +1,8 @@
 import { systemClock } from "../../src/deps.js";
-import { createApi } from "../../src/sandbox/api.js";
+import { createSandboxApi } from "../../src/sandbox/api.js";
 import type { Brand } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import { serve } from "../../src/sandbox/server.js";
+import { serveSandbox } from "../../src/sandbox/server.js";
 
 /** A believable brand on loopback, and what was answered. */
 export interface ServedBrand {
@@ -26,14 +26,14 @@ export async function serveBrand({
 }): Promise<ServedBrand> {
   const { now, monotonic } = systemClock;
   const brand = createBrand({ seed, orders, now: now() });
-  const api = createApi({ brands: [brand], now, monotonic, rateLimit });
+  const api = createSandboxApi({ brands: [brand], now, monotonic, rateLimit });
   const statuses: number[] = [];
-  const { answer } = api;
-  api.answer = (request) => {
-    const answered = answer(request);
+  const { handle } = api;
+  api.handle = (request) => {
+    const answered = handle(request);
     statuses.push(answered.status);
     return answered;
   };
-  const served = await serve(api, 0, () => (latencyMs > 0 ? systemClock.sleep(latencyMs) : undefined));
+  const served = await serveSandbox(api, 0, () => (latencyMs > 0 ? systemClock.sleep(latencyMs) : undefined));
   return { brand, key: brand.keys[0]?.secret ?? "", statuses, ...served };
 }

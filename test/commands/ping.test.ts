@@ -62,7 +62,7 @@ test("a resource that was read before and is refused now is a failure to the swi
   const { heard, url } = await startSwitch();
   const sync = () => spawnBrandapi(["sync", "--quiet", "--ping", url], { env, home: brand.home }).ended;
   expect((await sync()).code).toBe(0);
-  brand.setKey({ plan: false });
+  brand.setKey({ hasAnalyticsPlan: false });
   heard.length = 0;
   expect([(await sync()).code, ...heard]).toEqual([8, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 8"]);
 });

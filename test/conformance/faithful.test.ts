@@ -128,9 +128,9 @@ test("attributes and enum values of a later version, at any depth, lose nothing 
   expect(await brand.run("sync orders --quiet")).toMatchObject({ code: 0, out: "", err: "" });
 });
 
-describe.each(["paged", "whole"] as const)("gifts, codes and surveys that come %s", (unshown) => {
+describe.each(["paged", "whole"] as const)("gifts, codes and surveys that come %s", (undocumentedLists) => {
   test.each(["text", "number"])("with a %s as id", async (kind) => {
-    const brand = makeBrand({ history: 10, doubts: { unshown } });
+    const brand = makeBrand({ history: 10, variants: { undocumentedLists } });
     const { data } = brand;
     const id = (n: number) => (kind === "number" ? n + 1 : `id-${n}`);
     data.results = Object.fromEntries(data.surveys.map((one, n) => [id(n), data.results[String(one.id)]]));

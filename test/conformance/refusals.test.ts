@@ -45,7 +45,7 @@ const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
 test("a plan without Analytics: its resources are skipped with the reason, the others are read", async () => {
   const brand = makeBrand({ history: 20 });
-  brand.setKey({ plan: false });
+  brand.setKey({ hasAnalyticsPlan: false });
   const { code, err } = await brand.run("sync");
   expect(code).toBe(0);
   for (const { name } of resources)
@@ -58,7 +58,7 @@ test("a plan without Analytics: its resources are skipped with the reason, the o
 
 test.each(ofAnalytics)("%s, named under a plan without Analytics, is exit 5", async (name) => {
   const brand = makeBrand();
-  brand.setKey({ plan: false });
+  brand.setKey({ hasAnalyticsPlan: false });
   const { code, err } = await brand.run(`sync ${name}`);
   expect(code).toBe(5);
   expect(err).toContain("(402)");

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exampleQueries } from "../../bin/docs/example-queries.js";
-import { naturalPace, passTime } from "../../src/sandbox/live.js";
+import { naturalPace, simulateActivity } from "../../src/sandbox/live.js";
 import { views } from "../../src/store/views/all-views.js";
 import { makeBrand } from "../support/brand.js";
 import { askDuckDb } from "../support/duckdb.js";
@@ -34,7 +34,7 @@ test("the questions have the same answers in DuckDB, from Parquet, as in the mir
   const begun = Date.now() - 75 * day;
   const brand = makeBrand({ history: 1_500, seed: 11, now: begun });
   expect((await brand.run("sync")).code).toBe(0);
-  passTime(brand.data, begun, begun + 75 * day, naturalPace(1_500));
+  simulateActivity(brand.data, begun, begun + 75 * day, naturalPace(1_500));
   brand.pass(75 * day);
   expect((await brand.run("sync --window 400d")).code).toBe(0);
   const asked = views.filter(({ name }) => exampleQueries.some(({ sql }) => sql.includes(name)));

@@ -1,6 +1,6 @@
-import { type Brand, instantOf } from "../../src/sandbox/brand.js";
-import { happeningsOf } from "../../src/sandbox/events.js";
-import { keyOfRecord } from "../../src/sandbox/live.js";
+import { type Brand, parseInstant } from "../../src/sandbox/brand.js";
+import { createBrandEvents } from "../../src/sandbox/events.js";
+import { recordKey } from "../../src/sandbox/live.js";
 import { day, fileAt, memberOf, openRecord, orderAt } from "../support/records.js";
 
 /** The lists whose reading is checked against every history. */
@@ -52,7 +52,7 @@ export function recordsOf(brand: Brand, watched: Watched): readonly Fields[] {
 }
 
 export function keyOf(watched: Watched, record: Fields): string {
-  return keyOfRecord(watched, record as unknown as Brand[Watched][number]);
+  return recordKey(watched, record as unknown as Brand[Watched][number]);
 }
 
 /** Returns the member that a list is filtered by; none for the lists that are read whole. */
@@ -63,7 +63,7 @@ export function dateMember(watched: Watched): string | null {
 /** Returns the second of a record's date, in milliseconds; NaN if it has none. */
 export function secondOf(watched: Watched, record: Fields): number {
   const member = dateMember(watched);
-  return member === null ? Number.NaN : Math.floor(instantOf(record[member]) / 1_000_000) * 1_000;
+  return member === null ? Number.NaN : Math.floor(parseInstant(record[member]) / 1_000_000) * 1_000;
 }
 
 /** Returns a number that is always the same for the same numbers. */
@@ -101,7 +101,7 @@ export function happen(
   gone: readonly Fields[],
 ): void {
   // One list stands for all: their happenings differ in the types of their records only.
-  const { add, change, remove } = happeningsOf(brand, () => now);
+  const { add, change, remove } = createBrandEvents(brand, () => now);
   const list = watched as "gifts";
   const records = [...recordsOf(brand, watched)].sort((a, b) =>
     keyOf(watched, a) < keyOf(watched, b) ? -1 : 1,
@@ -110,7 +110,7 @@ export function happen(
   const returning = gone[pick % Math.max(1, gone.length)];
   const member = dateMember(watched) ?? "created_at";
   const come = (date: unknown) => {
-    const id = `${watched[0]}x${brand.serial++}`;
+    const id = `${watched[0]}x${brand.nextNumber++}`;
     add(list, makeRecord(watched, id, typeof date === "string" ? date : null, pick + days) as { id: string });
   };
   const changeOne = (record: Fields, fields: Fields) => change(list, keyOf(watched, record), fields);

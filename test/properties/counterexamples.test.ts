@@ -99,7 +99,7 @@ const found: [
 test.each(found)(
   "%s (seed %i, %i records, %i per page): %s: %s",
   async (watched, seed, records, perPage, steps) => {
-    const history = { beginning: { seed, records, crowd: 1 }, doubts: { mostPerPage: perPage } };
+    const history = { beginning: { seed, records, crowd: 1 }, variants: { maxPerPage: perPage } };
     expect(await play(watched, { ...history, steps: steps.split(",").map(stepOf) })).toEqual([]);
   },
 );

@@ -16,11 +16,12 @@ export function unseenEvidence(world: World, end: RunEnd, claims: Claims): strin
 
 /** The counts that the API offers. A filter that the API means otherwise than its records say is known to its API only. */
 function countsOf({
-  doubts,
+  variants,
   watched,
 }: World): [name: string, counts: (record: Version["record"]) => boolean][] {
   const all: [string, () => boolean] = ["all", () => true];
-  if (watched !== "orders" || doubts.refunded === "any" || doubts.statuses === "partition") return [all];
+  if (watched !== "orders" || variants.refundedFilter === "any" || variants.statusFilters === "partition")
+    return [all];
   return [
     all,
     ["cancelled", ({ is_cancelled }) => is_cancelled === true],
@@ -49,11 +50,11 @@ function isIn({ from, to }: Range, { second }: Version): boolean {
 
 /** Finds days whose figures moved after they were read, and of which the mirror still has what it had. */
 function unseenFigures(world: World, end: RunEnd, { present, readsOf }: Claims): string[] {
-  const { doubts, lags, runs, watched } = world;
+  const { variants, lags, runs, watched } = world;
   // What lags or drifts is no evidence that the API offers.
-  const areFigures = doubts.figures !== "absent" && !doubts.drift && lags !== "figures";
+  const areFigures = variants.dailyTotals !== "absent" && !variants.dailyTotalsDrift && lags !== "figures";
   if (watched !== "orders" || !areFigures || end.isBlind) return [];
-  const recent = doubts.figures === "recent" ? end.startedAt - 89 * dayMs : Number.NEGATIVE_INFINITY;
+  const recent = variants.dailyTotals === "recent" ? end.startedAt - 89 * dayMs : Number.NEGATIVE_INFINITY;
   const now = statesIn(world, end).map((state) => figuresOf(world, state));
   const mine = figuresOf(
     world,
@@ -82,13 +83,13 @@ function statesIn({ truth }: World, { endedAt, startedAt }: RunEnd): Version[][]
 }
 
 /** The figures of each day that has any, as text, by its midnight. */
-function figuresOf({ doubts }: World, versions: readonly Version[]): Map<number, string> {
+function figuresOf({ variants }: World, versions: readonly Version[]): Map<number, string> {
   const days = new Map<number, [orders: number, revenue: number, subtotal: number]>();
   for (const { record, second } of versions) {
-    if (Number.isNaN(second) || (record.is_cancelled === true && doubts.cancelled === "out")) continue;
+    if (Number.isNaN(second) || (record.is_cancelled === true && variants.cancelled === "out")) continue;
     const day = Math.floor(second / dayMs) * dayMs;
     const [orders, revenue, subtotal] = days.get(day) ?? [0, 0, 0];
-    const refund = doubts.revenue === "net" ? Number(record.refund_amount) : 0;
+    const refund = variants.revenue === "net" ? Number(record.refund_amount) : 0;
     days.set(day, [
       orders + 1,
       revenue + Math.round((Number(record.total_amount) - refund) * 100),

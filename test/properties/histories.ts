@@ -1,4 +1,4 @@
-import type { Doubts } from "../../src/sandbox/api-variants.js";
+import type { ApiVariants } from "../../src/sandbox/api-variants.js";
 import fc from "../support/property.js";
 import type { Beginning, Happening } from "./brand.js";
 import type { Job, WorldOptions } from "./world.js";
@@ -32,14 +32,14 @@ export type Step = Happening | Run | { passHours: number };
 /** A brand, the manner of its API, and what happens. */
 export interface History {
   beginning: Beginning;
-  doubts: Partial<Doubts>;
+  variants: Partial<ApiVariants>;
   lags?: WorldOptions["lags"];
   steps: Step[];
 }
 
 /** What is random about histories, and what is the same in all of them. */
 export interface Setting {
-  doubts?: Partial<Doubts>;
+  variants?: Partial<ApiVariants>;
   lags?: WorldOptions["lags"];
   /** What may happen beside everything that may inside the model: as often as all of that together. */
   more?: readonly Happening["what"][];
@@ -48,7 +48,10 @@ export interface Setting {
 }
 
 /** Mostly as documented; then one of the others. */
-function usually<Name extends keyof Doubts>(documented: Doubts[Name], ...others: Doubts[Name][]) {
+function usually<Name extends keyof ApiVariants>(
+  documented: ApiVariants[Name],
+  ...others: ApiVariants[Name][]
+) {
   return fc.oneof(
     { withCrossShrink: true },
     { weight: 3, arbitrary: fc.constant(documented) },
@@ -57,18 +60,18 @@ function usually<Name extends keyof Doubts>(documented: Doubts[Name], ...others:
 }
 
 /** How an API may be, inside the model. */
-const manner: fc.Arbitrary<Partial<Doubts>> = fc.record({
+const manner: fc.Arbitrary<Partial<ApiVariants>> = fc.record({
   // A page of fewer repeats as soon as so many records come between two requests: of 100, that never happens.
-  mostPerPage: fc.integer({ min: 4, max: 12 }),
+  maxPerPage: fc.integer({ min: 4, max: 12 }),
   ties: usually<"ties">("kept", "reversed"),
-  shows: usually<"shows">("everything", "milliseconds", "seconds"),
-  figures: usually<"figures">("all", "recent", "absent"),
+  datePrecision: usually<"datePrecision">("everything", "milliseconds", "seconds"),
+  dailyTotals: usually<"dailyTotals">("all", "recent", "absent"),
   revenue: usually<"revenue">("net", "gross"),
   cancelled: usually<"cancelled">("out", "in"),
   emptyDays: usually<"emptyDays">("zero", "missing"),
   pastEnd: usually<"pastEnd">("empty", "refused"),
-  pagesOfNone: usually<"pagesOfNone">(0, 1),
-  unshown: usually<"unshown">("paged", "whole"),
+  pagesWhenEmpty: usually<"pagesWhenEmpty">(0, 1),
+  undocumentedLists: usually<"undocumentedLists">("paged", "whole"),
 });
 
 const beginning: fc.Arbitrary<Beginning> = fc.record({
@@ -180,13 +183,13 @@ function stepsOf({ more, wrong }: Setting): fc.Arbitrary<Step[]> {
 
 /** Random histories: runs with random flags between and during random happenings, faults, stops and kills. */
 export function historiesOf(setting: Setting = {}): fc.Arbitrary<History> {
-  const { doubts, lags, undated } = setting;
+  const { variants, lags, undated } = setting;
   return fc.tuple(beginning, manner, stepsOf(setting)).map(([begun, how, steps]) => {
     // Many records are read in large pages.
-    const mostPerPage = (how.mostPerPage ?? 1) * (begun.records <= 60 ? 1 : 8);
+    const maxPerPage = (how.maxPerPage ?? 1) * (begun.records <= 60 ? 1 : 8);
     return {
       beginning: { ...begun, undated: undated ? 3 : 0 },
-      doubts: { ...how, mostPerPage, ...doubts },
+      variants: { ...how, maxPerPage, ...variants },
       lags,
       steps,
     };

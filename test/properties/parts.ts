@@ -1,4 +1,4 @@
-import { createApi } from "../../src/sandbox/api.js";
+import { createSandboxApi } from "../../src/sandbox/api.js";
 import type { Watched } from "./brand.js";
 import { resumedSince, textOf } from "./check.js";
 import type { History } from "./histories.js";
@@ -90,8 +90,8 @@ export async function playParts(
   { api, mirror, name, watched }: Parted,
   { steps, ...history }: History,
 ): Promise<string[]> {
-  const doubts = { ...history.doubts, figures: "all" } as const;
-  const world = await createWorld({ ...history, doubts, watched, resource: name });
+  const variants = { ...history.variants, dailyTotals: "all" } as const;
+  const world = await createWorld({ ...history, variants, watched, resource: name });
   const states: { at: number; parts: Parts }[] = [];
   const look = () =>
     void states.push({ at: world.now(), parts: api((path) => answerOf(world, path), world.now()) });
@@ -131,9 +131,13 @@ export async function playParts(
 }
 
 /** Asks the API itself, in one large page. */
-function answerOf({ brand, doubts, now }: World, path: string): unknown {
-  const api = createApi({ brands: [brand], now, doubts: { ...doubts, mostPerPage: 100, unshown: "paged" } });
+function answerOf({ brand, variants, now }: World, path: string): unknown {
+  const api = createSandboxApi({
+    brands: [brand],
+    now,
+    variants: { ...variants, maxPerPage: 100, undocumentedLists: "paged" },
+  });
   const headers = { authorization: `Bearer ${brand.keys[0]?.secret}` };
   const url = `/api/brand/v1${path}`;
-  return JSON.parse(api.answer({ method: "GET", url, headers, address: "127.0.0.1" }).body).data;
+  return JSON.parse(api.handle({ method: "GET", url, headers, address: "127.0.0.1" }).body).data;
 }

@@ -1,4 +1,4 @@
-import type { Doubts } from "../../src/sandbox/api-variants.js";
+import type { ApiVariants } from "../../src/sandbox/api-variants.js";
 import type { Brand } from "../../src/sandbox/brand.js";
 import { shownDate } from "../../src/sandbox/listing.js";
 import { dateMember, type Fields, keyOf, recordsOf, secondOf, type Watched } from "./brand.js";
@@ -30,7 +30,7 @@ export interface Truth {
   gone(): Fields[];
 }
 
-export function createTruth(brand: Brand, watched: Watched, shows: Doubts["shows"]): Truth {
+export function createTruth(brand: Brand, watched: Watched, shows: ApiVariants["datePrecision"]): Truth {
   const versions = new Map<string, Version[]>();
   const changes: number[] = [];
 
@@ -83,7 +83,7 @@ export function createTruth(brand: Brand, watched: Watched, shows: Doubts["shows
 }
 
 /** Returns a record in the form in which the API's list shows it. */
-function shownForm(watched: Watched, record: Fields, shows: Doubts["shows"]): Fields {
+function shownForm(watched: Watched, record: Fields, shows: ApiVariants["datePrecision"]): Fields {
   const { deliverables, assignments, ...listed } = record;
   if (watched === "opportunities") return listed;
   const member = dateMember(watched);

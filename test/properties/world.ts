@@ -6,8 +6,8 @@ import type { Clock } from "../../src/deps.js";
 import { BrandapiError, Stopped } from "../../src/errors.js";
 import { findResource } from "../../src/resources/registry.js";
 import type { Resource } from "../../src/resources/resource.js";
-import { type Api, createApi } from "../../src/sandbox/api.js";
-import { type Doubts, documented } from "../../src/sandbox/api-variants.js";
+import { createSandboxApi, type SandboxApi } from "../../src/sandbox/api.js";
+import { type ApiVariants, documentedBehaviour } from "../../src/sandbox/api-variants.js";
 import { type Brand, emptyBrand } from "../../src/sandbox/brand.js";
 import { createKey } from "../../src/sandbox/keys.js";
 import type { Mirror } from "../../src/store/database.js";
@@ -59,7 +59,7 @@ export interface WorldOptions {
   /** The resource to read, if it is not the list of that name. */
   resource?: string;
   beginning: Beginning;
-  doubts?: Partial<Doubts>;
+  variants?: Partial<ApiVariants>;
   /** What the API shows as it was before the last request. */
   lags?: "totals" | "figures" | undefined;
   /** True if lists with dates are read by page number, too. */
@@ -71,8 +71,8 @@ export interface World {
   watched: Watched;
   resource: Resource;
   brand: Brand;
-  api: Api;
-  doubts: Doubts;
+  api: SandboxApi;
+  variants: ApiVariants;
   lags: WorldOptions["lags"];
   isReadByPage: boolean;
   truth: Truth;
@@ -94,14 +94,14 @@ const machine = testDeps({ home: scratch });
 
 export async function createWorld(options: WorldOptions): Promise<World> {
   const { watched, beginning, lags, isReadByPage = false } = options;
-  const doubts = { ...documented, ...options.doubts };
+  const variants = { ...documentedBehaviour, ...options.variants };
   let now = noon;
   let answered = 0;
   const brand: Brand = {
     ...emptyBrand([createKey(1, "all", now)]),
     [watched]: begin(watched, beginning, now),
   };
-  const api = createApi({ brands: [brand], now: () => now, doubts });
+  const api = createSandboxApi({ brands: [brand], now: () => now, variants });
   const fetchAnswer = fetchOf(api);
   const resource = findResource(options.resource ?? watched);
   if (!resource) throw new RangeError("No such resource.");
@@ -130,10 +130,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     resource,
     brand,
     api,
-    doubts,
+    variants,
     lags,
     isReadByPage,
-    truth: createTruth(brand, watched, doubts.shows),
+    truth: createTruth(brand, watched, variants.datePrecision),
     runs: [],
     mirror: () => mirror,
     now: () => now,
@@ -168,9 +168,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         if (asked === resource?.path && fault === undefined) answered += 1;
         const late = atLastRequest;
         atLastRequest = { ...brand };
-        if (lags) api.doubts = { ...doubts, [lags === "totals" ? "totalsOf" : "figuresOf"]: late };
+        if (lags)
+          api.variants = { ...variants, [lags === "totals" ? "totalsFrom" : "dailyTotalsFrom"]: late };
         if (typeof fault === "object" && "from" in fault)
-          return await fetchOf(createApi({ brands: [fault.from], now: clock.now, doubts }))(url, init);
+          return await fetchOf(createSandboxApi({ brands: [fault.from], now: clock.now, variants }))(
+            url,
+            init,
+          );
         if (fault === undefined) return await fetchAnswer(url, init);
         return await spoil(fault, () => fetchAnswer(url, init), clock.sleep, init.signal);
       }

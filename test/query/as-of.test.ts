@@ -1,7 +1,7 @@
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { naturalPace, passTime } from "../../src/sandbox/live.js";
+import { naturalPace, simulateActivity } from "../../src/sandbox/live.js";
 import { views } from "../../src/store/views/all-views.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { at, day, noon, orderAt } from "../support/records.js";
@@ -39,7 +39,7 @@ test("each view as of a time is the view of the mirror as it was then", async ()
       path: copyOf(brand.db, join(brand.home, `then-${month}.sqlite`)),
       at: at(brand.now()),
     });
-    passTime(brand.data, brand.now(), brand.now() + (days - 1) * day, naturalPace(1_200));
+    simulateActivity(brand.data, brand.now(), brand.now() + (days - 1) * day, naturalPace(1_200));
     brand.pass((days - 1) * day);
   }
   const rowsOf = async (command: string) => {
@@ -70,7 +70,7 @@ test("each table as of a night is the table of that night", async () => {
     expect((await brand.run("sync")).code).toBe(0);
     brand.pass(day);
     for (const table of tables) nights.push({ at: at(brand.now()), table, rows: await rowsOf(table) });
-    passTime(brand.data, brand.now(), brand.now() + 9 * day, naturalPace(300));
+    simulateActivity(brand.data, brand.now(), brand.now() + 9 * day, naturalPace(300));
     // The sandbox leaves campaigns as they are.
     brand.change("opportunities", String(brand.data.opportunities[0]?.id), { title: `Campaign ${nth}` });
     brand.pass(9 * day);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { amount } from "../../src/report/text-format.js";
+import { formatAmount } from "../../src/report/text-format.js";
 
 test.each([
   [1234.5, "EUR", "1,234.50"],
@@ -10,6 +10,6 @@ test.each([
 ])(
   "%s %s reads %s: as many digits as the currency has, and never fewer than the amount's cents",
   (value, currency, text) => {
-    expect(amount(value, currency).text).toBe(text);
+    expect(formatAmount(value, currency).text).toBe(text);
   },
 );

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { choosePeriod, type Read } from "../../src/report/period.js";
+import { choosePeriod, type ReadRanges } from "../../src/report/period.js";
 import { parseInstant } from "../../src/util/times.js";
 
 /** Returns what `--since` and `--until` make of a mirror that was read up to a time. */
-function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: Read) {
+function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: ReadRanges) {
   const instant = (text: string | undefined, edge: "start" | "end") =>
     text === undefined ? undefined : parseInstant(text, edge, Date.parse(reached));
   const asked = { since: instant(since, "start"), until: instant(until, "end") };
@@ -59,7 +59,7 @@ describe("whole days are compared with whole days", () => {
 });
 
 describe("days that were not read are compared with nothing", () => {
-  const since = (from: string): Read => [{ from, to: "2026-11-22T17:00:00.000Z" }];
+  const since = (from: string): ReadRanges => [{ from, to: "2026-11-22T17:00:00.000Z" }];
 
   test("because the mirror begins in the days before", () => {
     const beside = (from: string) => period("2026-11", "2026-11", undefined, since(from)).before;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createApi } from "../../src/sandbox/api.js";
+import { createSandboxApi } from "../../src/sandbox/api.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { fetchOf, testBaseUrl } from "../support/fetch-of.js";
 import { noon } from "../support/records.js";
@@ -20,7 +20,7 @@ test("every endpoint answers the key of all scopes with the envelope", () => {
 });
 
 test("HEAD is a GET without a body", async () => {
-  const fetch = fetchOf(createApi({ brands: [history], now: () => noon }));
+  const fetch = fetchOf(createSandboxApi({ brands: [history], now: () => noon }));
   const init = { method: "HEAD", headers: { authorization: `Bearer ${secret}` } };
   const head = await fetch(`${testBaseUrl}/orders`, init);
   expect([head.status, await head.text()]).toEqual([200, ""]);
@@ -126,10 +126,10 @@ test("unknown ids and sources are 404, and so are another brand's", () => {
     "/surveys/none/results",
   ])
     expect([path, ask(path).status]).toEqual([path, 404]);
-  const api = createApi({ brands: [history, other], now: () => noon });
+  const api = createSandboxApi({ brands: [history, other], now: () => noon });
   const headers = { authorization: `Bearer ${other.keys[0]?.secret}` };
   const request = { method: "GET", url: "/api/brand/v1/orders", address: "127.0.0.1", headers };
-  expect(JSON.parse(api.answer(request).body).data).toEqual(other.orders);
+  expect(JSON.parse(api.handle(request).body).data).toEqual(other.orders);
 });
 
 test("an error says what was wrong, in one form", () => {

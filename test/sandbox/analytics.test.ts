@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Brand, emptyBrand } from "../../src/sandbox/brand.js";
-import { happeningsOf } from "../../src/sandbox/events.js";
+import { createBrandEvents } from "../../src/sandbox/events.js";
 import { day, hour, noon, orderAt } from "../support/records.js";
 import { ask, askAll, history, type Manner, type Row } from "./support.js";
 
@@ -77,7 +77,7 @@ test("a refund of an old order restates its day, and no other", () => {
   const brand = { ...history };
   const before = clicks().timeseries;
   const order = history.orders.find((one) => !one.is_cancelled && Number(one.total_amount) > 20);
-  happeningsOf(brand, () => noon).refund(order?.id ?? "", 10);
+  createBrandEvents(brand, () => noon).refund(order?.id ?? "", 10);
   const changed = clicks("", { brand }).timeseries.filter((one, n) => one.revenue !== before[n]?.revenue);
   expect(changed.map(({ date }) => date)).toEqual([order?.order_date.slice(0, 10)]);
 });
@@ -93,18 +93,18 @@ test.each([
   [{}, "2 46"],
   [{ revenue: "gross" }, "2 50"],
   [{ cancelled: "in" }, "3 66"],
-  [{ figures: "recent" }, "1 6"],
-  [{ figuresOf: { ...brand, orders: orders.slice(2) } }, "1 40"],
-] as const)("doubt %j: %s", (doubts, figures) => {
-  const { timeseries } = clicks("", { brand, doubts });
+  [{ dailyTotals: "recent" }, "1 6"],
+  [{ dailyTotalsFrom: { ...brand, orders: orders.slice(2) } }, "1 40"],
+] as const)("variant %j: %s", (variants, figures) => {
+  const { timeseries } = clicks("", { brand, variants });
   expect(`${sum(timeseries, "orders") / 100} ${sum(timeseries, "revenue") / 100}`).toBe(figures);
 });
 
 test("figures can be absent, drift, or say nothing of days without orders", () => {
-  expect(ask("/analytics/clicks", { brand, doubts: { figures: "absent" } }).status).toBe(402);
-  expect(clicks("", { brand, doubts: { emptyDays: "missing" } }).timeseries).toHaveLength(2);
+  expect(ask("/analytics/clicks", { brand, variants: { dailyTotals: "absent" } }).status).toBe(402);
+  expect(clicks("", { brand, variants: { emptyDays: "missing" } }).timeseries).toHaveLength(2);
   const drift = (now: number) =>
-    sum(clicks("", { brand: history, doubts: { drift: true }, now }).timeseries, "revenue");
+    sum(clicks("", { brand: history, variants: { dailyTotalsDrift: true }, now }).timeseries, "revenue");
   expect(drift(noon)).not.toBe(drift(noon + hour));
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createApi } from "../../src/sandbox/api.js";
+import { createSandboxApi } from "../../src/sandbox/api.js";
 import type { ApiRequest } from "../../src/sandbox/endpoint.js";
 import { fileBytes } from "../../src/sandbox/file-host.js";
 import { noon } from "../support/records.js";
@@ -14,8 +14,8 @@ function signed(now = noon): string {
 
 function get(url: string, headers: ApiRequest["headers"] = {}, now = noon, method = "GET") {
   const { pathname, search } = new URL(url);
-  const api = createApi({ brands: [history], now: () => now });
-  return api.answerFile({ method, url: pathname + search, headers, address: "127.0.0.1" });
+  const api = createSandboxApi({ brands: [history], now: () => now });
+  return api.handleFile({ method, url: pathname + search, headers, address: "127.0.0.1" });
 }
 
 test("the answer is a signed URL on the second origin, valid 300 seconds, another one at each instant", () => {

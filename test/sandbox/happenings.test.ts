@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import { happeningsOf } from "../../src/sandbox/events.js";
-import { naturalPace, passTime } from "../../src/sandbox/live.js";
+import { createBrandEvents } from "../../src/sandbox/events.js";
+import { naturalPace, simulateActivity } from "../../src/sandbox/live.js";
 import { at, day, hour, noon } from "../support/records.js";
 import { ask, history } from "./support.js";
 
 function changing() {
   const brand = { ...history };
-  return { brand, ...happeningsOf(brand, () => noon) };
+  return { brand, ...createBrandEvents(brand, () => noon) };
 }
 
 const order = history.orders.find(
@@ -91,8 +91,8 @@ test("time passes the same way at once and by the hour, and everything that can 
     createBrand({ seed: 1, orders: 300, now: noon }),
     createBrand({ seed: 1, orders: 300, now: noon }),
   ];
-  passTime(at_once, noon, noon + 3 * day, pace);
-  for (let n = 0; n < 72; n += 1) passTime(hourly, noon + n * hour, noon + (n + 1) * hour, pace);
+  simulateActivity(at_once, noon, noon + 3 * day, pace);
+  for (let n = 0; n < 72; n += 1) simulateActivity(hourly, noon + n * hour, noon + (n + 1) * hour, pace);
   expect(hourly).toEqual(at_once);
   const old = new Map(history.orders.map((one) => [one.id, one]));
   const changed = at_once.orders.filter(

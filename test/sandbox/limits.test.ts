@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
-import { createApi } from "../../src/sandbox/api.js";
+import { createSandboxApi } from "../../src/sandbox/api.js";
 import { noon } from "../support/records.js";
 import { history } from "./support.js";
 
 /** An API with a limit, and a caller whose clock stands until it is moved. */
 function limited(rateLimit: number) {
   let now = noon;
-  const api = createApi({ brands: [history], now: () => now, rateLimit });
+  const api = createSandboxApi({ brands: [history], now: () => now, rateLimit });
   return {
     pass: (ms: number) => {
       now += ms;
     },
     ask(key = 0, address = "127.0.0.1", path = "/me") {
       const headers = { authorization: `Bearer ${history.keys[key]?.secret}` };
-      return api.answer({ method: "GET", url: `/api/brand/v1${path}`, headers, address });
+      return api.handle({ method: "GET", url: `/api/brand/v1${path}`, headers, address });
     },
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { emptyBrand } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import { happeningsOf } from "../../src/sandbox/events.js";
+import { createBrandEvents } from "../../src/sandbox/events.js";
 import { at, day, fileAt, noon, orderAt, ordersBefore } from "../support/records.js";
 import { ask, askAll, history } from "./support.js";
 
@@ -18,7 +18,7 @@ test("orders come newest first, each once, exactly as the brand has them", () =>
 
 test("of one instant, the order that was attributed last comes first", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("a", noon)] };
-  happeningsOf(brand, () => noon).add("orders", orderAt("b", noon));
+  createBrandEvents(brand, () => noon).add("orders", orderAt("b", noon));
   expect(ids("/orders", { brand })).toEqual(["b", "a"]);
 });
 
@@ -96,10 +96,10 @@ test.each([
   [{ ties: "reversed" }, "o1,o0,o3,o2,o5,o4"],
   [{ order: "id" }, "o0,o1,o2,o3,o4,o5"],
   [{ order: "attribution" }, "o0,o1,o2,o3,o4,o5"],
-  [{ mostPerPage: 2 }, "o0,o1,o2,o3,o4,o5"],
-  [{ mostCounted: 3, mostPerPage: 2 }, "o0,o1,o2,o3"],
-] as const)("doubt %j: %s", (doubts, order) => {
-  expect(ids("/orders", { brand: hours, doubts }).join()).toBe(order);
+  [{ maxPerPage: 2 }, "o0,o1,o2,o3,o4,o5"],
+  [{ maxTotal: 3, maxPerPage: 2 }, "o0,o1,o2,o3"],
+] as const)("variant %j: %s", (variants, order) => {
+  expect(ids("/orders", { brand: hours, variants }).join()).toBe(order);
 });
 
 test.each([
@@ -108,13 +108,12 @@ test.each([
   ["minutes", "2026-11-21T12:01:00Z"],
   ["midnight", "2026-11-21T00:00:00Z"],
   ["days", "2026-11-21"],
-] as const)("dates can be shown by %s, and are kept and filtered finer", (shows, date) => {
-  const [newest] = ask("/orders", { brand: hours, doubts: { shows } }).data;
+] as const)("dates can be shown by %s, and are kept and filtered finer", (datePrecision, date) => {
+  const [newest] = ask("/orders", { brand: hours, variants: { datePrecision } }).data;
   expect(newest?.order_date).toBe(date);
-  expect(ids(`/orders?start_date=${at(noon + 90_400)}`, { brand: hours, doubts: { shows } })).toEqual([
-    "o0",
-    "o1",
-  ]);
+  expect(
+    ids(`/orders?start_date=${at(noon + 90_400)}`, { brand: hours, variants: { datePrecision } }),
+  ).toEqual(["o0", "o1"]);
 });
 
 test("records without a date are listed apart, or in every range", () => {
@@ -122,22 +121,25 @@ test("records without a date are listed apart, or in every range", () => {
   const range = "/orders?start_date=2026-11-21";
   expect(ids("/orders", { brand })).toEqual(["a", "none"]);
   expect(ids(range, { brand })).toEqual(["a"]);
-  expect(ids(range, { brand, doubts: { undated: "everywhere" } })).toEqual(["a", "none"]);
+  expect(ids(range, { brand, variants: { undated: "everywhere" } })).toEqual(["a", "none"]);
 });
 
 test("a range can show the record below it, and totals can be those of before", () => {
   const brand = { ...emptyBrand(keys), orders: ordersBefore(noon, 3, day) };
-  expect(ids("/orders?start_date=2026-11-21", { brand, doubts: { belowRange: true } })).toEqual(["o0", "o1"]);
-  const reply = ask("/orders", { brand, doubts: { totalsOf: { ...brand, orders: [] } } });
+  expect(ids("/orders?start_date=2026-11-21", { brand, variants: { includesRecordBelow: true } })).toEqual([
+    "o0",
+    "o1",
+  ]);
+  const reply = ask("/orders", { brand, variants: { totalsFrom: { ...brand, orders: [] } } });
   expect([reply.data.length, reply.pagination.total_items]).toEqual([3, 0]);
 });
 
 test("gifts, codes and surveys can come in one answer that takes no parameter", () => {
-  const doubts = { unshown: "whole" } as const;
-  expect(JSON.parse(ask("/gifts", { doubts }).text)).not.toHaveProperty("pagination");
-  expect(ask("/gifts", { doubts }).data).toHaveLength(64);
-  expect(ask("/gifts?page=1", { doubts }).status).toBe(400);
-  expect(ask("/roster?page=1", { doubts }).status).toBe(200);
+  const variants = { undocumentedLists: "whole" } as const;
+  expect(JSON.parse(ask("/gifts", { variants }).text)).not.toHaveProperty("pagination");
+  expect(ask("/gifts", { variants }).data).toHaveLength(64);
+  expect(ask("/gifts?page=1", { variants }).status).toBe(400);
+  expect(ask("/roster?page=1", { variants }).status).toBe(200);
 });
 
 test("files of hand-made brands are listed like any other", () => {

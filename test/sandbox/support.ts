@@ -1,5 +1,5 @@
-import { createApi } from "../../src/sandbox/api.js";
-import type { Doubts } from "../../src/sandbox/api-variants.js";
+import { createSandboxApi } from "../../src/sandbox/api.js";
+import type { ApiVariants } from "../../src/sandbox/api-variants.js";
 import type { Brand } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import type { ApiRequest } from "../../src/sandbox/endpoint.js";
@@ -25,7 +25,7 @@ export interface Manner {
   brand?: Brand;
   /** The name of one of the brand's keys; null: no key. */
   key?: string | null;
-  doubts?: Partial<Doubts>;
+  variants?: Partial<ApiVariants>;
   now?: number;
   request?: Partial<ApiRequest>;
 }
@@ -33,13 +33,13 @@ export interface Manner {
 /** Asks the handler for one path below the versioned root. */
 export function ask(
   path: string,
-  { brand = history, key = "all", doubts, now = noon, request }: Manner = {},
+  { brand = history, key = "all", variants, now = noon, request }: Manner = {},
 ): Reply {
-  const api = createApi({ brands: [brand], now: () => now, ...(doubts ? { doubts } : {}) });
+  const api = createSandboxApi({ brands: [brand], now: () => now, ...(variants ? { variants } : {}) });
   const secret = brand.keys.find(({ name }) => name === key)?.secret;
   const headers = key === null ? {} : { authorization: `Bearer ${secret ?? key}` };
   const url = path.startsWith("/api/") ? path : `/api/brand/v1${path}`;
-  const answer = api.answer({ method: "GET", url, address: "127.0.0.1", headers, ...request });
+  const answer = api.handle({ method: "GET", url, address: "127.0.0.1", headers, ...request });
   const json = JSON.parse(answer.body) as { data?: unknown; pagination: Reply["pagination"] };
   const data = (json.data ?? []) as Row[];
   return { ...answer, text: answer.body, data, one: data as unknown as Row, pagination: json.pagination };

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createApi } from "../../src/sandbox/api.js";
+import { createSandboxApi } from "../../src/sandbox/api.js";
 import type { Brand, Order } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import { happeningsOf } from "../../src/sandbox/events.js";
-import { serve } from "../../src/sandbox/server.js";
+import { createBrandEvents } from "../../src/sandbox/events.js";
+import { serveSandbox } from "../../src/sandbox/server.js";
 
 /** A brand that is served on loopback, changes between runs, and remembers every form of every order. */
 export interface SoakBrand {
@@ -34,12 +34,12 @@ export async function openBrand({ orders, seed }: { orders: number; seed: number
   const folder = mkdtempSync(join(tmpdir(), "brandapi-soak-"));
   const random = randomOf(seed);
   const data = createBrand({ seed, orders, now: Date.now() });
-  const api = createApi({ brands: [data], now: Date.now, rateLimit: null });
+  const api = createSandboxApi({ brands: [data], now: Date.now, rateLimit: null });
   let requests = 0;
-  const served = await serve(api, 0, () => {
+  const served = await serveSandbox(api, 0, () => {
     requests += 1;
   });
-  const happenings = happeningsOf(data, Date.now);
+  const happenings = createBrandEvents(data, Date.now);
   const sent = new Map<string, Set<string>>();
   const remember = (order: Order) => {
     const forms = sent.get(order.id) ?? new Set();

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
-import { type Api, createApi } from "../../src/sandbox/api.js";
-import type { Doubts } from "../../src/sandbox/api-variants.js";
+import { createSandboxApi, type SandboxApi } from "../../src/sandbox/api.js";
+import type { ApiVariants } from "../../src/sandbox/api-variants.js";
 import { type Brand, emptyBrand, type Lists } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import { type Happenings, happeningsOf } from "../../src/sandbox/events.js";
+import { type BrandEvents, createBrandEvents } from "../../src/sandbox/events.js";
 import { type ApiKey, createKey } from "../../src/sandbox/keys.js";
-import { serve } from "../../src/sandbox/server.js";
+import { serveSandbox } from "../../src/sandbox/server.js";
 import { type Fault, spoil } from "./faults.js";
 import { fetchOf, testBaseUrl } from "./fetch-of.js";
 import { makeHome } from "./home.js";
@@ -34,7 +34,7 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
   /** A believable brand with so many orders, instead of an empty one. */
   history?: number;
   seed?: number;
-  doubts?: Partial<Doubts>;
+  variants?: Partial<ApiVariants>;
   /** What is still told as it was when the request before was answered. */
   lags?: "totals" | "figures" | "both";
   /** Milliseconds since 1970 at the beginning. */
@@ -54,11 +54,11 @@ export interface Ran extends ProgramResult {
 }
 
 /** A brand, its API and a person's home folder, in this process and without sockets; and all that can happen to it. */
-export interface TestBrand extends Happenings {
+export interface TestBrand extends BrandEvents {
   /** Its records as the API serves them. */
   data: Brand;
-  doubts: Partial<Doubts>;
-  api: Api;
+  variants: Partial<ApiVariants>;
+  api: SandboxApi;
   home: string;
   /** The mirror's path. */
   db: string;
@@ -97,7 +97,7 @@ export interface TestBrand extends Happenings {
 }
 
 export function makeBrand(options: TestBrandOptions = {}): TestBrand {
-  const { history, seed = 1, doubts = {}, lags, rateLimit, beside, now: begun = noon, ...lists } = options;
+  const { history, seed = 1, variants = {}, lags, rateLimit, beside, now: begun = noon, ...lists } = options;
   const home = options.home ?? beside?.home ?? makeHome();
   const clock = beside?.clock ?? fakeClock(begun);
   const key = createKey(seed, "all", begun);
@@ -109,20 +109,26 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
   brands.push(data);
   const api =
     beside?.api ??
-    createApi({ brands, now: clock.now, monotonic: clock.monotonic, rateLimit: rateLimit ?? null, doubts });
+    createSandboxApi({
+      brands,
+      now: clock.now,
+      monotonic: clock.monotonic,
+      rateLimit: rateLimit ?? null,
+      variants,
+    });
   const db = join(home, `brand-${brands.length}.sqlite`);
   const secret = data.keys[0]?.secret ?? "";
   let last = { ...data };
   let count = 0;
 
   const brand: TestBrand = {
-    ...happeningsOf(data, clock.now),
+    ...createBrandEvents(data, clock.now),
     data,
-    get doubts() {
-      return api.doubts;
+    get variants() {
+      return api.variants;
     },
-    set doubts(value) {
-      api.doubts = value;
+    set variants(value) {
+      api.variants = value;
     },
     api,
     home,
@@ -155,8 +161,8 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
       clock.pass(10);
       const fault = brand.before?.(request);
       init.signal?.throwIfAborted();
-      if (lags === "totals" || lags === "both") api.doubts = { ...api.doubts, totalsOf: last };
-      if (lags === "figures" || lags === "both") api.doubts = { ...api.doubts, figuresOf: last };
+      if (lags === "totals" || lags === "both") api.variants = { ...api.variants, totalsFrom: last };
+      if (lags === "figures" || lags === "both") api.variants = { ...api.variants, dailyTotalsFrom: last };
       last = { ...data };
       const response = await answered(fault, url, init);
       request.status = response.status;
@@ -219,8 +225,8 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     lastRun: (resource = "orders") =>
       brand.sql("SELECT * FROM sync_runs WHERE resource = ? ORDER BY run_id DESC LIMIT 1", resource)[0] ?? {},
     async served({ latency = 0 } = {}) {
-      const real = createApi({ ...api, brands, now: Date.now, rateLimit: rateLimit ?? null });
-      const server = await serve(real, 0, async () => {
+      const real = createSandboxApi({ ...api, brands, now: Date.now, rateLimit: rateLimit ?? null });
+      const server = await serveSandbox(real, 0, async () => {
         count += 1;
         if (latency > 0) await systemClock.sleep(latency);
       });
@@ -237,7 +243,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
   async function answered(fault: Fault | undefined, url: string | URL, init: RequestInit): Promise<Response> {
     const from = typeof fault === "object" && "from" in fault ? fault.from : undefined;
     const answer = () =>
-      fetchOf(from ? createApi({ ...api, brands: [from], now: clock.now }) : api)(url, init);
+      fetchOf(from ? createSandboxApi({ ...api, brands: [from], now: clock.now }) : api)(url, init);
     if (fault === undefined || (typeof fault === "object" && "from" in fault)) return await answer();
     return await spoil(fault, answer, (ms) => clock.sleep(ms, init.signal ?? undefined), init.signal);
   }

@@ -1,8 +1,8 @@
-import type { Api } from "../../src/sandbox/api.js";
+import type { SandboxApi } from "../../src/sandbox/api.js";
 import type { ApiRequest } from "../../src/sandbox/endpoint.js";
 
 /** Returns the API as a `fetch`, without sockets: base URL `https://brand.test/api/brand/v1`. */
-export function fetchOf(api: Api) {
+export function fetchOf(api: SandboxApi) {
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     init.signal?.throwIfAborted();
     const { origin, pathname, search } = new URL(url);
@@ -12,7 +12,7 @@ export function fetchOf(api: Api) {
       headers: Object.fromEntries(new Headers(init.headers)),
       address: "127.0.0.1",
     };
-    const { status, headers, body } = origin === api.filesUrl ? api.answerFile(request) : api.answer(request);
+    const { status, headers, body } = origin === api.filesUrl ? api.handleFile(request) : api.handle(request);
     const bytes = typeof body === "string" ? body : new Uint8Array(body);
     return new Response(request.method === "HEAD" ? null : bytes, { status, headers });
   };

@@ -1,9 +1,9 @@
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/deps.js";
-import { createApi } from "../../src/sandbox/api.js";
+import { createSandboxApi } from "../../src/sandbox/api.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import type { ApiKey } from "../../src/sandbox/keys.js";
-import { serve } from "../../src/sandbox/server.js";
+import { serveSandbox } from "../../src/sandbox/server.js";
 import type { ProgramOptions } from "./program.js";
 
 /** The API on loopback, for processes and for what types at a terminal. */
@@ -34,7 +34,7 @@ export async function sandboxForTest(options: SandboxOptions = {}): Promise<Sand
   const brand = createBrand({ seed: 1, orders: options.orders ?? 300, now: begun });
   const other = createBrand({ seed: 2, orders: 50, now: begun, name: "Basalt Cycling" });
   let count = 0;
-  const served = await serve(createApi({ brands: [brand, other], now }), 0, () => {
+  const served = await serveSandbox(createSandboxApi({ brands: [brand, other], now }), 0, () => {
     count += 1;
     return options.latencyMs ? systemClock.sleep(options.latencyMs) : undefined;
   });

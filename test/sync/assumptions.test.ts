@@ -42,7 +42,7 @@ describe("an answer that hides something is caught by the counts", () => {
   });
 
   test("A5: a total that is capped is no proof", async () => {
-    const brand = makeBrand({ orders, doubts: { mostCounted: 25 } });
+    const brand = makeBrand({ orders, variants: { maxTotal: 25 } });
     const { code, err } = await synced(brand);
     expect(code).toBe(8);
     expect(err).toContain("the API counts 25 orders and the mirror 150");
@@ -60,15 +60,15 @@ describe("an answer that hides something is caught by the counts", () => {
 });
 
 test("A7: a filter that means something else costs one run, and is no evidence until it agrees", async () => {
-  const brand = makeBrand({ orders, doubts: { refunded: "any" } });
+  const brand = makeBrand({ orders, variants: { refundedFilter: "any" } });
   brand.refund("o5", 1);
   expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });
   brand.pass(day);
   expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
-  brand.doubts = {};
+  brand.variants = {};
   brand.pass(day);
   expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
-  brand.doubts = { refunded: "any" };
+  brand.variants = { refundedFilter: "any" };
   brand.pass(day);
   expect((await synced(brand)).code).toBe(8);
 });
@@ -83,11 +83,11 @@ describe("figures by day", () => {
     }));
 
   test("their absence is a warning if there were any before, with `--quiet` too, and a note otherwise", async () => {
-    const brand = makeBrand({ orders, doubts: { figures: "absent" } });
+    const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     expect(await brand.run("sync orders --quiet")).toMatchObject({ code: 0, err: "" });
-    brand.doubts = {};
+    brand.variants = {};
     await brand.run("sync orders");
-    brand.doubts = { figures: "absent" };
+    brand.variants = { dailyTotals: "absent" };
     expect((await brand.run("sync orders --quiet")).err).toMatch(
       /^warning: orders: the API gave no figures by day/,
     );
@@ -131,7 +131,7 @@ describe("more differs than 100 requests read: the run keeps to them, is not ver
   });
 
   test("the counts of a whole history that came at once", async () => {
-    const brand = makeBrand({ doubts: { figures: "absent" } });
+    const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.data.orders = hours;
     const { asked, code, err } = await brand.run("sync orders --audit 0");
@@ -143,7 +143,7 @@ describe("more differs than 100 requests read: the run keeps to them, is not ver
   });
 
   test("a filter is not distrusted by a part of which only the first page was read", async () => {
-    const brand = makeBrand({ orders: hours.slice(0, 9_000), doubts: { figures: "absent" } });
+    const brand = makeBrand({ orders: hours.slice(0, 9_000), variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     // From here on, one request is left for a part of two pages.
     for (let n = 300; n < 9_000; n += 1) brand.cancel(`o${n}`);
@@ -158,7 +158,7 @@ test("A9: a list that never settles", async () => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
     return undefined;
   };
-  brand.doubts = { mostPerPage: 20 };
+  brand.variants = { maxPerPage: 20 };
   const { code, err } = await brand.run("sync roster");
   expect(code).toBe(8);
   expect(err).toContain("never settled");
@@ -191,7 +191,7 @@ test.each([
 });
 
 test("A11: a record that lies beside the dates is a warning each night, and nothing is verified", async () => {
-  const brand = makeBrand({ orders: [...orders, orderAt("none", null)], doubts: { undated: "apart" } });
+  const brand = makeBrand({ orders: [...orders, orderAt("none", null)], variants: { undated: "apart" } });
   for (const _ of [1, 2]) {
     const { code, err, verified } = await synced(brand);
     expect([code, verified]).toEqual([0, 0]);
@@ -220,8 +220,8 @@ test("dates finer than a second are cut at whole seconds: nothing is lost at an 
   const fine = Array.from({ length: 250 }, (_, n) =>
     orderAt(`f${n}`, new Date(noon - hour - n * 700).toISOString().replace("Z", "987Z")),
   );
-  for (const shows of ["everything", "seconds"] as const) {
-    const brand = makeBrand({ orders: fine, doubts: { shows } });
+  for (const datePrecision of ["everything", "seconds"] as const) {
+    const brand = makeBrand({ orders: fine, variants: { datePrecision } });
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
     expect(brand.mirrored()).toHaveLength(250);
     brand.pass(second);

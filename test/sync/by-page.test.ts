@@ -34,7 +34,7 @@ describe("orders that do not come newest first (A1)", () => {
   const byId = [...orders].sort((a, b) => (a.id < b.id ? -1 : 1));
 
   test.each(["id", "attribution"] as const)("are all read, and verified: sorted by %s", async (order) => {
-    const brand = makeBrand({ orders: byId, doubts: { order } });
+    const brand = makeBrand({ orders: byId, variants: { order } });
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
     expect(brand.mirrored()).toEqual(ids(brand));
     brand.refund("o3", 5);
@@ -48,7 +48,7 @@ describe("orders that do not come newest first (A1)", () => {
 
   test("are read in slices of at most 2,000 records", async () => {
     const many = ordersBefore(noon - hour, 5_000, 2 * hour);
-    const brand = makeBrand({ orders: [...many].reverse(), doubts: { order: "attribution" } });
+    const brand = makeBrand({ orders: [...many].reverse(), variants: { order: "attribution" } });
     const { asked, code, verified } = await synced(brand);
     expect([code, verified, brand.mirrored().length]).toEqual([0, 1, 5_000]);
     const pages = asked.filter(readsOrders).map(({ query }) => Number(query.page));
@@ -59,7 +59,7 @@ describe("orders that do not come newest first (A1)", () => {
 
   test("of an API that ignores dates are read once, as one list", async () => {
     const many = ordersBefore(noon - hour, 2_500, 2 * hour);
-    const brand = makeBrand({ orders: [...many].reverse(), doubts: { order: "attribution" } });
+    const brand = makeBrand({ orders: [...many].reverse(), variants: { order: "attribution" } });
     const fetch = brand.fetch;
     const withoutDates = async (url: string | URL, init?: RequestInit) => {
       const bare = new URL(url);
@@ -151,7 +151,7 @@ describe("an unreadable date (A2)", () => {
   test("in every range counts once", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("none", null)],
-      doubts: { undated: "everywhere" },
+      variants: { undated: "everywhere" },
     });
     for (const _ of [1, 2, 3]) {
       const { code, err, verified } = await nightly(brand);
@@ -172,7 +172,7 @@ describe("an unreadable date (A2)", () => {
 
 describe("a date outside the requested ones (A3)", () => {
   test("below them is kept, and the run is not verified", async () => {
-    const brand = makeBrand({ orders, doubts: { belowRange: true } });
+    const brand = makeBrand({ orders, variants: { includesRecordBelow: true } });
     await brand.run("sync orders --since 10d");
     const { code, err, verified } = await nightly(brand, "sync orders --since 10d");
     expect([code, verified]).toEqual([0, 0]);
@@ -210,7 +210,7 @@ describe("a date outside the requested ones (A3)", () => {
     const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
     const brand = makeBrand({
       content: [...files, fileAt("odd", 0, { created_at: "2026-13-01T00:00:00Z" })],
-      doubts: { undated: "everywhere" },
+      variants: { undated: "everywhere" },
     });
     const { code, err } = await brand.run("sync content");
     expect(code, err).toBe(0);
@@ -269,7 +269,7 @@ describe("an order that the API lists twice", () => {
 test("counts each order that was read, also those at the end of the audit's requests", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - 60 * day, 2_000, hour),
-    doubts: { figures: "absent" },
+    variants: { dailyTotals: "absent" },
   });
   await brand.run("sync orders");
   for (let n = 0; n < 2_000; n += 1) brand.refund(`o${n}`, 1);

@@ -10,7 +10,7 @@ describe.each(["1969-12-31T23:59:59.000Z", "1900-02-28T12:00:00.000Z", "0001-01-
     test("is verified by every run, and its changes are found", async () => {
       const brand = makeBrand({
         orders: [...orders, orderAt("old", date)],
-        doubts: { emptyDays: "missing" },
+        variants: { emptyDays: "missing" },
       });
       for (const _ of [1, 2]) {
         expect((await brand.run("sync orders")).code).toBe(0);
@@ -31,7 +31,7 @@ describe.each(["1969-12-31T23:59:59.000Z", "1900-02-28T12:00:00.000Z", "0001-01-
     test("is read by --since before its date", async () => {
       const brand = makeBrand({
         orders: [...orders, orderAt("old", date)],
-        doubts: { emptyDays: "missing" },
+        variants: { emptyDays: "missing" },
       });
       await brand.run(`sync orders --since ${date.slice(0, 10)}`);
       expect(brand.lastRun()).toMatchObject({ verified: 1, since: `${date.slice(0, 10)}T00:00:00.000Z` });

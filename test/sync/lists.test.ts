@@ -35,13 +35,13 @@ describe("the roster", () => {
   });
 
   test("takes a request per page, and is read once if nobody is missing", async () => {
-    const brand = makeBrand({ roster: members, doubts: { mostPerPage: 20 } });
+    const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     await brand.run("sync roster");
     expect(requests((await nightly(brand, "sync roster")).asked, "/roster")).toHaveLength(3);
   });
 
   test("one leaves while another comes, which draws a third past the reader: nobody is removed for it", async () => {
-    const brand = makeBrand({ roster: members, doubts: { mostPerPage: 20 } });
+    const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     await brand.run("sync roster");
     let happened = "";
     brand.once(page("/roster", 2), () => {
@@ -66,7 +66,7 @@ describe("the roster", () => {
   ])(
     "one %s while pages are read: the list is read again until it agrees with its count",
     async (_, happens) => {
-      const brand = makeBrand({ roster: members, doubts: { mostPerPage: 20 } });
+      const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
       brand.once(page("/roster", 2), () => void happens(brand));
       expect(await nightly(brand, "sync roster")).toMatchObject({ code: 0, last: { verified: 1 } });
       expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
@@ -116,9 +116,9 @@ describe("a list whose paging is not documented", () => {
   test.each([
     ["of 25: one request without parameters", 25, {}, [{}]],
     ["that announces more: pages of 100", 60, {}, [{}, { page: "1", per_page: "100" }]],
-    ["in one answer", 60, { unshown: "whole" }, [{}]],
-  ] as const)("%s", async (_, count, doubts, asked) => {
-    const brand = makeBrand({ codes: gifts.slice(0, count), doubts });
+    ["in one answer", 60, { undocumentedLists: "whole" }, [{}]],
+  ] as const)("%s", async (_, count, variants, asked) => {
+    const brand = makeBrand({ codes: gifts.slice(0, count), variants });
     expect(requests((await brand.run("sync codes")).asked, "/codes")).toEqual(asked);
     expect(brand.lastRun("codes")).toMatchObject({ verified: 1 });
     expect(brand.mirrored("codes")).toHaveLength(count);
@@ -143,7 +143,7 @@ describe("a list whose paging is not documented", () => {
 
   test("records without ids have their places as keys, and equal ones are several", async () => {
     const rows = ["a", "b", "a"].map((title) => ({ title }));
-    const brand = makeBrand({ gifts: rows as never, doubts: { unshown: "whole" } });
+    const brand = makeBrand({ gifts: rows as never, variants: { undocumentedLists: "whole" } });
     expect(await nightly(brand, "sync gifts")).toMatchObject({ code: 0, last: { verified: 1 } });
     expect(brand.sql("SELECT key, json FROM records ORDER BY key")).toEqual([
       { key: "#0", json: '{"title":"a"}' },
@@ -157,7 +157,7 @@ describe("a list whose paging is not documented", () => {
 
   test("records without ids: one that comes while pages are read hides no other", async () => {
     const rows = Array.from({ length: 45 }, (_, n) => ({ title: `t${n}` }));
-    const brand = makeBrand({ gifts: rows as never, doubts: { mostPerPage: 20 } });
+    const brand = makeBrand({ gifts: rows as never, variants: { maxPerPage: 20 } });
     brand.once(page("/gifts", 2), () => brand.add("gifts", { title: "new" } as never));
     expect(await nightly(brand, "sync gifts")).toMatchObject({ code: 0, last: { verified: 1 } });
     const held = brand.sql<{ title: string }>("SELECT json ->> 'title' AS title FROM records");
@@ -241,7 +241,7 @@ describe("a list in changing order", () => {
   const hosts = Array.from({ length: 340 }, (_, n) => memberOf(`r${n}`));
 
   test("settles by merging its readings, and is verified", async () => {
-    const brand = makeBrand({ roster: hosts, doubts: { ties: "changing" } });
+    const brand = makeBrand({ roster: hosts, variants: { ties: "changing" } });
     for (const _ of [1, 2]) {
       expect(await nightly(brand, "sync roster")).toMatchObject({
         code: 0,
@@ -255,7 +255,7 @@ describe("a list in changing order", () => {
 });
 
 test("a list that never settles is kept as it was read, and removes nothing", async () => {
-  const brand = makeBrand({ roster: members, doubts: { mostPerPage: 20 } });
+  const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
   brand.before = ({ path, query }) => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
     return undefined;
@@ -268,7 +268,7 @@ test("a list that never settles is kept as it was read, and removes nothing", as
 });
 
 test("a host that the roster lists twice is named and kept once, and changes does not flip", async () => {
-  const brand = makeBrand({ roster: members, doubts: { mostPerPage: 20 } });
+  const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
   brand.data.roster = [...members, memberOf("r3", { commission_rate: 20 })];
   for (const _ of [1, 2, 3]) {
     const { code, err, last } = await nightly(brand, "sync roster");
@@ -306,7 +306,7 @@ describe("the run records the API's count of a list and the mirror's own", () =>
   });
 
   test("if the list never settles", async () => {
-    const brand = makeBrand({ roster: members, doubts: { mostCounted: 25 } });
+    const brand = makeBrand({ roster: members, variants: { maxTotal: 25 } });
     expect((await nightly(brand, "sync roster")).code).toBe(8);
     expect(totals(brand, "roster")).toMatchObject({ api_total: 25, differing: 1 });
     expect(totals(brand, "roster").mirror_total).toBe(brand.mirrored("roster").length);

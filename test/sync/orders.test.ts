@@ -92,11 +92,11 @@ describe("a later run", () => {
   test("a refund that was read on a night without figures, and was taken back, is found by its day's figures", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
-    brand.doubts = { figures: "absent" };
+    brand.variants = { dailyTotals: "absent" };
     brand.refund("o20", 3);
     await nightly(brand, "sync orders --audit 0");
     expect(amountOf(brand, "o20")).toBe(3);
-    brand.doubts = {};
+    brand.variants = {};
     brand.change("orders", "o20", { refund_amount: 0 });
     await nightly(brand, "sync orders --audit 0 --window 0d");
     expect(amountOf(brand, "o20")).toBe(0);
@@ -105,7 +105,7 @@ describe("a later run", () => {
   test("if the figures are gross, the audit comes to it within the promised number of runs", async () => {
     const brand = makeBrand({
       orders: ordersBefore(noon - hour, 3_000, hour),
-      doubts: { revenue: "gross" },
+      variants: { revenue: "gross" },
     });
     await brand.run("sync orders");
     brand.refund("o2500", 3);
@@ -125,7 +125,7 @@ describe("a later run", () => {
   });
 
   test("an order that was attributed late is found by the counts, without figures", async () => {
-    const brand = makeBrand({ orders, doubts: { figures: "absent" } });
+    const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     const late = brand.attributeLate(noon - 150 * day);
     const { err, last } = await nightly(brand, "sync orders --audit 0");
@@ -135,7 +135,7 @@ describe("a later run", () => {
   });
 
   test("a whole history that comes after a first sync of an empty brand is read in one run, without figures", async () => {
-    const brand = makeBrand({ doubts: { figures: "absent" } });
+    const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders");
     brand.data.orders = ordersBefore(noon - 40 * day, 450, 6 * hour);
     const { code, last, requests } = await nightly(brand, "sync orders --audit 0");
@@ -178,7 +178,7 @@ describe("a later run", () => {
   });
 
   test("a cancelled old order is found by the filter's count", async () => {
-    const brand = makeBrand({ orders, doubts: { figures: "absent" } });
+    const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.cancel("o330");
     expect((await nightly(brand, "sync orders --audit 0")).last).toMatchObject({

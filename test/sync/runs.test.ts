@@ -111,7 +111,7 @@ describe("what the key or the plan does not allow", () => {
 
   test("the plan: skipped and listed; named, it is an error", async () => {
     const brand = makeBrand(lists());
-    brand.setKey({ plan: false });
+    brand.setKey({ hasAnalyticsPlan: false });
     const { code, outcomes } = await synced(brand);
     expect([code, outcomes.roster, outcomes.orders, outcomes["analytics-hosts"]]).toEqual([
       0,
@@ -126,7 +126,7 @@ describe("what the key or the plan does not allow", () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: [] });
     expect((await brand.run("sync")).code).toBe(5);
-    brand.setKey({ scopes: ["analytics:read"], plan: false });
+    brand.setKey({ scopes: ["analytics:read"], hasAnalyticsPlan: false });
     expect((await brand.run("sync")).code).toBe(5);
   });
 
@@ -137,7 +137,7 @@ describe("what the key or the plan does not allow", () => {
       { scopes: scopesBut() },
       "the key lacks the scope analytics:read",
     ],
-    ["the plan", { plan: false }, { plan: true }, "(402)"],
+    ["the plan", { hasAnalyticsPlan: false }, { hasAnalyticsPlan: true }, "(402)"],
   ])("%s of what was read before", (_, loss, regain, reason) => {
     const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
@@ -246,10 +246,10 @@ describe("what the key or the plan does not allow", () => {
     const brand = makeBrand(lists());
     let page = 0;
     const isThird = (request: Asked) => readsOrders(request) && ++page === 3;
-    brand.once(isThird, () => void brand.setKey({ plan: false }));
+    brand.once(isThird, () => void brand.setKey({ hasAnalyticsPlan: false }));
     const { code, outcomes } = await synced(brand);
     expect([code, outcomes.orders, outcomes.roster]).toEqual([8, "incomplete", "done"]);
-    brand.setKey({ plan: true });
+    brand.setKey({ hasAnalyticsPlan: true });
     expect((await synced(brand)).outcomes.orders).toBe("done");
     expect([brand.mirrored().length, brand.lastRun().verified]).toEqual([250, 1]);
   });

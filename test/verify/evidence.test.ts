@@ -142,7 +142,7 @@ test("a date that was never read, a filter and an undated record are told as unp
     { check: "all, without dates", api: 2, mirror: 1, note: "not all of it was read" },
     { check: "blind spot", mirror: 1 },
   ]);
-  brand.doubts = { refunded: "any" };
+  brand.variants = { refundedFilter: "any" };
   brand.refund("old", 3);
   brand.add("orders", orderAt("undated", null));
   await brand.run("sync orders --full --audit 0");

@@ -65,7 +65,7 @@ describe("a list is read and compared", () => {
   });
 
   test("one that never settles proves nothing, and is not called different", async () => {
-    const brand = makeBrand({ roster: members, doubts: { mostPerPage: 10 } });
+    const brand = makeBrand({ roster: members, variants: { maxPerPage: 10 } });
     await brand.run("sync roster");
     brand.before = ({ path, query }) => {
       if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
@@ -136,7 +136,7 @@ describe("tables that do not match the records", () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     await spoil(brand, "DELETE FROM orders");
-    brand.setKey({ plan: false });
+    brand.setKey({ hasAnalyticsPlan: false });
     const { code, verdict } = await verified(brand, "verify orders");
     expect([code, verdict?.state, verdict?.tables.state]).toEqual([5, "different", "different"]);
     expect(verdict?.months[0]?.why).toContain("plan");

@@ -56,9 +56,9 @@ describe("proven", () => {
   });
 
   test("by the counts alone if the API gives no figures, and of a filter only if it is evidence", async () => {
-    const brand = await synced({ doubts: { figures: "absent" } });
+    const brand = await synced({ variants: { dailyTotals: "absent" } });
     expect(why((await verified(brand)).verdict, "2026-10")).toMatch(/^counts agree/);
-    brand.doubts = { refunded: "any" };
+    brand.variants = { refundedFilter: "any" };
     brand.refund("o5", 1);
     expect((await brand.run("sync orders")).code).toBe(8);
     const { code, verdict } = await verified(brand);
@@ -91,8 +91,8 @@ describe("different: the month is named, and --repair reads it", () => {
     ["a withdrawal", (brand) => brand.withdraw("o260"), "absent", "2026-07"],
     ["a cancellation", (brand) => brand.cancel("o260"), "absent", "2026-07"],
     ["a withdrawal in the first month", (brand) => brand.withdraw("o349"), "absent", "2026-05"],
-  ])("%s", async (_, happens, figures, month) => {
-    const brand = await synced({ doubts: { figures } });
+  ])("%s", async (_, happens, dailyTotals, month) => {
+    const brand = await synced({ variants: { dailyTotals } });
     happens(brand);
     const before = records(brand);
     const found = await verified(brand);
@@ -111,12 +111,12 @@ describe("different: the month is named, and --repair reads it", () => {
   });
 
   test("one leaves a month while another comes to another one, which no total shows", async () => {
-    const brand = await synced({ doubts: { figures: "absent" } });
+    const brand = await synced({ variants: { dailyTotals: "absent" } });
     brand.withdraw("o100");
     brand.attributeLate(late, orderAt("late", late));
     // All counts agree; without figures it cannot be seen, and with them both months are.
     expect((await verified(brand)).verdict?.blind_spot).toContain("that moves no count:");
-    brand.doubts = {};
+    brand.variants = {};
     await brand.run("sync orders");
     brand.withdraw("o99");
     brand.attributeLate(late, orderAt("later", late));

@@ -1,10 +1,10 @@
-import { type Brand, day, emptyBrand, type Source } from "../brand.js";
+import { type Brand, type BrandMaterial, day, emptyBrand } from "../brand.js";
 import { createKeys } from "../keys.js";
 import { createCampaign } from "./campaign-data.js";
 import { createContent } from "./library-data.js";
 import { createOrders, createProducts } from "./order-data.js";
-import { createPerson, createRosterEntry, wheelOf } from "./people-data.js";
-import { between, chance, draws, pick, uuid } from "./random.js";
+import { createPerson, createRosterEntry, repeatByWeight } from "./people-data.js";
+import { chance, createRandom, pick, randomInteger, randomUuid } from "./random.js";
 import { createCode, createGift, createSurvey } from "./undocumented-data.js";
 
 /** How many of each there are, besides the orders. */
@@ -34,7 +34,7 @@ export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandO
   return {
     ...emptyBrand(createKeys(seed, now), seed),
     ...source,
-    id: uuid(draws(seed, "brand")),
+    id: randomUuid(createRandom(seed, "brand")),
     name,
     orders: createOrders(source, orders, now),
     roster: byDate(createRoster(source, now), "joined_at"),
@@ -47,25 +47,25 @@ export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandO
     codes: many(counts.codes, (place) => createCode(source, place, now)),
     surveys: surveys.map(({ survey }) => survey),
     results: Object.fromEntries(surveys.map(({ survey, results }) => [survey.id, results])),
-    serial: Math.max(orders, 1_000),
+    nextNumber: Math.max(orders, 1_000),
   };
 }
 
 /** Four hosts in five are on the roster: the others have left, or have not joined yet. */
-function createRoster(source: Source, now: number) {
+function createRoster(source: BrandMaterial, now: number) {
   return source.people.flatMap((person, place) => {
-    const d = draws(source.seed, "relationship", place);
-    const joined = now - between(d, 2, 900) * day - between(d, 0, day);
+    const d = createRandom(source.seed, "relationship", place);
+    const joined = now - randomInteger(d, 2, 900) * day - randomInteger(d, 0, day);
     return chance(d, 0.8) ? createRosterEntry(source, person, joined) : [];
   });
 }
 
 /** The document does not show the note and the link of a recommended product: here `note` and `url`. */
-function createRecommendations({ seed, people, products }: Source) {
-  const wheel = wheelOf(products);
+function createRecommendations({ seed, people, products }: BrandMaterial) {
+  const wheel = repeatByWeight(products);
   return people.flatMap(({ motto, profile }, place) => {
-    const d = draws(seed, "recommendation", place);
-    const chosen = [...new Set(Array.from({ length: between(d, 1, 6) }, () => pick(d, wheel)))];
+    const d = createRandom(seed, "recommendation", place);
+    const chosen = [...new Set(Array.from({ length: randomInteger(d, 1, 6) }, () => pick(d, wheel)))];
     if (!chance(d, 0.4)) return [];
     const recommended = chosen.map(({ id, title, cents }) => {
       const note = cents % 3 === 0 ? null : `"Can't leave home without it", ${title}.`;
@@ -78,7 +78,9 @@ function createRecommendations({ seed, people, products }: Source) {
 /** Files come evenly over 600 days; now and then two share their instant. */
 function fileDate(seed: number, place: number, now: number): number {
   const n = place % 37 === 36 ? place - 1 : place;
-  return Math.floor(now - ((n + 0.5) * 600 * day) / counts.content - between(draws(seed, "file", n), 0, day));
+  return Math.floor(
+    now - ((n + 0.5) * 600 * day) / counts.content - randomInteger(createRandom(seed, "file", n), 0, day),
+  );
 }
 
 function byDate<T extends Record<M, string>, M extends string>(records: T[], member: M): T[] {

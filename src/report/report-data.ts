@@ -3,7 +3,7 @@ import type { Mirror } from "../store/database.js";
 import type { Period } from "./period.js";
 
 /** The material of every section. */
-export interface Context {
+export interface ReportData {
   mirror: Mirror;
   period: Period;
   /** The days of the figures: the period's whole days. */
@@ -16,11 +16,11 @@ export interface Context {
   proof: Proof;
 }
 
-export function openContext(
+export function readReportData(
   mirror: Mirror,
   period: Period,
-  rest: Pick<Context, "reached" | "proof">,
-): Context {
+  rest: Pick<ReportData, "reached" | "proof">,
+): ReportData {
   const days = { since: period.since, until: period.through };
   const sums = {
     now: readSums(mirror, days),
@@ -41,7 +41,7 @@ export function openContext(
 }
 
 /** Returns the rows of one currency. */
-export function of<Row extends { currency: string | null }>(
+export function inCurrency<Row extends { currency: string | null }>(
   rows: readonly Row[],
   currency: string | null,
 ): Row[] {
