@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { homedir, hostname, tmpdir } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
+import type { SignalMode } from "./signals.js";
 
 /** Returns this program's version, from package.json. */
 export function readVersion(): string {
@@ -68,12 +69,10 @@ export interface Deps {
   /** Aborts, with a `Stopped` as its reason, when the person or the system asks the program to end. */
   signal: AbortSignal;
   /**
-   * Runs long work that may be killed without loss, such as large statements of SQLite. Signal handlers are removed
-   * meanwhile, so a signal ends the process at once.
+   * Runs work during which a signal kills the process (`kill`, for long statements of SQLite) or aborts `signal`
+   * (`clean`, the default): see signals.ts.
    */
-  killable<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs work within `killable` that has to clean up: a signal stops it as it stops work outside. */
-  catchSignals<T>(work: () => Promise<T>): Promise<T>;
+  withSignals<T>(mode: SignalMode, work: () => Promise<T>): Promise<T>;
 }
 
 export const systemClock: Clock = {
@@ -90,12 +89,10 @@ export const systemClock: Clock = {
   },
 };
 
-/**
- * The real world. `fetch` loads undici at the first request (main.ts, api/transport.ts); stdin is opened when it is
- * first read.
- */
-export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
+/** Returns the real machine's dependencies. Standard input is opened when it is first read. */
+export function systemDeps(given: Pick<Deps, "signal" | "withSignals" | "fetch">): Deps {
   return {
+    ...given,
     env: process.env,
     cwd: startedIn,
     home: askSystem(homedir),
@@ -112,7 +109,6 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     stdout: process.stdout,
     stderr: process.stderr,
     clock: systemClock,
-    fetch,
     keys: new Set(),
     later(ms, call) {
       const timer = setTimeout(call, ms);
@@ -127,9 +123,6 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
         .unref();
     },
     random: Math.random,
-    signal,
-    killable: (work) => work(),
-    catchSignals: (work) => work(),
   };
 }
 

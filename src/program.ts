@@ -5,77 +5,144 @@ import { examplesText, helpCommand, setUpHelp } from "./cli/help.js";
 import { asUsageError } from "./cli/usage-errors.js";
 import type { GlobalOptions } from "./config/settings.js";
 import { type Deps, readVersion } from "./deps.js";
-import { exitCodes } from "./errors.js";
+import { type ExitCode, exitCodes } from "./errors.js";
 
-/** A command's summary, and its module, which is loaded if the command line names it. */
-type Entry = readonly [summary: string, load: () => Promise<Module>];
-interface Module {
-  /** For the help: what it does; command lines, and what each is for. */
-  about: string;
-  examples: Readonly<Record<string, string>>;
-  /** Adds its own arguments and flags. */
-  define?(command: Command): void;
-  /** @param values of its arguments */
-  run(options: GlobalOptions, context: Context, ...values: unknown[]): void | Promise<void>;
+interface Entry {
+  /** One line for the list of commands. */
+  summary: string;
+  /** Loads the command's module, if the command line names it. */
+  load(): Promise<CommandModule>;
+  /** True if the command's work or exit code matters more than its output, so it goes on when nobody reads stdout. */
+  continuesWithoutReader?: boolean;
 }
 
-/** The commands, grouped and in order as help lists them. */
+interface CommandModule {
+  /** The description at the top of its help. */
+  about: string;
+  /** Command lines for its help, and what each is for. */
+  examples: Readonly<Record<string, string>>;
+  /** Adds its arguments and options. */
+  define?(command: Command): void;
+  /**
+   * @param values the values of its arguments
+   * @returns its exit code; 0 by default
+   */
+  run(
+    options: GlobalOptions,
+    context: Context,
+    ...values: unknown[]
+  ): ExitCode | void | Promise<ExitCode> | Promise<void>;
+}
+
+/** The commands by group, in the order of the help. */
 const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   "Set up:": {
-    login: ["Store a brand's base URL and key, after checking them", () => import("./commands/login.js")],
-    logout: ["Remove a profile's base URL and key from this machine", () => import("./commands/logout.js")],
-    whoami: ["Show the brand, the key's scopes and when it expires", () => import("./commands/whoami.js")],
-    doctor: [
-      "Check this machine, the settings, the key, the mirror and its tables",
-      () => import("./commands/doctor.js"),
-    ],
-    profiles: ["List the brands that are set up on this machine", () => import("./commands/profiles.js")],
-    completion: [
-      "Print what makes Tab complete this program's words in a shell",
-      () => import("./commands/completion.js"),
-    ],
+    login: {
+      summary: "Store a brand's base URL and key, after checking them",
+      load: () => import("./commands/login.js"),
+    },
+    logout: {
+      summary: "Remove a profile's base URL and key from this machine",
+      load: () => import("./commands/logout.js"),
+    },
+    whoami: {
+      summary: "Show the brand, the key's scopes and when it expires",
+      load: () => import("./commands/whoami.js"),
+    },
+    doctor: {
+      summary: "Check this machine, the settings, the key and the mirror",
+      load: () => import("./commands/doctor.js"),
+      continuesWithoutReader: true,
+    },
+    profiles: {
+      summary: "List the brands that are set up on this machine",
+      load: () => import("./commands/profiles.js"),
+    },
+    completion: {
+      summary: "Print a shell completion script",
+      load: () => import("./commands/completion.js"),
+    },
   },
   "Keep the mirror:": {
-    sync: ["Pull the brand's data into the mirror", () => import("./commands/sync.js")],
-    verify: ["Prove that the mirror holds what the API holds", () => import("./commands/verify.js")],
-    status: ["Show how complete and how fresh the mirror is", () => import("./commands/status.js")],
-    download: ["Fetch the files of the brand's library", () => import("./commands/download.js")],
-    cron: [
-      "Print the crontab lines that sync every night; install nothing",
-      () => import("./commands/cron.js"),
-    ],
-    backup: ["Make a checked copy of the mirror, or restore one", () => import("./commands/backup.js")],
-    forget: ["Erase a host's personal data, keep the ID", () => import("./commands/forget.js")],
+    sync: {
+      summary: "Sync the brand's data into the mirror",
+      load: () => import("./commands/sync.js"),
+      continuesWithoutReader: true,
+    },
+    verify: {
+      summary: "Compare the mirror with the API",
+      load: () => import("./commands/verify.js"),
+      continuesWithoutReader: true,
+    },
+    status: {
+      summary: "Show how complete and how fresh the mirror is",
+      load: () => import("./commands/status.js"),
+      continuesWithoutReader: true,
+    },
+    download: {
+      summary: "Download the files of the brand's content library",
+      load: () => import("./commands/download.js"),
+      continuesWithoutReader: true,
+    },
+    cron: {
+      summary: "Print crontab lines for a nightly sync (installs nothing)",
+      load: () => import("./commands/cron.js"),
+    },
+    backup: {
+      summary: "Back up the mirror, or restore a backup",
+      load: () => import("./commands/backup.js"),
+    },
+    forget: {
+      summary: "Erase a host's personal data, keep the ID",
+      load: () => import("./commands/forget.js"),
+    },
   },
   "Use the data:": {
-    report: [
-      "Make a page to send on: sales, refunds, months that changed, what is proven",
-      () => import("./commands/report.js"),
-    ],
-    export: ["Turn tables of the mirror into files or stdout", () => import("./commands/export.js")],
-    query: ["Run a read-only SQL query on the mirror", () => import("./commands/query.js")],
-    tables: [
-      "List the tables and views, their columns and an example query",
-      () => import("./commands/tables.js"),
-    ],
-    changes: ["Show what changed in already mirrored records", () => import("./commands/changes.js")],
+    report: {
+      summary: "Generate a shareable sales report",
+      load: () => import("./commands/report.js"),
+    },
+    export: {
+      summary: "Export tables to files or to stdout",
+      load: () => import("./commands/export.js"),
+    },
+    query: {
+      summary: "Run a read-only SQL query on the mirror",
+      load: () => import("./commands/query.js"),
+    },
+    tables: {
+      summary: "List tables and views, with columns and an example query",
+      load: () => import("./commands/tables.js"),
+    },
+    changes: {
+      summary: "List changes to records since they were first synced",
+      load: () => import("./commands/changes.js"),
+    },
   },
   "Without a key:": {
-    demo: [
-      "Show the whole job, without a key, against the built-in sandbox",
-      () => import("./commands/demo.js"),
-    ],
-    sandbox: [
-      "Serve the whole documented API on this machine, with made-up data",
-      () => import("./commands/sandbox.js"),
-    ],
+    demo: {
+      summary: "Try every step against a built-in sandbox",
+      load: () => import("./commands/demo.js"),
+    },
+    sandbox: {
+      summary: "Serve the documented API on this machine with sample data",
+      load: () => import("./commands/sandbox.js"),
+    },
   },
 };
+
+const entries = new Map(Object.values(groups).flatMap((group) => Object.entries(group)));
+
+/** True for a command that goes on when nobody reads its output. @param name of the command, if one was typed */
+export function continuesWithoutReader(name: string | undefined): boolean {
+  return entries.get(name ?? "")?.continuesWithoutReader ?? false;
+}
 
 /** Returns commander's tree of all commands; help, completion and the documents walk its `commands`. */
 export async function buildProgram(
   context: Context,
   isNamed: (name: string) => boolean = () => true,
+  onEnd: (code: ExitCode) => void = () => {},
 ): Promise<Command> {
   const program = addGlobalFlags(new Command("brandapi"))
     .description("Keeps a brand's own data in a local SQLite mirror: current, complete and provable.")
@@ -84,56 +151,54 @@ export async function buildProgram(
     .exitOverride()
     .showSuggestionAfterError(false);
   setUpHelp(program, context.deps);
-  program.hook("preSubcommand", passOn);
-  for (const [heading, entries] of Object.entries(groups))
-    for (const [name, [summary, load]] of Object.entries(entries)) {
+  program.hook("preSubcommand", inheritOptions);
+  for (const [heading, group] of Object.entries(groups))
+    for (const [name, { summary, load }] of Object.entries(group)) {
       const command = program.command(name).summary(summary).helpGroup(heading);
       if (!isNamed(name)) continue;
-      const { about, define, examples, run }: Module = await load();
+      const { about, define, examples, run } = await load();
       define?.(command);
       command
         .description(about)
         .addHelpText("after", examplesText(examples))
-        .action(() => run(command.optsWithGlobals(), context, ...command.processedArgs));
+        .action(async () => {
+          const code = await run(command.optsWithGlobals(), context, ...command.processedArgs);
+          onEnd(code ?? exitCodes.done);
+        });
     }
   return program.addCommand(helpCommand(program).helpGroup("Help:").copyInheritedSettings(program));
 }
 
-/** Gives a command the flags of every command that were typed: the program takes them, and the command's may exclude them. */
-function passOn(program: Command, command: Command): void {
+/** Copies global options that were typed to the command, so that the command's own options can conflict with them. */
+function inheritOptions(program: Command, command: Command): void {
   for (const option of program.options) {
     const name = option.attributeName();
     if (program.getOptionValueSource(name) !== "cli") continue;
-    if (command.options.every((own) => own.attributeName() !== name)) command.addOption(option);
+    if (command.options.every((existing) => existing.attributeName() !== name)) command.addOption(option);
     command.setOptionValueWithSource(name, program.getOptionValue(name), "cli");
   }
 }
 
-/** Keeps SQL that begins with a comment from being taken for a flag. */
+/** Keeps SQL that begins with a comment from being parsed as a flag. */
 function keepComment(argument: string): string {
   return /^--(\s|[^=\n]*\n)/.test(argument) ? `\n${argument}` : argument;
 }
 
 /**
- * Runs one command line.
+ * Runs one command line and returns its exit code.
  * @param argv the arguments after `brandapi`
- * @throws UsageError for an unknown command, flag or value; what the command throws
+ * @throws UsageError for an unknown command, option or value, and what the command throws
  */
-export async function runProgram(
-  argv: readonly string[],
-  deps: Deps,
-  tell: Context["tell"],
-): Promise<Context["exitCode"]> {
-  const context: Context = {
-    deps,
-    exitCode: exitCodes.done,
-    tell,
-    async brandapi(words, otherDeps) {
-      await runProgram(words, otherDeps, tell);
+export async function runProgram(argv: readonly string[], deps: Deps): Promise<ExitCode> {
+  let exitCode: ExitCode = exitCodes.done;
+  const program = await buildProgram(
+    { deps, argv, brandapi: runProgram },
+    (name) => argv.includes(name),
+    (code) => {
+      exitCode = code;
     },
-  };
-  const program = await buildProgram(context, (name) => argv.includes(name));
-  // A shell's script asks: see completion.ts.
+  );
+  // Called by the completion script of a shell.
   if (argv[0] === "__complete") {
     const { printCompletions } = await import("./commands/completion.js");
     await printCompletions(program, argv.slice(1), deps);
@@ -146,5 +211,5 @@ export async function runProgram(
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw asUsageError(error, program, argv);
   }
-  return context.exitCode;
+  return exitCode;
 }

@@ -7,10 +7,11 @@ const src = fileURLToPath(new URL("../src", import.meta.url));
 
 /** The folders and files of `src` that each of them may import, besides itself, `errors.ts` and `deps.ts`. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
-  "main.ts": ["program.ts", "cli", "config", "util", "api"],
+  "main.ts": ["program.ts", "signals.ts", "cli", "config", "util", "api"],
   "program.ts": ["commands", "cli", "config", "util"],
+  "signals.ts": [],
   "errors.ts": [],
-  "deps.ts": [],
+  "deps.ts": ["signals.ts"],
   commands: [
     "cli",
     "demo",

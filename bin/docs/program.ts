@@ -1,19 +1,13 @@
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { type Output, systemDeps } from "../../src/deps.js";
+import { type Deps, type Output, systemDeps } from "../../src/deps.js";
 import { exitCodes } from "../../src/errors.js";
 import { run } from "../../src/main.js";
 import { buildProgram } from "../../src/program.js";
 
 /** Commander's tree as the program has it; nothing of it is run. */
 export async function programTree(): Promise<Command> {
-  const deps = systemDeps(new AbortController().signal, fetch);
-  return await buildProgram({
-    deps,
-    exitCode: exitCodes.done,
-    tell: () => exitCodes.defect,
-    brandapi: async () => {},
-  });
+  return await buildProgram({ deps: realDeps(), argv: [], brandapi: async () => exitCodes.done });
 }
 
 /**
@@ -26,7 +20,7 @@ export async function runProgram(
   { home, now, columns }: { home: string; now?: number; columns?: number },
 ): Promise<string> {
   const [out, err] = [keep(columns), keep()];
-  const deps = systemDeps(new AbortController().signal, (url, init) => fetch(url, init));
+  const deps = realDeps();
   const clock = now === undefined ? deps.clock : { ...deps.clock, now: () => now };
   const code = await run(argv, {
     ...deps,
@@ -39,6 +33,11 @@ export async function runProgram(
   });
   if (code !== 0) throw new Error(`brandapi ${argv.join(" ")} ended with ${code}: ${err.text()}`);
   return out.text();
+}
+
+function realDeps(): Deps {
+  const { signal } = new AbortController();
+  return systemDeps({ signal, withSignals: (_mode, work) => work(), fetch: (url, init) => fetch(url, init) });
 }
 
 /** A stream that keeps its text; with `columns` a terminal's. */

@@ -1,13 +1,21 @@
 import type { GlobalOptions } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Deps, Output } from "../deps.js";
-import { AccessForbidden, ConfigurationError, exitCodes, Incomplete, UsageError } from "../errors.js";
+import {
+  AccessForbidden,
+  ConfigurationError,
+  type ExitCode,
+  exitCodes,
+  Incomplete,
+  UsageError,
+} from "../errors.js";
 import { refusalIn } from "../store/runs.js";
 import type { Failure, ResourceResults } from "../sync/sync-resources.js";
 import { reasonOf } from "../util/failures.js";
 import { headed, styleFor } from "../util/terminal.js";
 import { counted } from "../util/text.js";
 import type { Context } from "./context.js";
+import { reportError } from "./error-output.js";
 
 /**
  * Refuses a sync that lacks a resource.
@@ -46,37 +54,41 @@ function failureText({ resource, error }: Failure, all: readonly Failure[]): str
 }
 
 /**
- * Runs a command for each profile of this machine, one after another, with its stored settings. A profile that fails does
- * not stop the others; a signal does. The exit code is the worst of them.
- * @throws Stopped
+ * Runs a command for every profile of this machine, one after another, with the profile's settings. A failure does not stop
+ * the other profiles; a signal does.
+ * @returns the exit code of the worst failure
+ * @throws ConfigurationError without a profile, Stopped, UsageError
  */
-export async function eachProfile<Options extends GlobalOptions>(
+export async function runForAllProfiles<Options extends GlobalOptions>(
   options: Options,
   context: Context,
-  run: (options: Options, context: Context) => Promise<void>,
-): Promise<void> {
-  const { deps, tell } = context;
+  run: (options: Options, context: Context) => Promise<unknown>,
+): Promise<ExitCode> {
+  const { argv, deps } = context;
   const profiles = await readProfilesWithKey(deps);
   const hint = "run `brandapi login --profile NAME` for each";
   if (profiles.length === 0) throw new ConfigurationError("No brand is set up here.", { hint });
+  let worst: ExitCode = exitCodes.done;
   for (const [profile] of profiles) {
     deps.signal.throwIfAborted();
-    const own = { ...options, allProfiles: undefined, profile };
+    const profileOptions = { ...options, allProfiles: undefined, profile };
     try {
-      const exitCode = exitCodes.done;
-      await run(own, { ...context, deps: depsFor(profile, options, deps), exitCode, profile });
+      await run(profileOptions, { ...context, deps: depsFor(profile, options, deps), profile });
     } catch (error) {
       if (deps.signal.aborted || error instanceof UsageError) throw error;
-      const code = tell(error, profile);
-      // The codes go from a defect (1) to what passes by itself (10).
-      if (context.exitCode === exitCodes.done || code < context.exitCode) context.exitCode = code;
+      const code = reportError(error, argv, deps, profile);
+      // The codes are in order of urgency, from a defect (1) to stale data (10).
+      if (worst === exitCodes.done || code < worst) worst = code;
     }
   }
+  return worst;
 }
 
-/** Returns the `deps` of one profile: without the ping address of all profiles, and with output under its name. */
+/** Returns the dependencies for one profile: without BRANDAPI_PING, which covers all profiles, and with a heading for its output. */
 function depsFor(profile: string, { color, json }: GlobalOptions, deps: Deps): Deps {
   const { BRANDAPI_PING, ...env } = deps.env;
-  const under = (stream: Output) => headed(stream, styleFor(stream, { color }, env).bold(`[${profile}]`));
-  return { ...deps, env, stdout: json ? deps.stdout : under(deps.stdout), stderr: under(deps.stderr) };
+  const withHeading = (stream: Output) =>
+    headed(stream, styleFor(stream, { color }, env).bold(`[${profile}]`));
+  const stdout = json ? deps.stdout : withHeading(deps.stdout);
+  return { ...deps, env, stdout, stderr: withHeading(deps.stderr) };
 }

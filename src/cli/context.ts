@@ -1,19 +1,13 @@
 import type { Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
 
-/** The surroundings of a command, besides its arguments and options. */
+/** What a command is given besides its options and arguments. */
 export interface Context {
   deps: Deps;
-  /** The profile's name while a command goes through all of them: JSON lines carry it. */
+  /** The command line, after `brandapi`. */
+  argv: readonly string[];
+  /** The profile's name while a command runs for every profile. */
   profile?: string;
-  /** The program's exit code if no error is thrown. */
-  exitCode: ExitCode;
-  /**
-   * Prints an error as the program does at its end, for a command that goes on.
-   * @param profile set if the error belongs to one profile of several
-   * @returns the error's exit code
-   */
-  tell(error: unknown, profile?: string): ExitCode;
-  /** Runs another command line of this program; throws what that command throws. */
-  brandapi(argv: readonly string[], deps: Deps): Promise<void>;
+  /** Runs another command line of this program and returns its exit code. Throws what that command throws. */
+  brandapi(argv: readonly string[], deps: Deps): Promise<ExitCode>;
 }

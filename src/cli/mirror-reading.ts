@@ -32,7 +32,7 @@ export async function readMirror(
     await withReadTransaction(mirror, () => work(reading));
   };
   try {
-    await deps.killable(() => withMirror(openMirrorReadOnly(dbPath, { reporter }), read));
+    await deps.withSignals("kill", () => withMirror(openMirrorReadOnly(dbPath, { reporter }), read));
   } catch (error) {
     throw await addRestoreHint(error, dbPath, profile);
   } finally {

@@ -42,7 +42,7 @@ export async function withMirrorRun(
   { deps, options, purpose, command }: MirrorRunOptions,
   work: (session: MirrorSession) => Promise<void>,
 ): Promise<void> {
-  const { clock, keys, killable, signal } = deps;
+  const { clock, keys, signal, withSignals } = deps;
   const { wait = false } = options;
   const settings = await readSettings(options, deps);
   const { dbPath } = settings;
@@ -58,7 +58,7 @@ export async function withMirrorRun(
     const api = await openApi(settings, deps, reporter);
     closers.unshift(() => api.close());
     const open = purpose === "prove" ? openMirrorReadOnly : openPresent;
-    const present = await killable(() => open(dbPath, { reporter }));
+    const present = await withSignals("kill", () => open(dbPath, { reporter }));
     closers.unshift(() => present.db.close());
     if (purpose !== "plan")
       closers.unshift((await lockMirror(dbPath, { wait, clock, signal, queued: reporter.note })).release);
@@ -82,14 +82,16 @@ export async function withMirrorRun(
     const session = { dailyPoints: new Map(), api, clock, keys, reporter, identity, settings };
     if (purpose === "plan") return await work({ ...session, mirror: present });
     const isSync = command === "sync";
-    if (isSync && present.id !== null) await killable(async () => checkForDamage(present, clock.now()));
+    if (isSync && present.id !== null)
+      await withSignals("kill", async () => checkForDamage(present, clock.now()));
     present.db.close();
-    const mirror = await killable(() => openMirror(dbPath, { reporter }));
+    const mirror = await withSignals("kill", () => openMirror(dbPath, { reporter }));
     try {
       claimMirror(mirror, identity.brand);
       if (isSync) noteDamageCheck(mirror, clock.now());
       noteFailedRun(mirror, null);
-      if (purpose === "write") await killable(async () => omitMembers(mirror, settings.omit, reporter));
+      if (purpose === "write")
+        await withSignals("kill", async () => omitMembers(mirror, settings.omit, reporter));
       written = mirror;
       return await work({ ...session, mirror });
     } catch (error) {

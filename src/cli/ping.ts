@@ -5,7 +5,6 @@ import { type ExitCode, UsageError } from "../errors.js";
 import { unlessAborted } from "../util/abort.js";
 import { asBrandapiError, reasonOf } from "../util/failures.js";
 import { isLoopback } from "../util/urls.js";
-import type { Context } from "./context.js";
 import { createReporter } from "./progress.js";
 
 /** @throws UsageError if it is not https, or http on loopback, or holds a user or password, which would be printed */
@@ -19,27 +18,32 @@ export function parsePing(text: string): string {
 }
 
 /**
- * Does work between two requests to a dead-man's switch: `URL/start`, then `URL`, or `URL/fail` with the exit code as
- * body. A ping that fails is a warning.
+ * Runs work between two requests to a dead-man's switch: `URL/start` before it, then `URL`, or `URL/fail` with the exit
+ * code as its body. A request that fails is a warning.
+ * @param url without it, no request is sent
+ * @returns the work's exit code
  */
 export async function withPings(
   url: string | undefined,
   options: GlobalOptions,
-  context: Context,
-  work: () => Promise<void>,
-): Promise<void> {
+  deps: Deps,
+  work: () => Promise<ExitCode>,
+): Promise<ExitCode> {
   if (!url) return await work();
-  const { warn } = createReporter(context.deps, options);
+  const { warn } = createReporter(deps, options);
   const ping = (code: ExitCode | null) =>
-    send(url, code, context.deps).catch((error: unknown) =>
+    send(url, code, deps).catch((error: unknown) =>
       warn(`the ping failed: ${faultOf(error, "the service")?.reason ?? reasonOf(error)}`),
     );
   await ping(null);
-  await work().catch(async (error: unknown) => {
+  try {
+    const code = await work();
+    await ping(code);
+    return code;
+  } catch (error) {
     await ping(asBrandapiError(error).exitCode);
     throw error;
-  });
-  await ping(context.exitCode);
+  }
 }
 
 /** Sends one request of five seconds, and another if it fails; after a signal one of one second. @param code null for the start */

@@ -47,7 +47,7 @@ export async function run(options: BackupFlags, { deps }: Context, dir: string |
   if (dir !== undefined && file !== undefined)
     throw new UsageError("`--restore` takes no folder.", { hint: "leave one of them out" });
   const settings = await readSettings(options, deps);
-  const { text, ...done } = await deps.killable(async () =>
+  const { text, ...done } = await deps.withSignals("kill", async () =>
     file === undefined ? await backUp(dir, keep, settings, deps) : await restore(file, settings, deps),
   );
   if (json) printJson(deps.stdout, done);

@@ -2,6 +2,7 @@ import { join, parse } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
+import { reportError } from "../cli/error-output.js";
 import { refuseJson } from "../cli/flags.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { runChallenge } from "../demo/challenge.js";
@@ -48,7 +49,7 @@ export function define(command: Command): void {
 export async function run(options: DemoOptions, context: Context): Promise<void> {
   refuseJson("demo", options);
   if (options.challenge) return await runChallenge(options, context);
-  const { deps, tell, brandapi } = context;
+  const { argv, deps, brandapi } = context;
   const { seed = 1, orders = 5_000, out = "brandapi-demo", quiet } = options;
   const { clock } = deps;
   const started = clock.monotonic();
@@ -60,9 +61,9 @@ export async function run(options: DemoOptions, context: Context): Promise<void>
   const { at, baseUrl, brand, close } = await demonstrate(out, { seed, orders, now: begun }, there);
   const say = (text: string) => void stdout.write(`${text}\n`);
   /** Runs a command as if it was typed, and shows it. */
-  const show = async (...argv: readonly string[]) => {
-    say(`\n$ brandapi ${argv.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ")}`);
-    await brandapi([...argv, ...displayFlags(options)], at);
+  const show = async (...words: readonly string[]) => {
+    say(`\n$ brandapi ${words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ")}`);
+    await brandapi([...words, ...displayFlags(options)], at);
   };
   try {
     say(`A sandbox serves the brand API on this machine: ${baseUrl}`);
@@ -78,7 +79,7 @@ export async function run(options: DemoOptions, context: Context): Promise<void>
       } catch (error) {
         // With very many orders, one run does not read all changes again: the next goes on.
         if (!(error instanceof Incomplete) || night === mostNights) throw error;
-        tell(error);
+        reportError(error, argv, deps);
       }
     await show("changes", "orders", "--limit", "8");
     await show("verify", "orders");

@@ -5,7 +5,7 @@ import { hintFor } from "../cli/error-output.js";
 import { createReporter } from "../cli/progress.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { type BrandapiError, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
+import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
 import { typedTables } from "../query/readable-tables.js";
 import { withReadTransaction } from "../query/select.js";
 import { details, resources } from "../resources/registry.js";
@@ -39,12 +39,12 @@ export const examples = {
   "brandapi doctor --json | jq 'select(.state != \"ok\")'": "the same for a script",
 };
 
-export async function run(options: GlobalOptions, context: Context): Promise<void> {
-  const { deps } = context;
+export async function run(options: GlobalOptions, { deps }: Context): Promise<ExitCode> {
+  let exitCode: ExitCode = exitCodes.done;
   const check = async <T>(name: string, run: () => Promise<Finding<T>>): Promise<T | undefined> => {
     const found = await run().catch(asBrandapiError);
     deps.signal.throwIfAborted();
-    if (found instanceof Error && context.exitCode === exitCodes.done) context.exitCode = found.exitCode;
+    if (found instanceof Error && exitCode === exitCodes.done) exitCode = found.exitCode;
     print(name, found, options, deps);
     return found instanceof Error ? undefined : found.value;
   };
@@ -60,15 +60,15 @@ export async function run(options: GlobalOptions, context: Context): Promise<voi
     const value = await readSettings(options, deps, "ask");
     return { text: `profile \`${value.profile}\`, ${value.baseUrl ?? "no base URL"}`, value };
   });
-  if (!settings) return;
+  if (!settings) return exitCode;
   const mirror = await check("mirror", () => checkMirror(settings.dbPath, deps));
   if (mirror) {
     await check("tables", () =>
-      withReadTransaction(mirror, () => deps.killable(async () => checkTables(mirror))),
+      withReadTransaction(mirror, () => deps.withSignals("kill", async () => checkTables(mirror))),
     );
     await check("columns", async () => checkColumns(mirror));
     await check("backup", async () => checkBackup(mirror, deps.clock.now()));
-    await check("kept", () => deps.killable(async () => checkForgotten(mirror)));
+    await check("kept", () => deps.withSignals("kill", async () => checkForgotten(mirror)));
   }
   await check("old", async () => checkOldMirrors(settings.dbPath));
   await check("disk", async () => checkDisk(settings.dbPath));
@@ -78,12 +78,13 @@ export async function run(options: GlobalOptions, context: Context): Promise<voi
     return { text: "the API takes it: `brandapi whoami` shows its scopes and expiry", value };
   });
   mirror?.db.close();
-  if (!identity) return;
+  if (!identity) return exitCode;
   const hint = "set it by a time server: `sudo timedatectl set-ntp true`";
   const { skew } = identity;
   await check("clock", async () =>
     skew ? { text: skew, hint } : { text: "within five minutes of the API's" },
   );
+  return exitCode;
 }
 
 /** Prints one line, and its hint below; with `--quiet` only what is not ok. */
@@ -116,7 +117,7 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
     };
   }
   try {
-    const damage = await deps.killable(async () => findDamage(mirror));
+    const damage = await deps.withSignals("kill", async () => findDamage(mirror));
     if (damage !== null)
       throw new MirrorUnusable(`The mirror is damaged (${damage}): ${dbPath}`, { hint: damagedHint });
     const brand = readInfo(mirror, "brand_name") ?? "no brand yet";

@@ -47,7 +47,9 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
   const { json, quiet, yes } = options;
   const { dbPath } = await readSettings(options, deps);
   const reporter = createReporter(deps, options);
-  const hosts = await deps.killable(() => withMirror(openMirrorReadOnly(dbPath, { reporter }), readHosts));
+  const hosts = await deps.withSignals("kill", () =>
+    withMirror(openMirrorReadOnly(dbPath, { reporter }), readHosts),
+  );
   const known = findHost(host.replace(/^@/, ""), hosts);
   const { id } = known;
   const { ask, close } = openPrompt(deps);
@@ -72,7 +74,7 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
         });
       return { host_id: id, records: counts, last_backup: lastBackup(mirror) };
     });
-  const done = await deps.killable(forget).finally(lock.release);
+  const done = await deps.withSignals("kill", forget).finally(lock.release);
   const touched = Object.entries(done.records).map(([resource, count]) => `${resource} ${count}`);
   const text =
     `Forgot the host ${id}, whose id is kept. Records rewritten with their history: ${touched.join(", ") || "none"}.\n` +

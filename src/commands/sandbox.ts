@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { parseCount, parsed, parseUpTo } from "../cli/flags.js";
 import type { GlobalOptions } from "../config/settings.js";
-import { Stopped } from "../errors.js";
+import { type ExitCode, exitCodes, Stopped } from "../errors.js";
 import { createSandboxApi, undocumentedChoices } from "../sandbox/api.js";
 import { createBrand } from "../sandbox/data/brand-data.js";
 import { naturalPace, simulateActivity } from "../sandbox/live.js";
@@ -46,7 +46,7 @@ export function define(command: Command): void {
     .option("--live", "let time pass: an order a second, late refunds, cancellations");
 }
 
-export async function run(options: SandboxFlags, context: Context): Promise<void> {
+export async function run(options: SandboxFlags, context: Context): Promise<ExitCode> {
   const { seed = 1, orders = 5_000, port = 0, latency = 0, rateLimit = 60 } = options;
   const { clock, signal, stdout } = context.deps;
   let passed = clock.now();
@@ -80,6 +80,6 @@ export async function run(options: SandboxFlags, context: Context): Promise<void
   else stdout.write(`${lines.join("\n")}\n`);
   if (!signal.aborted) await once(signal, "abort");
   await close();
-  // A sandbox is meant to be ended: that is no error.
-  if (signal.reason instanceof Stopped) context.exitCode = signal.reason.exitCode;
+  // A signal is the way to end a sandbox, so it is not an error.
+  return signal.reason instanceof Stopped ? signal.reason.exitCode : exitCodes.done;
 }

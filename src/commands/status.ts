@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { eachProfile } from "../cli/all-profiles.js";
+import { runForAllProfiles } from "../cli/all-profiles.js";
 import { warnOfExpiry } from "../cli/api-session.js";
 import { keptOf } from "../cli/checks.js";
 import type { Context } from "../cli/context.js";
@@ -7,7 +7,7 @@ import { allProfiles, chooseResources, parsed } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import { readProfiles } from "../config/stored-profiles.js";
-import { MirrorStale } from "../errors.js";
+import { type ExitCode, exitCodes, MirrorStale } from "../errors.js";
 import { type Health, type ResourceHealth, readHealth } from "../query/health.js";
 import { resources } from "../resources/registry.js";
 import { findCurrentRun } from "../store/lock.js";
@@ -41,11 +41,26 @@ export function define(command: Command): void {
     .addOption(allProfiles);
 }
 
-export async function run(options: StatusFlags, context: Context, names: readonly string[]): Promise<void> {
-  const { resources: chosen, named } = chooseResources(names);
+export async function run(
+  options: StatusFlags,
+  context: Context,
+  names: readonly string[],
+): Promise<ExitCode> {
+  const chosen = chooseResources(names);
   if (options.allProfiles)
-    return await eachProfile(options, context, (own, theirs) => run(own, theirs, names));
-  const { deps, profile } = context;
+    return await runForAllProfiles(options, context, (profileOptions, profileContext) =>
+      printStatus(chosen, profileOptions, profileContext),
+    );
+  await printStatus(chosen, options, context);
+  return exitCodes.done;
+}
+
+/** Prints the status of one profile's mirror. @throws MirrorStale */
+async function printStatus(
+  { resources: chosen, named }: ReturnType<typeof chooseResources>,
+  options: StatusFlags,
+  { deps, profile }: Context,
+): Promise<void> {
   const { json, maxAge = null, quiet } = options;
   const settings = await readSettings(options, deps);
   const keyExpiresAt = (await readProfiles(deps)).get(settings.profile)?.keyExpiresAt ?? null;

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { eachProfile, refuseFailures } from "../cli/all-profiles.js";
+import { refuseFailures, runForAllProfiles } from "../cli/all-profiles.js";
 import type { Context } from "../cli/context.js";
 import {
   allProfiles,
@@ -13,7 +13,7 @@ import {
 import { type MirrorSession, withMirrorRun } from "../cli/mirror-run.js";
 import { parsePing, withPings } from "../cli/ping.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
-import { AccessForbidden, UsageError } from "../errors.js";
+import { AccessForbidden, type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
 import { wasRead } from "../store/runs.js";
@@ -111,22 +111,36 @@ export function define(command: Command): void {
     .addOption(perHost.conflicts("host"));
 }
 
-export async function run(flags: SyncFlags, context: Context, names: readonly string[]): Promise<void> {
+export async function run(flags: SyncFlags, context: Context, names: readonly string[]): Promise<ExitCode> {
   const { deps } = context;
   const chosen = chooseResources(names);
   refuseUseless(chosen, flags);
+  readOptions(flags, deps.clock.now());
+  const { ping, ...profileFlags } = flags;
+  const { allProfiles, dryRun } = flags;
+  if (!allProfiles) return await syncProfile(chosen, flags, context);
+  const syncAll = () =>
+    runForAllProfiles(profileFlags, context, (options, profileContext) =>
+      syncProfile(chosen, options, profileContext),
+    );
+  // One URL is pinged for all profiles together, and each profile's own URL for that profile.
+  return dryRun ? await syncAll() : await withPings(ping ?? deps.env.BRANDAPI_PING, flags, deps, syncAll);
+}
+
+/** Syncs one profile's mirror. */
+async function syncProfile(chosen: Chosen, flags: SyncFlags, context: Context): Promise<ExitCode> {
+  const { deps } = context;
   const options = readOptions(flags, deps.clock.now());
-  const { ping, ...rest } = flags;
-  const { allProfiles, dryRun } = rest;
-  const mirrorRun = { deps, options: flags, purpose: dryRun ? "plan" : "write", command: "sync" } as const;
-  const work = allProfiles
-    ? () => eachProfile(rest, context, (own, theirs) => run(own, theirs, names))
-    : () =>
-        withMirrorRun(mirrorRun, (session) => syncChosen(chosen, { ...session, options }, flags, context));
-  if (dryRun) return await work();
-  // With `--all-profiles`, one address is pinged for all brands together; a profile's own for that brand alone.
-  const url = ping ?? (allProfiles ? deps.env.BRANDAPI_PING : (await readSettings(flags, deps)).ping);
-  await withPings(url, flags, context, work);
+  const purpose = flags.dryRun ? "plan" : "write";
+  const sync = async () => {
+    await withMirrorRun({ deps, options: flags, purpose, command: "sync" }, (session) =>
+      syncChosen(chosen, { ...session, options }, flags, context),
+    );
+    return exitCodes.done;
+  };
+  if (flags.dryRun) return await sync();
+  const { ping = (await readSettings(flags, deps)).ping } = flags;
+  return await withPings(ping, flags, deps, sync);
 }
 
 /** Parses a list of host IDs. @throws UsageError for one that the API would refuse */

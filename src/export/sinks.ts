@@ -88,7 +88,7 @@ async function waitForDrain(stream: Output): Promise<void> {
  */
 export async function openFileSink(
   path: string,
-  deps: Pick<Deps, "random" | "signal" | "catchSignals">,
+  deps: Pick<Deps, "random" | "signal" | "withSignals">,
   put: (from: string, to: string) => Promise<void> = rename,
 ): Promise<Sink> {
   const failed = (cause: unknown): never => {
@@ -98,7 +98,7 @@ export async function openFileSink(
   const old = existsSync(path) ? statSync(path) : undefined;
   if (old && !old.isFile()) return createDeviceSink(await open(path, "w").catch(failed), failed);
   const target = await resolveLinks(path);
-  const spool = await deps.catchSignals(() => openUnnamedFile(target, deps.random)).catch(failed);
+  const spool = await deps.withSignals("clean", () => openUnnamedFile(target, deps.random)).catch(failed);
   let pending: Promise<void> = Promise.resolve();
   return {
     async write(data) {
@@ -109,7 +109,7 @@ export async function openFileSink(
     },
     async finish() {
       await pending;
-      await deps.catchSignals(async () => {
+      await deps.withSignals("clean", async () => {
         const part = await beginPart(target, deps.random);
         const file = await open(part, "wx").catch(failed);
         try {

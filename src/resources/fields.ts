@@ -74,7 +74,10 @@ export function inlinedObject(name: string, fields: readonly Field[]): ObjectFie
 
 export function list(
   name: string,
-  options: Pick<ListField, "table" | "about" | "parent" | "fields"> & { position?: boolean; discoversColumns?: boolean },
+  options: Pick<ListField, "table" | "about" | "parent" | "fields"> & {
+    position?: boolean;
+    discoversColumns?: boolean;
+  },
 ): ListField {
   return { kind: "list", name, position: false, discoversColumns: false, ...options };
 }

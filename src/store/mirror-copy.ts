@@ -30,7 +30,7 @@ const contents = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT 
 export async function copyMirror(
   from: string,
   folder: string,
-  { random, catchSignals }: Pick<Deps, "random" | "catchSignals">,
+  { random, withSignals }: Pick<Deps, "random" | "withSignals">,
 ) {
   // The next copy into this folder clears away what a killed process left of this one.
   const copy = await beginPart(join(folder, "mirror.sqlite"), random);
@@ -51,7 +51,7 @@ export async function copyMirror(
     mirror.db.exec("BEGIN");
     const stored = read(mirror);
     // SQLite copies in small steps: a signal between them stops the program, which then removes the copy.
-    await catchSignals(() => mirror.db.backup(copy));
+    await withSignals("clean", () => mirror.db.backup(copy));
     return stored;
   }).catch(refuse);
   await withMirrorFile(copy, (copied) => {
@@ -72,7 +72,8 @@ export async function backUpBeforeMigration({ path }: Mirror): Promise<{ at: str
   const folder = join(dirname(place), "backups");
   makeFolder(folder, 0o700);
   // A killed process leaves a temporary copy, which the next copy into the folder removes.
-  const { copy } = await copyMirror(place, folder, { random: () => 0, catchSignals: (work) => work() });
+  const withSignals: Deps["withSignals"] = (_mode, work) => work();
+  const { copy } = await copyMirror(place, folder, { random: () => 0, withSignals });
   const at = statSync(copy).mtime.toISOString();
   const name = `${parse(place).name}-before-migration-${at.replace(/[-:.]/g, "")}.sqlite`;
   const backup = join(folder, name);

@@ -14,7 +14,7 @@ test("the program's help lists the commands in groups", async () => {
 });
 
 test.each(commands.map((one) => [one.name(), one] as const))(
-  "the help of %s fits 50 lines of 80 columns, and shows every flag and two or three examples",
+  "the help of %s fits 50 lines of 80 columns, and shows every flag and two to four examples",
   async (name, command) => {
     const help = await brandapi(`${name} --help`, { columns: 80, tty: true });
     expect(help.code).toBe(0);
@@ -23,7 +23,7 @@ test.each(commands.map((one) => [one.name(), one] as const))(
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     expect(lines.length).toBeLessThanOrEqual(50);
     const examples = examplesOf(command);
-    expect([2, 3]).toContain(examples.length);
+    expect([2, 3, 4]).toContain(examples.length);
     for (const example of examples) expect(example).toContain(`brandapi ${name}`);
     for (const { flags } of command.options) expect(help.out).toContain(flags);
   },

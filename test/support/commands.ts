@@ -5,12 +5,7 @@ import { testDeps } from "./program.js";
 
 /** Commander's tree as the program has it; nothing of it is run. */
 export async function programTree(): Promise<Command> {
-  return await buildProgram({
-    deps: testDeps(),
-    exitCode: exitCodes.done,
-    tell: () => exitCodes.defect,
-    brandapi: async () => {},
-  });
+  return await buildProgram({ deps: testDeps(), argv: [], brandapi: async () => exitCodes.done });
 }
 
 /** The commands that do something: all but `help`. */

@@ -68,8 +68,7 @@ export function testDeps(options: ProgramOptions = {}) {
     opened,
     random: () => options.random ?? 0.5,
     signal: options.signal ?? new AbortController().signal,
-    killable: (work) => work(),
-    catchSignals: (work) => work(),
+    withSignals: (_mode, work) => work(),
   } satisfies Deps & { opened: string[] };
 }
 
