@@ -27,25 +27,27 @@ import { formatInstant } from "../util/times.js";
 type BackupFlags = GlobalOptions & { keep: number; restore?: string };
 
 export const about =
-  "The copy is of one instant, and gets its name after it has been checked. It holds no key.";
+  "The copy is a consistent snapshot, checked before it gets its final name. It contains no key.";
 
 export const examples = {
-  "brandapi backup /mnt/disk/brandapi --keep 30": "copies on another disk",
-  "brandapi backup --restore FILE": "go back to a copy",
+  "brandapi backup /mnt/disk/brandapi --keep 30": "keep 30 copies on another disk",
+  "brandapi backup --restore FILE": "replace the mirror with a backup",
 };
 
 export function define(command: Command): void {
-  const restore = "put a copy in the mirror's place; the present mirror is kept beside it";
+  const restore = "replace the mirror with this copy; the current mirror is kept next to it";
   command
-    .argument("[dir]", "an existing folder (default: `backups` beside the mirror)", parsePath)
-    .addOption(parsed("--keep <n>", "keep the newest N copies in the folder; 0: all", parseCount).default(7))
+    .argument("[dir]", "an existing folder (default: `backups` next to the mirror)", parsePath)
+    .addOption(
+      parsed("--keep <n>", "number of copies to keep in the folder; 0 keeps all", parseCount).default(7),
+    )
     .addOption(parsed("--restore <file>", restore, parsePath).conflicts("keep"));
 }
 
 export async function run(options: BackupFlags, { deps }: Context, dir: string | undefined): Promise<void> {
   const { json, keep, quiet, restore: file } = options;
   if (dir !== undefined && file !== undefined)
-    throw new UsageError("`--restore` takes no folder.", { hint: "leave one of them out" });
+    throw new UsageError("`--restore` takes no folder.", { hint: "omit one of them" });
   const settings = await readSettings(options, deps);
   const { text, ...done } = await deps.withSignals("kill", async () =>
     file === undefined ? await backUp(dir, keep, settings, deps) : await restore(file, settings, deps),

@@ -23,22 +23,22 @@ const defaultSince = "7d";
 const terminalLimit = 500;
 
 export const about =
-  "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a change, so each is shown " +
-  "as an interval: last seen as it was, first seen as it is.";
+  "Lists refunds, cancellations, rates, states, joins and leaves. The API does not date changes, so each has an " +
+  "interval: last seen with the old value, first seen with the new one.";
 
 export const examples = {
-  "brandapi changes": "the last week, every resource",
-  "brandapi changes orders --since 30d --csv > refunds.csv": "a month of refunds and corrections",
+  "brandapi changes": "show the changes of the last week",
+  "brandapi changes orders --since 30d --csv > refunds.csv": "export 30 days of refunds and corrections",
 };
 
 export function define(command: Command): void {
   command
     .addArgument(new Argument("[resource]", trackedResources.join(", ")).choices(trackedResources))
-    .option("--since <time>", `seen since then (default: ${defaultSince})`)
-    .addOption(parsed("--run <n>", "those that this run found, by its `run_id` in `sync_runs`", parseCount))
-    .addOption(parsed("--limit <n>", "the newest N", parseCount))
-    .addOption(new Option("--csv", "CSV on stdout, as `export changes` writes it").conflicts("json"))
-    .option("--json", "a JSON array on stdout, as `export changes` writes it");
+    .option("--since <time>", `only changes seen since TIME (default: ${defaultSince})`)
+    .addOption(parsed("--run <n>", "only changes found by this run: its `run_id` in `sync_runs`", parseCount))
+    .addOption(parsed("--limit <n>", "maximum number of changes, newest first", parseCount))
+    .addOption(new Option("--csv", "print CSV, as `export changes` does").conflicts("json"))
+    .option("--json", "print a JSON array, as `export changes` does");
 }
 
 export async function run(options: ChangesFlags, { deps }: Context, resource: string | undefined) {

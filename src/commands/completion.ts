@@ -35,8 +35,8 @@ complete -c brandapi -a '(__brandapi_complete)'
 export const about = "Commands, flags and their values, resources, tables, and the profiles of this machine.";
 
 export const examples = {
-  "source <(brandapi completion bash)": "in ~/.bashrc; with zsh in ~/.zshrc, after compinit",
-  "brandapi completion fish > ~/.config/fish/completions/brandapi.fish": "for fish",
+  "source <(brandapi completion bash)": "in ~/.bashrc; for zsh in ~/.zshrc, after compinit",
+  "brandapi completion fish > ~/.config/fish/completions/brandapi.fish": "install it for fish",
 };
 
 export function define(command: Command): void {

@@ -21,21 +21,20 @@ const maxAge = "26h";
 const hour = 4;
 
 export const about =
-  "Lines for this machine, this Node and this profile, with absolute paths and a minute of their own: a sync that " +
-  "writes a log, and `status --max-age 26h`, which reports what is stale. Both are for all resources, or for those " +
-  "named. The key is never in them.";
+  "Prints two lines for this machine and this profile, with absolute paths: a nightly sync that writes a log, and " +
+  "`status --max-age 26h`, which reports stale data. Installs nothing. The lines never contain the key.";
 
 export const examples = {
   "brandapi cron": "print the lines",
-  "brandapi cron orders roster": "lines that sync and check only these two resources",
-  "(crontab -l; brandapi cron) | crontab -": "add them to your crontab",
+  "brandapi cron orders roster": "sync and check only these two resources",
+  "(crontab -l; brandapi cron) | crontab -": "add the lines to your crontab",
 };
 
 export function define(command: Command): void {
   command
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .addOption(allProfiles)
-    .addOption(parsed("--ping <url>", "the nightly sync pings this address (BRANDAPI_PING)", parsePing));
+    .addOption(parsed("--ping <url>", "URL that the nightly sync pings (BRANDAPI_PING)", parsePing));
 }
 
 export async function run(options: CronFlags, { deps }: Context, names: readonly string[]): Promise<void> {

@@ -26,24 +26,21 @@ const refunds =
   "WHERE refunded_orders > 0 ORDER BY 1 DESC LIMIT 4";
 
 export const about =
-  "Starts a sandbox on this machine, syncs everything, lets three weeks pass, syncs again, shows what changed, " +
-  "proves the mirror, exports it and makes its report. Needs no network and no configuration; can be run again.";
+  "Starts a local sandbox, syncs it, lets three weeks pass, syncs again, shows the changes, verifies the mirror, " +
+  "exports it and generates its report. Needs no network and no configuration. Can be run again.";
 
 export const examples = {
-  "brandapi demo": "see it work",
-  "brandapi demo --challenge": "see what a sync finds, and what it says that it cannot",
-  "brandapi demo --out /tmp/demo --orders 100000": "with more data, elsewhere",
+  "brandapi demo": "run the demo",
+  "brandapi demo --challenge": "see which unannounced changes a sync finds",
+  "brandapi demo --out /tmp/demo --orders 100000": "use more data and another folder",
 };
 
 export function define(command: Command): void {
   command
-    .option("-o, --out <dir>", "where the mirror and the exports go (default: brandapi-demo)")
+    .option("-o, --out <dir>", "folder for the mirror and the exports (default: brandapi-demo)")
     .addOption(ordersFlag)
     .addOption(seedFlag)
-    .option(
-      "--challenge",
-      "seven records change in silence: what a plain script finds, and what a sync does",
-    );
+    .option("--challenge", "make seven unannounced changes, and compare a plain script with a sync");
 }
 
 export async function run(options: DemoOptions, context: Context): Promise<void> {

@@ -31,12 +31,12 @@ interface Finding<T = unknown> {
 }
 
 export const about =
-  "Each line is `ok`, or `!` with the command that mends it. Checks that need what failed are left out. Writes " +
-  "nothing, and sends one request. The exit code is that of the first check that failed; a warning fails nothing.";
+  "Prints a line per check: `ok`, or `!` with the command that fixes the problem. Skips checks that depend on a failed " +
+  "one. Writes nothing and sends one request. The exit code is that of the first failed check; warnings do not count.";
 
 export const examples = {
-  "brandapi doctor": "is everything as it should be?",
-  "brandapi doctor --json | jq 'select(.state != \"ok\")'": "the same for a script",
+  "brandapi doctor": "run all checks",
+  "brandapi doctor --json | jq 'select(.state != \"ok\")'": "print only problems, for scripts",
 };
 
 export async function run(options: GlobalOptions, { deps }: Context): Promise<ExitCode> {

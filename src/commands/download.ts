@@ -24,24 +24,25 @@ interface DownloadFlags extends GlobalOptions {
 const defaultFolder = "brandapi-content";
 
 export const about =
-  "Fetches what `brandapi sync content` has listed and is not in the folder yet, as <date>_<id>_<name>. " +
-  "An interrupted file is resumed if it has not changed, a complete one is not fetched again. " +
-  "The table content_downloads says where each file is, with its SHA-256.";
+  "Downloads the files that `brandapi sync content` listed and that are not in the folder yet, as <date>_<id>_<name>. " +
+  "Resumes interrupted files that have not changed. " +
+  "The table content_downloads has the path and the SHA-256 of each file.";
 
 export const examples = {
-  "brandapi download content": `everything, into ./${defaultFolder}`,
-  "brandapi download content --where \"media_type = 'image'\" --since 30d": "last month's pictures",
-  "brandapi download content --limit 10": "the ten newest that are not there yet",
+  "brandapi download content": `download everything into ./${defaultFolder}`,
+  "brandapi download content --where \"media_type = 'image'\" --since 30d":
+    "only the images of the last 30 days",
+  "brandapi download content --limit 10": "only the ten newest missing files",
 };
 
 export function define(command: Command): void {
   command
     .addArgument(new Argument("<resource>").choices(["content"]))
-    .option("-o, --out <dir>", `the folder that the files go to (default: ./${defaultFolder})`)
-    .option("--where <condition>", "only files for which this SQL condition holds, as in `export content`")
-    .option("--since <time>", "only files added from here")
-    .option("--until <time>", "only files added up to here")
-    .addOption(parsed("--limit <n>", "fetch at most this many, newest first", parseCount))
+    .option("-o, --out <dir>", `folder to write to (default: ./${defaultFolder})`)
+    .option("--where <condition>", "only files that match this SQL condition, as in `export content`")
+    .option("--since <time>", "only files added since TIME")
+    .option("--until <time>", "only files added up to TIME")
+    .addOption(parsed("--limit <n>", "maximum number of files, newest first", parseCount))
     .addOption(wait);
 }
 

@@ -50,32 +50,35 @@ interface ExportFlags extends OutputFlags, GlobalOptions {
 const selecting = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"];
 
 export const about =
-  "Several tables go into one workbook, or into a folder with one file each (`-o exports/`). " +
+  "Writes several tables to one workbook, or to a folder with one file per table (`-o exports/`). " +
   "`brandapi tables` lists tables and views.";
 
 export const examples = {
-  "brandapi export roster --csv > roster.csv": "the roster as CSV",
-  "brandapi export orders roster -o month.xlsx --since this-month": "a workbook, one sheet per table",
+  "brandapi export roster --csv > roster.csv": "export the roster as CSV",
+  "brandapi export orders roster -o month.xlsx --since this-month":
+    "write a workbook with one sheet per table",
 };
 
 export function define(command: Command): void {
   command.argument("<table...>", "tables or views, spelled with - or _");
-  const stateOption = new Option("--state <file>", "Singer: only what changed since this state");
+  const stateOption = new Option("--state <file>", "Singer: only changes since the state in FILE");
   const otherFormats = formats.map(({ name }) => name).filter((name) => name !== "singer");
-  const delta = new Option("--delta <folder>", "Delta tables: adds what changed since");
+  const delta = new Option("--delta <folder>", "create or update Delta tables in FOLDER");
   const ofFiles = ["out", "excel", "decimalComma", "delimiter", "state", ...formats.map(({ name }) => name)];
   for (const option of outputFlags())
     command.addOption(option.name() === "singer" ? option.conflicts(selecting) : option);
   command
-    .addOption(parsed("--columns <columns>", "these columns, in this order", parseList))
-    .option("--where <condition>", "rows for which this SQL condition holds")
-    .option("--since <time>", "from here on; of several tables cuts those of events")
-    .option("--until <time>", "up to here, likewise")
-    .addOption(parsed("--limit <n>", "at most N rows", parseCount))
-    .option("--as-of <time>", "what this mirror knew then")
-    .option("--include-removed", "add the removed records, with `removed_at`")
+    .addOption(parsed("--columns <columns>", "columns to export, in this order", parseList))
+    .option("--where <condition>", "only rows that match this SQL condition")
+    .option("--since <time>", "only rows since TIME (with several tables: event tables only)")
+    .option("--until <time>", "only rows up to TIME, likewise")
+    .addOption(parsed("--limit <n>", "maximum number of rows", parseCount))
+    .option("--as-of <time>", "export the data as of TIME")
+    .option("--include-removed", "include removed records, with `removed_at`")
     .addOption(delta.conflicts([...ofFiles, ...selecting]))
-    .addOption(parsed("--retain <duration>", "Delta: how long old files stay (7d)", parseDuration))
+    .addOption(
+      parsed("--retain <duration>", "Delta: how long to keep old files (default: 7d)", parseDuration),
+    )
     .addOption(stateOption.conflicts([...otherFormats, ...selecting]));
 }
 

@@ -18,14 +18,14 @@ import { formatInstant } from "../util/times.js";
 type ForgetFlags = GlobalOptions & { host: string; yes?: boolean };
 
 export const about =
-  "Erases the host's names, links, photo and texts from records, their history and all tables, and keeps them out of " +
-  "later syncs. The ID stays, so sums stay. Shows the host and asks for confirmation. Backups and exports that were made " +
-  "before still hold the host.";
+  "Erases the host's names, links, photo and texts from records, history and tables, and keeps them out of later " +
+  "syncs. The ID and all totals stay. Shows the host and asks for confirmation. Existing backups and exports are not " +
+  "changed.";
 
 export const examples = {
-  "brandapi forget --host ada": "the host with this handle",
-  "brandapi forget --host 3f0c9a52": "the host whose ID starts with these characters",
-  "brandapi forget --host 3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47 --yes": "without confirmation, for scripts",
+  "brandapi forget --host ada": "forget the host with this handle",
+  "brandapi forget --host 3f0c9a52": "forget the host whose ID starts with these characters",
+  "brandapi forget --host 3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47 --yes": "skip the confirmation, for scripts",
 };
 
 /** A shorter prefix of an ID is too easily another host's. */
@@ -36,11 +36,11 @@ export function define(command: Command): void {
     .addOption(
       parsed(
         "--host <id>",
-        "its ID, the first 8 or more characters of it, or its handle",
+        "the host's ID, at least its first 8 characters, or its handle",
         parseHost,
       ).makeOptionMandatory(),
     )
-    .option("--yes", "do not ask for confirmation");
+    .option("--yes", "skip the confirmation");
 }
 
 export async function run({ host, ...options }: ForgetFlags, { deps }: Context): Promise<void> {

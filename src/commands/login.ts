@@ -61,24 +61,26 @@ function membersOf({ columns, list, resource }: TableShape) {
 type LoginFlags = GlobalOptions & { keyStdin?: boolean; ping?: string; omit?: string[] };
 
 export const about =
-  "The key is read from a hidden prompt, from stdin or from --key-file; it is never an argument. " +
-  "It is checked with the API first, then stored in a file that only you can read.";
+  "Prompts for the key, or reads it from stdin or --key-file: a key is never an argument. " +
+  "The key is checked with one request, then stored in a file that only you can read.";
 
 export const examples = {
   "brandapi login --base-url https://platform.example/api/brand/v1":
-    "asks for the key, checks it and stores it",
-  "pass show brandapi | brandapi login --key-stdin": "the key from a password manager",
-  "brandapi login --profile acme": "a second brand, with a mirror of its own",
+    "prompt for the key, check it and store it",
+  "pass show brandapi | brandapi login --key-stdin": "read the key from a password manager",
+  "brandapi login --profile acme": "add a second brand, with its own mirror",
 };
 
 export function define(command: Command): void {
   command
-    .option("--key-stdin", "read the key from stdin: for scripts")
-    .addOption(parsed("--ping <url>", "each sync pings this address: a dead-man's switch", parsePing))
+    .option("--key-stdin", "read the key from stdin")
+    .addOption(
+      parsed("--ping <url>", "URL to ping when a sync starts and ends: a dead man's switch", parsePing),
+    )
     .addOption(
       parsed(
         "--omit <members>",
-        "never store these; replaces the list: host.last_name,roster:host.socials",
+        "members never to store: host.last_name,roster:host.socials; replaces the list",
         (text: string, previous: readonly string[] = []) => [...new Set([...previous, ...parseOmit(text)])],
       ),
     );

@@ -5,12 +5,11 @@ import { readProfiles, writeProfiles } from "../config/stored-profiles.js";
 import { isThere } from "../util/files.js";
 import { printJson } from "../util/terminal.js";
 
-export const about =
-  "The mirror stays. The key itself stays valid until it expires or is revoked in the console.";
+export const about = "The mirror is kept. The key stays valid until it expires or is revoked in the console.";
 
 export const examples = {
-  "brandapi logout": "forget the default profile's key",
-  "brandapi logout --profile acme": "forget another brand's",
+  "brandapi logout": "remove the default profile's key",
+  "brandapi logout --profile acme": "remove another brand's key",
 };
 
 export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {

@@ -13,12 +13,12 @@ import { terminalWidth } from "../util/terminal-text.js";
 import { formatSpan } from "../util/times.js";
 
 export const about =
-  "Lists the brands that `login` has set up: each one's mirror, the age of its oldest data, and the days its key " +
-  "has left. Needs no network.";
+  "Shows each brand's mirror, the age of its oldest data, and the days until its key expires. Needs no network.";
 
 export const examples = {
-  "brandapi profiles": "the brands, and whose key expires soon",
-  "brandapi profiles --json | jq '.[] | select(.key.days_left < 30)'": "for scripts",
+  "brandapi profiles": "list all brands",
+  "brandapi profiles --json | jq '.[] | select(.key.days_left < 30)'":
+    "list the keys that expire within 30 days",
 };
 
 export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {

@@ -28,26 +28,26 @@ const terminalLimit = 1_000;
 const queryFormats = formats.filter(({ name }) => name !== "singer");
 
 export const about =
-  "Runs one read-only statement, from the argument, a file or stdin. Needs no key and no network. `brandapi tables` " +
+  "Runs one statement from the argument, a file or stdin. Needs no key and no network. `brandapi tables` " +
   "lists the tables and views, `brandapi tables NAME` the columns of one.\n\n" +
-  "Dates: `day` compares with `date('now', '-7 days')`, `month` with `'2026-10'`, and `order_date_utc` with " +
-  "`datetime('now', '-7 days')`. Other timestamps are text with `T` and `Z`: write `datetime(synced_at)`.";
+  "Dates: compare `day` with `date('now', '-7 days')`, `month` with `'2026-10'`, and `order_date_utc` with " +
+  "`datetime('now', '-7 days')`. Other timestamps are text with `T` and `Z`: use `datetime(synced_at)`.";
 
 export const examples = {
-  'brandapi query "SELECT * FROM sales_by_month"': "month over month",
-  'brandapi query "SELECT * FROM sales_by_month" --as-of 30d': "the same, with what was known 30 days ago",
-  'brandapi query "SELECT host_label, orders, net_by_currency FROM hosts" --csv': "orders per host",
-  "brandapi query -f own.sql -p month=2026-10 -o october.xlsx": "your statement, with `:month` in it",
+  'brandapi query "SELECT host_label, orders, net_by_currency FROM hosts" --csv': "print orders per host as CSV",
+  'brandapi query "SELECT * FROM sales_by_month" --as-of 30d': "print monthly sales as of 30 days ago",
+  "brandapi query -f own.sql -p month=2026-10 -o october.xlsx":
+    "run your own statement, with a value for `:month`, into a workbook",
 };
 
 export function define(command: Command): void {
   command
-    .argument("[sql]", "the statement, in quotes; without it, or as `-`, stdin")
-    .option("-f, --file <file>", "read the statement from a file; `-` is stdin")
-    .option("-p, --param <name=value>", "a value for `:name`; may be given again", parseParameter);
+    .argument("[sql]", "the statement, in quotes; omit it or use `-` to read stdin")
+    .option("-f, --file <file>", "read the statement from a file, or from stdin with `-`")
+    .option("-p, --param <name=value>", "set the parameter `:name`; can be repeated", parseParameter);
   for (const option of outputFlags(queryFormats)) command.addOption(option);
   command.option("--as-of <time>", "read the data as of TIME");
-  const limit = `at most N rows (default: ${terminalLimit} for a table, else all)`;
+  const limit = `maximum number of rows (default: ${terminalLimit} in a terminal table, else all)`;
   command.addOption(parsed("--limit <n>", limit, parseCount));
 }
 
@@ -57,7 +57,7 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
   const at = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", deps.clock.now());
 
   if (argument !== undefined && file !== undefined)
-    throw new UsageError("One statement at a time, not an argument and `--file`.", { hint: "leave one out" });
+    throw new UsageError("The statement was given twice: as an argument and with `--file`.", { hint: "omit one of them" });
   const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
   await readMirror(options, deps, async (reading) => {
     const { mirror, reporter, style, width } = reading;

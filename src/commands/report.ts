@@ -25,31 +25,37 @@ interface ReportFlags extends GlobalOptions {
 }
 
 export const about =
-  "Made from the mirror; nothing is downloaded. Compares with the previous period, and a month with the same " +
-  "month a year ago. Default: the month of the last complete day (UTC).";
+  "Generates one self-contained HTML page, or text, from the mirror. Compares the period with the previous one, and a " +
+  "month also with the same month a year earlier. Default: the month of the last complete day (UTC).";
 
 export const examples = {
-  "brandapi report --open": "the page of the current month, in the browser",
-  "brandapi report --month last-month -o october.html": "the page of the previous month",
-  "brandapi report --since 7d --text": "the last days, in the terminal",
+  "brandapi report --open": "open the report of the current month in the browser",
+  "brandapi report --month last-month -o october.html": "write the report of the previous month to a file",
+  "brandapi report --since 7d --text": "print the last 7 days in the terminal",
 };
 
 export function define(command: Command): void {
-  const month = parsed("--month <month>", "the month: 2026-10, `this-month` or `last-month`", parseMonth);
+  const month = parsed(
+    "--month <month>",
+    "month to report: 2026-10, `this-month` or `last-month`",
+    parseMonth,
+  );
   command
     .addOption(month.conflicts(["since", "until"]))
-    .option("--since <time>", "from this day on")
-    .option("--until <time>", "through this day")
-    .option("-o, --out <file>", "the file to write; `-`: stdout (default: report-2026-10.html)")
-    .option("--open", "show the page in the browser")
-    .addOption(new Option("--text", "text on stdout instead of a page").conflicts(["json", "open", "out"]))
-    .addOption(new Option("--json", "JSON on stdout instead of a page").conflicts(["open", "out"]));
+    .option("--since <time>", "first day of the period")
+    .option("--until <time>", "last day of the period")
+    .option("-o, --out <file>", "file to write, or `-` for stdout (default: report-2026-10.html)")
+    .option("--open", "open the page in the browser")
+    .addOption(new Option("--text", "print text to stdout instead").conflicts(["json", "open", "out"]))
+    .addOption(new Option("--json", "print JSON to stdout instead").conflicts(["open", "out"]));
 }
 
 export async function run(options: ReportFlags, { deps }: Context): Promise<void> {
   const { month, text, json, out, open } = options;
   if (open && out === "-")
-    throw new UsageError("`--open` shows a file.", { hint: "leave it out, or leave out `-o -`" });
+    throw new UsageError("`--open` needs a file, and `-o -` writes to stdout.", {
+      hint: "omit `--open` or `-o -`",
+    });
   const period = month === undefined ? options : { since: month, until: month };
   const asked = parseRange(period, deps.clock.now());
   await readMirror(options, deps, async (reading) => {
@@ -71,7 +77,9 @@ function parseMonth(text: string): string {
 /** @throws UsageError if the file's name does not end in `.html` */
 async function save(made: ReportDocument, file: string, { deps, reporter }: Reading, isShown = false) {
   if (extname(file).toLowerCase() !== ".html")
-    throw new UsageError(`A report is a page: ${file}`, { hint: "name it `-o report.html`" });
+    throw new UsageError(`A report is an HTML page: ${file}`, {
+      hint: "use a name such as `-o report.html`",
+    });
   const path = expandPath(file, deps);
   const { bytes } = await writeAll([{ data: renderPage(made), rows: 0 }], await openFileSink(path, deps));
   reporter.note(`${made.period.name}: ${formatBytes(bytes)}: ${file}`);

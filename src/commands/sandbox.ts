@@ -21,29 +21,32 @@ interface SandboxFlags extends GlobalOptions {
 
 /** Every order is held in memory. */
 const mostOrders = 250_000;
-const howMany = `how many orders, at most ${mostOrders} (default: 5000)`;
-const same = "the same data for the same number on the same day (UTC; default: 1)";
+const howMany = `number of orders, at most ${mostOrders} (default: 5000)`;
+const same = "seed of the generated data (default: 1)";
 /** `--orders` and `--seed`, for commands that make a brand up. */
 export const ordersFlag = parsed("--orders <n>", howMany, parseUpTo(mostOrders));
 export const seedFlag = parsed("--seed <n>", same, parseCount);
 
 export const about =
-  "Enforces every rule of the API's document. Prints a base URL and a key, and serves until Ctrl-C. " +
-  "`--rate-limit` is the limit of each of its keys.\n\n" +
-  `Its choices where the document leaves one:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
+  "Prints a base URL and a key, and serves until Ctrl-C. Enforces every rule of the API document. " +
+  "`--rate-limit` sets the limit of each key (default: 60; `none` for no limit).\n\n" +
+  `What it does where the document leaves a choice:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
 
 export const examples = {
-  "brandapi sandbox --port 4010": "try anything against it, in another terminal",
-  "brandapi sandbox --orders 100000 --rate-limit none --json": "a big one, for scripts",
+  "brandapi sandbox --port 4010": "serve on a fixed port, to be used from another terminal",
+  "brandapi sandbox --orders 100000 --rate-limit none --json":
+    "serve more data without a rate limit, for scripts",
 };
 
 export function define(command: Command): void {
   command
-    .addOption(parsed("--port <n>", "the port; 0: any free one (default: 0)", parseUpTo(65_535)))
+    .addOption(parsed("--port <n>", "port to listen on; 0 for any free port (default: 0)", parseUpTo(65_535)))
     .addOption(ordersFlag)
     .addOption(seedFlag)
-    .addOption(parsed("--latency <ms>", "wait this long before each answer (default: 0)", parseCount))
-    .option("--live", "let time pass: an order a second, late refunds, cancellations");
+    .addOption(
+      parsed("--latency <ms>", "delay before each response, in milliseconds (default: 0)", parseCount),
+    )
+    .option("--live", "let time pass: one order per second, late refunds and cancellations");
 }
 
 export async function run(options: SandboxFlags, context: Context): Promise<ExitCode> {
@@ -66,13 +69,13 @@ export async function run(options: SandboxFlags, context: Context): Promise<Exit
   });
   const key = brand.keys[0]?.secret ?? "";
   const lines = [
-    "The sandbox listens. In another terminal:",
+    "The sandbox is running. In another terminal:",
     "",
     `export BRANDAPI_BASE_URL=${baseUrl}`,
     `export BRANDAPI_KEY=${key}`,
     "brandapi whoami",
     "",
-    "Every key:",
+    "All keys:",
     ...brand.keys.map(({ secret, name, note }) => `  ${secret}  ${name}: ${note}`),
     `  ${other.keys[0]?.secret}  other-brand: every scope, another brand`,
   ];

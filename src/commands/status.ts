@@ -23,21 +23,24 @@ import { dayMs, formatAge, formatSpan, minuteOf, parseDuration } from "../util/t
 type StatusFlags = GlobalOptions & { maxAge?: number; allProfiles?: boolean };
 
 export const about =
-  "Per resource: rows, what was read completely, the last success and the last error. Needs no key and no network. " +
-  "With --max-age, it also exits 10 if the last sync found that the key was rejected, or that the key or the plan no " +
-  "longer allows a resource. Name resources to leave the others out.";
+  "Shows for each resource: rows, covered range, last success and last error. Needs no key and no network. " +
+  "With --max-age, also exits 10 if the last sync found that the key was rejected, or that the key or the plan no " +
+  "longer allows a resource. Name resources to check only those.";
 
 export const examples = {
-  "brandapi status": "a look at the mirror",
+  "brandapi status": "show the state of every resource",
   "brandapi status orders roster --max-age 26h --quiet":
-    "for monitoring: exit 10 if a nightly run was missed",
-  "brandapi status --json | jq '.resources[] | {resource, age_seconds}'": "for scripts",
+    "exit 10 if a nightly run was missed, for monitoring",
+  "brandapi status --json | jq '.resources[] | {resource, age_seconds}'":
+    "print the age of each resource, for scripts",
 };
 
 export function define(command: Command): void {
   command
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
-    .addOption(parsed("--max-age <duration>", "exit 10 if a last success is older than this", parseDuration))
+    .addOption(
+      parsed("--max-age <duration>", "exit 10 if the last successful sync is older than this", parseDuration),
+    )
     .addOption(allProfiles);
 }
 

@@ -78,13 +78,13 @@ interface SyncFlags extends GlobalOptions, Partial<Pick<SyncOptions, Same>> {
 }
 
 export const about =
-  "Without a resource: everything that the key's scopes and the plan allow. " +
-  "A run that was stopped is finished by the next one: dates that were read are not read again, lists are.";
+  "Without a resource, reads everything that the key and the plan allow. " +
+  "The next run resumes an interrupted one; only lists without dates start over.";
 
 export const examples = {
-  "brandapi sync": "everything, as the cron line does it",
-  "brandapi sync orders --since 2026-01-01": "orders placed since New Year",
-  "brandapi sync --dry-run": "what that would read, in how many requests and minutes",
+  "brandapi sync": "update everything, as the nightly run does",
+  "brandapi sync orders --since 2026-01-01": "read the orders placed since New Year",
+  "brandapi sync --dry-run": "show what a sync would read, and how long it would take",
 };
 
 export function define(command: Command): void {

@@ -14,29 +14,31 @@ import { counted, formatCount } from "../util/text.js";
 type TablesFlags = GlobalOptions & { all?: boolean; delta?: string };
 
 export const about =
-  "With a name: its columns, their types, how many rows have a value, and a query to begin with. Tables hold current " +
-  "records; removed records are in `TABLE_removed`. Needs no key and no network.";
+  "With a name, shows its columns, their types, how many rows have a value, and an example query. Tables contain " +
+  "current records; removed records are in `TABLE_removed`. Needs no key and no network.";
 
 export const examples = {
-  "brandapi tables": "all of them",
-  "brandapi tables restatements": "what its columns mean",
+  "brandapi tables": "list all tables and views",
+  "brandapi tables restatements": "describe the columns of a view",
 };
 
 export function define(command: Command): void {
   command
     .argument("[table]", "spelled with - or _")
-    .option("--all", "also tables of removed records, and helper views")
+    .option("--all", "also list tables of removed records, and helper views")
     .addOption(
-      new Option("--delta <folder>", "Delta tables in a folder, and what is verified").conflicts("all"),
+      new Option("--delta <folder>", "list the Delta tables in a folder, and what is verified").conflicts(
+        "all",
+      ),
     )
-    .option("--json", "the same as JSON: a list, or one object");
+    .option("--json", "print JSON: a list, or one object");
 }
 
 export async function run(options: TablesFlags, context: Context, name: string | undefined): Promise<void> {
   const { all = false, delta, json } = options;
   if (all && name !== undefined)
-    throw new UsageError("`--all` is for the list of tables.", {
-      hint: `leave out \`--all\` or \`${name}\``,
+    throw new UsageError("`--all` only applies to the list of tables.", {
+      hint: `omit \`--all\` or \`${name}\``,
     });
   if (delta !== undefined) return listDeltaTables(name ? [name] : [], options, context);
   const { stdout } = context.deps;

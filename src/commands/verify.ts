@@ -84,27 +84,26 @@ interface VerifyFlags extends GlobalOptions {
 }
 
 export const about =
-  "Orders and content are compared by counts, halved down to the day where they differ: a handful of requests for " +
-  "the whole history. Other resources are read whole. The tables that you query are compared with the records " +
-  "that they are made from. Says what it cannot see.";
+  "Compares orders and content by counts and daily totals, with few requests for the whole history. Reads other " +
+  "resources completely. Also compares the tables with the records they are built from. Says what it cannot detect.";
 
 export const examples = {
-  "brandapi verify orders": "compare the whole history, month by month",
-  "brandapi verify orders --evidence": "the same, with the lines that repeat it by hand",
-  "brandapi verify --repair": "everything that was synced, and mend what differs",
+  "brandapi verify orders": "check the whole history of orders, month by month",
+  "brandapi verify orders --evidence": "also print how to reproduce each number",
+  "brandapi verify --repair": "check everything that was synced, and fix differences",
 };
 
 export function define(command: Command): void {
   const delta = new Option(
     "--delta <folder>",
-    "whether a lake holds what the mirror holds, by the footers of its files",
+    "compare the Delta tables in a folder with the mirror; sends no request",
   );
   command
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
-    .option("--repair", "read again what differs, and make tables that differ anew from the records")
-    .option("--evidence", "each number of the proof, with the request and the SQL that print it")
+    .option("--repair", "re-read differences, and rebuild inconsistent tables")
+    .option("--evidence", "print each number with the request and the SQL that reproduce it")
     .addOption(delta.conflicts(["repair", "evidence", "acceptRemovals"]))
-    .option("--accept-removals", "apply removals even where they look implausible")
+    .option("--accept-removals", "apply removals even if they look implausible")
     .addOption(wait);
 }
 

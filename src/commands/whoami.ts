@@ -3,12 +3,11 @@ import type { Context } from "../cli/context.js";
 import { createReporter } from "../cli/progress.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 
-export const about =
-  "Asks the API with one request that needs no scope: an answer proves that the key works.";
+export const about = "Sends one request that needs no scope, so it works with any valid key.";
 
 export const examples = {
-  "brandapi whoami": "is the key good, and for how long?",
-  "brandapi whoami --json | jq .key.days_left": "for a monitoring script",
+  "brandapi whoami": "check the key and its expiry",
+  "brandapi whoami --json | jq .key.days_left": "print the days left, for monitoring",
 };
 
 export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {

@@ -6,7 +6,14 @@ import { brandapi } from "../support/program.js";
 test("the program's help lists the commands in groups", async () => {
   const { out, code, err } = await brandapi("--help");
   expect({ code, err }).toEqual({ code: 0, err: "" });
-  const headings = ["Options:", "Set up:", "Keep the mirror:", "Use the data:", "Without a key:", "Help:"];
+  const headings = [
+    "Options:",
+    "Set up:",
+    "Maintain the mirror:",
+    "Use the data:",
+    "Try without a key:",
+    "Help:",
+  ];
   const places = headings.map((heading) => out.indexOf(`${heading}\n`));
   expect(places).toEqual([...places].sort((a, b) => a - b));
   for (const command of commands)
@@ -104,7 +111,7 @@ test.each([
     'a host ID is a UUID; `brandapi query "SELECT id, username FROM hosts"` lists them',
   ],
   ["verify --accept-removals", "`--accept-removals` is for `--repair`.", "add `--repair`, or leave it out"],
-  ["tables orders --all", "`--all` is for the list of tables.", "leave out `--all` or `orders`"],
+  ["tables orders --all", "`--all` only applies to the list of tables.", "omit `--all` or `orders`"],
   [
     "tables --all --delta x",
     "Option `--delta <folder>` cannot be used with option `--all`.",
