@@ -34,7 +34,8 @@ export const about =
   "`datetime('now', '-7 days')`. Other timestamps are text with `T` and `Z`: use `datetime(synced_at)`.";
 
 export const examples = {
-  'brandapi query "SELECT host_label, orders, net_by_currency FROM hosts" --csv': "print orders per host as CSV",
+  'brandapi query "SELECT host_label, orders, net_by_currency FROM hosts" --csv':
+    "print orders per host as CSV",
   'brandapi query "SELECT * FROM sales_by_month" --as-of 30d': "print monthly sales as of 30 days ago",
   "brandapi query -f own.sql -p month=2026-10 -o october.xlsx":
     "run your own statement, with a value for `:month`, into a workbook",
@@ -57,7 +58,9 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
   const at = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", deps.clock.now());
 
   if (argument !== undefined && file !== undefined)
-    throw new UsageError("The statement was given twice: as an argument and with `--file`.", { hint: "omit one of them" });
+    throw new UsageError("The statement was given twice: as an argument and with `--file`.", {
+      hint: "omit one of them",
+    });
   const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
   await readMirror(options, deps, async (reading) => {
     const { mirror, reporter, style, width } = reading;
