@@ -147,7 +147,7 @@ export interface RequestOptions {
 }
 
 /** The parts of an answer that the program uses. A `Response` of Node's own `fetch` has them, too. */
-export interface Reply {
+export interface HttpResponse {
   status: number;
   /** Names are asked for in lower case. */
   headers: Pick<Headers, "get">;
@@ -156,4 +156,4 @@ export interface Reply {
 }
 
 /** Sends one request and resolves when the answer's headers are here. Redirects are not followed. */
-export type Fetch = (url: string | URL, options?: RequestOptions) => Promise<Reply>;
+export type Fetch = (url: string | URL, options?: RequestOptions) => Promise<HttpResponse>;

@@ -90,21 +90,21 @@ export class ApiUnavailable extends BrandapiError {
 }
 
 /** Thrown when an answer is not what the API document describes. */
-export class UnexpectedAnswer extends BrandapiError {
+export class UnexpectedResponse extends BrandapiError {
   override readonly exitCode = exitCodes.unexpectedAnswer;
   override readonly code: string = "unexpected-answer";
 }
 
 /** Thrown when an answer must not be kept, because it is too large, holds too much, or holds the key. */
-export class AnswerRefused extends UnexpectedAnswer {}
+export class ResponseRejected extends UnexpectedResponse {}
 
 /** Thrown on 400: the API refused the request's parameters. Carries no code of its own: see `status`. */
-export class RequestRefused extends UnexpectedAnswer {
+export class RequestRefused extends UnexpectedResponse {
   override readonly code = "refused";
 }
 
 /** Thrown on 404 and 410: nothing is at this address. */
-export class NotFound extends UnexpectedAnswer {
+export class NotFound extends UnexpectedResponse {
   override readonly code = "not-found";
 }
 

@@ -4,9 +4,9 @@ import { type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, stopCodes } from "./errors.js";
 import { continuesWithoutReader, runProgram } from "./program.js";
 import { ProcessSignals } from "./signals.js";
-import { reasonOf } from "./util/failures.js";
 import { refuseKeys } from "./util/redact-keys.js";
-import { removeParts } from "./util/temp-files.js";
+import { errorReason } from "./util/system-errors.js";
+import { removeTempFiles } from "./util/temp-files.js";
 
 /** Time allowed for flushing output after a signal. */
 const flushMs = 300;
@@ -21,7 +21,7 @@ export async function main(): Promise<void> {
 
   /** Ends the process without waiting for anything; unfinished files are removed. */
   function exitNow(code: number): never {
-    removeParts();
+    removeTempFiles();
     signals.removeHandlers();
     killIfBlocked(code);
     process.exit(code);
@@ -65,7 +65,7 @@ function handleOutputErrors(argv: readonly string[], deps: Deps, exitNow: (code:
     if (cause.code === "EPIPE")
       return continuesWithoutReader(typedCommand(argv)) ? undefined : exitNow(exitCodes.done);
     const hint = "free some space, or check what reads the output";
-    const failure = new ConfigurationError(`cannot write the output: ${reasonOf(cause)}`, { hint, cause });
+    const failure = new ConfigurationError(`cannot write the output: ${errorReason(cause)}`, { hint, cause });
     const withoutJson = argv.filter((word) => word !== "--json");
     exitNow(reportError(failure, withoutJson, deps));
   });
@@ -102,7 +102,7 @@ function fetchWhenNeeded(env: Deps["env"]): Fetch {
 }
 
 async function loadFetch(env: Deps["env"]): Promise<Fetch> {
-  const { createFetch, keepMemorySmall } = await import("./api/transport.js");
-  keepMemorySmall();
+  const { createFetch, limitHeapGrowth } = await import("./api/transport.js");
+  limitHeapGrowth();
   return createFetch(env);
 }

@@ -6,14 +6,14 @@ import {
   NotFound,
   PlanLacksData,
   RequestRefused,
-  UnexpectedAnswer,
+  UnexpectedResponse,
 } from "../errors.js";
-import { isObject, type Json } from "../resources/resource.js";
-import { dayMs, formatSpan, minuteOf } from "../util/times.js";
-import type { Fault } from "./faults.js";
+import { isObject, type Json } from "../util/json-value.js";
+import { dayMs, formatDuration, formatMinute } from "../util/times.js";
+import type { RequestFailure } from "./request-failure.js";
 
 /** The address of a refused request, and the scope that it needs. */
-export interface Asked {
+export interface RequestInfo {
   path: string;
   baseUrl: string;
   scope: string | undefined;
@@ -28,7 +28,7 @@ const inTheConsole = "in the brand's console: settings, integrations, brand API"
  * Returns the error of a status that is not retried (API document, Errors). A 403 is `forbidden`'s, because it needs an
  * answer of `/me`. The answer's body is never read: its fields are not documented, and it may echo the key.
  */
-export function refusal(status: number, asked: Asked): BrandapiError {
+export function statusError(status: number, asked: RequestInfo): BrandapiError {
   const { path, baseUrl } = asked;
   if (status === 401) return keyRejected();
   if (status === 400)
@@ -57,11 +57,11 @@ export function refusal(status: number, asked: Asked): BrandapiError {
     });
   // 304 sends nobody anywhere: it says "not modified", to a question that was not asked.
   if (status >= 300 && status < 400 && status !== 304)
-    return new UnexpectedAnswer(
+    return new UnexpectedResponse(
       `The API redirected ${path} to another address (${status}); redirects are not followed, so that the key goes nowhere else.`,
       { status, hint: "set `--base-url` to the address that answers itself, without a redirect" },
     );
-  return new UnexpectedAnswer(`The API answered ${path} with an undocumented status: ${status}.`, {
+  return new UnexpectedResponse(`The API answered ${path} with an undocumented status: ${status}.`, {
     status,
     hint: "check that the base URL is the brand API's and ends in /api/brand/v1",
   });
@@ -75,7 +75,10 @@ function keyRejected(): KeyRejected {
 }
 
 /** Returns the error of a 403. @param me the key's scopes, a 403 there too, or null if `/me` said nothing certain */
-export function forbidden(asked: Asked, me: readonly string[] | "forbidden" | null): AccessForbidden {
+export function forbiddenError(
+  asked: RequestInfo,
+  me: readonly string[] | "forbidden" | null,
+): AccessForbidden {
   const { path, scope } = asked;
   const status = 403;
   if (me === "forbidden")
@@ -101,7 +104,7 @@ export function forbidden(asked: Asked, me: readonly string[] | "forbidden" | nu
 }
 
 /** The key's scopes, in the `data` of `/me`; `null` when it has another shape. */
-export function scopesIn(data: Json): readonly string[] | null {
+export function readScopes(data: Json): readonly string[] | null {
   const key = isObject(data) ? data.key : undefined;
   const scopes = isObject(key) ? key.scopes : undefined;
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : null;
@@ -116,8 +119,8 @@ function namesRecord(path: string): boolean {
  * Returns the error for a request that is given up.
  * @param spent how it was tried; `everywhere` is true if other endpoints did not answer either
  */
-export function gaveUp(
-  fault: Fault,
+export function unavailableError(
+  fault: RequestFailure,
   path: string,
   spent: { tries: number; triedMs: number; everywhere: boolean },
   now: number,
@@ -125,7 +128,7 @@ export function gaveUp(
   const cause = "cause" in fault ? fault.cause : undefined;
   const status = fault.kind === "status" ? fault.status : undefined;
   if (fault.kind === "garbled")
-    return new UnexpectedAnswer(`The API's answer to ${path} cannot be read: ${fault.reason}.`, {
+    return new UnexpectedResponse(`The API's answer to ${path} cannot be read: ${fault.reason}.`, {
       status: 200,
       cause,
       hint: "check the base URL; a login page of the network or a proxy may be answering in the API's place",
@@ -135,8 +138,8 @@ export function gaveUp(
     return new ApiUnavailable(`The API cannot be reached: ${reason}.`, { cause, hint, everywhere: true });
   }
   const ms = fault.kind === "status" ? fault.retryAfterMs : null;
-  const asked = ms === null ? "" : `, and asks to wait ${formatSpan(ms)}, ${tooLong}`;
-  const tried = `tried ${spent.tries === 1 ? "once" : `${spent.tries} times`} in ${formatSpan(spent.triedMs)}`;
+  const asked = ms === null ? "" : `, and asks to wait ${formatDuration(ms)}, ${tooLong}`;
+  const tried = `tried ${spent.tries === 1 ? "once" : `${spent.tries} times`} in ${formatDuration(spent.triedMs)}`;
   return new ApiUnavailable(`The API is unavailable: ${fault.reason}${asked} (${tried}).`, {
     status,
     cause,
@@ -149,9 +152,9 @@ export function gaveUp(
 }
 
 /** Returns the error for a wait that the server asked for, and that is longer than the patience. */
-export function held(ms: number, now: number): ApiUnavailable {
+export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   return new ApiUnavailable(
-    `The API asks for a wait of another ${formatSpan(ms)} before the next request, ${tooLong}.`,
+    `The API asks for a wait of another ${formatDuration(ms)} before the next request, ${tooLong}.`,
     { status: 429, everywhere: true, hint: waitLonger(ms, now) },
   );
 }
@@ -162,5 +165,5 @@ const tooLong = "longer than is left of `--max-wait`";
 function waitLonger(ms: number, now: number): string {
   if (ms > dayMs) return "try again later: no later command waits for this one";
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);
-  return `try again after ${minuteOf(now + ms)} UTC, or wait for it with \`--max-wait ${minutes}m\``;
+  return `try again after ${formatMinute(now + ms)} UTC, or wait for it with \`--max-wait ${minutes}m\``;
 }

@@ -1,13 +1,13 @@
 import type { Deps } from "../deps.js";
-import { AccessForbidden, BrandapiError, KeyRejected, UnexpectedAnswer } from "../errors.js";
-import type { Query } from "../resources/resource.js";
-import { forbidden, gaveUp, refusal, scopesIn } from "./api-errors.js";
-import type { Fault } from "./faults.js";
-import { headersOf, readServerLimit } from "./headers.js";
-import { type Call, sendRequest } from "./http.js";
-import { Budget } from "./rate-limit.js";
-import { type Answer, mostItems } from "./response.js";
-import { mayPass, nextTry, Silence } from "./retry.js";
+import { AccessForbidden, BrandapiError, KeyRejected, UnexpectedResponse } from "../errors.js";
+import type { QueryParameters } from "../util/json-value.js";
+import { forbiddenError, readScopes, statusError, unavailableError } from "./api-errors.js";
+import { readServerLimit, requestHeaders } from "./headers.js";
+import { type ApiRequest, sendRequest } from "./http.js";
+import { RateLimiter } from "./rate-limit.js";
+import type { RequestFailure } from "./request-failure.js";
+import { type ApiResponse, maxItemsFor } from "./response.js";
+import { isRetryable, OutageTimer, planRetry } from "./retry.js";
 
 /** Servers take addresses of some thousand letters. */
 const longestPart = 4_000;
@@ -16,7 +16,7 @@ const longestPart = 4_000;
  * Returns an id as one part of an address; null if no address can hold it: `.` and `..` would lead elsewhere, half of a
  * surrogate pair cannot be encoded, and servers refuse what is too long.
  */
-export function addressPart(id: string): string | null {
+export function encodePathSegment(id: string): string | null {
   if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) return null;
   const part = encodeURIComponent(id);
   return part.length > longestPart ? null : part;
@@ -24,12 +24,12 @@ export function addressPart(id: string): string | null {
 
 /**
  * Returns the address of a path below the base URL. An id from the API can be part of the path.
- * @throws UnexpectedAnswer if it leads anywhere else, because the key must not go there
+ * @throws UnexpectedResponse if it leads anywhere else, because the key must not go there
  */
-export function addressOf(base: URL, path: string, query: Query): URL {
+export function buildUrl(base: URL, path: string, query: QueryParameters): URL {
   const url = new URL(`.${path.startsWith("/") ? "" : "/"}${path}`, base);
   if (!url.href.startsWith(base.href) || url.search || url.hash) {
-    throw new UnexpectedAnswer("A path leads outside the base URL: not requested.");
+    throw new UnexpectedResponse("A path leads outside the base URL: not requested.");
   }
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, String(value));
@@ -66,7 +66,7 @@ export interface ApiClient {
    * @param scope the scope that the endpoint needs, for the message of a 403
    * @throws a BrandapiError that says what the person can do, or the reason of the program's signal
    */
-  get(path: string, query?: Query, scope?: string): Promise<Answer>;
+  get(path: string, query?: QueryParameters, scope?: string): Promise<ApiResponse>;
   readonly stats: { readonly requests: number; readonly retries: number };
   close(): void;
 }
@@ -81,9 +81,9 @@ const graceMs = 50;
 class Client implements ApiClient {
   readonly stats = { requests: 0, retries: 0 };
   readonly #base: URL;
-  readonly #budget: Budget;
+  readonly #budget: RateLimiter;
   readonly #headers: Record<string, string>;
-  readonly #silence: Silence;
+  readonly #silence: OutageTimer;
   #scopes: Promise<readonly string[] | "forbidden" | null> | null = null;
 
   constructor(
@@ -93,14 +93,14 @@ class Client implements ApiClient {
   ) {
     // Without the slash at its end, `new URL` drops the last segment.
     this.#base = new URL(settings.baseUrl.replace(/\/*$/, "/"));
-    this.#headers = headersOf(settings);
-    this.#silence = new Silence(deps.clock, settings.maxWaitMs);
-    this.#budget = new Budget(settings, deps.clock, events);
+    this.#headers = requestHeaders(settings);
+    this.#silence = new OutageTimer(deps.clock, settings.maxWaitMs);
+    this.#budget = new RateLimiter(settings, deps.clock, events);
   }
 
-  async get(path: string, query: Query = {}, scope?: string): Promise<Answer> {
-    const url = addressOf(this.#base, path, query);
-    const expected = { path, mostItems: mostItems(query), key: this.settings.key };
+  async get(path: string, query: QueryParameters = {}, scope?: string): Promise<ApiResponse> {
+    const url = buildUrl(this.#base, path, query);
+    const expected = { path, mostItems: maxItemsFor(query), key: this.settings.key };
     return await this.#persist({ url, headers: this.#headers, expected }, scope);
   }
 
@@ -109,31 +109,31 @@ class Client implements ApiClient {
   }
 
   /** Tries until there is an answer, a refusal, or no patience left. */
-  async #persist(call: Call, scope: string | undefined): Promise<Answer> {
+  async #persist(call: ApiRequest, scope: string | undefined): Promise<ApiResponse> {
     const { path } = call.expected;
     const { clock, random, signal } = this.deps;
     let begunAt: number | null = null;
     for (let attempt = 1; ; attempt += 1) {
       const patienceMs = this.#silence.leftMs(begunAt ?? clock.monotonic()) + graceMs;
-      const permit = await this.#budget.take(signal, patienceMs);
+      const permit = await this.#budget.acquire(signal, patienceMs);
       const sentAt = clock.monotonic();
       begunAt ??= sentAt;
       this.stats.requests += 1;
       const leftMs = this.#silence.leftMs(begunAt);
       const onHeaders: Parameters<typeof sendRequest>[2] = (headers) =>
-        this.#budget.answered(permit, headers && readServerLimit(headers, clock.now()));
+        this.#budget.release(permit, headers && readServerLimit(headers, clock.now()));
       const answer = await sendRequest(call, leftMs, onHeaders, this.deps, this.events);
       if ("data" in answer) {
         this.#silence.answered();
         return answer;
       }
       const { fault } = answer;
-      if (mayPass(fault) || fault.kind === "permanent") this.#silence.failed(path, sentAt);
+      if (isRetryable(fault) || fault.kind === "permanent") this.#silence.failed(path, sentAt);
       else this.#silence.answered();
-      const next = nextTry(fault, { attempt, leftMs: this.#silence.leftMs(begunAt), random: random() });
+      const next = planRetry(fault, { attempt, leftMs: this.#silence.leftMs(begunAt), random: random() });
       // The wait that a 429 asks for applies to every request of this run, even if this request is given up.
       if (fault.kind === "status" && fault.status === 429)
-        this.#budget.hold(next?.waitMs ?? fault.retryAfterMs ?? 0);
+        this.#budget.pause(next?.waitMs ?? fault.retryAfterMs ?? 0);
       if (!next) throw await this.#failure(fault, call, scope, { tries: attempt, begunAt });
       this.stats.retries += 1;
       this.events.onRetry?.({ path, reason: fault.reason, waitMs: next.waitMs, attempt });
@@ -142,28 +142,28 @@ class Client implements ApiClient {
   }
 
   async #failure(
-    fault: Fault,
-    { expected: { path } }: Call,
+    fault: RequestFailure,
+    { expected: { path } }: ApiRequest,
     scope: string | undefined,
     { tries, begunAt }: { tries: number; begunAt: number },
   ): Promise<BrandapiError> {
     const { clock } = this.deps;
-    if (fault.kind !== "status" || mayPass(fault)) {
+    if (fault.kind !== "status" || isRetryable(fault)) {
       const spent = { tries, triedMs: clock.monotonic() - begunAt, everywhere: this.#silence.isEverywhere };
-      return gaveUp(fault, path, spent, clock.now());
+      return unavailableError(fault, path, spent, clock.now());
     }
     const asked = { path, baseUrl: this.#base.href.replace(/\/$/, ""), scope };
-    if (fault.status !== 403) return refusal(fault.status, asked);
-    if (path === "/me") return forbidden(asked, "forbidden");
+    if (fault.status !== 403) return statusError(fault.status, asked);
+    if (path === "/me") return forbiddenError(asked, "forbidden");
     this.#scopes ??= this.#readScopes();
-    return forbidden(asked, await this.#scopes);
+    return forbiddenError(asked, await this.#scopes);
   }
 
   /** A 403 does not say if the scope or the address is refused; `/me` needs no scope, so it tells them apart. */
   async #readScopes(): Promise<readonly string[] | "forbidden" | null> {
     try {
       const { data } = await this.get("/me");
-      return scopesIn(data);
+      return readScopes(data);
     } catch (error) {
       this.#scopes = null;
       if (error instanceof AccessForbidden) return "forbidden";

@@ -1,4 +1,4 @@
-import type { Reply } from "../deps.js";
+import type { HttpResponse } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { parseTimestamp } from "../util/timestamp.js";
 
@@ -6,7 +6,13 @@ import { parseTimestamp } from "../util/timestamp.js";
  * Returns what every request carries (API document, "Authentication").
  * @throws ConfigurationError if the key cannot be in a header
  */
-export function headersOf({ key, userAgent }: { key: string; userAgent: string }): Record<string, string> {
+export function requestHeaders({
+  key,
+  userAgent,
+}: {
+  key: string;
+  userAgent: string;
+}): Record<string, string> {
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new ConfigurationError(
       "The key holds characters that no key has, such as a space or a line break.",
@@ -31,7 +37,7 @@ const dayMs = 86_400_000;
  * @param now milliseconds since 1970, for a response without a `Date`
  * @returns null if the headers do not give both the remaining requests and a reset within a day
  */
-export function readServerLimit(headers: Reply["headers"], now: number): ServerLimit | null {
+export function readServerLimit(headers: HttpResponse["headers"], now: number): ServerLimit | null {
   const policies = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"].map((prefix) => [
     headers.get(`${prefix}remaining`),
     headers.get(`${prefix}reset`),
@@ -42,7 +48,7 @@ export function readServerLimit(headers: Reply["headers"], now: number): ServerL
     policies.push([left ?? null, reset ?? null]);
   const limits = policies.flatMap(([left, reset]) => {
     const remaining = /^\s*(\d{1,9})/.exec(left ?? "")?.[1];
-    const resetMs = readReset(reset?.trim() ?? "", dateOf(headers) ?? now);
+    const resetMs = readReset(reset?.trim() ?? "", readDateHeader(headers) ?? now);
     return remaining === undefined || resetMs === null ? [] : [{ remaining: Number(remaining), resetMs }];
   });
   return limits.sort((a, b) => a.remaining - b.remaining)[0] ?? null;
@@ -52,15 +58,15 @@ export function readServerLimit(headers: Reply["headers"], now: number): ServerL
  * Returns `Retry-After` in milliseconds from now; null if it is missing, past, or neither a number of seconds nor a date
  * within the next day, such as two values that a proxy joined (`2814, 2`).
  */
-export function readRetryAfter(headers: Reply["headers"], now: number): number | null {
+export function readRetryAfter(headers: HttpResponse["headers"], now: number): number | null {
   const text = headers.get("retry-after")?.trim() ?? "";
   if (isNumber(text)) return Number(text) > 0 ? Number(text) * 1_000 : null;
-  const ms = (readDate(text) ?? Number.NaN) - (dateOf(headers) ?? now);
+  const ms = (readDate(text) ?? Number.NaN) - (readDateHeader(headers) ?? now);
   return ms > 0 && ms <= dayMs ? ms : null;
 }
 
 /** Returns the server's own time, in milliseconds since 1970; null if there is no valid `Date` header. */
-export function dateOf(headers: Reply["headers"]): number | null {
+export function readDateHeader(headers: HttpResponse["headers"]): number | null {
   return readDate(headers.get("date")?.trim() ?? "");
 }
 

@@ -1,25 +1,25 @@
 import { inspect } from "node:util";
-import type { Deps, Reply } from "../deps.js";
-import { AnswerRefused, BrandapiError } from "../errors.js";
+import type { Deps, HttpResponse } from "../deps.js";
+import { BrandapiError, ResponseRejected } from "../errors.js";
 import { unlessAborted } from "../util/abort.js";
-import { formatSpan } from "../util/times.js";
+import { formatDuration } from "../util/times.js";
 import type { ApiEvents } from "./client.js";
-import { type Fault, faultOf, statusFault, TooSlow } from "./faults.js";
-import { dateOf } from "./headers.js";
-import { type Answer, bounds, type Expected, readEnvelope } from "./response.js";
+import { readDateHeader } from "./headers.js";
+import { classifyError, type RequestFailure, RequestTimeout, statusFailure } from "./request-failure.js";
+import { type ApiResponse, type ResponseChecks, readEnvelope, responseLimits } from "./response.js";
 
 /**
  * Reads a whole body as UTF-8 text, without a byte order mark.
- * @throws AnswerRefused if it is larger, and what `faultOf` knows: if it is not UTF-8, or the stream breaks off
+ * @throws ResponseRejected if it is larger, and what `faultOf` knows: if it is not UTF-8, or the stream breaks off
  */
-export async function readBody({ body }: Reply, path: string): Promise<string> {
+export async function readBody({ body }: HttpResponse, path: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > bounds.bytes)
-      throw new AnswerRefused(
-        `The API's answer to ${path} is larger than ${bounds.bytes / 2 ** 20} MiB: it is refused.`,
+    if (bytes > responseLimits.bytes)
+      throw new ResponseRejected(
+        `The API's answer to ${path} is larger than ${responseLimits.bytes / 2 ** 20} MiB: it is refused.`,
         { hint: "check that the base URL is the brand API's" },
       );
     chunks.push(chunk);
@@ -39,7 +39,7 @@ export async function withDeadline<T>(
   const ms = Math.max(leastDeadlineMs, leftMs);
   const deadline = new AbortController();
   const callOff = later?.(ms, () =>
-    deadline.abort(new TooSlow(`no whole answer came within ${formatSpan(ms)}`)),
+    deadline.abort(new RequestTimeout(`no whole answer came within ${formatDuration(ms)}`)),
   );
   try {
     return await work(AbortSignal.any([signal, deadline.signal]));
@@ -51,10 +51,10 @@ export async function withDeadline<T>(
 }
 
 /** A GET, whatever number of requests it takes. */
-export interface Call {
+export interface ApiRequest {
   url: URL;
   headers: Record<string, string>;
-  expected: Expected;
+  expected: ResponseChecks;
 }
 
 /**
@@ -62,15 +62,15 @@ export interface Call {
  * @param leftMs how much patience is left
  * @param onHeaders called once: with the answer's headers when they come, or with null if none come
  * @returns the answer, or what went wrong with it
- * @throws UnexpectedAnswer if it is not as documented, or the signal's reason
+ * @throws UnexpectedResponse if it is not as documented, or the signal's reason
  */
 export async function sendRequest(
-  { url, headers, expected }: Call,
+  { url, headers, expected }: ApiRequest,
   leftMs: number,
-  onHeaders: (headers: Reply["headers"] | null) => void,
+  onHeaders: (headers: HttpResponse["headers"] | null) => void,
   deps: Pick<Deps, "clock" | "fetch" | "later" | "signal">,
   { onRequest }: ApiEvents,
-): Promise<Answer | { fault: Fault }> {
+): Promise<ApiResponse | { fault: RequestFailure }> {
   const { clock, fetch, signal } = deps;
   const { path, key } = expected;
   const requestedAt = clock.now();
@@ -81,13 +81,13 @@ export async function sendRequest(
       const reply = await unlessAborted(fetch(url, { headers, signal: until }), until);
       status = reply.status;
       onHeaders(reply.headers);
-      if (status !== 200) return { fault: statusFault(reply, clock.now()) };
+      if (status !== 200) return { fault: statusFailure(reply, clock.now()) };
       const text = await unlessAborted(readBody(reply, path), until);
-      return { ...readEnvelope(text, expected), requestedAt, date: dateOf(reply.headers) };
+      return { ...readEnvelope(text, expected), requestedAt, serverTime: readDateHeader(reply.headers) };
     });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const fault = error instanceof BrandapiError ? null : faultOf(error, url.host);
+    const fault = error instanceof BrandapiError ? null : classifyError(error, url.host);
     if (!fault) throw error;
     // The cause is shown with `--verbose`, unless a library quotes the key in it.
     return { fault: inspect(error).includes(key) ? { ...fault, cause: undefined } : fault };

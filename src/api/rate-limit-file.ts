@@ -1,11 +1,11 @@
 import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Database, Statement, Transaction } from "better-sqlite3";
-import { makeFolder } from "../util/files.js";
+import { createFolder } from "../util/files.js";
 import type { SqliteConstructor } from "../util/sqlite.js";
 
 /** Whose requests are counted, and how many a window may hold. */
-export interface Account {
+export interface QuotaKey {
   /** The API's origin: a sandbox on another port is counted apart. */
   origin: string;
   /** The SHA-256 of the key. */
@@ -45,7 +45,7 @@ const blocking = `SELECT ms FROM (SELECT until - :now AS ms,
 export type Permit = { id: number } | { waitMs: number };
 
 /** The sliding window, as rows of one SQLite file that many processes share. Each call is one transaction. */
-export class Ledger {
+export class RequestLog {
   readonly #db: Database;
   readonly #prepared = new Map<string, Statement>();
   readonly #taking: Transaction<(clock: () => number) => Permit>;
@@ -54,10 +54,10 @@ export class Ledger {
   constructor(
     Sqlite: SqliteConstructor,
     file: string | null,
-    private readonly account: Account,
+    private readonly account: QuotaKey,
   ) {
     if (file !== null) {
-      makeFolder(dirname(file), 0o700);
+      createFolder(dirname(file), 0o700);
       // Made here first, because better-sqlite3 would make it readable for everyone.
       closeSync(openSync(file, "a", 0o600));
     }

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../deps.js";
-import { codeOf, reasonOf } from "../util/failures.js";
 import { loadSqlite, type SqliteConstructor } from "../util/sqlite.js";
-import { held } from "./api-errors.js";
+import { errorCode, errorReason } from "../util/system-errors.js";
+import { retryAfterTooLong } from "./api-errors.js";
 import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
-import { Ledger, type Permit } from "./rate-limit-file.js";
+import { type Permit, RequestLog } from "./rate-limit-file.js";
 
 /** Milliseconds until the file is looked at again: an answer may have come meanwhile, or the file may be gone. */
 const lookAgainMs = 1_000;
@@ -20,10 +20,10 @@ const longestResetMs = 60_000;
  * came, because by then the server has counted it. Waits that the server's headers ask for are kept in memory: they end
  * with the run that received them.
  */
-export class Budget {
+export class RateLimiter {
   /** The file that all processes count in; null if this process counts alone. */
   #file: string | null;
-  #ledger: Ledger | null = null;
+  #ledger: RequestLog | null = null;
   /** True once requests were counted that a new file knows nothing of. */
   #hasCounted = false;
   /** Nothing is sent before this time of the monotonic clock, because the server asked for a wait. */
@@ -44,7 +44,7 @@ export class Budget {
    * @returns its id
    * @throws the signal's reason, or ApiUnavailable if the server asks for a longer wait
    */
-  async take(signal: AbortSignal, maxServerWaitMs = Number.POSITIVE_INFINITY): Promise<number> {
+  async acquire(signal: AbortSignal, maxServerWaitMs = Number.POSITIVE_INFINITY): Promise<number> {
     let [serverWaitMs, isReported] = [0, false];
     for (;;) {
       signal.throwIfAborted();
@@ -55,7 +55,7 @@ export class Budget {
         return permit.id;
       }
       const ms = permit.waitMs;
-      if (heldMs > 0 && serverWaitMs + ms > maxServerWaitMs) throw held(ms, this.clock.now());
+      if (heldMs > 0 && serverWaitMs + ms > maxServerWaitMs) throw retryAfterTooLong(ms, this.clock.now());
       if (!isReported && ms > 0) this.events.onWait?.({ ms, reason: heldMs > 0 ? "server" : "budget" });
       isReported ||= ms > 0;
       const sleepMs = Math.min(ms, lookAgainMs);
@@ -65,7 +65,7 @@ export class Budget {
   }
 
   /** Notes that a response's headers came, or that its request failed. If the file cannot be written, the request only counts longer. */
-  answered(id: number, server: ServerLimit | null): void {
+  release(id: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
     const used = this.#quietly((ledger) => ledger.answered(id, now)) ?? 0;
     // Somebody else uses the key, or its limit is lower than ours.
@@ -77,7 +77,7 @@ export class Budget {
   }
 
   /** Sends nothing in this run for `ms` milliseconds. */
-  hold(ms: number): void {
+  pause(ms: number): void {
     this.#heldUntil = Math.max(this.#heldUntil, this.clock.monotonic() + ms);
   }
 
@@ -106,16 +106,16 @@ export class Budget {
       const code = outsideCode(error);
       if (this.#file === null || code === "") throw error;
       this.close();
-      this.#recover(this.#file, code, reasonOf(error));
+      this.#recover(this.#file, code, errorReason(error));
       return { waitMs: 0 };
     }
   }
 
   /** Opens the file. If requests were counted in a file that is lost, the new one begins with its whole window used. */
-  #open(Sqlite: SqliteConstructor, limit: number): Ledger {
+  #open(Sqlite: SqliteConstructor, limit: number): RequestLog {
     const { baseUrl, key, windowMs = 60_000 } = this.settings;
     const account = { origin: new URL(baseUrl).origin, key: createHash("sha256").update(key).digest("hex") };
-    const ledger = new Ledger(Sqlite, this.#file, { ...account, limit, windowMs });
+    const ledger = new RequestLog(Sqlite, this.#file, { ...account, limit, windowMs });
     if (this.#hasCounted) ledger.spend(this.clock.monotonic());
     this.#hasCounted = true;
     return ledger;
@@ -135,7 +135,7 @@ export class Budget {
     this.events.onNotice?.({ message });
   }
 
-  #quietly<T>(work: (ledger: Ledger) => T): T | undefined {
+  #quietly<T>(work: (ledger: RequestLog) => T): T | undefined {
     try {
       return this.#ledger ? work(this.#ledger) : undefined;
     } catch (error) {
@@ -147,6 +147,6 @@ export class Budget {
 
 /** Returns the code of SQLite's or the system's error; empty for a defect of this program. */
 function outsideCode(error: unknown): string {
-  const code = codeOf(error);
+  const code = errorCode(error);
   return /^(SQLITE_|E[A-Z]+$)/.test(code) ? code : "";
 }

@@ -1,12 +1,11 @@
-import { AnswerRefused } from "../errors.js";
-import { isObject, type Json, type Query } from "../resources/resource.js";
-import { parseFiniteJson } from "../util/json-value.js";
-import { counted } from "../util/text.js";
-import { Garbled } from "./faults.js";
-import { checkBase, type Pagination, readPagination, unexpected } from "./pagination.js";
+import { ResponseRejected } from "../errors.js";
+import { isObject, type Json, parseFiniteJson, type QueryParameters } from "../util/json-value.js";
+import { pluralize } from "../util/text.js";
+import { checkBaseUrl, type Pagination, readPagination, unexpectedResponse } from "./pagination.js";
+import { InvalidBody } from "./request-failure.js";
 
 /** The most that an answer may hold. An answer that holds more is refused, and nothing of it is kept. */
-export const bounds = {
+export const responseLimits = {
   /** Bytes after decompression. A page of 100 orders has 100 kB. */
   bytes: 16 * 2 ** 20,
   /** Items of a list that is not asked for by pages. */
@@ -16,12 +15,12 @@ export const bounds = {
 } as const;
 
 /** Returns how many items the answer to a query may hold: as many as it asks for. */
-export function mostItems({ per_page }: Query): number {
-  return per_page === undefined ? bounds.items : Number(per_page);
+export function maxItemsFor({ per_page }: QueryParameters): number {
+  return per_page === undefined ? responseLimits.items : Number(per_page);
 }
 
 /** True if a value is nested deeper than the bound: what is written as JSON again later would overflow the stack. */
-export function isTooDeep(value: unknown, left: number = bounds.depth): boolean {
+export function isTooDeep(value: unknown, left: number = responseLimits.depth): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (left === 0) return true;
   for (const member of Object.values(value))
@@ -30,7 +29,7 @@ export function isTooDeep(value: unknown, left: number = bounds.depth): boolean 
 }
 
 /** A 200, checked. */
-export interface Answer {
+export interface ApiResponse {
   readonly data: Json;
   /** `data`, if it is an array. */
   readonly items: readonly Json[] | null;
@@ -38,11 +37,11 @@ export interface Answer {
   /** Milliseconds since 1970, just before the request was sent. */
   readonly requestedAt: number;
   /** Milliseconds since 1970 by the API's own clock (the `Date` header); null if the header is missing. */
-  readonly date: number | null;
+  readonly serverTime: number | null;
 }
 
 /** The path that was asked for, the most items that its answer may hold, and the key that it must not hold. */
-export interface Expected {
+export interface ResponseChecks {
   path: string;
   mostItems: number;
   key: string;
@@ -50,29 +49,35 @@ export interface Expected {
 
 /**
  * Reads an envelope (API document, "Envelope"). Members that the document does not name are ignored.
- * @throws Garbled if the text is not JSON; UnexpectedAnswer if it is JSON of another shape; AnswerRefused if it holds
+ * @throws Garbled if the text is not JSON; UnexpectedResponse if it is JSON of another shape; ResponseRejected if it holds
  * too much, or the key
  */
 export function readEnvelope(
   text: string,
-  { path, mostItems, key }: Expected,
-): Pick<Answer, "data" | "items" | "pagination"> {
+  { path, mostItems, key }: ResponseChecks,
+): Pick<ApiResponse, "data" | "items" | "pagination"> {
   const envelope = parse(text);
-  if (isTooDeep(envelope)) throw refused(path, `is nested more than ${bounds.depth} levels deep`, checkBase);
+  if (isTooDeep(envelope))
+    throw refused(path, `is nested more than ${responseLimits.depth} levels deep`, checkBaseUrl);
   if (holdsKey(text, envelope, key)) throw refused(path, "holds the key itself", keySeen);
-  if (!isObject(envelope)) throw unexpected(path, "is not an object");
-  if (envelope.success !== true) throw unexpected(path, "does not say `success: true`");
+  if (!isObject(envelope)) throw unexpectedResponse(path, "is not an object");
+  if (envelope.success !== true) throw unexpectedResponse(path, "does not say `success: true`");
   const { data } = envelope;
-  if (typeof data !== "object" || data === null) throw unexpected(path, "has no object or array as `data`");
+  if (typeof data !== "object" || data === null)
+    throw unexpectedResponse(path, "has no object or array as `data`");
   const items = Array.isArray(data) ? data : null;
   if (items && items.length > mostItems)
-    throw refused(path, `holds more than the ${counted(mostItems, "item")} that were asked for`, checkBase);
+    throw refused(
+      path,
+      `holds more than the ${pluralize(mostItems, "item")} that were asked for`,
+      checkBaseUrl,
+    );
   return { data, items, pagination: readPagination(envelope.pagination, path) };
 }
 
 function parse(text: string): Json {
   const value = parseFiniteJson<Json>(text);
-  if (value === undefined) throw new Garbled(describe(text.slice(0, 200)));
+  if (value === undefined) throw new InvalidBody(describe(text.slice(0, 200)));
   return value;
 }
 
@@ -97,6 +102,6 @@ function holdsKey(text: string, envelope: Json, key: string): boolean {
 
 const keySeen = "check the base URL, tell the platform, and create a new key: this one may have been seen";
 
-function refused(path: string, what: string, hint: string): AnswerRefused {
-  return new AnswerRefused(`The API's answer to ${path} ${what}: it is refused.`, { status: 200, hint });
+function refused(path: string, what: string, hint: string): ResponseRejected {
+  return new ResponseRejected(`The API's answer to ${path} ${what}: it is refused.`, { status: 200, hint });
 }

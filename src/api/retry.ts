@@ -1,12 +1,12 @@
 import type { Clock } from "../deps.js";
-import type { Fault } from "./faults.js";
+import type { RequestFailure } from "./request-failure.js";
 
 /**
  * Measures how long the API has not answered any request of a run. All requests share one patience: an API that is gone
  * is waited for once, not once for each resource. A request that begins when it is used up gets a tenth of it, to find
  * out if only the endpoint before it does not answer.
  */
-export class Silence {
+export class OutageTimer {
   #answeredAt = Number.NEGATIVE_INFINITY;
   /** When the silence began; null while the API answers. */
   #since: number | null = null;
@@ -54,11 +54,11 @@ const noTimeMs = 5;
  * the very end of what is left. Never earlier than the server asked for: if that is later than the end, there is none.
  * @param situation how many times the request has failed, how long to go on without progress, a number in [0, 1)
  */
-export function nextTry(
-  fault: Fault,
+export function planRetry(
+  fault: RequestFailure,
   { attempt, leftMs, random }: { attempt: number; leftMs: number; random: number },
 ): { waitMs: number } | null {
-  if (!mayPass(fault) || leftMs <= noTimeMs) return null;
+  if (!isRetryable(fault) || leftMs <= noTimeMs) return null;
   if (fault.kind === "garbled" && attempt > garbledTries) return null;
   const retryAfterMs = fault.kind === "status" ? fault.retryAfterMs : null;
   if (retryAfterMs !== null && retryAfterMs > leftMs) return null;
@@ -69,7 +69,7 @@ export function nextTry(
 }
 
 /** True if the fault can pass by itself (API document, Errors: 5xx means retry later). */
-export function mayPass(fault: Fault): boolean {
+export function isRetryable(fault: RequestFailure): boolean {
   if (fault.kind === "permanent") return false;
   if (fault.kind !== "status") return true;
   return fault.status === 408 || fault.status === 429 || (fault.status >= 500 && fault.status < 600);

@@ -13,7 +13,7 @@ const enough = 8e6;
  * Bounds the growth of the engine's heap: it would take several times what is in use, without being faster (measured: a
  * first read of 100,000 orders peaks at 180 MB without this).
  */
-export function keepMemorySmall(): void {
+export function limitHeapGrowth(): void {
   setFlagsFromString("--heap-growing-percent=100");
   const observer = new PerformanceObserver(() => {
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");

@@ -11,9 +11,9 @@ import {
 } from "../errors.js";
 import { refusalIn } from "../store/runs.js";
 import type { Failure, ResourceResults } from "../sync/sync-resources.js";
-import { reasonOf } from "../util/failures.js";
-import { headed, styleFor } from "../util/terminal.js";
-import { counted } from "../util/text.js";
+import { errorReason } from "../util/system-errors.js";
+import { prependHeading, styleFor } from "../util/terminal.js";
+import { pluralize } from "../util/text.js";
 import type { Context } from "./context.js";
 import { reportError } from "./error-output.js";
 
@@ -34,7 +34,7 @@ export function refuseFailures({ failures, succeeded, notTried }: ResourceResult
   if (notTried.length > 0) texts.add(`Not asked any more: ${notTried.map(({ name }) => name).join(", ")}.`);
   const isRefused = failures.every(({ error }) => refusalIn(error) !== null);
   throw new Incomplete(
-    `${failures.length} of ${counted(asked, "resource")} failed: ${[...texts].join(" ")}`,
+    `${failures.length} of ${pluralize(asked, "resource")} failed: ${[...texts].join(" ")}`,
     {
       hint: isRefused
         ? refusalIn(first.error)?.hint
@@ -50,7 +50,7 @@ function failureText({ resource, error }: Failure, all: readonly Failure[]): str
     one.error instanceof Incomplete && refusalIn(one.error)?.message === reason;
   const same = reason === undefined ? [] : all.filter(isSame).map((one) => one.resource.name);
   if (same.length > 1) return `${same.join(", ")} were read before, and are refused now: ${reason}`;
-  return error instanceof Incomplete ? error.message : `${resource.name}: ${reasonOf(error)}`;
+  return error instanceof Incomplete ? error.message : `${resource.name}: ${errorReason(error)}`;
 }
 
 /**
@@ -88,7 +88,7 @@ export async function runForAllProfiles<Options extends GlobalOptions>(
 function depsFor(profile: string, { color, json }: GlobalOptions, deps: Deps): Deps {
   const { BRANDAPI_PING, ...env } = deps.env;
   const withHeading = (stream: Output) =>
-    headed(stream, styleFor(stream, { color }, env).bold(`[${profile}]`));
+    prependHeading(stream, styleFor(stream, { color }, env).bold(`[${profile}]`));
   const stdout = json ? deps.stdout : withHeading(deps.stdout);
   return { ...deps, env, stdout, stderr: withHeading(deps.stderr) };
 }

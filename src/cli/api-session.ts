@@ -2,13 +2,13 @@ import type { ApiClient } from "../api/client.js";
 import { commandFor, requireCredentials } from "../config/credentials.js";
 import type { Settings } from "../config/settings.js";
 import { type Deps, readVersion } from "../deps.js";
-import { ConfigurationError, UnexpectedAnswer } from "../errors.js";
-import { asObject, type Json } from "../resources/resource.js";
+import { ConfigurationError, UnexpectedResponse } from "../errors.js";
+import { asObject, type Json } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
 import { printJson, styleFor } from "../util/terminal.js";
 import { escapeText } from "../util/terminal-text.js";
-import { counted } from "../util/text.js";
-import { dayMs, formatSpan } from "../util/times.js";
+import { pluralize } from "../util/text.js";
+import { dayMs, formatDuration } from "../util/times.js";
 import { parseTimestamp } from "../util/timestamp.js";
 import type { TerminalReporter } from "./progress.js";
 
@@ -17,14 +17,14 @@ const mostSkewMs = 5 * 60_000;
 /** Returns how far this machine's clock is off the API's, as a sentence; null if it is within five minutes (A10). */
 export function clockSkew({
   requestedAt,
-  date,
+  serverTime,
 }: {
   requestedAt: number;
-  date: number | null;
+  serverTime: number | null;
 }): string | null {
-  const skew = date === null ? 0 : requestedAt - date;
+  const skew = serverTime === null ? 0 : requestedAt - serverTime;
   if (Math.abs(skew) <= mostSkewMs) return null;
-  return `This machine's clock is ${formatSpan(Math.abs(skew))} ${skew > 0 ? "ahead of" : "behind"} the API's.`;
+  return `This machine's clock is ${formatDuration(Math.abs(skew))} ${skew > 0 ? "ahead of" : "behind"} the API's.`;
 }
 
 /** Refuses to date records by a clock that is wrong. @throws ConfigurationError */
@@ -83,7 +83,7 @@ export async function askIdentity(settings: Settings, deps: Deps, reporter: Term
 
 /**
  * Asks `/me`, which needs no scope: an answer proves that the key works.
- * @throws UnexpectedAnswer if it names no brand or no scopes, and what the API client throws
+ * @throws UnexpectedResponse if it names no brand or no scopes, and what the API client throws
  */
 export async function readIdentity(api: Pick<ApiClient, "get">) {
   const answer = await api.get("/me");
@@ -91,7 +91,7 @@ export async function readIdentity(api: Pick<ApiClient, "get">) {
   const brand = asObject(data.brand);
   const key = asObject(data.key);
   if (typeof brand.id !== "string" || brand.id === "" || !Array.isArray(key.scopes))
-    throw new UnexpectedAnswer("The answer to /me is not as documented: it names no brand, or no scopes.", {
+    throw new UnexpectedResponse("The answer to /me is not as documented: it names no brand, or no scopes.", {
       hint: "check that the base URL is the API's",
     });
   return {
@@ -156,7 +156,7 @@ export function printIdentity(
 /** Returns `3 days left`, `expired` or `unknown`. */
 export function leftText(days: number | null): string {
   if (days === null) return "unknown";
-  return days < 0 ? "expired" : `${counted(days, "day")} left`;
+  return days < 0 ? "expired" : `${pluralize(days, "day")} left`;
 }
 
 function text(value: Json | undefined): string | null {

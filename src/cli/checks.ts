@@ -6,8 +6,8 @@ import { lastBackup } from "../store/mirror-copy.js";
 import { findUnredacted, readRedactionRules } from "../store/redaction.js";
 import { firstRead } from "../store/runs.js";
 import { escapeText } from "../util/terminal-text.js";
-import { counted, formatBytes, shellWord } from "../util/text.js";
-import { dayMs, formatAge, formatInstant, minuteOf } from "../util/times.js";
+import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
+import { dayMs, formatAge, formatInstant, formatMinute } from "../util/times.js";
 
 /** A disk with less free space is nearly full, however small the mirror is. */
 const minFreeBytes = 200 * 1024 ** 2;
@@ -40,9 +40,9 @@ export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
   const when = String(omit) === String(stored) ? "" : " (from the next sync on)";
   const { at = "", path = "" } = last_backup ?? {};
   const text = [
-    last_backup && `Last backup: ${minuteOf(at)}, ${formatAge(now - Date.parse(at))} ago, ${path}`,
+    last_backup && `Last backup: ${formatMinute(at)}, ${formatAge(now - Date.parse(at))} ago, ${path}`,
     omit.length > 0 && `Omitted: ${omit.join(", ")}${when}`,
-    forgotten.length > 0 && `Forgotten: ${counted(forgotten.length, "host")}`,
+    forgotten.length > 0 && `Forgotten: ${pluralize(forgotten.length, "host")}`,
   ].map((line) => (line ? `\n${escapeText(line)}\n` : ""));
   return { text: text.join(""), kept: { last_backup, omit, forgotten } };
 }
@@ -52,8 +52,8 @@ export function checkBackup(mirror: Mirror, now: number): { text: string; hint?:
   const last = lastBackup(mirror);
   const since = last?.at ?? firstRead(mirror) ?? formatInstant(now);
   const text = last
-    ? `the last one was made on ${minuteOf(last.at)}: ${last.path}`
-    : `none can be found, and the mirror has data since ${minuteOf(since)}`;
+    ? `the last one was made on ${formatMinute(last.at)}: ${last.path}`
+    : `none can be found, and the mirror has data since ${formatMinute(since)}`;
   if (now - Date.parse(since) <= 14 * dayMs) return { text };
   return { text, hint: "run `brandapi backup`: the history of changes cannot be read again" };
 }
@@ -68,7 +68,7 @@ export function checkOldMirrors(path: string): { text: string; hint?: string } {
   const paths = old.sort().map((name) => join(folder, name));
   return {
     text: `from before a restore, and not erased by \`brandapi forget\`: ${paths.join(", ")}`,
-    hint: `delete what you no longer need: \`rm ${paths.map(shellWord).join(" ")}\``,
+    hint: `delete what you no longer need: \`rm ${paths.map(quoteShellWord).join(" ")}\``,
   };
 }
 
@@ -77,7 +77,7 @@ export function checkForgotten(mirror: Mirror): { text: string } {
   const { forgotten } = readRedactionRules(mirror);
   if (readInfo(mirror, "to_scrub") === null && findUnredacted(mirror).length === 0) {
     if (forgotten.length === 0) return { text: "no host is forgotten" };
-    return { text: `${counted(forgotten.length, "forgotten host")}: nothing is left but the id` };
+    return { text: `${pluralize(forgotten.length, "forgotten host")}: nothing is left but the id` };
   }
   const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
   throw new Incomplete("The mirror still holds data of a forgotten host, or an omitted member.", {

@@ -15,7 +15,7 @@ import { knownTableNames } from "../query/readable-tables.js";
 import { printJson, styleFor } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { terminalWidth } from "../util/terminal-text.js";
-import { shellWord } from "../util/text.js";
+import { quoteShellWord } from "../util/text.js";
 import { dayMs } from "../util/times.js";
 import type { Context } from "./context.js";
 import { type Reading, readMirror } from "./mirror-reading.js";
@@ -46,7 +46,7 @@ export async function verifyDeltaTables(names: readonly string[], options: Delta
     if (options.json) printJson(stdout, { table: source.name, version: log.version, differing });
     else stdout.write(`${comparisonText(source.name, log.version, differing)}\n`);
   });
-  const hint = `run \`brandapi export ${wrong.join(" ")} --delta ${shellWord(options.delta ?? "")}\``;
+  const hint = `run \`brandapi export ${wrong.join(" ")} --delta ${quoteShellWord(options.delta ?? "")}\``;
   if (wrong.length > 0) throw new Incomplete("The Delta tables differ from the mirror.", { hint });
 }
 

@@ -1,11 +1,11 @@
 import { parseArgs } from "node:util";
 import type { Deps } from "../deps.js";
 import { type ExitCode, UsageError } from "../errors.js";
-import { asBrandapiError } from "../util/failures.js";
-import { hideKeys, shortenArguments } from "../util/redact-keys.js";
+import { abbreviateArguments, hideKeys } from "../util/redact-keys.js";
+import { asBrandapiError } from "../util/system-errors.js";
 import { printJson } from "../util/terminal.js";
 import { escapeLines } from "../util/terminal-text.js";
-import { shellWord } from "../util/text.js";
+import { quoteShellWord } from "../util/text.js";
 
 /** The flags that shape an error's text. */
 const errorFlags = {
@@ -32,7 +32,7 @@ export function reportError(
   const { code } = known;
   const { keys } = deps;
   const clean = (text: string) =>
-    hideKeys(known instanceof UsageError ? shortenArguments(text, argv) : text, keys);
+    hideKeys(known instanceof UsageError ? abbreviateArguments(text, argv) : text, keys);
   const message = clean(known.message);
   // A command line that could not be parsed has them, too.
   const { values: flags } = parseArgs({ args: [...argv], options: errorFlags, strict: false });
@@ -55,7 +55,7 @@ export function hintFor(hint: string, { profile, db }: { profile?: unknown; db?:
   return hint.replace(pattern, (command, name: string) => {
     const flags = { "--profile": profile, "--db": name === "login" ? undefined : db };
     const words = Object.entries(flags).flatMap(([flag, value]) =>
-      typeof value === "string" && !hint.includes(flag) ? [flag, shellWord(value)] : [],
+      typeof value === "string" && !hint.includes(flag) ? [flag, quoteShellWord(value)] : [],
     );
     return [command, ...words].join(" ");
   });

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
-import { suggest } from "../util/suggestions.js";
+import { suggestName } from "../util/suggestions.js";
 import { parseDuration, parseInstant } from "../util/times.js";
 import { parseRateLimit } from "../util/urls.js";
 
@@ -56,7 +56,7 @@ export function refuseJson(command: string, { json }: { json?: boolean | undefin
 /** Returns the name if it is valid. @throws UsageError with the nearest valid one, or what to do if none is near */
 export function checkName(noun: string, name: string, known: readonly string[], otherwise?: string): string {
   if (known.includes(name)) return name;
-  throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggest(name, known) ?? otherwise });
+  throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggestName(name, known) ?? otherwise });
 }
 
 /** Parses a list: values with commas between them, or the flag several times. */

@@ -1,6 +1,6 @@
 import { Argument, Command } from "commander";
 import type { Deps } from "../deps.js";
-import { durationForms, timeForms } from "../util/times.js";
+import { durationFormats, timeFormats } from "../util/times.js";
 
 /** Returns the end of a command's help. @param examples command lines, and what each is for */
 export function examplesText(examples: Readonly<Record<string, string>>): string {
@@ -44,8 +44,8 @@ function closingOf(command: Command): string[] {
     command.options.some(({ flags }) => values.some((value) => flags.endsWith(value)));
   return [
     "Flags that every command takes, such as --profile: `brandapi --help`.",
-    ...(takes("<time>") ? [`Times, all UTC: ${timeForms}.`] : []),
-    ...(takes("<duration>", "<span>") ? [`Durations: ${durationForms}.`] : []),
+    ...(takes("<time>") ? [`Times, all UTC: ${timeFormats}.`] : []),
+    ...(takes("<duration>", "<span>") ? [`Durations: ${durationFormats}.`] : []),
   ];
 }
 

@@ -9,10 +9,10 @@ import { readRedactionRules, redactMirror, scrubFile } from "../store/redaction.
 import { noteFailedRun, noteProgress } from "../store/run-progress.js";
 import { schemaVersion } from "../store/schema.js";
 import type { SyncSession } from "../sync/session.js";
-import { reasonOf } from "../util/failures.js";
 import { hideKeys } from "../util/redact-keys.js";
 import type { Reporter } from "../util/reporter.js";
-import { counted } from "../util/text.js";
+import { errorReason } from "../util/system-errors.js";
+import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { type Identity, openApi, readIdentity, refuseSkew, warnOfExpiry } from "./api-session.js";
 import { createReporter } from "./progress.js";
@@ -66,7 +66,7 @@ export async function withMirrorRun(
     const failedRun = (error: unknown) => ({
       command,
       at: formatInstant(clock.now()),
-      error: hideKeys(reasonOf(error), keys),
+      error: hideKeys(errorReason(error), keys),
       hint: (error instanceof BrandapiError && error.hint) || null,
       isRefused: error instanceof KeyRejected || error instanceof AccessForbidden,
     });
@@ -132,7 +132,7 @@ function omitMembers(
   const before = readRedactionRules(mirror).omit;
   if (String(omit) !== String(before)) {
     const { lost, total } = redactMirror(mirror, [], omit);
-    const rewritten = `${counted(total, "record")} rewritten`;
+    const rewritten = `${pluralize(total, "record")} rewritten`;
     const back = before.length > 0 ? "; `sync --full` reads what is no longer omitted" : "";
     for (const text of lost) warn(text);
     note(`omits ${omit.join(", ") || "nothing"}: ${rewritten}${back}`);

@@ -10,9 +10,9 @@ import type { Bookmarks, Chunk, Format, RowSources } from "../export/format.js";
 import { formats } from "../export/formats.js";
 import { createStreamSink, openFileSink, type Sink, writeAll } from "../export/sinks.js";
 import { mirrorFiles } from "../store/mirror-files.js";
-import { makeFolder, resolveLinks } from "../util/files.js";
+import { createFolder, resolveLinks } from "../util/files.js";
 import { escapeData } from "../util/terminal-text.js";
-import { counted, formatBytes, formatCount } from "../util/text.js";
+import { formatBytes, formatCount, pluralize } from "../util/text.js";
 import type { Reading } from "./mirror-reading.js";
 
 /** The flags of commands that write data; each format adds one of its name. */
@@ -126,7 +126,7 @@ export function tableFilePath(
     throw new UsageError(`\`${format.flag}\` writes all tables to one file: ${path} is a folder.`, {
       hint: `name a file in it: \`-o FILE${format.alsoExtensions[0] ?? ""}\``,
     });
-  makeFolder(expandPath(path, deps));
+  createFolder(expandPath(path, deps));
   return join(path, table + (delimiter === "\t" ? ".tsv" : extension));
 }
 
@@ -185,7 +185,7 @@ export async function writeRows(
 export function reportWritten(path: string, written: readonly WrittenTables[], { reporter }: Reading): void {
   if (written.some(({ isCutShort }) => isCutShort)) return;
   const tables = written.flatMap(({ rows }) => [...rows]);
-  const list = tables.map(([name, count]) => `${name}: ${counted(count, "row", formatCount)}`).join(", ");
+  const list = tables.map(([name, count]) => `${name}: ${pluralize(count, "row", formatCount)}`).join(", ");
   const bytes = written.reduce((sum, one) => sum + one.bytes, 0);
   reporter.note(`${list}, ${formatBytes(bytes)}: ${path}`);
 }

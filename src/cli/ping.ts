@@ -1,9 +1,9 @@
-import { faultOf } from "../api/faults.js";
+import { classifyError } from "../api/request-failure.js";
 import type { GlobalOptions } from "../config/settings.js";
 import type { Deps, RequestOptions } from "../deps.js";
 import { type ExitCode, UsageError } from "../errors.js";
 import { unlessAborted } from "../util/abort.js";
-import { asBrandapiError, reasonOf } from "../util/failures.js";
+import { asBrandapiError, errorReason } from "../util/system-errors.js";
 import { isLoopback } from "../util/urls.js";
 import { createReporter } from "./progress.js";
 
@@ -33,7 +33,7 @@ export async function withPings(
   const { warn } = createReporter(deps, options);
   const ping = (code: ExitCode | null) =>
     send(url, code, deps).catch((error: unknown) =>
-      warn(`the ping failed: ${faultOf(error, "the service")?.reason ?? reasonOf(error)}`),
+      warn(`the ping failed: ${classifyError(error, "the service")?.reason ?? errorReason(error)}`),
     );
   await ping(null);
   try {

@@ -1,11 +1,11 @@
 import type { SingleBar } from "cli-progress";
 import type { Deps, Output } from "../deps.js";
 import { hideKeys } from "../util/redact-keys.js";
-import type { Expected, Reporter } from "../util/reporter.js";
+import type { ExpectedTask, Reporter } from "../util/reporter.js";
 import { type Style, styleFor } from "../util/terminal.js";
 import { escapeLines } from "../util/terminal-text.js";
-import { counted, formatCount } from "../util/text.js";
-import { formatSpan } from "../util/times.js";
+import { formatCount, pluralize } from "../util/text.js";
+import { formatDuration } from "../util/times.js";
 
 /** How far a run is. */
 export interface Progress {
@@ -36,9 +36,9 @@ export function progressLine(
 ): string {
   const { name, position, of, requests, left, isKnown } = progress;
   const title = of > 1 ? `${name ?? ""} (${position} of ${of})` : (name ?? "");
-  const time = perMinute === null ? "" : `, ${formatSpan((left / perMinute) * 60_000)}`;
+  const time = perMinute === null ? "" : `, ${formatDuration((left / perMinute) * 60_000)}`;
   const rest = left === 0 ? "" : `, ${isKnown ? "" : "at least "}${formatCount(left)} left${time}`;
-  const text = `${style.bold(title)}  ${counted(requests, "request", formatCount)} done${rest}`;
+  const text = `${style.bold(title)}  ${pluralize(requests, "request", formatCount)} done${rest}`;
   if (waiting !== null) return `${text}  ${style.dim(waiting)}`;
   if (!isKnown) return text;
   const full = Math.round((requests / Math.max(1, requests + left)) * barWidth);
@@ -123,7 +123,7 @@ export function createReporter(
     if (!output.quiet) bar.print(text);
   };
   const warned = new Set<string>();
-  let expected: readonly Expected[] = [];
+  let expected: readonly ExpectedTask[] = [];
   let requests = 0;
   let position = 0;
   let perMinute: number | null = null;
@@ -160,7 +160,7 @@ export function createReporter(
 
   function waitText(): string | null {
     const ms = wait.until - clock.monotonic();
-    return ms <= 0 ? null : `waiting ${formatSpan(ms)}: ${clean(wait.reason)}`;
+    return ms <= 0 ? null : `waiting ${formatDuration(ms)}: ${clean(wait.reason)}`;
   }
 
   return {

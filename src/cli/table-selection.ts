@@ -11,7 +11,7 @@ import {
 import type { Selection } from "../query/select.js";
 import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
-import { nearest } from "../util/suggestions.js";
+import { closestName } from "../util/suggestions.js";
 import { formatInstant } from "../util/times.js";
 import type { Reading } from "./mirror-reading.js";
 
@@ -34,7 +34,7 @@ export function checkTableName(name: string): string {
   const names = knownTableNames();
   const wanted = name.replaceAll("-", "_").toLowerCase();
   if (names.includes(wanted)) return wanted;
-  const near = nearest(wanted, names);
+  const near = closestName(wanted, names);
   throw new UsageError(`Unknown table: \`${name}\`.`, {
     hint: near ? `did you mean \`${near}\`?` : "`brandapi tables` lists the tables and views",
   });

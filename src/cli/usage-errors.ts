@@ -1,12 +1,12 @@
 import type { Command, CommanderError } from "commander";
 import { UsageError } from "../errors.js";
-import { shortenArguments } from "../util/redact-keys.js";
-import { nearest, suggest } from "../util/suggestions.js";
+import { abbreviateArguments } from "../util/redact-keys.js";
+import { closestName, suggestName } from "../util/suggestions.js";
 import { typedCommand } from "./flags.js";
 
 /** Returns commander's error in this program's words, with the nearest valid name, or the help to read, as its hint. */
 export function asUsageError(cause: CommanderError, program: Command, argv: readonly string[]): UsageError {
-  const message = shortenArguments(cause.message, argv)
+  const message = abbreviateArguments(cause.message, argv)
     .replace(/^error: /, "")
     .replace(/\.$/, "");
   const [text = "", choices = ""] = message.split(/ Allowed choices are |\n/);
@@ -17,7 +17,7 @@ export function asUsageError(cause: CommanderError, program: Command, argv: read
   const command = program.commands.find((one) => one.name() === name);
   const options = [...(command?.options ?? []), ...program.options];
   const meant = (names: readonly string[]) => {
-    const near = nearest(typed, names);
+    const near = closestName(typed, names);
     return near && `did you mean \`${near}\`?`;
   };
   const unknown = (what: string) => `Unknown ${what}: '${typed}'`;
@@ -26,7 +26,10 @@ export function asUsageError(cause: CommanderError, program: Command, argv: read
     "commander.help": ["No command was given"],
     "commander.unknownCommand": [unknown("command"), meant(program.commands.map((one) => one.name()))],
     "commander.unknownOption": [text, meant(options.flatMap(({ long }) => long ?? []))],
-    "commander.invalidArgument": [argument ? unknown(argument) : text, suggest(typed, choices.split(", "))],
+    "commander.invalidArgument": [
+      argument ? unknown(argument) : text,
+      suggestName(typed, choices.split(", ")),
+    ],
     "commander.conflictingOption": [text, "leave one of them out"],
     "commander.excessArguments": [text, quotes],
   };

@@ -17,11 +17,11 @@ import { openMirror, openMirrorReadOnly } from "../store/open.js";
 import { readRedactionRules, redactMirror, scrubFile } from "../store/redaction.js";
 import { firstRead } from "../store/runs.js";
 import { checkIdentity } from "../store/schema.js";
-import { codeOf } from "../util/failures.js";
-import { makeFolder } from "../util/files.js";
+import { createFolder } from "../util/files.js";
+import { errorCode } from "../util/system-errors.js";
 import { printJson } from "../util/terminal.js";
 import { escapeLines } from "../util/terminal-text.js";
-import { counted } from "../util/text.js";
+import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 
 type BackupFlags = GlobalOptions & { keep: number; restore?: string };
@@ -67,7 +67,7 @@ async function backUp(
   const originOf = (mirror: Mirror) => `${readInfo(mirror, "brand_id")} ${firstRead(mirror)}`;
   const origin = await withMirror(openMirrorReadOnly(dbPath, { reporter }), originOf);
   const folder = dir === undefined ? join(dirname(dbPath), "backups") : expandPath(dir, deps);
-  if (dir === undefined) makeFolder(folder, 0o700);
+  if (dir === undefined) createFolder(folder, 0o700);
   const older: string[] = [];
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
@@ -88,7 +88,7 @@ async function backUp(
   renameSync(copy, path);
   const removed = [...older, path].slice(0, -keep);
   for (const old of removed) rmSync(old, { force: true });
-  const made = `${path}: ${counted(records, "record")}, checked`;
+  const made = `${path}: ${pluralize(records, "record")}, checked`;
   const text = [made, ...removed.map((old) => `removed: ${old}`)].join("\n");
   return { path, at, records, removed, text };
 }
@@ -151,7 +151,7 @@ async function readPresent(path: string) {
     const [brand, backup] = ["brand_id", "last_backup"].map((name) => readInfo(mirror, name));
     return { brand, backup, ...readRedactionRules(mirror) };
   }).catch((error: Error) => {
-    if (/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(codeOf(error.cause ?? error))) return null;
+    if (/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(errorCode(error.cause ?? error))) return null;
     throw error;
   });
 }

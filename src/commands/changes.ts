@@ -12,7 +12,7 @@ import { resources } from "../resources/registry.js";
 import { newestRun } from "../store/runs.js";
 import { renderTable } from "../util/terminal-table.js";
 import { formatCount } from "../util/text.js";
-import { formatInstant, minuteOf } from "../util/times.js";
+import { formatInstant, formatMinute } from "../util/times.js";
 
 type ChangesFlags = GlobalOptions & { since?: string; run?: number; limit?: number; csv?: boolean };
 
@@ -92,5 +92,5 @@ function rowOf({ label, key, field, kind, old, new: current }: Change) {
 
 /** Returns the interval in which a change happened. */
 function interval({ last_seen_unchanged_at: since, seen_changed_at }: Change): string {
-  return `${since === null ? "before" : `${minuteOf(since)} to`} ${minuteOf(seen_changed_at)} UTC`;
+  return `${since === null ? "before" : `${formatMinute(since)} to`} ${formatMinute(seen_changed_at)} UTC`;
 }

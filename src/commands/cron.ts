@@ -11,7 +11,7 @@ import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { printJson } from "../util/terminal.js";
-import { shellCommand, shellWord } from "../util/text.js";
+import { formatShellCommand, quoteShellWord } from "../util/text.js";
 
 type CronFlags = GlobalOptions & { allProfiles?: boolean; ping?: string };
 
@@ -51,8 +51,8 @@ export async function run(options: CronFlags, { deps }: Context, names: readonly
   const flags = flagsOf(options, deps);
   const pings = options.ping === undefined ? [] : ["--ping", options.ping];
   const log = join(platformFolder("state", deps), `${name}.log`);
-  const sync = shellCommand([node, script, "sync", ...names, ...flags, ...pings], env);
-  const check = shellCommand(
+  const sync = formatShellCommand([node, script, "sync", ...names, ...flags, ...pings], env);
+  const check = formatShellCommand(
     [node, script, "status", ...names, ...flags, "--max-age", maxAge, "--quiet"],
     env,
   );
@@ -61,11 +61,11 @@ export async function run(options: CronFlags, { deps }: Context, names: readonly
   const minute = 1 + letters.reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0);
   // A bare per cent sign ends the command.
   const line = (at: number, command: string) => `${minute} ${at} * * *  ${command.replaceAll("%", "\\%")}`;
-  const syncAndLog = `mkdir -pm 700 ${shellWord(dirname(log))} && { date -u; ${sync}; } >> ${shellWord(log)} 2>&1`;
+  const syncAndLog = `mkdir -pm 700 ${quoteShellWord(dirname(log))} && { date -u; ${sync}; } >> ${quoteShellWord(log)} 2>&1`;
   const lines = [line(hour, syncAndLog), line(hour + 4, check)];
   if (options.json) return printJson(deps.stdout, { profile: name, lines, log });
   deps.stdout.write(`# brandapi, ${name}: a sync every night, and a check in the morning. To add them:
-#   (crontab -l 2>/dev/null; ${shellCommand(["brandapi", "cron", ...names, ...flags, ...pings], own)}) | crontab -
+#   (crontab -l 2>/dev/null; ${formatShellCommand(["brandapi", "cron", ...names, ...flags, ...pings], own)}) | crontab -
 # Print them again if Node or brandapi has moved, and delete these. The sync's log: ${log}
 # The check prints what is stale, and warns if the key is about to expire. Cron mails that if this machine has a
 # mail server. To choose the address, put MAILTO=you@example.com above.

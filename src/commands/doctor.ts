@@ -16,9 +16,9 @@ import { hasOtherColumns } from "../store/rebuild.js";
 import { findDamage, schemaVersion } from "../store/schema.js";
 import { compareTables, differenceText } from "../store/table-check.js";
 import { readUnexpectedColumns, unexpectedText } from "../store/unexpected-values.js";
-import { asBrandapiError, damagedHint } from "../util/failures.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { loadSqlite } from "../util/sqlite.js";
+import { asBrandapiError, damagedHint } from "../util/system-errors.js";
 import { printJson, styleFor } from "../util/terminal.js";
 import { escapeText } from "../util/terminal-text.js";
 

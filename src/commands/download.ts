@@ -6,11 +6,11 @@ import { findSyncedTable } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { readVersion } from "../deps.js";
-import { selectFiles } from "../download/catalogue.js";
 import { type DownloadSummary, downloadFiles } from "../download/library-download.js";
+import { selectFiles } from "../download/library-files.js";
 import { ApiUnavailable, Incomplete } from "../errors.js";
 import { printJson } from "../util/terminal.js";
-import { counted, formatBytes, formatCount } from "../util/text.js";
+import { formatBytes, formatCount, pluralize } from "../util/text.js";
 
 interface DownloadFlags extends GlobalOptions {
   out?: string;
@@ -79,7 +79,7 @@ function summaryText(summary: DownloadSummary): string {
   const { downloaded, failed, not_tried, already_complete, bytes, folder } = summary;
   const others = { "there already": already_complete, failed, "not tried": not_tried };
   const counts = Object.entries(others).filter(([, count]) => count > 0);
-  const first = `${counted(downloaded, "file", formatCount)}, ${formatBytes(bytes)}, in ${folder}`;
+  const first = `${pluralize(downloaded, "file", formatCount)}, ${formatBytes(bytes)}, in ${folder}`;
   return [first, ...counts.map(([what, count]) => `${formatCount(count)} ${what}`)].join("; ");
 }
 
@@ -87,7 +87,7 @@ function summaryText(summary: DownloadSummary): string {
 function refuseFailures({ downloaded, failed, not_tried }: DownloadSummary): void {
   if (failed === 0) return;
   const missing = failed + not_tried;
-  const text = `${missing} of ${counted(missing + downloaded, "file")} were not fetched.`;
+  const text = `${missing} of ${pluralize(missing + downloaded, "file")} were not fetched.`;
   const hint = "run the same command again: what is complete is kept";
   if (not_tried > 0 && downloaded === 0) throw new ApiUnavailable(text, { hint });
   throw new Incomplete(text, { hint });

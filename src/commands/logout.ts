@@ -2,7 +2,7 @@ import type { Context } from "../cli/context.js";
 import { createReporter } from "../cli/progress.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import { readProfiles, writeProfiles } from "../config/stored-profiles.js";
-import { isThere } from "../util/files.js";
+import { pathExists } from "../util/files.js";
 import { printJson } from "../util/terminal.js";
 
 export const about = "The mirror is kept. The key stays valid until it expires or is revoked in the console.";
@@ -20,7 +20,7 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<vo
   if (Object.keys(rest).length > 0) profiles.set(profile, rest);
   else profiles.delete(profile);
   if (removed) await writeProfiles(profiles, deps);
-  const mirror = isThere(dbPath) ? dbPath : null;
+  const mirror = pathExists(dbPath) ? dbPath : null;
   if (options.json) printJson(deps.stdout, { profile, removed, mirror });
   const { note, warn } = createReporter(deps, options);
   const name = `the profile \`${profile}\``;

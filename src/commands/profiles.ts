@@ -6,11 +6,11 @@ import { mirrorPath, type Profile, readProfilesWithKey } from "../config/stored-
 import { oldestSuccess } from "../query/health.js";
 import { withMirror } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
-import { reasonOf } from "../util/failures.js";
+import { errorReason } from "../util/system-errors.js";
 import { printJson, styleFor } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { terminalWidth } from "../util/terminal-text.js";
-import { formatSpan } from "../util/times.js";
+import { formatDuration } from "../util/times.js";
 
 export const about =
   "Shows each brand's mirror, the age of its oldest data, and the days until its key expires. Needs no network.";
@@ -28,7 +28,7 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<vo
   for (const [profile, stored] of await readProfilesWithKey(deps)) {
     const mirror = mirrorPath(profile, stored.db, deps);
     // A mirror that cannot be read is no obstacle for the others.
-    const last = await lastSuccess(mirror).catch((error) => warn(`${profile}: ${reasonOf(error)}`));
+    const last = await lastSuccess(mirror).catch((error) => warn(`${profile}: ${errorReason(error)}`));
     brands.push({ profile, mirror, ...describe(stored, last ?? null, clock.now()) });
   }
   if (options.json) return printJson(stdout, brands);
@@ -61,6 +61,6 @@ function describe(stored: Profile, last: string | null, now: number) {
 }
 
 function cells({ profile, brand, mirror, age_seconds, key }: Brand): string[] {
-  const age = age_seconds === null ? "none" : formatSpan(age_seconds * 1_000);
+  const age = age_seconds === null ? "none" : formatDuration(age_seconds * 1_000);
   return [profile, brand.name ?? "unknown", mirror, age, leftText(key.days_left)];
 }

@@ -13,8 +13,8 @@ import { formats } from "../export/formats.js";
 import { checkStatementHistory } from "../query/as-of.js";
 import { findReads } from "../query/statement-reads.js";
 import { compileQuery, openQueryResult, type QueryParameters } from "../query/user-sql.js";
-import { readStream, readText } from "../util/files.js";
-import { fitsTable, renderBlocks, renderTable } from "../util/terminal-table.js";
+import { readStream, readTextFile } from "../util/files.js";
+import { renderBlocks, renderTable, tableFits } from "../util/terminal-table.js";
 import { formatCount } from "../util/text.js";
 import { parseInstant } from "../util/times.js";
 
@@ -86,7 +86,7 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
     const names = source.columns.map(({ name }) => name);
     const shown = rows.slice(0, most);
     const table = { style, width, none: "null" };
-    const render = fitsTable(names, shown, table) ? renderTable : renderBlocks;
+    const render = tableFits(names, shown, table) ? renderTable : renderBlocks;
     deps.stdout.write(`${render(names, shown, table)}\n`);
     if (rows.length === 0) reporter.note("No rows.");
     if (rows.length > most && limit === undefined)
@@ -96,7 +96,7 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
 
 /** Reads the statement from a file, or from stdin if there is no file or it is `-`. */
 async function readSql(file: string | undefined, deps: Deps): Promise<string> {
-  if (file !== undefined && file !== "-") return readText(expandPath(file, deps));
+  if (file !== undefined && file !== "-") return readTextFile(expandPath(file, deps));
   if (deps.stdin.isTTY && file === undefined)
     throw new UsageError("No SQL was given.", {
       hint: '`brandapi query "SELECT …"`, `brandapi query -f FILE`, or a pipe; `brandapi tables` lists the tables',

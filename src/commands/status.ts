@@ -13,12 +13,12 @@ import { resources } from "../resources/registry.js";
 import { findCurrentRun } from "../store/lock.js";
 import { currentRunText, type FailedRun } from "../store/run-progress.js";
 import { unexpectedText } from "../store/unexpected-values.js";
-import { isThere } from "../util/files.js";
+import { pathExists } from "../util/files.js";
 import { printJson, type Style } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { escapeText } from "../util/terminal-text.js";
-import { counted, formatCount } from "../util/text.js";
-import { dayMs, formatAge, formatSpan, minuteOf, parseDuration } from "../util/times.js";
+import { formatCount, pluralize } from "../util/text.js";
+import { dayMs, formatAge, formatDuration, formatMinute, parseDuration } from "../util/times.js";
 
 type StatusFlags = GlobalOptions & { maxAge?: number; allProfiles?: boolean };
 
@@ -69,7 +69,7 @@ async function printStatus(
   const keyExpiresAt = (await readProfiles(deps)).get(settings.profile)?.keyExpiresAt ?? null;
   const never = `Nothing was ever synced into this mirror: ${settings.dbPath}`;
   const neverSynced = new MirrorStale(never, { hint: "run `brandapi sync`" });
-  if (maxAge !== null && !isThere(settings.dbPath)) throw neverSynced;
+  if (maxAge !== null && !pathExists(settings.dbPath)) throw neverSynced;
   await readMirror(options, deps, async ({ mirror, reporter: { warn }, style, width }) => {
     const now = deps.clock.now();
     const underWay = await findCurrentRun(settings.dbPath);
@@ -105,13 +105,13 @@ function staleError(
     const same = refused.filter((one) => one.error === error);
     const [{ at, hint } = { at: "", hint: null }] = same;
     reasons.push(
-      `Refused on ${minuteOf(at)}: ${same.map(({ resource }) => resource).join(", ")}: ${escapeText(error)}`,
+      `Refused on ${formatMinute(at)}: ${same.map(({ resource }) => resource).join(", ")}: ${escapeText(error)}`,
     );
     if (hint) hints.push(hint);
   }
   const isOld = ({ refused, stale }: ResourceHealth) => stale && !refused && !failed?.isRefused;
   const old = resources.filter(isOld).map(({ resource }) => resource);
-  if (old.length > 0) reasons.push(`Older than ${formatSpan(maxAgeMs)}: ${old.join(", ")}.`);
+  if (old.length > 0) reasons.push(`Older than ${formatDuration(maxAgeMs)}: ${old.join(", ")}.`);
   const missing = named ? never_read : [];
   if (resources.length === 0 && reasons.length === 0 && missing.length === 0) return neverSynced;
   if (missing.length > 0) reasons.push(`Never synced: ${missing.join(", ")}.`);
@@ -131,7 +131,7 @@ function withoutRefusals(health: Health): Health {
 }
 
 function failedRunText({ at, command, error }: FailedRun): string {
-  return `last ${command}, ${minuteOf(at)}, failed: ${escapeText(error)}`;
+  return `last ${command}, ${formatMinute(at)}, failed: ${escapeText(error)}`;
 }
 
 /** Returns the mirror's health for people: one line per resource, then what needs attention. */
@@ -156,15 +156,15 @@ function marksOf({ checked_at, failed_run, resources, under_way }: Health): stri
 function marksOfResource(health: ResourceHealth): string[] {
   const { found, gaps, last_run: last, refused, resource, undated, unexpected_columns: columns } = health;
   const marks = gaps.map(
-    ({ from, to }) => `not read: ${from ? minuteOf(from) : "the start"} to ${minuteOf(to)}`,
+    ({ from, to }) => `not read: ${from ? formatMinute(from) : "the start"} to ${formatMinute(to)}`,
   );
-  if (undated > 0) marks.push(`${counted(undated, "record")} without a readable date`);
+  if (undated > 0) marks.push(`${pluralize(undated, "record")} without a readable date`);
   // A later incomplete sync names what is still open.
   if (found && (refused || last?.outcome !== "incomplete"))
     marks.push(`${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``);
   if (columns.length > 0)
     marks.push(`unexpected types: ${escapeText(columns.map(unexpectedText).join(", "))}`);
-  if (refused) marks.push(`refused on ${minuteOf(refused.at)}: ${escapeText(refused.error)}`);
+  if (refused) marks.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
   else if (last?.outcome === "stopped") marks.push("the last run was stopped");
   else if (last?.error && last.outcome !== "verified") {
     const ended = last.outcome === "failed" ? "failed" : `was ${last.outcome}`;
@@ -179,12 +179,12 @@ function table({ resources, checked_at }: Health, style: Style, width: number | 
     const { last_success_at: at, resource, rows, stale } = one;
     const numbers = [rows, hasRemoved ? one.removed : []].flat().map(formatCount);
     const age = at && formatAge(Date.parse(checked_at) - Date.parse(at)) + (stale ? " !" : "");
-    return [resource, ...numbers, coveredText(one, checked_at), at ? minuteOf(at) : "never", age];
+    return [resource, ...numbers, coveredText(one, checked_at), at ? formatMinute(at) : "never", age];
   });
   const counts = hasRemoved ? ["rows", "removed"] : ["rows"];
   const spare = ["last success", "removed", "read completely"];
   const titles = ["resource", ...counts, "read completely", "last success", "age"];
-  return renderTable(titles, rows, { width, style, alignRight: counts, spare });
+  return renderTable(titles, rows, { width, style, rightAligned: counts, optionalColumns: spare });
 }
 
 function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
@@ -192,7 +192,7 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return last_success_at === null ? "not yet" : "whole";
   const until = day(last.to) === day(now) ? "" : ` to ${day(last.to)}`;
-  const but = gaps.length === 0 ? "" : `, ${counted(gaps.length, "gap")}`;
+  const but = gaps.length === 0 ? "" : `, ${pluralize(gaps.length, "gap")}`;
   return `from ${first.from === null ? "the start" : day(first.from)}${until}${but}`;
 }
 
@@ -201,6 +201,6 @@ function oldestLines({ resources, checked_at }: Health): string[] {
   return resources.flatMap(({ resource, oldest_read_at: at }) => {
     const ageMs = at === null ? 0 : Date.parse(checked_at) - Date.parse(at);
     const days = Math.floor(ageMs / dayMs);
-    return days < 2 ? [] : [`${resource}: oldest check ${counted(days, "day")} ago`];
+    return days < 2 ? [] : [`${resource}: oldest check ${pluralize(days, "day")} ago`];
   });
 }

@@ -21,7 +21,7 @@ import { planResource } from "../sync/run.js";
 import { defaultOptions, type PlanStep, type SyncOptions, type SyncSession } from "../sync/session.js";
 import { type Skipped, smallFirst, syncResources } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
-import { counted } from "../util/text.js";
+import { pluralize } from "../util/text.js";
 import { parseWindow } from "../util/times.js";
 
 /**
@@ -49,13 +49,13 @@ export async function printPlan(
   // A minute's worth of requests goes at once.
   const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
   if (json) return printJson(deps.stdout, { profile, resources, skipped, requests, minutes });
-  const requestsOf = (step: PlanStep) => counted(step.requests, "request") + (step.open ? " or more" : "");
+  const requestsOf = (step: PlanStep) => pluralize(step.requests, "request") + (step.open ? " or more" : "");
   const lines = resources.flatMap(({ resource, steps }) =>
     steps.map((step) => `${resource}: ${step.what} (${requestsOf(step)})`),
   );
   for (const { resource, why } of skipped) lines.push(`${resource}: skipped: ${why}`);
-  const time = minutes ? `, about ${counted(minutes, "minute")} at the rate limit` : "";
-  lines.push(`At least ${counted(requests, "request")} in all${time}. Nothing was written.`);
+  const time = minutes ? `, about ${pluralize(minutes, "minute")} at the rate limit` : "";
+  lines.push(`At least ${pluralize(requests, "request")} in all${time}. Nothing was written.`);
   deps.stdout.write(`${lines.join("\n")}\n`);
 }
 

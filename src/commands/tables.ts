@@ -9,7 +9,7 @@ import { listFacts, readFacts, type TableFacts } from "../query/readable-tables.
 import { printJson } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { wrap } from "../util/terminal-text.js";
-import { counted, formatCount } from "../util/text.js";
+import { formatCount, pluralize } from "../util/text.js";
 
 type TablesFlags = GlobalOptions & { all?: boolean; delta?: string };
 
@@ -60,7 +60,7 @@ function listText(all: readonly TableFacts[], { width, style }: Reading): string
 }
 
 function tableText({ name, about, rows, columns, example }: TableFacts, { width, style }: Reading): string {
-  const count = rows === null ? "not synced yet" : counted(rows, "row", formatCount);
+  const count = rows === null ? "not synced yet" : pluralize(rows, "row", formatCount);
   const titles = ["column", "type", ...(rows === null ? [] : ["with a value"]), "about"];
   const cells = columns.map((column) => [
     column.name,

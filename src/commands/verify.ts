@@ -14,8 +14,8 @@ import { forEachResource } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { escapeText } from "../util/terminal-text.js";
-import { counted, formatCount } from "../util/text.js";
-import { minuteOf } from "../util/times.js";
+import { formatCount, pluralize } from "../util/text.js";
+import { formatMinute } from "../util/times.js";
 import type { Evidence } from "../verify/evidence.js";
 import type { MonthResult } from "../verify/finding.js";
 import { type FullVerdict, verifyResource } from "../verify/verify-resource.js";
@@ -25,7 +25,7 @@ export function verdictText(verdict: FullVerdict): string {
   const { api_total: api, mirror_total: here, mended, months, resource, tables } = verdict;
   const isCounted = api !== null && here !== null;
   const totals = isCounted ? `, ${formatCount(api)} in the API and ${formatCount(here)} here` : "";
-  const lines = [`${resource}: ${verdict.state}${totals} (${counted(verdict.requests, "request")})`];
+  const lines = [`${resource}: ${verdict.state}${totals} (${pluralize(verdict.requests, "request")})`];
   if (mended) {
     const { rows_changed, rows_new, rows_removed, run_id } = mended;
     const rows = `${rows_new} new, ${rows_changed} changed, ${rows_removed} removed`;
@@ -33,7 +33,7 @@ export function verdictText(verdict: FullVerdict): string {
   }
   for (const { first, month, state, why, read_at } of spansOf(months)) {
     const span = first === month ? first : `${first} to ${month}`;
-    const read = read_at ? `; read since ${minuteOf(read_at)}` : "";
+    const read = read_at ? `; read since ${formatMinute(read_at)}` : "";
     lines.push(`  ${span}: ${state}: ${escapeText(why)}${read}`);
   }
   if (verdict.future) lines.push(`  not due yet: ${futureText(verdict.future)}`);
@@ -45,7 +45,7 @@ export function verdictText(verdict: FullVerdict): string {
 /** Returns claims as a table, each with the two lines that print its numbers. */
 export function evidenceText(claims: readonly Evidence[]): string {
   const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
-  const minute = (at: string | null) => at && minuteOf(at);
+  const minute = (at: string | null) => at && formatMinute(at);
   const rows = claims.map(({ agrees, api, asked_at, check, from, mirror, note, to }) => {
     let verdict = agrees ? "agrees" : "differs";
     if (agrees === null) verdict = "unproven";

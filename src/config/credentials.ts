@@ -1,10 +1,10 @@
 import { existsSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { ConfigurationError } from "../errors.js";
-import { codeOf } from "../util/failures.js";
-import { isThere, readText } from "../util/files.js";
-import { shortened } from "../util/redact-keys.js";
-import { shellWord } from "../util/text.js";
+import { pathExists, readTextFile } from "../util/files.js";
+import { abbreviate } from "../util/redact-keys.js";
+import { errorCode } from "../util/system-errors.js";
+import { quoteShellWord } from "../util/text.js";
 import { isLoopback } from "../util/urls.js";
 import { expandPath, type PathDeps } from "./folders.js";
 import type { Settings } from "./settings.js";
@@ -84,19 +84,19 @@ export function readKeyFile(named: string, deps: PathDeps): string {
   const isPath = /[\\/]/.test(named) && existsSync(dirname(path));
   const fault = keyFileFault(path);
   if (fault !== null)
-    throw new ConfigurationError(`The key file ${fault}: ${isPath ? path : shortened(named)}`, {
+    throw new ConfigurationError(`The key file ${fault}: ${isPath ? path : abbreviate(named)}`, {
       hint: "`--key-file` names a file that holds the key; the key itself is never an argument",
     });
   checkPrivate(path, deps);
-  return checkKey(readText(path), `the file ${path}`);
+  return checkKey(readTextFile(path), `the file ${path}`);
 }
 
 /** Returns why there is no file at a path, without the path, which may be a key; null if there is one. */
 function keyFileFault(path: string): string | null {
   try {
-    return isThere(path) ? null : "does not exist";
+    return pathExists(path) ? null : "does not exist";
   } catch (error) {
-    return codeOf(error) === "EACCES" ? "cannot be read, permission denied" : "does not exist";
+    return errorCode(error) === "EACCES" ? "cannot be read, permission denied" : "does not exist";
   }
 }
 
@@ -110,7 +110,7 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
   const isInvented = (stat.mode & 0o100) !== 0;
   const otherFolder = `; if that changes nothing, its file system has no permissions: ${noPermissionsHint}`;
   throw new ConfigurationError(`Other users of this machine may read the key in ${path}`, {
-    hint: `run \`chmod 600 ${shellWord(path)}\`${isInvented ? otherFolder : ""}`,
+    hint: `run \`chmod 600 ${quoteShellWord(path)}\`${isInvented ? otherFolder : ""}`,
   });
 }
 

@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import type { Deps, Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
-import { isThere } from "../util/files.js";
-import { nearest } from "../util/suggestions.js";
-import { shellWord } from "../util/text.js";
+import { pathExists } from "../util/files.js";
+import { closestName } from "../util/suggestions.js";
+import { quoteShellWord } from "../util/text.js";
 import { parseRateLimit } from "../util/urls.js";
 import { checkBaseUrl, checkKey, readKeyFile } from "./credentials.js";
 import { configPath, platformFolder } from "./folders.js";
@@ -132,16 +132,16 @@ function originOf(url = ""): string | undefined {
 /** Returns the mirror's path. @throws ConfigurationError if it is named in a folder that does not exist */
 function findMirror(name: string, named: string | undefined, deps: Deps): string {
   const path = mirrorPath(name, named, deps);
-  if (named === undefined || isThere(dirname(path))) return path;
+  if (named === undefined || pathExists(dirname(path))) return path;
   throw new ConfigurationError(`The mirror's folder does not exist: ${dirname(path)}`, {
-    hint: `check the path, or run \`mkdir -p ${shellWord(dirname(path))}\``,
+    hint: `check the path, or run \`mkdir -p ${quoteShellWord(dirname(path))}\``,
   });
 }
 
 /** @throws UsageError for a profile whose name is near a stored one: it would begin a second mirror */
 function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
-  const near = stored.has(name) ? undefined : nearest(name, stored.keys());
-  if (near === undefined || isThere(mirrorPath(name, undefined, deps))) return;
+  const near = stored.has(name) ? undefined : closestName(name, stored.keys());
+  if (near === undefined || pathExists(mirrorPath(name, undefined, deps))) return;
   throw new UsageError(`Unknown profile: \`${name}\`.`, {
     hint: `did you mean \`${near}\`? A new brand begins with \`brandapi login --profile ${name}\``,
   });

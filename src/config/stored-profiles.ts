@@ -4,10 +4,9 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-import { isObject } from "../resources/resource.js";
-import { isThere, makeFolder, readText, resolveLinks } from "../util/files.js";
-import { parseJson } from "../util/json-value.js";
-import { beginPart, endPart } from "../util/temp-files.js";
+import { createFolder, pathExists, readTextFile, resolveLinks } from "../util/files.js";
+import { isObject, parseJson } from "../util/json-value.js";
+import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { checkPrivate, isReadableByOthers, noPermissionsHint } from "./credentials.js";
 import { configPath, expandPath, type PathDeps, platformFolder } from "./folders.js";
 
@@ -45,7 +44,7 @@ function containsKey(profiles: Profiles): boolean {
 /** Returns the whole config file, and its profiles, whoever may read it. @throws ConfigurationError if it is garbled */
 export function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
   const path = configPath(deps);
-  const root = isThere(path) ? parseJson<unknown>(readText(path)) : { profiles: {} };
+  const root = pathExists(path) ? parseJson<unknown>(readTextFile(path)) : { profiles: {} };
   const stored: unknown = isObject(root) ? root.profiles : undefined;
   const entries: [string, unknown][] | undefined = isObject(stored) ? Object.entries(stored) : undefined;
   if (isObject(root) && entries?.every(isNamedProfile)) return { root, profiles: new Map(entries) };
@@ -61,18 +60,18 @@ export function readConfigFile(deps: PathDeps): { root: object; profiles: Profil
 export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<void> {
   const root = { ...readConfigFile(deps).root, profiles: Object.fromEntries(profiles) };
   const target = await resolveLinks(configPath(deps));
-  makeFolder(dirname(target), 0o700);
-  const part = await beginPart(target, deps.random);
+  createFolder(dirname(target), 0o700);
+  const part = await reserveTempFile(target, deps.random);
   await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
   if (containsKey(profiles) && isReadableByOthers(await stat(part), deps)) {
     await rm(part, { force: true });
-    endPart(part);
+    releaseTempFile(part);
     throw new ConfigurationError(`Nothing was stored, because other users could read the key: ${target}`, {
       hint: `the file system there has no permissions; ${noPermissionsHint}`,
     });
   }
   await rename(part, target);
-  endPart(part);
+  releaseTempFile(part);
 }
 
 /** Returns the brands that are set up on this machine: the profiles with a stored key, in the order of the file. */

@@ -4,10 +4,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { Context } from "../cli/context.js";
 import type { Deps } from "../deps.js";
 import { Incomplete, UsageError } from "../errors.js";
-import type { JsonObject } from "../resources/resource.js";
 import type { Brand, Order } from "../sandbox/brand.js";
 import { createBrandEvents } from "../sandbox/events.js";
-import { dayOf } from "../util/ranges.js";
+import type { JsonObject } from "../util/json-value.js";
+import { utcDay } from "../util/ranges.js";
 import { renderTable } from "../util/terminal-table.js";
 import { dayMs, formatInstant } from "../util/times.js";
 import type { Evidence } from "../verify/evidence.js";
@@ -108,7 +108,7 @@ export async function runChallenge(options: DemoOptions, { deps, brandapi }: Con
         missed.includes(one) ? "not yet" : "found",
         evidenceOf(one, claims),
       ]);
-      say(`\nThe night of ${dayOf(time)}:\n`);
+      say(`\nThe night of ${utcDay(time)}:\n`);
       say(renderTable(["change", "script", "brandapi", "evidence"], rows));
       open = missed;
       claims = await readClaims();

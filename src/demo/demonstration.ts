@@ -8,7 +8,7 @@ import { createSandboxApi } from "../sandbox/api.js";
 import { type BrandOptions, createBrand } from "../sandbox/data/brand-data.js";
 import { serveSandbox } from "../sandbox/server.js";
 import { mirrorFiles } from "../store/mirror-files.js";
-import { makeFolder } from "../util/files.js";
+import { createFolder } from "../util/files.js";
 
 export interface DemoOptions extends GlobalOptions {
   out?: string;
@@ -32,7 +32,7 @@ export async function demonstrate(out: string, options: BrandOptions, deps: Deps
     throw new UsageError(`This folder has files the demo did not write: ${out}.`, {
       hint: "choose another with `--out`",
     });
-  makeFolder(folder);
+  createFolder(folder);
   for (const file of mirrorFiles(db)) rmSync(file, { force: true });
   writeFileSync(mark, "");
   const brand = createBrand(options);

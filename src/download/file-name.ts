@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { readTimestamp, utcText } from "../util/timestamp.js";
-import type { LibraryFile } from "./catalogue.js";
+import { formatUtc, readTimestamp } from "../util/timestamp.js";
+import type { LibraryFile } from "./library-files.js";
 
 /** The parts of a file's name. */
 export type Nameable = Omit<LibraryFile, "size" | "sinceAt">;
@@ -44,7 +44,7 @@ function assemble(file: Nameable, id: string): string {
 /** Returns the UTC day on which the file was added. */
 function dayOf(createdAt: string | null): string {
   const timestamp = readTimestamp(createdAt ?? "");
-  return timestamp ? utcText(timestamp).slice(0, 10) : "undated";
+  return timestamp ? formatUtc(timestamp).slice(0, 10) : "undated";
 }
 
 /** Separators and what Windows reserves, with the look-alikes that some code page turns into them. */

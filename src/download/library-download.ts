@@ -1,20 +1,20 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Mirror } from "../store/database.js";
-import { codeOf, reasonOf } from "../util/failures.js";
-import { makeFolder } from "../util/files.js";
+import { createFolder } from "../util/files.js";
 import type { Task } from "../util/reporter.js";
+import { errorCode, errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
-import { type DownloadLog, downloadKey, type LibraryFile, openDownloadLog } from "./catalogue.js";
 import { fileName, foldName } from "./file-name.js";
-import { type FileAccess, fetchFile } from "./transfer.js";
+import { type DownloadLog, downloadKey, type LibraryFile, openDownloadLog } from "./library-files.js";
+import { type FetchOptions, fetchFile } from "./transfer.js";
 
 /**
  * Thrown if one file cannot be fetched and the others still can. The message follows the file's name, and never holds a
  * URL. `again`: another try may succeed; `restart`: only from the first byte; `host`: the file host cannot be reached or
  * keeps failing, which the next file may meet too.
  */
-export class FileFailed extends Error {
+export class DownloadFailure extends Error {
   constructor(
     message: string,
     readonly kind: "final" | "again" | "restart" | "host" = "final",
@@ -25,7 +25,7 @@ export class FileFailed extends Error {
   }
 }
 
-export interface DownloadAccess extends FileAccess {
+export interface DownloadOptions extends FetchOptions {
   mirror: Mirror;
   task: Pick<Task, "update" | "waiting">;
   /** The output folder. */
@@ -73,12 +73,12 @@ const mostHostFailures = 4;
  */
 export async function downloadFiles(
   files: readonly LibraryFile[],
-  access: DownloadAccess,
+  access: DownloadOptions,
   limit: number,
   onFile: (result: FileResult) => void,
 ): Promise<DownloadSummary> {
   const { task } = access;
-  makeFolder(access.folder);
+  createFolder(access.folder);
   const folder = realpathSync(access.folder);
   const log = openDownloadLog(access.mirror);
   const wanted = files.filter((file) => !isComplete(file, folder, log));
@@ -169,8 +169,8 @@ const ofOneFile = [
 ];
 
 /** Returns an error as one file's failure; undefined if it concerns every file. */
-function failureOf(error: unknown): FileFailed | undefined {
-  if (error instanceof FileFailed) return error;
-  if (!(error instanceof Error) || !ofOneFile.includes(codeOf(error))) return undefined;
-  return new FileFailed(`cannot write it: ${reasonOf(error)}`);
+function failureOf(error: unknown): DownloadFailure | undefined {
+  if (error instanceof DownloadFailure) return error;
+  if (!(error instanceof Error) || !ofOneFile.includes(errorCode(error))) return undefined;
+  return new DownloadFailure(`cannot write it: ${errorReason(error)}`);
 }

@@ -1,13 +1,13 @@
-import { type ApiClient, addressPart } from "../api/client.js";
-import { faultOf } from "../api/faults.js";
-import type { Clock, Deps, Fetch, Reply } from "../deps.js";
+import { type ApiClient, encodePathSegment } from "../api/client.js";
+import { classifyError } from "../api/request-failure.js";
+import type { Clock, Deps, Fetch, HttpResponse } from "../deps.js";
 import { NotFound, RequestRefused } from "../errors.js";
-import type { Json } from "../resources/resource.js";
 import { unlessAborted } from "../util/abort.js";
+import type { Json } from "../util/json-value.js";
 import type { Task } from "../util/reporter.js";
 import { isLoopback } from "../util/urls.js";
-import type { LibraryFile } from "./catalogue.js";
-import { FileFailed } from "./library-download.js";
+import { DownloadFailure } from "./library-download.js";
+import type { LibraryFile } from "./library-files.js";
 import { type FileVersion, PartialFile } from "./partial-file.js";
 
 /** Signed URLs have some thousand letters; no server takes more than this. */
@@ -19,7 +19,7 @@ const longestUrl = 16_384;
  * "8. GET /content/{source}/{item_id}/download".
  */
 export function downloadPath(item: { source: string; id: string }): string | null {
-  const [source, id] = [addressPart(item.source), addressPart(item.id)];
+  const [source, id] = [encodePathSegment(item.source), encodePathSegment(item.id)];
   return source === null || id === null ? null : `/content/${source}/${id}/download`;
 }
 
@@ -38,7 +38,7 @@ export function readFileUrl(text: unknown, baseUrl: string): URL | { refused: st
   return isLocal ? url : { refused: "its download URL is not https" };
 }
 
-export interface FileHost {
+export interface TransferOptions {
   fetch: Fetch;
   signal: AbortSignal;
   later?: Deps["later"] | undefined;
@@ -62,7 +62,7 @@ export async function transfer(
   url: URL,
   part: PartialFile,
   size: number | null,
-  host: FileHost,
+  host: TransferOptions,
 ): Promise<void> {
   const limit = new AbortController();
   let endLimit = startLimit(size ?? mostBytes);
@@ -91,7 +91,7 @@ export async function transfer(
     }
     if (expected === null || part.length === expected) return;
     if (stated === null) throw wrongSize(part.length, expected);
-    throw new FileFailed("the file host sent only a part of it", "again");
+    throw new DownloadFailure("the file host sent only a part of it", "again");
   } finally {
     endLimit?.();
     // Frees the connection if the body was not read to its end.
@@ -105,16 +105,16 @@ export async function transfer(
 
   /** Throws a network failure without its cause, which could quote the URL. */
   function explain(error: unknown): never {
-    if (error instanceof FileFailed) throw error;
+    if (error instanceof DownloadFailure) throw error;
     host.signal.throwIfAborted();
-    if (limit.signal.aborted) throw new FileFailed("the file host took too long", "host");
-    const fault = faultOf(error, "the file host");
-    throw new FileFailed(fault?.reason ?? "the connection to the file host broke off", "host");
+    if (limit.signal.aborted) throw new DownloadFailure("the file host took too long", "host");
+    const fault = classifyError(error, "the file host");
+    throw new DownloadFailure(fault?.reason ?? "the connection to the file host broke off", "host");
   }
 }
 
 /** Requests a file, or the rest of it, and follows up to three redirects. @throws FileFailed for other redirects */
-async function request(url: URL, part: PartialFile, host: FileHost): Promise<Reply> {
+async function request(url: URL, part: PartialFile, host: TransferOptions): Promise<HttpResponse> {
   const headers: Record<string, string> = { "user-agent": host.userAgent, "accept-encoding": "identity" };
   if (part.length > 0 && part.version) {
     headers.range = `bytes=${part.length}-`;
@@ -129,24 +129,24 @@ async function request(url: URL, part: PartialFile, host: FileHost): Promise<Rep
     // Frees the connection: the body of a redirect is not read.
     end.abort();
     if (redirects === mostRedirects)
-      throw new FileFailed(`the file host redirects it more than ${mostRedirects} times`);
+      throw new DownloadFailure(`the file host redirects it more than ${mostRedirects} times`);
     target = redirectTarget(reply, target, host.baseUrl);
   }
 }
 
-function redirectTarget({ status, headers }: Reply, from: URL, baseUrl: string): URL {
+function redirectTarget({ status, headers }: HttpResponse, from: URL, baseUrl: string): URL {
   const location = headers.get("location") ?? "";
   const isUrl = location !== "" && URL.canParse(location, from.href);
   const target = isUrl
     ? readFileUrl(new URL(location, from).href, baseUrl)
     : { refused: "no address is given" };
   if ("refused" in target)
-    throw new FileFailed(`the file host redirects it (${status}), which is refused: ${target.refused}`);
+    throw new DownloadFailure(`the file host redirects it (${status}), which is refused: ${target.refused}`);
   return target;
 }
 
 /** True if a response brings the rest of the version that the partial file belongs to. @throws FileFailed if it is a part of another */
-function isRest({ status, headers }: Reply, { length, version }: PartialFile): boolean {
+function isRest({ status, headers }: HttpResponse, { length, version }: PartialFile): boolean {
   if (status !== 206 && status !== 416) return false;
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get("content-range")?.trim() ?? "");
   const isSame =
@@ -157,21 +157,21 @@ function isRest({ status, headers }: Reply, { length, version }: PartialFile): b
     (range?.[2] === "*" || Number(range?.[2]) === version.length) &&
     headers.get("content-encoding") === null;
   if (isSame && length > 0) return true;
-  throw new FileFailed("the file host cannot continue it", "restart");
+  throw new DownloadFailure("the file host cannot continue it", "restart");
 }
 
-function refuseOtherThan200({ status, headers }: Reply): void {
+function refuseOtherThan200({ status, headers }: HttpResponse): void {
   if (status === 200) return;
   if (status === 401 || status === 403 || status === 410)
-    throw new FileFailed(`the file host refuses the download URL (${status})`, "again");
-  if (status === 404) throw new FileFailed("the file host does not have it (404)");
+    throw new DownloadFailure(`the file host refuses the download URL (${status})`, "again");
+  if (status === 404) throw new DownloadFailure("the file host does not have it (404)");
   const isPassing = status === 408 || status === 429 || status >= 500;
   const retryAfterMs = Number(headers.get("retry-after") ?? 0) * 1_000 || undefined;
-  throw new FileFailed(`the file host answered ${status}`, isPassing ? "host" : "final", retryAfterMs);
+  throw new DownloadFailure(`the file host answered ${status}`, isPassing ? "host" : "final", retryAfterMs);
 }
 
 /** Returns the length of the file in bytes, as its host states it; null if it does not, or the body is compressed. */
-function statedLength({ headers }: Reply): number | null {
+function statedLength({ headers }: HttpResponse): number | null {
   const length = headers.get("content-length")?.trim() ?? "";
   return /^\d{1,15}$/.test(length) && headers.get("content-encoding") === null ? Number(length) : null;
 }
@@ -180,7 +180,7 @@ function statedLength({ headers }: Reply): number | null {
  * Returns the version of a complete response: its strong validator (RFC 9110, 8.8) and its length. Undefined if it has none:
  * such a file cannot be resumed.
  */
-function versionOf(reply: Reply): FileVersion | undefined {
+function versionOf(reply: HttpResponse): FileVersion | undefined {
   const length = statedLength(reply);
   if (length === null) return undefined;
   const tag = reply.headers.get("etag")?.trim();
@@ -191,15 +191,15 @@ function versionOf(reply: Reply): FileVersion | undefined {
   return age >= 60_000 ? { header: "last-modified", validator: modified, length } : undefined;
 }
 
-function wrongSize(found: number, expected: number): FileFailed {
-  return new FileFailed(`the file host sends ${found} bytes instead of ${expected}`, "restart");
+function wrongSize(found: number, expected: number): DownloadFailure {
+  return new DownloadFailure(`the file host sends ${found} bytes instead of ${expected}`, "restart");
 }
 
-function tooLarge(): FileFailed {
-  return new FileFailed(`it is longer than ${mostBytes} bytes`);
+function tooLarge(): DownloadFailure {
+  return new DownloadFailure(`it is longer than ${mostBytes} bytes`);
 }
 
-export interface FileAccess extends FileHost {
+export interface FetchOptions extends TransferOptions {
   clock: Clock;
   api: Pick<ApiClient, "get">;
   /** A number in [0, 1). */
@@ -223,7 +223,7 @@ const waitMs = [1_000, 5_000];
  * still the same version. Nothing has its name before it is complete.
  * @throws FileFailed if this file cannot be fetched; the errors of the file system, the API and the signal
  */
-export async function fetchFile(file: LibraryFile, path: string, access: FileAccess): Promise<FetchedFile> {
+export async function fetchFile(file: LibraryFile, path: string, access: FetchOptions): Promise<FetchedFile> {
   const part = await PartialFile.open(path);
   let isComplete = part.length > 0 && part.length === part.version?.length && part.length === file.size;
   // All bytes of a size that the library no longer states.
@@ -231,11 +231,11 @@ export async function fetchFile(file: LibraryFile, path: string, access: FileAcc
   try {
     for (let tries = 1; !isComplete; tries += 1) {
       try {
-        const url = await sign(file, access);
+        const url = await requestFileUrl(file, access);
         await transfer(url, part, file.size, access);
         isComplete = true;
       } catch (error) {
-        if (!(error instanceof FileFailed)) throw error;
+        if (!(error instanceof DownloadFailure)) throw error;
         if (error.kind === "restart" || !part.version) await part.restart(undefined);
         if (error.kind === "final" || tries === mostTries) throw error;
         const ownMs = (waitMs[tries - 1] ?? 0) * (0.5 + access.random());
@@ -252,18 +252,18 @@ export async function fetchFile(file: LibraryFile, path: string, access: FileAcc
 }
 
 /** Asks for a download URL: API document, "8. GET /content/{source}/{item_id}/download". It is never kept. */
-async function sign(file: LibraryFile, { api, baseUrl }: FileAccess): Promise<URL> {
+async function requestFileUrl(file: LibraryFile, { api, baseUrl }: FetchOptions): Promise<URL> {
   const path = downloadPath(file);
-  if (path === null) throw new FileFailed("no address can hold its id");
+  if (path === null) throw new DownloadFailure("no address can hold its id");
   const data = await api
     .get(path, {}, "content:read")
     .then((answer): Json => answer.data)
     .catch((error: unknown) => {
       if (!(error instanceof NotFound || error instanceof RequestRefused)) throw error;
-      throw new FileFailed(`the API has no download URL for it (${error.status})`);
+      throw new DownloadFailure(`the API has no download URL for it (${error.status})`);
     });
   const text = typeof data === "object" && data !== null && "url" in data ? data.url : null;
   const url = readFileUrl(text, baseUrl);
-  if ("refused" in url) throw new FileFailed(url.refused);
+  if ("refused" in url) throw new DownloadFailure(url.refused);
   return url;
 }

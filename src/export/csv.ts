@@ -1,8 +1,8 @@
 import { type Options, stringify } from "csv-stringify/sync";
 import type { ReadableColumn } from "../query/readable-tables.js";
 import { cellTerminator, type RowValue, rowTerminator } from "../query/select.js";
-import { counted } from "../util/text.js";
-import { readTimestamp, utcText } from "../util/timestamp.js";
+import { pluralize } from "../util/text.js";
+import { formatUtc, readTimestamp } from "../util/timestamp.js";
 import type { Chunk, RowSources, WriteOptions } from "./format.js";
 import { isTimestampText } from "./xlsx.js";
 
@@ -133,7 +133,7 @@ export function* write([source]: RowSources, options: WriteOptions): Iterable<Ch
       yield { data: stringify(cells, csv), rows: rows.length };
     }
   }
-  const found = `${counted(formulas, "cell")} would run as a formula in a spreadsheet`;
+  const found = `${pluralize(formulas, "cell")} would run as a formula in a spreadsheet`;
   if (formulas > 0 && !excel) warn(`${found}: kept exact; for a spreadsheet add \`--excel\``);
 }
 
@@ -141,7 +141,7 @@ export function* write([source]: RowSources, options: WriteOptions): Iterable<Ch
 function spreadsheetTime(text: string, type: ReadableColumn["type"] | undefined): string | undefined {
   if (type !== "timestamp" && !(type === "any" && isTimestampText(text))) return undefined;
   const read = readTimestamp(text);
-  return read && utcText(read).slice(0, 19);
+  return read && formatUtc(read).slice(0, 19);
 }
 
 /** True if a column can hold a formula. */

@@ -4,9 +4,9 @@ import { basename, dirname, join } from "node:path";
 import { type Deps, readVersion } from "../deps.js";
 import { ConfigurationError, MirrorBusy } from "../errors.js";
 import type { MonthlyRows } from "../query/monthly-rows.js";
-import { codeOf } from "../util/failures.js";
-import { isThere, makeFolder } from "../util/files.js";
+import { createFolder, pathExists } from "../util/files.js";
 import { parseJson } from "../util/json-value.js";
+import { errorCode } from "../util/system-errors.js";
 import { findTypes, readDigest, writeParquetFile } from "./parquet.js";
 import { linkExclusive, openFileSink, syncFolder, writeAll } from "./sinks.js";
 
@@ -25,7 +25,7 @@ export type DeltaLog = ReturnType<typeof readDeltaLog>;
 /** Reads a table's log. @throws ConfigurationError if something else has written it, or it needs a newer protocol */
 export function readDeltaLog(folder: string) {
   const path = join(folder, "_delta_log");
-  const names = isThere(path) ? readdirSync(path).filter((name) => /^\d{20}\.json$/.test(name)) : [];
+  const names = pathExists(path) ? readdirSync(path).filter((name) => /^\d{20}\.json$/.test(name)) : [];
   const lines = names.sort().flatMap((name) => readFileSync(join(path, name), "utf8").trim().split("\n"));
   const actions = lines.flatMap((line) => parseJson<Action>(line) ?? []);
   rejectTable(actions.length < lines.length, folder, "has a damaged version");
@@ -58,7 +58,7 @@ export async function commitVersion(log: DeltaLog, actions: readonly object[], d
   const lines = actions.map((action) => ({ data: `${JSON.stringify(action)}\n`, rows: 0 }));
   const link = (from: string, to: string) => linkExclusive(from, to, deps.clock.now());
   await writeAll(lines, await openFileSink(path, deps, link)).catch((cause: Error) => {
-    if (!existsSync(path) && codeOf(cause.cause) !== "EEXIST") throw cause;
+    if (!existsSync(path) && errorCode(cause.cause) !== "EEXIST") throw cause;
     throw new MirrorBusy(`Another export was faster: ${path}`, { hint: "run the same command again", cause });
   });
 }
@@ -122,7 +122,7 @@ export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps:
     ...(old ? [] : [{ protocol: { minReaderVersion: 1, minWriterVersion: 2 } }]),
     ...(isNewSchema ? [{ metaData: { ...table, ...schema, configuration: {} } }] : []),
   ];
-  makeFolder(join(folder, "_delta_log"));
+  createFolder(join(folder, "_delta_log"));
   const adds: { add: { path: string; [member: string]: unknown } }[] = [];
   try {
     for (const month of differing) {
@@ -131,7 +131,7 @@ export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps:
       if (gone) actions.push({ remove: { path: gone, deletionTimestamp: at, dataChange: true } });
       if (!digest) continue;
       const path = join(month && `month=${month}`, `part-${randomUUID()}.parquet`);
-      makeFolder(dirname(join(folder, path)));
+      createFolder(dirname(join(folder, path)));
       const chunks = writeParquetFile(source, types, source.rows(month), digest);
       const sink = await openFileSink(join(folder, path), deps);
       const { bytes: size, rows: numRecords } = await writeAll(chunks, sink);

@@ -3,10 +3,10 @@ import { ConfigurationError, UsageError } from "../errors.js";
 import type { ChangedRow, ChangedRows } from "../query/change-list.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
 import type { RowSource, RowValue } from "../query/select.js";
-import { codeOf, reasonOf } from "../util/failures.js";
-import { readText } from "../util/files.js";
+import { readTextFile } from "../util/files.js";
 import { parseJson } from "../util/json-value.js";
-import { counted, shellWord } from "../util/text.js";
+import { errorCode, errorReason } from "../util/system-errors.js";
+import { pluralize, quoteShellWord } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { daysSince1970, readTimestamp } from "../util/timestamp.js";
 import type { Bookmarks, Chunk, RowSources, WriteOptions } from "./format.js";
@@ -28,15 +28,15 @@ export function readSingerState(path: string): Bookmarks {
 
 function readState(path: string): string {
   try {
-    const text = readText(path);
+    const text = readTextFile(path);
     if (text.trim() !== "") return text;
   } catch (cause) {
-    if (codeOf(cause) === "ENOENT")
+    if (errorCode(cause) === "ENOENT")
       throw new ConfigurationError(`The state file does not exist: ${path}`, {
         hint: startHint(path),
         cause,
       });
-    throw new ConfigurationError(`The state file cannot be read, ${reasonOf(cause)}: ${path}`, {
+    throw new ConfigurationError(`The state file cannot be read, ${errorReason(cause)}: ${path}`, {
       hint: "name the file that holds the last line of the target's output",
       cause,
     });
@@ -45,7 +45,7 @@ function readState(path: string): string {
 }
 
 const startHint = (path: string) =>
-  `to send everything, start with an empty state: echo '{}' > ${shellWord(path)}`;
+  `to send everything, start with an empty state: echo '{}' > ${quoteShellWord(path)}`;
 
 function invalidState(path: string): ConfigurationError {
   return new ConfigurationError(`The file is no state of \`brandapi export --singer\`: ${path}`, {
@@ -169,7 +169,7 @@ function* recordLines(
   }
   if (unfit > 0)
     options.warn(
-      `${counted(unfit, "value")} of \`${source.name}\` of another kind than its column: sent as null`,
+      `${pluralize(unfit, "value")} of \`${source.name}\` of another kind than its column: sent as null`,
     );
 }
 

@@ -4,10 +4,10 @@ import { type FileHandle, link, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Deps, Output } from "../deps.js";
 import { BrandapiError, ConfigurationError } from "../errors.js";
-import { codeOf, reasonOf } from "../util/failures.js";
 import { resolveLinks } from "../util/files.js";
-import { beginPart, endPart } from "../util/temp-files.js";
-import { shellWord } from "../util/text.js";
+import { errorCode, errorReason } from "../util/system-errors.js";
+import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
+import { quoteShellWord } from "../util/text.js";
 import type { Chunk } from "./format.js";
 
 export interface Sink {
@@ -92,7 +92,7 @@ export async function openFileSink(
   put: (from: string, to: string) => Promise<void> = rename,
 ): Promise<Sink> {
   const failed = (cause: unknown): never => {
-    throw codeOf(cause) === "EPIPE" ? new OutputClosed() : explainWriteError(path, cause);
+    throw errorCode(cause) === "EPIPE" ? new OutputClosed() : explainWriteError(path, cause);
   };
   // `/dev/fd/63`, which is what `>(…)` is in a shell, links to a pipe without a path.
   const old = existsSync(path) ? statSync(path) : undefined;
@@ -110,7 +110,7 @@ export async function openFileSink(
     async finish() {
       await pending;
       await deps.withSignals("clean", async () => {
-        const part = await beginPart(target, deps.random);
+        const part = await reserveTempFile(target, deps.random);
         const file = await open(part, "wx").catch(failed);
         try {
           if (old) await file.chmod(old.mode & 0o777).catch(() => {});
@@ -122,7 +122,7 @@ export async function openFileSink(
         } finally {
           await file.close().catch(() => {});
           await rm(part, { force: true }).catch(() => {});
-          endPart(part);
+          releaseTempFile(part);
         }
       });
       await spool.close();
@@ -146,8 +146,8 @@ function createDeviceSink(file: FileHandle, failed: (cause: unknown) => never): 
 
 /** Opens a temporary file next to the target and removes its name: the system frees it however the process ends. */
 async function openUnnamedFile(target: string, random: () => number): Promise<FileHandle> {
-  const part = await beginPart(target, random);
-  const file = await open(part, "wx+").finally(() => endPart(part));
+  const part = await reserveTempFile(target, random);
+  const file = await open(part, "wx+").finally(() => releaseTempFile(part));
   await rm(part);
   return file;
 }
@@ -167,11 +167,11 @@ async function copyAll(from: FileHandle, to: FileHandle, signal: AbortSignal): P
 
 function explainWriteError(path: string, cause: unknown): BrandapiError {
   if (cause instanceof BrandapiError) return cause;
-  const isMissing = codeOf(cause) === "ENOENT";
+  const isMissing = errorCode(cause) === "ENOENT";
   const folder = dirname(path);
-  const reason = isMissing ? `the folder ${folder} does not exist` : reasonOf(cause);
+  const reason = isMissing ? `the folder ${folder} does not exist` : errorReason(cause);
   const hint = isMissing
-    ? `run \`mkdir -p ${shellWord(folder)}\`, or name another file`
+    ? `run \`mkdir -p ${quoteShellWord(folder)}\`, or name another file`
     : "check the folder and its disk; an existing file was not changed";
   return new ConfigurationError(`Cannot write ${path}: ${reason}`, { hint, cause });
 }
@@ -185,7 +185,7 @@ export async function linkExclusive(from: string, to: string, now: number): Prom
   try {
     await link(from, to);
   } catch (error) {
-    if (!noLinks.has(codeOf(error))) throw error;
+    if (!noLinks.has(errorCode(error))) throw error;
     return await renameExclusive(from, to, now);
   }
   // It has its name, whatever becomes of the other one.

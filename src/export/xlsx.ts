@@ -3,7 +3,7 @@ import { Zip, type ZipInputFile } from "fflate";
 import { UsageError } from "../errors.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
 import type { RowSource, RowValue } from "../query/select.js";
-import { counted } from "../util/text.js";
+import { pluralize } from "../util/text.js";
 import { daysSince1970, parseTimestamp } from "../util/timestamp.js";
 import type { Chunk, RowSources, WriteOptions } from "./format.js";
 
@@ -239,7 +239,7 @@ export function* write(sources: RowSources, { warn }: WriteOptions): Iterable<Ch
   zip.write(workbookXml(sheets));
   zip.end();
   yield { data: zip.take(), rows: 0 };
-  const longer = `${counted(cut.count, "text")} longer than a cell can be`;
+  const longer = `${pluralize(cut.count, "text")} longer than a cell can be`;
   if (cut.count > 0) warn(`${longer}: cut after 32,767 letters; CSV has all of it`);
 }
 

@@ -18,8 +18,8 @@ import { readCoverage, readMarkedSlices } from "../store/sync-state.js";
 import { readTableCheck } from "../store/table-check.js";
 import { quote } from "../store/table-sql.js";
 import { readUnexpectedColumns, type UnexpectedColumn } from "../store/unexpected-values.js";
-import { gaps, join, type Range } from "../util/ranges.js";
-import { formatInstant, instantOrNull } from "../util/times.js";
+import { findGaps, mergeRanges, type Range } from "../util/ranges.js";
+import { formatInstant, formatInstantOrNull } from "../util/times.js";
 
 /** A range of dates, ISO 8601; `from` null: from the beginning. */
 type DateRange = { from: string | null; to: string };
@@ -126,7 +126,7 @@ export function readResourceHealth(
   const good = lastSuccess(mirror, resource);
   const ageMs = good ? now - Date.parse(good.started_at) : null;
   const spans = readCoverage(mirror, name);
-  const covered = join(spans);
+  const covered = mergeRanges(spans);
   const marked = readMarkedSlices(mirror, name);
   const [oldest] = spans.toSorted((a, b) => a.readAt - b.readAt);
   const { run_id, started_at, finished_at, outcome, error } = last;
@@ -137,7 +137,7 @@ export function readResourceHealth(
     removed: countRemoved(mirror, name),
     covered: covered.map(toDateRange),
     undated: strategy.kind === "dated" ? countUndated(mirror, name) : 0,
-    gaps: gaps([...covered, ...marked]).map(toDateRange),
+    gaps: findGaps([...covered, ...marked]).map(toDateRange),
     last_success_at: good?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: { run_id, started_at, finished_at, outcome, error },
@@ -170,6 +170,6 @@ function joinFindings(
 }
 
 const toDateRange = ({ from, to }: Range): DateRange => ({
-  from: instantOrNull(from),
+  from: formatInstantOrNull(from),
   to: formatInstant(to),
 });

@@ -3,7 +3,7 @@ import type { Mirror } from "../store/database.js";
 import { quote } from "../store/table-sql.js";
 import type { SqlValue } from "../store/values.js";
 import { formatInstant } from "../util/times.js";
-import { lastMs, utcText } from "../util/timestamp.js";
+import { formatUtc, maxTimestampMs } from "../util/timestamp.js";
 import { type ChangedRows, openChangedRows } from "./change-list.js";
 import type { DateColumn, ReadableColumn, ReadableTable } from "./readable-tables.js";
 
@@ -61,13 +61,13 @@ function dateConditions(
 ): string[] {
   const conditions = since === undefined ? [] : [`${at} >= '${boundText(since, form)}'`];
   // Nothing is dated after the year 9999.
-  if (until === undefined || until >= lastMs) return conditions;
+  if (until === undefined || until >= maxTimestampMs) return conditions;
   if (form !== "utc") return [...conditions, `${at} <= '${boundText(until, form)}'`];
   return [...conditions, `${at} < '${boundText(until + 1, form)}'`];
 }
 
 function boundText(ms: number, form: DateColumn["form"]): string {
-  if (form === "utc") return utcText({ ms, micros: 0 });
+  if (form === "utc") return formatUtc({ ms, micros: 0 });
   return formatInstant(ms).slice(0, form === "month" ? 7 : form === "day" ? 10 : undefined);
 }
 

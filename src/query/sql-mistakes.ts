@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import { quote } from "../store/table-sql.js";
 import { views } from "../store/views/all-views.js";
-import { nearest } from "../util/suggestions.js";
+import { closestName } from "../util/suggestions.js";
 import { knownTableNames, removedTableNames } from "./readable-tables.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
@@ -120,7 +120,7 @@ function tableNames(db: Database): string[] {
 /** Returns at most three names: the nearest one, or those that contain what was typed. */
 function similarNames(typed: string, names: Iterable<string>): string[] {
   const all = [...names].sort((a, b) => a.length - b.length);
-  const near = nearest(typed, all);
+  const near = closestName(typed, all);
   if (near !== undefined && !near.startsWith(typed.toLowerCase())) return [near];
   return containing(typed, all);
 }

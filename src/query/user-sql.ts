@@ -2,8 +2,8 @@ import type { ColumnDefinition, Database, Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
 import type { Mirror } from "../store/database.js";
 import { amountNames } from "../store/views/view.js";
-import { codeOf } from "../util/failures.js";
-import { freeName } from "../util/files.js";
+import { uniqueName } from "../util/files.js";
+import { errorCode } from "../util/system-errors.js";
 import type { ReadableTable } from "./readable-tables.js";
 import { inBatches, type Row, type RowSource, type RowValue } from "./select.js";
 import { explainMistake } from "./sql-mistakes.js";
@@ -78,7 +78,7 @@ export function conditionSql(source: string, condition: string): string {
 
 /** Returns the error to report if a person's SQL compiles and fails while rows are read, such as `json('x')`. */
 export function explainRuntimeError(error: unknown, culprit: "query" | "--where"): unknown {
-  if (!(error instanceof Error) || !statementErrors.test(codeOf(error))) return error;
+  if (!(error instanceof Error) || !statementErrors.test(errorCode(error))) return error;
   const hint = `check the ${culprit === "query" ? "query" : "condition"}`;
   return new UsageError(`SQLite stopped at \`${culprit}\`: ${error.message}.`, { hint, cause: error });
 }
@@ -88,7 +88,7 @@ function compile(db: Database, sql: string, reason: string, hint: string): State
   try {
     return db.prepare(sql);
   } catch (cause) {
-    const code = codeOf(cause);
+    const code = errorCode(cause);
     if (code.startsWith("SQLITE_") && !statementErrors.test(code)) throw cause;
     const error = messageOf(cause);
     const mistake = explainMistake(db, sql, error);
@@ -128,7 +128,7 @@ export function openQueryResult(statement: Statement, most = Number.POSITIVE_INF
 function uniqueNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
-    const free = freeName(name, taken);
+    const free = uniqueName(name, taken);
     taken.add(free.toLowerCase());
     return free;
   });

@@ -1,5 +1,5 @@
 import type { DayRange } from "../query/report-figures.js";
-import { dayOf } from "../util/ranges.js";
+import { utcDay } from "../util/ranges.js";
 import { dayMs, dayRange } from "../util/times.js";
 import { addDays, formatDays, isWholeMonth, lastDay, monthsBefore } from "./text-format.js";
 
@@ -41,7 +41,7 @@ export function choosePeriod(
   first: string | null = null,
 ): Period {
   const until = chooseUntil(asked, reached);
-  const since = asked.since === undefined ? `${until.slice(0, 7)}-01` : dayOf(asked.since);
+  const since = asked.since === undefined ? `${until.slice(0, 7)}-01` : utcDay(asked.since);
   const days = { since, until };
   const lastWhole = lastWholeDay(readFrom(read, since) ?? reached);
   const isPartial = until > lastWhole;
@@ -69,8 +69,8 @@ function chooseUntil(
   { since, until }: { since: number | undefined; until: number | undefined },
   reached: number,
 ): string {
-  if (until !== undefined) return dayOf(until);
-  return since === undefined ? lastDay(lastWholeDay(reached).slice(0, 7)) : dayOf(reached);
+  if (until !== undefined) return utcDay(until);
+  return since === undefined ? lastDay(lastWholeDay(reached).slice(0, 7)) : utcDay(reached);
 }
 
 /** Returns the end of the range that holds a day's beginning, milliseconds since 1970. */
@@ -88,7 +88,7 @@ function isRead(read: ReadRanges, { since, until }: DayRange, reached: number): 
 }
 
 function lastWholeDay(reached: number): string {
-  return dayOf(reached + 1 - dayMs);
+  return utcDay(reached + 1 - dayMs);
 }
 
 function daysBefore(since: string, through: string): DayRange {

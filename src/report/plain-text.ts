@@ -49,7 +49,7 @@ function writeTable({ title, columns, rows }: ReportTable, { style, width }: Tex
   const titlesOf = (some: ReportTable["columns"]) => some.map((column) => column.title);
   const alignRight = titlesOf(columns.filter(({ kind }) => kind === "number"));
   const spare = titlesOf(columns.filter(({ is_spare }) => is_spare));
-  return `\n${title}:\n${renderTable(titles, cells, { style, width, alignRight, spare })}\n`;
+  return `\n${title}:\n${renderTable(titles, cells, { style, width, rightAligned: alignRight, optionalColumns: spare })}\n`;
 }
 
 /** Returns the first series as a line of blocks. */

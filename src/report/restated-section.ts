@@ -4,7 +4,7 @@ import {
   readRestatedOrders,
   readRestatements,
 } from "../query/report-figures.js";
-import { counted } from "../util/text.js";
+import { pluralize } from "../util/text.js";
 import { dayMs, formatInstant } from "../util/times.js";
 import {
   type Block,
@@ -123,7 +123,7 @@ export function proofLine({ against, proven }: Proof): string {
 
 function ageLine({ oldest_read_at: oldest, gaps }: Proof, reached: number): string {
   const days = oldest === null ? 0 : Math.floor(Math.max(0, reached - Date.parse(oldest)) / dayMs);
-  const age = days === 0 ? "" : ` The oldest check was ${counted(days, "day")} before that.`;
+  const age = days === 0 ? "" : ` The oldest check was ${pluralize(days, "day")} before that.`;
   const never = gaps.length === 0 ? "" : " Some days between were never read: see `brandapi status`.";
   return `Orders were read up to ${formatTime(formatInstant(reached))}.${age}${never}`;
 }

@@ -2,7 +2,7 @@ import { ConfigurationError } from "../errors.js";
 import { createFigureTables, readFirstDay, readOrdersEnd, readProof } from "../query/report-figures.js";
 import { type Mirror, readInfo } from "../store/database.js";
 import type { CurrentRun } from "../store/run-progress.js";
-import { dayOf } from "../util/ranges.js";
+import { utcDay } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
 import type { ReportDocument } from "./document.js";
 import { choosePeriod, type Period } from "./period.js";
@@ -34,7 +34,7 @@ export function createReport(
   createFigureTables(mirror);
   const first = readFirstDay(mirror);
   const period = choosePeriod(asked, reached, proof.covered, first);
-  refuseOutside(period, dayOf(reached), first);
+  refuseOutside(period, utcDay(reached), first);
   const context = readReportData(mirror, period, { reached, proof });
   return {
     brand: readInfo(mirror, "brand_name") ?? "Brand",

@@ -1,5 +1,5 @@
 import type { DayRange } from "../query/report-figures.js";
-import { dayOf } from "../util/ranges.js";
+import { utcDay } from "../util/ranges.js";
 import { escapeText, truncate } from "../util/terminal-text.js";
 import { dayMs, dayRange, monthRange } from "../util/times.js";
 import { FormattedValue } from "./document.js";
@@ -42,7 +42,7 @@ export function isWholeMonth({ since, until }: DayRange): boolean {
 }
 
 export function addDays(day: string, count: number): string {
-  return dayOf(dayRange(day).from + count * dayMs);
+  return utcDay(dayRange(day).from + count * dayMs);
 }
 
 /** Returns the same day of an earlier month, or that month's last day if it is shorter. */
@@ -57,7 +57,7 @@ export function monthsBefore(day: string, count: number): string {
 
 /** @param month such as `2026-10` */
 export function lastDay(month: string): string {
-  return dayOf(monthRange(month).to);
+  return utcDay(monthRange(month).to);
 }
 
 /** Numbers as the report writes them. */

@@ -1,6 +1,7 @@
+import type { JsonObject } from "../util/json-value.js";
 import { amount, date, integer, json, list, number, object, signedUrl, text, timestamp } from "./fields.js";
 import { baseHost } from "./host.js";
-import { common, type JsonObject, type Resource } from "./resource.js";
+import { common, type Resource } from "./resource.js";
 
 /** States in which assignments and payments can still move: the API document, "States and transitions". */
 const settledStates = ["DRAFT", "DECLINED", "ARCHIVED"];

@@ -1,24 +1,7 @@
+import type { JsonObject, QueryParameters } from "../util/json-value.js";
 import type { Field } from "./fields.js";
 
 /** How resources are declared: pure data beside the API document's own words. Tables and help follow from it. */
-
-export type Json = null | boolean | number | string | Json[] | JsonObject;
-export interface JsonObject {
-  [member: string]: Json;
-}
-
-/** True for an object of JSON: neither null nor a list. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Returns an object as it is, and an empty one for anything else. */
-export function asObject(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
-}
-
-/** Query parameters of a request; `undefined` leaves one out. */
-export type Query = Record<string, string | number | undefined>;
 
 /**
  * How a resource is read. A closed set: each is one file in sync/strategies.
@@ -66,7 +49,7 @@ export interface MonthlyStrategy {
 /** A filter of the API, and the member that is true in the records that it should select. */
 export interface CountedFilter {
   name: string;
-  query: Query;
+  query: QueryParameters;
   member: string;
 }
 
@@ -76,7 +59,7 @@ export interface CountedFilter {
  */
 export interface DailyTotals {
   path: string;
-  query: Query;
+  query: QueryParameters;
   /** The member of the response that holds its points, and the member of a point that holds its day. */
   points: string;
   day: string;
@@ -100,7 +83,7 @@ export interface Resource<How extends Strategy = Strategy> {
    */
   key: readonly string[];
   /** Parameters that every request of this resource carries. */
-  query: Query;
+  query: QueryParameters;
   /** The main table. */
   table: string;
   tableAbout: string;

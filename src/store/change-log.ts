@@ -1,15 +1,9 @@
 import type { Field } from "../resources/fields.js";
-import {
-  asObject,
-  isObject,
-  type Json,
-  type JsonObject,
-  mergesDetails,
-  type Resource,
-} from "../resources/resource.js";
+import { mergesDetails, type Resource } from "../resources/resource.js";
 import { tablesOf } from "../resources/table-shape.js";
-import { sameComputed } from "../util/amounts.js";
-import { type Covered, lastRead } from "../util/ranges.js";
+import { nearlyEqual } from "../util/amounts.js";
+import { asObject, isObject, type Json, type JsonObject } from "../util/json-value.js";
+import { type CoveredRange, lastReadAt } from "../util/ranges.js";
 import type { Mirror } from "./database.js";
 import { type RecordRow, recordDate, utcMonth } from "./records.js";
 import { createRedactor } from "./redaction.js";
@@ -28,7 +22,7 @@ export type SignedUrls = "url" | { readonly [member: string]: SignedUrls };
  */
 export function sameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
   if (a === b) return true;
-  if (typeof a === "number" && typeof b === "number") return sameComputed(a, b);
+  if (typeof a === "number" && typeof b === "number") return nearlyEqual(a, b);
   if (signed === "url") return typeof a === "string" && typeof b === "string" && sameFile(a, b);
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b))
@@ -181,7 +175,7 @@ export interface ChangeLog {
 /** Earlier readings: they say since when a change can have been there. */
 export interface ReadHistory {
   /** The dates that were read completely so far, also by this run. */
-  coverage: readonly Covered[];
+  coverage: readonly CoveredRange[];
   /** Returns when a missing record was last shown, ISO 8601; null for others. Absent: none is missing. */
   lastSeen?(recordId: number): string | null;
 }
@@ -214,7 +208,7 @@ export function openChangeLog(
   /** Returns when the place of a record was read last. A record whose date is unreadable may be anywhere. */
   function lastReadOf(dated: number | null): string | null {
     const isUndated = dated === null && resource.strategy.kind === "dated";
-    return isUndated ? null : lastRead(spans, dated);
+    return isUndated ? null : lastReadAt(spans, dated);
   }
 
   /** The API gives no date of a change: its interval begins with the last reading that covered the record. */

@@ -1,7 +1,8 @@
 import type { Field, ScalarType } from "../resources/fields.js";
-import { isObject, type Json, type JsonObject, type Resource } from "../resources/resource.js";
+import type { Resource } from "../resources/resource.js";
 import { exportsRawRecords, type TableShape, tablesOf } from "../resources/table-shape.js";
-import { freeName } from "../util/files.js";
+import { uniqueName } from "../util/files.js";
+import { isObject, type Json, type JsonObject } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
 import type { Mirror } from "./database.js";
 import { quote, recordStates, type TableColumn, tableName } from "./table-sql.js";
@@ -105,7 +106,7 @@ export function openColumns(mirror: Mirror, shape: TableShape, complain: ReportI
       complainOfNone(path);
       return false;
     }
-    const name = freeName(columnName(path), taken, maxNameLength);
+    const name = uniqueName(columnName(path), taken, maxNameLength);
     if (name !== path.join("_")) complain({ kind: "column", table: shape.name, path: path.join("."), name });
     const column = saveDiscovered(mirror, shape.name, { name, path, type }, discovered.length);
     discovered.push(column);

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MirrorUnusable } from "../errors.js";
-import { codeOf, damagedHint } from "../util/failures.js";
-import { shellWord } from "../util/text.js";
+import { damagedHint, errorCode } from "../util/system-errors.js";
+import { quoteShellWord } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { asMirrorError, connect, type Mirror, readInfo, withMirror, writeInfo } from "./database.js";
 import { lastBackup } from "./mirror-copy.js";
@@ -35,11 +35,11 @@ export function noteDamageCheck(mirror: Mirror, now: number): void {
  */
 export async function addRestoreHint(error: unknown, path: string, profile: string): Promise<unknown> {
   const cause = error instanceof MirrorUnusable ? error.cause : error;
-  if (!/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(cause))) return error;
+  if (!/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(cause))) return error;
   const backup = await findBackup(path, profile);
   const known = asMirrorError(error, path);
   if (backup === null || !(known instanceof MirrorUnusable)) return known;
-  const hint = `restore the last backup: \`brandapi backup --restore ${shellWord(backup)}\``;
+  const hint = `restore the last backup: \`brandapi backup --restore ${quoteShellWord(backup)}\``;
   return new MirrorUnusable(known.message, { hint, cause });
 }
 

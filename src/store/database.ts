@@ -1,8 +1,8 @@
 import { closeSync, openSync, renameSync, rmSync } from "node:fs";
 import type { Database, Statement } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
-import { codeOf, damagedHint } from "../util/failures.js";
 import { loadSqlite } from "../util/sqlite.js";
+import { damagedHint, errorCode } from "../util/system-errors.js";
 import {
   checkMirrorPath,
   checkNotReplaced,
@@ -19,7 +19,7 @@ export const otherFileHint = "name another mirror with `--db`, or another backup
 
 /** Returns SQLite's error as a sentence about the mirror; any other error unchanged. */
 export function asMirrorError(error: unknown, path: string): unknown {
-  const code = codeOf(error);
+  const code = errorCode(error);
   const say = (what: string, hint: string) =>
     new MirrorUnusable(`The mirror ${what}: ${path}.`, { hint, cause: error });
   if (code === "SQLITE_NOTADB") return say("is not an SQLite database", damagedHeaderHint);
@@ -147,7 +147,7 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
     return wrapDatabase({ db, path, id });
   } catch (error) {
     db?.close();
-    if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(codeOf(error))) throw asMirrorError(error, path);
+    if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(errorCode(error))) throw asMirrorError(error, path);
   }
   // SQLite opens a database in WAL mode only where it can create the files beside it.
   try {

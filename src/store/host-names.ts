@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../resources/resource.js";
+import { isObject, type JsonObject } from "../util/json-value.js";
 import { type Mirror, statement } from "./database.js";
 
 /** The names of a host in one record. */

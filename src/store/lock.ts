@@ -2,8 +2,8 @@ import { closeSync, existsSync, openSync, statSync, utimesSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../deps.js";
 import { MirrorBusy } from "../errors.js";
-import { codeOf } from "../util/failures.js";
 import { loadSqlite } from "../util/sqlite.js";
+import { errorCode } from "../util/system-errors.js";
 import { connect, type Mirror, withMirror } from "./database.js";
 import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
 import { type CurrentRun, currentRunText, readCurrentRun } from "./run-progress.js";
@@ -81,7 +81,7 @@ function isBusy(work: () => unknown): boolean {
     work();
     return false;
   } catch (error) {
-    if (codeOf(error) === "SQLITE_BUSY") return true;
+    if (errorCode(error) === "SQLITE_BUSY") return true;
     throw error;
   }
 }

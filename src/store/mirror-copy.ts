@@ -11,9 +11,9 @@ import {
 import { dirname, join, parse } from "node:path";
 import type { Deps } from "../deps.js";
 import { MirrorUnusable } from "../errors.js";
-import { codeOf, reasonOf } from "../util/failures.js";
-import { makeFolder } from "../util/files.js";
-import { beginPart, endPart } from "../util/temp-files.js";
+import { createFolder } from "../util/files.js";
+import { errorCode, errorReason } from "../util/system-errors.js";
+import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { type Mirror, readInfo, withMirrorFile } from "./database.js";
 import { moveLogFiles, resolveMirrorPath } from "./mirror-files.js";
 import { checkIdentity, findDamage, schemaVersion } from "./schema.js";
@@ -33,7 +33,7 @@ export async function copyMirror(
   { random, withSignals }: Pick<Deps, "random" | "withSignals">,
 ) {
   // The next copy into this folder clears away what a killed process left of this one.
-  const copy = await beginPart(join(folder, "mirror.sqlite"), random);
+  const copy = await reserveTempFile(join(folder, "mirror.sqlite"), random);
   const read = ({ db }: Mirror) => db.prepare(contents).pluck().get() as string;
   const unsound = (why: string) =>
     new MirrorUnusable(`No sound copy can be made (${why}): ${from}`, {
@@ -41,7 +41,7 @@ export async function copyMirror(
     });
   const refuse = (error: Error) => {
     const cause = error.cause ?? error;
-    throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(codeOf(cause)) ? unsound(reasonOf(cause)) : error;
+    throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(errorCode(cause)) ? unsound(errorReason(cause)) : error;
   };
   const expected = await withMirrorFile(from, async (mirror) => {
     checkIdentity(mirror);
@@ -70,7 +70,7 @@ export async function copyMirror(
 export async function backUpBeforeMigration({ path }: Mirror): Promise<{ at: string; path: string }> {
   const place = resolveMirrorPath(path);
   const folder = join(dirname(place), "backups");
-  makeFolder(folder, 0o700);
+  createFolder(folder, 0o700);
   // A killed process leaves a temporary copy, which the next copy into the folder removes.
   const withSignals: Deps["withSignals"] = (_mode, work) => work();
   const { copy } = await copyMirror(place, folder, { random: () => 0, withSignals });
@@ -78,7 +78,7 @@ export async function backUpBeforeMigration({ path }: Mirror): Promise<{ at: str
   const name = `${parse(place).name}-before-migration-${at.replace(/[-:.]/g, "")}.sqlite`;
   const backup = join(folder, name);
   renameSync(copy, backup);
-  endPart(copy);
+  releaseTempFile(copy);
   return { at, path: backup };
 }
 

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../errors.js";
-import { makeFolder } from "../util/files.js";
+import { createFolder } from "../util/files.js";
 
 /**
  * Checks that a mirror's path is a file, or free.
@@ -34,7 +34,7 @@ export function resolveMirrorPath(path: string): string {
   const folder = dirname(resolve(path));
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
     return resolveMirrorPath(resolve(folder, readlinkSync(path)));
-  makeFolder(folder, 0o700);
+  createFolder(folder, 0o700);
   return join(realpathSync(folder), basename(path));
 }
 

@@ -1,6 +1,7 @@
-import { isObject, type JsonObject, type Resource } from "../resources/resource.js";
+import type { Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
-import { readTimestamp, utcText } from "../util/timestamp.js";
+import { isObject, type JsonObject } from "../util/json-value.js";
+import { formatUtc, readTimestamp } from "../util/timestamp.js";
 import { openColumns } from "./columns.js";
 import type { Mirror } from "./database.js";
 import { type StoredRecord, stateOf } from "./stored-record.js";
@@ -131,7 +132,7 @@ export function openRows(
 function dateCells(date: RowValues[number] | undefined): [string | null, string | null, string | null] {
   const timestamp = typeof date === "string" ? readTimestamp(date) : undefined;
   if (!timestamp) return [null, null, null];
-  const text = utcText(timestamp);
+  const text = formatUtc(timestamp);
   return [text.slice(0, 10), text.slice(0, 7), text];
 }
 

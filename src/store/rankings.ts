@@ -1,5 +1,5 @@
-import type { Json } from "../resources/resource.js";
-import { numberFromText, sameAmount } from "../util/amounts.js";
+import { amountsEqual, numberFromText } from "../util/amounts.js";
+import type { Json } from "../util/json-value.js";
 import type { Mirror } from "./database.js";
 import { createRedactor } from "./redaction.js";
 import { valueAt } from "./values.js";
@@ -44,7 +44,7 @@ export function saveRanking(mirror: Mirror, date: string, readAt: string, rows: 
 }
 
 function sameFigure(a: number | null, b: number | null): boolean {
-  return a === null || b === null ? a === b : sameAmount(a, b);
+  return a === null || b === null ? a === b : amountsEqual(a, b);
 }
 
 /** Returns the host of a ranking's row; null if it has none. */

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { details, resources } from "../resources/registry.js";
-import type { Json, Resource } from "../resources/resource.js";
+import type { Resource } from "../resources/resource.js";
 import { tablesOf } from "../resources/table-shape.js";
+import type { Json } from "../util/json-value.js";
 import { clearConflictingNames, readAddedObjects, restoreAddedObjects } from "./added-objects.js";
 import { forgetDeclaredColumns, forgetUnusableNames, openAttributeWatch, openColumns } from "./columns.js";
 import { type Mirror, readInfo, statement, writeInfo } from "./database.js";

@@ -1,5 +1,6 @@
-import { asObject, type Json, type JsonObject, mergesDetails, type Resource } from "../resources/resource.js";
+import { mergesDetails, type Resource } from "../resources/resource.js";
 import { tablesOf } from "../resources/table-shape.js";
+import { asObject, type Json, type JsonObject } from "../util/json-value.js";
 import { startOfSecond } from "../util/ranges.js";
 import type { Reporter } from "../util/reporter.js";
 import { formatInstant } from "../util/times.js";
@@ -243,7 +244,7 @@ export interface RecordWriter {
   /**
    * Writes whole records.
    * @returns their record ids, in the order given
-   * @throws UnexpectedAnswer before anything is written, if a record's id is missing or inexact
+   * @throws UnexpectedResponse before anything is written, if a record's id is missing or inexact
    */
   write(values: readonly Json[], options: WriteOptions): number[];
   /**

@@ -1,6 +1,6 @@
 import { details, resources } from "../resources/registry.js";
-import { isObject, type Json } from "../resources/resource.js";
-import { codeOf } from "../util/failures.js";
+import { isObject, type Json } from "../util/json-value.js";
+import { errorCode } from "../util/system-errors.js";
 import { diffRecords } from "./change-log.js";
 import { deleteInfo, type Mirror, readInfo, statement, truncateLog, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
@@ -107,7 +107,7 @@ export function scrubFile(mirror: Mirror): boolean {
   try {
     mirror.db.exec("VACUUM");
   } catch (error) {
-    if (codeOf(error) === "SQLITE_FULL") return false;
+    if (errorCode(error) === "SQLITE_FULL") return false;
     throw error;
   }
   if (!truncateLog(mirror)) return false;

@@ -1,5 +1,5 @@
-import { counted } from "../util/text.js";
-import { formatInstant, formatSpan, minuteOf } from "../util/times.js";
+import { pluralize } from "../util/text.js";
+import { formatDuration, formatInstant, formatMinute } from "../util/times.js";
 import { deleteInfo, type Mirror, readInfo, writeInfo } from "./database.js";
 
 /** The run that holds a mirror, as another process sees it. Times are ISO 8601. */
@@ -63,8 +63,8 @@ export function readCurrentRun(mirror: Mirror, since: number): CurrentRun {
 
 /** Returns `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431 requests, about 570 to go)`. */
 export function currentRunText({ started_at, progress }: CurrentRun, now: number): string {
-  const age = formatSpan(Math.max(0, now - Date.parse(started_at)));
-  return `since ${minuteOf(started_at)} UTC, ${age} ago (${progressText(progress)})`;
+  const age = formatDuration(Math.max(0, now - Date.parse(started_at)));
+  return `since ${formatMinute(started_at)} UTC, ${age} ago (${progressText(progress)})`;
 }
 
 function progressText(progress: RunProgress | null): string {
@@ -73,7 +73,7 @@ function progressText(progress: RunProgress | null): string {
   return [
     resource === null ? command : `${command} of ${resource}`,
     ...(of > 1 ? [`${position} of ${of}`] : []),
-    counted(requests, "request"),
+    pluralize(requests, "request"),
     ...(requests_left ? [`about ${requests_left} to go`] : []),
   ].join(", ");
 }

@@ -1,5 +1,5 @@
 import { AccessForbidden, BrandapiError } from "../errors.js";
-import type { Covered } from "../util/ranges.js";
+import type { CoveredRange } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { formatInstant } from "../util/times.js";
 import { deleteInfo, type Mirror, readInfo, statement, writeInfo } from "./database.js";
@@ -253,7 +253,7 @@ interface Finished {
  * Returns the parts of the coverage that come from runs whose counts agreed at the end. A run that was stopped, or whose
  * counts differ, may have covered dates without having all of their records.
  */
-export function confirmedCoverage(mirror: Mirror, resource: string): Covered[] {
+export function confirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
     WHERE resource = ? AND outcome IN ('done', 'incomplete') AND coalesce(differing, 0) = 0`;
   const runs = new Set(statement(mirror, select).pluck().all(resource) as number[]);

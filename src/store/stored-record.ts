@@ -1,8 +1,9 @@
 import type { Statement } from "better-sqlite3";
-import { MirrorUnusable, UnexpectedAnswer } from "../errors.js";
-import { asObject, type Json, type JsonObject, type Resource } from "../resources/resource.js";
-import { damagedHint } from "../util/failures.js";
-import { everything, type Range } from "../util/ranges.js";
+import { MirrorUnusable, UnexpectedResponse } from "../errors.js";
+import type { Resource } from "../resources/resource.js";
+import { asObject, type Json, type JsonObject } from "../util/json-value.js";
+import { allTime, type Range } from "../util/ranges.js";
+import { damagedHint } from "../util/system-errors.js";
 import { type Mirror, statement } from "./database.js";
 import type { RecordRow } from "./records.js";
 import type { RecordState } from "./table-sql.js";
@@ -10,14 +11,14 @@ import { valueAt } from "./values.js";
 
 /**
  * Returns a record's key in the mirror: its id as text, or `#` and its place in the answer if it has none.
- * @throws UnexpectedAnswer if a documented record lacks its id, or an id is a number that a double rounds
+ * @throws UnexpectedResponse if a documented record lacks its id, or an id is a number that a double rounds
  */
 export function recordKey(resource: Resource, value: Json, position: number): string {
   const parts = keyPaths(resource).map((path) => readId(resource, value, path));
   if (parts.length > 0 && parts.every((part) => part !== null))
     return parts.length > 1 ? parts.map(escapeSlash).join("/") : (parts[0] ?? "");
   if (resource.pagination === "documented" && parts.length > 0)
-    throw new UnexpectedAnswer(`A record of ${resource.path} has no \`${resource.key.join("`, `")}\`.`, {
+    throw new UnexpectedResponse(`A record of ${resource.path} has no \`${resource.key.join("`, `")}\`.`, {
       hint: "the API answered with something that is not its documented shape: report it to the platform",
     });
   return `#${position}`;
@@ -33,7 +34,7 @@ function readId(resource: Resource, value: Json, path: readonly string[]): strin
   if (typeof id === "string") return id;
   if (typeof id !== "number") return null;
   if (Math.abs(id) > Number.MAX_SAFE_INTEGER)
-    throw new UnexpectedAnswer(
+    throw new UnexpectedResponse(
       `A record of ${resource.path} has an id of more digits than can be kept exactly.`,
       {
         hint: "an id that large has to come as text: report it to the platform",
@@ -212,19 +213,19 @@ export function presentParameters(resource: string, { from, to }: Range): (strin
 }
 
 /** Returns the ids of the present records of a range. */
-export function readPresentIds(mirror: Mirror, resource: string, range: Range = everything): number[] {
+export function readPresentIds(mirror: Mirror, resource: string, range: Range = allTime): number[] {
   const select = statement(mirror, `SELECT record_id FROM records WHERE ${presentCondition(range)}`).pluck();
   return select.all(...presentParameters(resource, range)) as number[];
 }
 
 /** Returns the keys of the present records of a range. */
-export function readPresentKeys(mirror: Mirror, resource: string, range: Range = everything): string[] {
+export function readPresentKeys(mirror: Mirror, resource: string, range: Range = allTime): string[] {
   const select = statement(mirror, `SELECT key FROM records WHERE ${presentCondition(range)}`).pluck();
   return select.all(...presentParameters(resource, range)) as string[];
 }
 
 /** Returns how many records of a range are present; with `flags`, those that have these bits. Reads indexes only. */
-export function countPresent(mirror: Mirror, resource: string, range = everything, flags = 0): number {
+export function countPresent(mirror: Mirror, resource: string, range = allTime, flags = 0): number {
   const isWhole = !Number.isFinite(range.from) && !Number.isFinite(range.to);
   if (isWhole && flags === 0)
     return countWhere(mirror, "resource = ?", [resource]) - countRemoved(mirror, resource);

@@ -1,15 +1,23 @@
-import { type Covered, dayOf, join, lastRead, type Range, subtract, touches } from "../util/ranges.js";
-import { dayMs, formatInstant, instantOrNull } from "../util/times.js";
+import {
+  type CoveredRange,
+  lastReadAt,
+  mergeRanges,
+  overlaps,
+  type Range,
+  subtractRanges,
+  utcDay,
+} from "../util/ranges.js";
+import { dayMs, formatInstant, formatInstantOrNull } from "../util/times.js";
 import { type Mirror, statement } from "./database.js";
 import { countPresent, presentCondition, presentParameters, readPresentIds } from "./stored-record.js";
 
 /** Returns the coverage with a newer reading laid over it. Neighbours of one run become one, as old as the older. */
-export function addCoverage(all: readonly Covered[], added: Covered): Covered[] {
+export function addCoverage(all: readonly CoveredRange[], added: CoveredRange): CoveredRange[] {
   const kept = all.flatMap((one) =>
-    touches(one, added) ? subtract([one], [added]).map((piece) => ({ ...one, ...piece })) : [one],
+    overlaps(one, added) ? subtractRanges([one], [added]).map((piece) => ({ ...one, ...piece })) : [one],
   );
   const sorted = [...kept, added].sort((a, b) => a.from - b.from);
-  return sorted.reduce<Covered[]>((merged, one) => {
+  return sorted.reduce<CoveredRange[]>((merged, one) => {
     const last = merged.at(-1);
     if (last && last.runId === one.runId && one.from - last.to <= 1)
       merged[merged.length - 1] = { ...last, to: one.to, readAt: Math.min(last.readAt, one.readAt) };
@@ -19,7 +27,7 @@ export function addCoverage(all: readonly Covered[], added: Covered): Covered[] 
 }
 
 /** Returns a resource's coverage, sorted by date. */
-export function readCoverage(mirror: Mirror, resource: string): Covered[] {
+export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const rows = statement(
     mirror,
     "SELECT from_at, to_at, read_at, run_id FROM coverage WHERE resource = ? ORDER BY from_at",
@@ -36,10 +44,10 @@ export function readCoverage(mirror: Mirror, resource: string): Covered[] {
 export function writeCoverage(
   mirror: Mirror,
   resource: string,
-  before: readonly Covered[],
-  after: readonly Covered[],
+  before: readonly CoveredRange[],
+  after: readonly CoveredRange[],
 ): void {
-  const values = ({ from, to }: Range) => [resource, instantOrNull(from), formatInstant(to)];
+  const values = ({ from, to }: Range) => [resource, formatInstantOrNull(from), formatInstant(to)];
   const remove = statement(mirror, "DELETE FROM coverage WHERE resource = ? AND from_at IS ? AND to_at = ?");
   const insert = statement(mirror, "INSERT INTO coverage VALUES (?, ?, ?, ?, ?)");
   for (const one of before) if (!after.includes(one)) remove.run(...values(one));
@@ -48,10 +56,11 @@ export function writeCoverage(
 }
 
 /** Records what is covered after an answer of a run: `--as-of` and `changes` look it up. */
-export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonly Covered[]): void {
+export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonly CoveredRange[]): void {
   statement(mirror, "DELETE FROM run_coverage WHERE run_id = ?").run(runId);
   const insert = statement(mirror, "INSERT INTO run_coverage VALUES (?, ?, ?)");
-  for (const { from, to } of join(covered)) insert.run(runId, instantOrNull(from), formatInstant(to));
+  for (const { from, to } of mergeRanges(covered))
+    insert.run(runId, formatInstantOrNull(from), formatInstant(to));
 }
 
 /** A present record that the newest reading of its date did not show; `dated` in milliseconds, null without a date. */
@@ -74,7 +83,7 @@ export class MissingRecords {
   }
 
   /** Notes records that a reading did not show, with the time they were last shown. @param before coverage before it */
-  add(ids: Iterable<number>, before: readonly Covered[]): void {
+  add(ids: Iterable<number>, before: readonly CoveredRange[]): void {
     const note = this.#prepared("INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
     const find = this.#prepared(
       "SELECT dated_at AS dated, since_at AS since FROM records WHERE record_id = ?",
@@ -82,7 +91,7 @@ export class MissingRecords {
     for (const id of ids) {
       const { dated, since } = find.get(id) as { dated: number | null; since: string };
       // A record may have been shown by an answer that covered no dates.
-      note.run(this.resource, id, lastRead(before, dated) ?? since);
+      note.run(this.resource, id, lastReadAt(before, dated) ?? since);
     }
   }
 
@@ -155,14 +164,14 @@ export function writeMarkedSlices(mirror: Mirror, resource: string, slices: read
   statement(mirror, "DELETE FROM marked_slices WHERE resource = ?").run(resource);
   const insert = statement(mirror, "INSERT INTO marked_slices VALUES (?, ?, ?, ?, ?, ?, ?)");
   for (const { from, to, readAt, runId, recordIds, fault } of slices) {
-    const range = [instantOrNull(from), formatInstant(to), formatInstant(readAt)];
+    const range = [formatInstantOrNull(from), formatInstant(to), formatInstant(readAt)];
     insert.run(resource, ...range, runId, JSON.stringify(recordIds), fault);
   }
 }
 
 /** Returns marked slices without the dates of a range. */
 export function withoutRange(slices: readonly MarkedSlice[], range: Range): MarkedSlice[] {
-  return slices.flatMap((slice) => subtract([slice], [range]).map((part) => ({ ...slice, ...part })));
+  return slices.flatMap((slice) => subtractRanges([slice], [range]).map((part) => ({ ...slice, ...part })));
 }
 
 /** The records that one answer, or one whole list, shows of a range of dates. */
@@ -186,7 +195,7 @@ interface Row {
 /** Everything that a resource's sync remembers beside its records. Call what writes in a transaction. */
 export class SyncState {
   readonly missing: MissingRecords;
-  #coverage: readonly Covered[];
+  #coverage: readonly CoveredRange[];
   #marked: readonly MarkedSlice[];
 
   constructor(
@@ -199,7 +208,7 @@ export class SyncState {
   }
 
   /** Returns which dates were read completely, and when: the newest reading of each instant. */
-  coverage(): readonly Covered[] {
+  coverage(): readonly CoveredRange[] {
     return this.#coverage;
   }
 
@@ -213,7 +222,7 @@ export class SyncState {
     const gone = readPresentIds(mirror, resource, shown).filter((id) => !ids.has(id));
     this.missing.add(gone, this.#coverage);
     this.#setCoverage(addCoverage(this.#coverage, { ...range, readAt: requestedAt, runId }), runId);
-    if (this.#marked.some((slice) => touches(slice, range))) this.#unmark(range, ids);
+    if (this.#marked.some((slice) => overlaps(slice, range))) this.#unmark(range, ids);
     return gone.length;
   }
 
@@ -224,13 +233,13 @@ export class SyncState {
 
   /** Marks a slice: it is not covered, even if it was before. */
   markSlice(slice: MarkedSlice): void {
-    const overlapped = this.#marked.filter((one) => touches(one, slice));
+    const overlapped = this.#marked.filter((one) => overlaps(one, slice));
     // Undated records that are no longer returned stay in the slice: they become missing when it is covered.
     const undated = overlapped.flatMap(({ recordIds }) => recordIds).filter((id) => this.#isUndated(id));
     const recordIds = [...new Set([...slice.recordIds, ...undated])];
     this.#setMarked([...withoutRange(this.#marked, slice), { ...slice, recordIds }]);
     const after = this.#coverage.flatMap((one) =>
-      subtract([one], [slice]).map((part) => ({ ...one, ...part })),
+      subtractRanges([one], [slice]).map((part) => ({ ...one, ...part })),
     );
     this.#setCoverage(after, slice.runId);
   }
@@ -254,7 +263,7 @@ export class SyncState {
     writeMarkedSlices(this.mirror, this.resource, this.#marked);
   }
 
-  #setCoverage(coverage: readonly Covered[], runId: number): void {
+  #setCoverage(coverage: readonly CoveredRange[], runId: number): void {
     writeCoverage(this.mirror, this.resource, this.#coverage, coverage);
     writeRunCoverage(this.mirror, runId, coverage);
     this.#coverage = coverage;
@@ -311,8 +320,8 @@ export class SyncState {
 
   /** Replaces the totals of a range of complete days. A day without totals differs from any totals that the API has of it. */
   replaceDailyTotals({ from, to }: Range, dailyTotals: ReadonlyMap<string, string>): void {
-    const first = Number.isFinite(from) ? dayOf(from) : "";
-    const last = dayOf(to);
+    const first = Number.isFinite(from) ? utcDay(from) : "";
+    const last = utcDay(to);
     const drop = statement(this.mirror, "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?");
     drop.run(this.resource, first, last);
     const insert = statement(this.mirror, "INSERT INTO day_figures VALUES (?, ?, ?)");

@@ -1,4 +1,4 @@
-import { counted } from "../util/text.js";
+import { pluralize } from "../util/text.js";
 import { type Mirror, statement } from "./database.js";
 import { numberAsText, type SchemaIssue } from "./values.js";
 
@@ -54,7 +54,7 @@ export function countUnexpectedRecords(mirror: Mirror, resource: string): number
 export function unexpectedWarning(mirror: Mirror, resource: string): string | null {
   const columns = readUnexpectedColumns(mirror, resource);
   if (columns.length === 0) return null;
-  const records = counted(countUnexpectedRecords(mirror, resource), "record");
+  const records = pluralize(countUnexpectedRecords(mirror, resource), "record");
   const parts = columns.slice(0, maxNamedColumns).map(unexpectedText);
   if (columns.length > maxNamedColumns) parts.push(`${columns.length - maxNamedColumns} more`);
   return `${resource}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports have them as the API sent them`;
@@ -65,8 +65,8 @@ const maxNamedColumns = 10;
 /** Returns for example `3 text values in orders.total_amount (null in the column)`. */
 export function unexpectedText({ table, column, found, records }: UnexpectedColumn): string {
   const place = `${table}.${column}`;
-  if (found === numberAsText) return `${counted(records, "text number")} in ${place} (read as numbers)`;
-  return `${counted(records, nouns.get(found) ?? found)} in ${place} (null in the column)`;
+  if (found === numberAsText) return `${pluralize(records, "text number")} in ${place} (read as numbers)`;
+  return `${pluralize(records, nouns.get(found) ?? found)} in ${place} (null in the column)`;
 }
 
 /** The types that have another name in messages. */

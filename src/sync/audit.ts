@@ -1,5 +1,5 @@
 import type { MarkedSlice } from "../store/sync-state.js";
-import { type Covered, join, type Range } from "../util/ranges.js";
+import { type CoveredRange, mergeRanges, type Range } from "../util/ranges.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
 import { type DatedRun, startBudget } from "./session.js";
@@ -39,11 +39,11 @@ function leastRecent(slices: readonly MarkedSlice[]): MarkedSlice | undefined {
 
 /** Returns the newest stretch at or below an instant that was read long enough ago, and what lies unbroken below it. */
 function nextDue(
-  covered: readonly Covered[],
+  covered: readonly CoveredRange[],
   at: number,
   freshSince: number,
 ): (Range & { readAt: number }) | null {
   const head = covered.findLast(({ from, readAt }) => from <= at && readAt < freshSince);
-  const joined = head && join(covered).find((range) => range.from <= head.from && range.to >= head.to);
+  const joined = head && mergeRanges(covered).find((range) => range.from <= head.from && range.to >= head.to);
   return head && joined ? { from: joined.from, to: Math.min(at, head.to), readAt: head.readAt } : null;
 }

@@ -1,7 +1,7 @@
 import { recordDate, type SkippedCopy } from "../store/records.js";
 import { countUndated, readPresentKeys, recordKey } from "../store/stored-record.js";
-import { describe, includes, type Range, startOfDay, startOfSecond } from "../util/ranges.js";
-import { counted } from "../util/text.js";
+import { containsInstant, describeRange, type Range, startOfDay, startOfSecond } from "../util/ranges.js";
+import { pluralize } from "../util/text.js";
 import { dayMs, formatInstant } from "../util/times.js";
 import { compareCount } from "./counts.js";
 import { dropDailyTotals } from "./daily-totals.js";
@@ -22,8 +22,8 @@ export function describeMarked({
 }: Pick<DatedRun, "mirror" | "resource" | "state">): string | null {
   const newest = state.markedSlices().at(-1);
   const undated = countUndated(mirror, resource.name);
-  if (!newest) return undated > 0 ? `${counted(undated, "record")} without a readable date` : null;
-  const records = counted(state.markedIds().size, "such record");
+  if (!newest) return undated > 0 ? `${pluralize(undated, "record")} without a readable date` : null;
+  const records = pluralize(state.markedIds().size, "such record");
   const unreadable = undated > 0 ? `, ${undated} without a readable date` : "";
   return `${newest.fault} (${records}${unreadable})`;
 }
@@ -108,7 +108,7 @@ export async function readSlice(run: DatedRun, slice: Range): Promise<void> {
   const faults = faultsOf(run, list, slice);
   const [[, fault] = ["", ""]] = faults;
   if (!list.isComplete && list.repeated.length === 0)
-    incompleteReasons.push(`${describe(slice)} ${whyIncomplete(list)}`);
+    incompleteReasons.push(`${describeRange(slice)} ${whyIncomplete(list)}`);
 
   const copies = mirror.transaction(() => {
     const changesBefore = changesOf(run);
@@ -192,6 +192,6 @@ function secondOf(dated: number | null): Range | null {
 
 function isReadByRun({ row, state }: DatedRun, { from }: Range): boolean {
   return [...state.coverage(), ...state.markedSlices()].some(
-    (one) => one.runId === row.run_id && includes(one, from),
+    (one) => one.runId === row.run_id && containsInstant(one, from),
   );
 }

@@ -1,9 +1,10 @@
 import { firstPage } from "../api/pagination.js";
-import type { CountedFilter, Json, Query } from "../resources/resource.js";
+import type { CountedFilter } from "../resources/resource.js";
 import { countPresent } from "../store/stored-record.js";
 import { valueAt } from "../store/values.js";
-import { everything, join, type Range, startOfSecond, subtract } from "../util/ranges.js";
-import { minuteOf } from "../util/times.js";
+import type { Json, QueryParameters } from "../util/json-value.js";
+import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from "../util/ranges.js";
+import { formatMinute } from "../util/times.js";
 import { parseTimestamp } from "../util/timestamp.js";
 import { rangeQuery } from "./read.js";
 import { type DatedRun, pagesFor, type SyncRun } from "./session.js";
@@ -30,7 +31,7 @@ export const allRecords: CountFilter = { name: "all", query: {}, flags: 0 };
  */
 export async function requestCount(
   { api, resource }: Pick<SyncRun, "api" | "resource">,
-  query: Query,
+  query: QueryParameters,
 ): Promise<{ total: number; first: Json; requestedAt: number }> {
   const asked = { ...resource.query, ...query, page: 1, per_page: 1 };
   const answer = await api.get(resource.path, asked, resource.scope);
@@ -74,7 +75,7 @@ export function differingCounts(
 /** Counts all that is covered: all records, and each filter. */
 export async function compareCovered(run: DatedRun): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
-  for (const range of join(run.state.coverage()))
+  for (const range of mergeRanges(run.state.coverage()))
     for (const filter of countFilters(run)) counts.push(await compareCount(run, range, filter));
   return counts;
 }
@@ -114,7 +115,7 @@ export async function* bisect(
 /** Counts the ranges that were never read, oldest first. Marked slices were read. */
 export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
-  for (const range of subtract([everything], [...run.state.coverage(), ...run.state.markedSlices()]))
+  for (const range of subtractRanges([allTime], [...run.state.coverage(), ...run.state.markedSlices()]))
     counts.push(await compareCount(run, range));
   return counts;
 }
@@ -154,7 +155,7 @@ export async function separateFuture(
 
 /** Says that records are dated in the future, as a clause. */
 export function futureText({ records, until }: Pick<FutureRecords, "records" | "until">): string {
-  const last = until === null ? "" : ` (the newest ${minuteOf(until)})`;
+  const last = until === null ? "" : ` (the newest ${formatMinute(until)})`;
   return records === 1
     ? `1 record is dated in the future${last} and will be read once that date is reached`
     : `${records} records are dated in the future${last} and will be read once their dates are reached`;

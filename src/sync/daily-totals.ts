@@ -1,10 +1,19 @@
-import { AnswerRefused, ApiUnavailable, BrandapiError, UnexpectedAnswer } from "../errors.js";
-import type { DailyTotals, Json } from "../resources/resource.js";
+import { ApiUnavailable, BrandapiError, ResponseRejected, UnexpectedResponse } from "../errors.js";
+import type { DailyTotals } from "../resources/resource.js";
 import { isFirstNotice } from "../store/columns.js";
 import { valueAt } from "../store/values.js";
-import { sameAmount } from "../util/amounts.js";
-import { holds, join, type Range, startOfDay, touches, wholeDays, within } from "../util/ranges.js";
-import { counted } from "../util/text.js";
+import { amountsEqual } from "../util/amounts.js";
+import type { Json } from "../util/json-value.js";
+import {
+  clipRanges,
+  clipToCompleteDays,
+  contains,
+  mergeRanges,
+  overlaps,
+  type Range,
+  startOfDay,
+} from "../util/ranges.js";
+import { pluralize } from "../util/text.js";
 import { dayMs, dayRange, formatInstant } from "../util/times.js";
 import { daysSince1970 } from "../util/timestamp.js";
 import { readRange } from "./read.js";
@@ -30,7 +39,7 @@ export async function requestDailyTotals(run: DatedRun): Promise<ReadonlyMap<str
     return days;
   } catch (error) {
     const isDown = error instanceof ApiUnavailable && error.everywhere;
-    const isRefused = error instanceof AnswerRefused || affectsAllResources(error);
+    const isRefused = error instanceof ResponseRejected || affectsAllResources(error);
     if (!(error instanceof BrandapiError) || isDown || isRefused) throw error;
     const level = state.dailyTotals().size > 0 ? "warn" : "note";
     reporter[level](
@@ -55,7 +64,7 @@ async function fetchDailyPoints(
   const { data } = await api.get(declared.path, query, resource.scope);
   const list = valueAt(data, [declared.points]);
   if (!Array.isArray(list))
-    throw new UnexpectedAnswer(`The API's answer to ${declared.path} has no \`${declared.points}\`.`);
+    throw new UnexpectedResponse(`The API's answer to ${declared.path} has no \`${declared.points}\`.`);
   const days = list.map((point: Json): [string, Json] => [dayOfPoint(point, declared), point]);
   return new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
 }
@@ -72,10 +81,10 @@ export function dropDailyTotals({ state }: DatedRun, changed: Range): void {
 
 /** Keeps the figures of the days that this run has read whole, in the transaction that covers what made them whole. */
 export function storeDailyTotals({ dailyTotals, row, state }: DatedRun, covers: Range): void {
-  const read = join(state.coverage().filter(({ runId }) => runId === row.run_id));
-  const around = read.filter((one) => touches(one, covers));
-  const [part] = within(around, daysOf(covers));
-  if (dailyTotals && part) state.replaceDailyTotals(wholeDays(part), dailyTotals);
+  const read = mergeRanges(state.coverage().filter(({ runId }) => runId === row.run_id));
+  const around = read.filter((one) => overlaps(one, covers));
+  const [part] = clipRanges(around, daysOf(covers));
+  if (dailyTotals && part) state.replaceDailyTotals(clipToCompleteDays(part), dailyTotals);
 }
 
 function daysOf({ from, to }: Range): Range {
@@ -90,13 +99,13 @@ export function changedDays({
 }: Pick<DatedRun, "dailyTotals" | "ignoresAmounts" | "state">): string[] {
   if (!dailyTotals) return [];
   const stored = state.dailyTotals();
-  const covered = join(state.coverage());
+  const covered = mergeRanges(state.coverage());
   const differs = (day: string) => {
     const difference = compareTotals(stored.get(day), dailyTotals.get(day));
     return difference.count || (difference.amounts && !ignoresAmounts);
   };
   const days = [...new Set([...stored.keys(), ...dailyTotals.keys()])];
-  return days.filter((day) => differs(day) && holds(covered, dayRange(day))).sort();
+  return days.filter((day) => differs(day) && contains(covered, dayRange(day))).sort();
 }
 
 /** Tells what differs between a day's stored totals and the API's; undefined for a day without totals. */
@@ -108,7 +117,7 @@ export function compareTotals(
   const [count = 0, ...amounts] = parseTotals(a);
   const [otherCount = 0, ...others] = parseTotals(b);
   const length = Math.max(amounts.length, others.length);
-  const isSame = (nth: number) => sameAmount(amounts[nth] ?? 0, others[nth] ?? 0);
+  const isSame = (nth: number) => amountsEqual(amounts[nth] ?? 0, others[nth] ?? 0);
   const nths = Array.from({ length }, (_, nth) => nth);
   return { count: count !== otherCount, amounts: !nths.every(isSame) };
 }
@@ -128,7 +137,7 @@ export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly str
     return joined;
   }, []);
   const readAt = (range: Range) =>
-    Math.min(...state.coverage().flatMap((one) => (touches(one, range) ? one.readAt : [])));
+    Math.min(...state.coverage().flatMap((one) => (overlaps(one, range) ? one.readAt : [])));
   return ranges.sort((a, b) => readAt(a) - readAt(b));
 }
 
@@ -147,12 +156,12 @@ const maxSampledRecords = 500;
  * otherwise null. Amounts converted from another currency change on every day at once, without a change of records.
  */
 export function findAmountDrift({ dailyTotals, state }: DatedRun): AmountDrift | null {
-  const covered = join(state.coverage());
+  const covered = mergeRanges(state.coverage());
   const days: string[] = [];
   let compared = 0;
   for (const [day, stored] of state.dailyTotals()) {
     const now = dailyTotals?.get(day);
-    if (now === undefined || !holds(covered, dayRange(day))) continue;
+    if (now === undefined || !contains(covered, dayRange(day))) continue;
     compared += 1;
     const { amounts, count } = compareTotals(stored, now);
     if (amounts && !count) days.push(day);
@@ -187,20 +196,20 @@ export async function ignoreDrift(run: DatedRun, drift: AmountDrift, left: () =>
   const before = differencesIn(run);
   for (const range of ranges) await readRange(run, range, left);
   const unread = changedDays(run).filter((day) => stillChanged.has(day));
-  const isSampleRead = !unread.some((day) => holds(ranges, dayRange(day)));
+  const isSampleRead = !unread.some((day) => contains(ranges, dayRange(day)));
   if (unread.length === 0 || !isSampleRead || differencesIn(run) !== before) return;
   run.ignoresAmounts = true;
   const { name } = resource;
   const at = formatInstant(clock.now());
   if (mirror.transaction(() => isFirstNotice(mirror, `drift:${name}`, at)))
     reporter.warn(
-      `${name}: the API's amounts changed on ${drift.days.length} of ${counted(drift.compared, "day")} at once, but no record of the oldest of these days did. Amounts that are converted from another currency change like this. Such runs compare counts instead, and find a change of an old amount when they read it again in turn (\`--audit\`)`,
+      `${name}: the API's amounts changed on ${drift.days.length} of ${pluralize(drift.compared, "day")} at once, but no record of the oldest of these days did. Amounts that are converted from another currency change like this. Such runs compare counts instead, and find a change of an old amount when they read it again in turn (\`--audit\`)`,
     );
 }
 
 /** Says why amounts were not compared, as a clause. */
 export function driftText({ compared, days }: AmountDrift): string {
-  return `amounts were not compared: they changed on ${days.length} of ${counted(compared, "day")} at once, without a change of records in the oldest of them`;
+  return `amounts were not compared: they changed on ${days.length} of ${pluralize(compared, "day")} at once, without a change of records in the oldest of them`;
 }
 
 function differencesIn(run: DatedRun): number {

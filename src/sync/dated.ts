@@ -1,8 +1,8 @@
 import type { DatedStrategy } from "../resources/resource.js";
 import { finishedRuns } from "../store/runs.js";
-import { dayOf, describe, everything, join, type Range } from "../util/ranges.js";
-import { counted } from "../util/text.js";
-import { dayRange, instantOrNull } from "../util/times.js";
+import { allTime, describeRange, mergeRanges, type Range, utcDay } from "../util/ranges.js";
+import { pluralize } from "../util/text.js";
+import { dayRange, formatInstantOrNull } from "../util/times.js";
 import { audit } from "./audit.js";
 import { describeMarked, readByPage } from "./by-page.js";
 import { compareCount, countFilters } from "./counts.js";
@@ -27,7 +27,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
     const { marked, ranges } = decide(run);
     for (const range of [...ranges, ...marked]) {
       const { api } = await compareCount(run, range);
-      steps.push({ what: `${describe(range)}: ${counted(api, "record")}`, requests: pagesFor(api) });
+      steps.push({ what: `${describeRange(range)}: ${pluralize(api, "record")}`, requests: pagesFor(api) });
     }
     const { dailyTotals } = run.resource.strategy;
     const what = dailyTotals ? "its proof: figures by day, and counts" : "its proof: counts";
@@ -49,7 +49,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
     const moved = changedDays(run).length;
     if (moved > 0)
       incompleteReasons.push(
-        `the API's figures moved on ${counted(moved, "day")} not read yet, which the next runs will read`,
+        `the API's figures moved on ${pluralize(moved, "day")} not read yet, which the next runs will read`,
       );
     if (incompleteReasons.length === 0) removeMissing(run);
     warnOfGaps(run, gaps);
@@ -66,7 +66,7 @@ function decide({ clock, mirror, now, options, resource, state }: DatedRun) {
   const markedIds = state.markedIds();
   const missing = state.missing
     .all()
-    .flatMap(({ id, dated }) => (dated === null || markedIds.has(id) ? [] : dayRange(dayOf(dated))));
+    .flatMap(({ id, dated }) => (dated === null || markedIds.has(id) ? [] : dayRange(utcDay(dated))));
   const before = {
     coverage,
     marked: state.markedSlices(),
@@ -81,11 +81,11 @@ function decide({ clock, mirror, now, options, resource, state }: DatedRun) {
 function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "marked" | "ranges"> {
   const { mirror, options, reporter, resource, row, state } = run;
   const { floor, gaps, isResumed, marked, ranges } = decide(run);
-  const here = counted(state.count(everything), "record");
+  const here = pluralize(state.count(allTime), "record");
   if (isResumed) reporter.note(`${resource.name}: goes on with a stopped read: ${here} already here`);
-  const due = join([...ranges, ...marked]);
-  row.since = instantOrNull(due[0]?.from ?? floor);
-  row.until = instantOrNull(due.at(-1)?.to ?? floor);
+  const due = mergeRanges([...ranges, ...marked]);
+  row.since = formatInstantOrNull(due[0]?.from ?? floor);
+  row.until = formatInstantOrNull(due.at(-1)?.to ?? floor);
   mirror.transaction(() => {
     state.setFloor(floor);
     state.setLastOptions(options);
@@ -96,10 +96,10 @@ function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "marked" | "ranges"> {
 /** Warns of the dates that stay unread, and claims only those above them. */
 function warnOfGaps({ reporter, resource: { name }, row, state }: DatedRun, gaps: readonly Range[]): void {
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
-  row.covered_from = instantOrNull(Math.max(floor, ...gaps.map(({ to }) => to + 1)));
+  row.covered_from = formatInstantOrNull(Math.max(floor, ...gaps.map(({ to }) => to + 1)));
   for (const gap of gaps)
     reporter.warn(
-      `${name}: ${describe(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${name}\``,
+      `${name}: ${describeRange(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${name}\``,
     );
 }
 

@@ -1,5 +1,6 @@
-import type { DatedStrategy, Json, Resource } from "../resources/resource.js";
+import type { DatedStrategy, Resource } from "../resources/resource.js";
 import { valueAt } from "../store/values.js";
+import type { Json } from "../util/json-value.js";
 import { type Range, startOfSecond } from "../util/ranges.js";
 import { readTimestamp, type Timestamp } from "../util/timestamp.js";
 

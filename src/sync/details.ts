@@ -1,6 +1,6 @@
-import { addressPart } from "../api/client.js";
-import { AnswerRefused, type BrandapiError, Incomplete, NotFound, UnexpectedAnswer } from "../errors.js";
-import type { DetailsStrategy, Json, JsonObject, Resource } from "../resources/resource.js";
+import { encodePathSegment } from "../api/client.js";
+import { type BrandapiError, Incomplete, NotFound, ResponseRejected, UnexpectedResponse } from "../errors.js";
+import type { DetailsStrategy, Resource } from "../resources/resource.js";
 import { openRecords } from "../store/records.js";
 import { finishedRuns } from "../store/runs.js";
 import {
@@ -14,7 +14,8 @@ import {
   readPresentRecords,
   recordKey,
 } from "../store/stored-record.js";
-import { counted } from "../util/text.js";
+import type { Json, JsonObject } from "../util/json-value.js";
+import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { countList, planList, readCompleteList } from "./full.js";
 import { readList, whyIncomplete } from "./read-list.js";
@@ -73,8 +74,8 @@ export async function askEach<Item extends { id: number }>(
 }
 
 function concernsOneRecord(error: unknown): error is BrandapiError {
-  if (error instanceof AnswerRefused) return false;
-  return [NotFound, Incomplete, UnexpectedAnswer].some((kind) => error instanceof kind);
+  if (error instanceof ResponseRejected) return false;
+  return [NotFound, Incomplete, UnexpectedResponse].some((kind) => error instanceof kind);
 }
 
 /**
@@ -120,7 +121,7 @@ export async function syncResults(
     mirror.transaction(() => replace(survey, results, readAt));
   });
   if (notFound > 0)
-    reporter.note(`${name}: the API answers 404 for the results of ${counted(notFound, "survey")}`);
+    reporter.note(`${name}: the API answers 404 for the results of ${pluralize(notFound, "survey")}`);
 }
 
 type DetailsRun = SyncRun<DetailsStrategy>;
@@ -131,7 +132,7 @@ export const details: SyncStrategy<DetailsStrategy> = {
     const listed = await countList(run);
     const known = parentsOf(run);
     const requests = known.filter(({ isDue }) => isDue).length + Math.max(0, (listed ?? 0) - known.length);
-    const step = { what: `details of ${counted(requests, "record")}`, requests };
+    const step = { what: `details of ${pluralize(requests, "record")}`, requests };
     return [planList(listed), ...(requests > 0 && run.options.details !== "none" ? [step] : [])];
   },
 
@@ -158,7 +159,7 @@ function parentsOf(run: DetailsRun): Parent[] {
   for (const record of readPresentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, isOutdated } = record;
     const askBy = apiId(resource, record.value);
-    if (askBy === null || addressPart(askBy) === null) continue;
+    if (askBy === null || encodePathSegment(askBy) === null) continue;
     const isPending = detailedAt === null || isOutdated;
     const isOpen = options.details === "all" || isUnsettled(run, record);
     const isDue = isPending || (isOpen && detailedAt <= freshSince);
@@ -184,14 +185,14 @@ async function mergeDetails(run: DetailsRun, path: (id: string) => string): Prom
   const ask = async (parent: Parent) => await askDetails(run, parent, path(parent.askBy));
   const lost = await askEach(run, dueParents(run), ask);
   if (lost > 0)
-    run.incompleteReasons.push(`the API lists ${counted(lost, "record")}, but answers 404 for the details`);
+    run.incompleteReasons.push(`the API lists ${pluralize(lost, "record")}, but answers 404 for the details`);
 }
 
 async function askDetails(run: DetailsRun, parent: Parent, path: string): Promise<void> {
   const { api, mirror, resource, store } = run;
   const { data, requestedAt } = await api.get(path, {}, resource.scope);
   if (recordKey(resource, data, 0) !== parent.key)
-    throw new UnexpectedAnswer(`The API's answer to ${path} is another record.`);
+    throw new UnexpectedResponse(`The API's answer to ${path} is another record.`);
   mirror.transaction(() => store.write([data], { readAt: formatInstant(requestedAt), isDetail: true }));
 }
 

@@ -1,6 +1,6 @@
 import { readPresentKeys, recordKey } from "../store/stored-record.js";
-import { everything } from "../util/ranges.js";
-import { counted } from "../util/text.js";
+import { allTime } from "../util/ranges.js";
+import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { noteListTotals, requestCount } from "./counts.js";
 import { groupByResponse, type List, nameIds, readList, whyIncomplete } from "./read-list.js";
@@ -21,7 +21,7 @@ export async function countList(run: SyncRun): Promise<number | null> {
 export function planList(listed: number | null): PlanStep {
   return listed === null
     ? { what: "everything: its paging is not documented", requests: 1, open: true }
-    : { what: `everything: ${counted(listed, "record")}`, requests: pagesFor(listed) };
+    : { what: `everything: ${pluralize(listed, "record")}`, requests: pagesFor(listed) };
 }
 
 /**
@@ -36,7 +36,7 @@ export async function readCompleteList(run: SyncRun): Promise<void> {
     const written = new Set(writeRecords(run, list));
     state.missing.delete(written);
     const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
-    if (isComplete) state.cover({ range, ids: written, requestedAt, runId: row.run_id }, everything);
+    if (isComplete) state.cover({ range, ids: written, requestedAt, runId: row.run_id }, allTime);
   });
   noteListTotals(run, list.total);
   if (isComplete) {

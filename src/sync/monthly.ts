@@ -1,12 +1,13 @@
-import { ConfigurationError, UnexpectedAnswer } from "../errors.js";
-import { asObject, type Json, type MonthlyStrategy } from "../resources/resource.js";
+import { ConfigurationError, UnexpectedResponse } from "../errors.js";
+import type { MonthlyStrategy } from "../resources/resource.js";
 import { sameJson } from "../store/change-log.js";
 import { rankedHostId } from "../store/rankings.js";
 import { readPresentRecords } from "../store/stored-record.js";
 import { valueAt } from "../store/values.js";
-import { sameAmount } from "../util/amounts.js";
-import { dayOf, join, type Range, subtract, touches, within } from "../util/ranges.js";
-import { counted } from "../util/text.js";
+import { amountsEqual } from "../util/amounts.js";
+import { asObject, type Json } from "../util/json-value.js";
+import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges, utcDay } from "../util/ranges.js";
+import { pluralize } from "../util/text.js";
 import { formatInstant, monthRange } from "../util/times.js";
 import { dayOfPoint, requestDailyPoints } from "./daily-totals.js";
 import { floorOf } from "./plan.js";
@@ -26,7 +27,7 @@ export const monthly: SyncStrategy<MonthlyStrategy> = {
   async plan(run) {
     const requests = dueMonths(run, await requestDailyPoints(run, run.resource.strategy.dailyTotals)).length;
     const days = { what: "each day's clicks, to learn which months moved", requests: 1 };
-    return requests > 0 ? [{ what: counted(requests, "month"), requests }, days] : [days];
+    return requests > 0 ? [{ what: pluralize(requests, "month"), requests }, days] : [days];
   },
 
   async read(run) {
@@ -35,7 +36,7 @@ export const monthly: SyncStrategy<MonthlyStrategy> = {
     const asked = askedRange(run);
     if (isPlain(options)) mirror.transaction(() => state.setFloor(floorOf(options, state.floor())));
     else run.isPartial = true;
-    if (options.perHost) reporter.note(`${resource.name}: ${counted(due.length, "request")}`);
+    if (options.perHost) reporter.note(`${resource.name}: ${pluralize(due.length, "request")}`);
     for (const [index, month] of due.entries()) {
       await readMonth(run, month);
       reportProgress(run, 1, due.length - index - 1);
@@ -62,14 +63,14 @@ function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] 
   // A month that lost all its activity may have no points any more.
   const moved = isPlain(options) ? movedMonths(run, points) : new Set<string>();
   const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
-  const months = [...new Set([...active, ...moved, dayOf(now).slice(0, 7)])].sort();
+  const months = [...new Set([...active, ...moved, utcDay(now).slice(0, 7)])].sort();
   const range = askedRange(run);
   const isAll = full || since !== undefined || !isPlain(options);
   const readAt = (month: Range) =>
-    state.coverage().find((one) => touches(one, month))?.readAt ?? Number.NEGATIVE_INFINITY;
+    state.coverage().find((one) => overlaps(one, month))?.readAt ?? Number.NEGATIVE_INFINITY;
   const due = months
     .map((month) => ({ month, ...monthRange(month) }))
-    .filter((month) => touches(month, range))
+    .filter((month) => overlaps(month, range))
     .filter((one) => isAll || moved.has(one.month) || readAt(one) - windowMs <= one.to);
   return hostsOf(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
 }
@@ -86,12 +87,12 @@ function askedRange({ now, options, state }: SyncRun): Range {
  * request. Call it when all months that are due have been read.
  */
 function coverIdleMonths({ mirror, now, row, state }: SyncRun, asked: Range): void {
-  const covered = join(state.coverage());
+  const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return;
-  const between = within([asked], { from: first.from, to: last.to });
+  const between = clipRanges([asked], { from: first.from, to: last.to });
   mirror.transaction(() => {
-    for (const range of subtract(between, covered))
+    for (const range of subtractRanges(between, covered))
       state.cover({ range, ids: new Set(), requestedAt: now, runId: row.run_id });
   });
 }
@@ -125,7 +126,7 @@ function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: Dai
 function samePoint(a: Json, b: Json, amounts: readonly string[]): boolean {
   const isSameAmount = (name: string) => {
     const [one, other] = [valueAt(a, [name]), valueAt(b, [name])];
-    return typeof one === "number" && typeof other === "number" ? sameAmount(one, other) : one === other;
+    return typeof one === "number" && typeof other === "number" ? amountsEqual(one, other) : one === other;
   };
   const without = (point: Json) =>
     Object.fromEntries(Object.entries(asObject(point)).filter(([name]) => !amounts.includes(name)));
@@ -144,10 +145,10 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
   const { data, requestedAt } = await api.get(resource.path, query, resource.scope);
   const summary = valueAt(data, ["summary"]);
   if (typeof summary !== "object" || summary === null || !Array.isArray(valueAt(data, ["timeseries"])))
-    throw new UnexpectedAnswer(
+    throw new UnexpectedResponse(
       `The API's answer to ${resource.path} has no \`summary\` or no \`timeseries\`.`,
     );
-  const [start, end] = [dayOf(from), dayOf(to)];
+  const [start, end] = [utcDay(from), utcDay(to)];
   mirror.transaction(() => {
     const written = store.write([data], {
       readAt: formatInstant(requestedAt),

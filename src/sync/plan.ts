@@ -1,10 +1,17 @@
-import { type Covered, join, type Range, subtract, touches, within } from "../util/ranges.js";
-import { firstMs } from "../util/timestamp.js";
+import {
+  type CoveredRange,
+  clipRanges,
+  mergeRanges,
+  overlaps,
+  type Range,
+  subtractRanges,
+} from "../util/ranges.js";
+import { minTimestampMs } from "../util/timestamp.js";
 import type { SyncOptions } from "./session.js";
 
 /** The part of a resource's memory that a plan depends on. */
 export interface PlanInput {
-  coverage: readonly Covered[];
+  coverage: readonly CoveredRange[];
   /** The slices that are read by page number, as the last run left them. */
   marked: readonly Range[];
   /** The oldest date that was ever asked for; null before the first run. */
@@ -42,13 +49,13 @@ type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs">;
 export function planDated(before: PlanInput, asked: PlanOptions, now: number): DatedPlan {
   const { coverage, resumed, missing } = before;
   const floor = floorOf(asked, before.floor);
-  const wanted = subtract(wantedRanges(before, asked, floor, now), resumed);
-  const due = join(within([...wanted, ...missing], { from: floor, to: now }));
-  const ranges = subtract(due, before.marked);
-  const marked = join(before.marked.filter((slice) => due.some((range) => touches(range, slice))));
-  const read = join([...coverage, ...before.marked, ...ranges]);
+  const wanted = subtractRanges(wantedRanges(before, asked, floor, now), resumed);
+  const due = mergeRanges(clipRanges([...wanted, ...missing], { from: floor, to: now }));
+  const ranges = subtractRanges(due, before.marked);
+  const marked = mergeRanges(before.marked.filter((slice) => due.some((range) => overlaps(range, slice))));
+  const read = mergeRanges([...coverage, ...before.marked, ...ranges]);
   const newest = read.at(-1)?.to ?? floor;
-  const gaps = subtract([{ from: floor, to: newest }], read);
+  const gaps = subtractRanges([{ from: floor, to: newest }], read);
   return { ranges: ranges.toReversed(), marked: marked.toReversed(), floor, gaps };
 }
 
@@ -60,7 +67,7 @@ export function floorOf({ full, since }: Pick<PlanOptions, "full" | "since">, be
 
 /** Returns an instant earlier by a span; -Infinity if that is before the year 0. */
 export function earlier(ms: number, spanMs: number): number {
-  return ms - spanMs < firstMs ? Number.NEGATIVE_INFINITY : ms - spanMs;
+  return ms - spanMs < minTimestampMs ? Number.NEGATIVE_INFINITY : ms - spanMs;
 }
 
 function wantedRanges(
@@ -73,9 +80,9 @@ function wantedRanges(
   const to = Math.min(until, now);
   if (full) return [{ from: floor, to }];
   if (since !== undefined) return [{ from: since, to }];
-  const unread = subtract([{ from: floor, to: now }], [...coverage, ...marked]);
+  const unread = subtractRanges([{ from: floor, to: now }], [...coverage, ...marked]);
   const end = Math.min(finishedUntil ?? coverage.at(-1)?.to ?? now, now);
   const plain = [...unread, { from: end + 1, to: now }];
   const withWindows = plain.map((range) => ({ from: earlier(range.from, windowMs), to: range.to }));
-  return within(withWindows, { from: floor, to });
+  return clipRanges(withWindows, { from: floor, to });
 }

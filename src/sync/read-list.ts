@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { lastPage, readPages } from "../api/pagination.js";
 import { Incomplete, RequestRefused } from "../errors.js";
-import type { Json, Query, Resource } from "../resources/resource.js";
+import type { Resource } from "../resources/resource.js";
 import { recordDate } from "../store/records.js";
 import { recordKey } from "../store/stored-record.js";
+import type { Json, QueryParameters } from "../util/json-value.js";
 import { maxPerPage, reportProgress, type SyncRun } from "./session.js";
 
 /** A record of a list, and when its response was requested, in milliseconds since 1970. */
@@ -30,7 +31,7 @@ export interface List {
 interface ListQuery {
   /** Default: the resource's own path. */
   path?: string;
-  query?: Query;
+  query?: QueryParameters;
   /** Returns a record's ID, or null if it has none. */
   idOf?: (record: Json) => string | null;
   /** Returns the keys of the mirrored records that the list should have: if it lacks one, it is read a second time. */

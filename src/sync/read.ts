@@ -1,6 +1,7 @@
 import { firstPage } from "../api/pagination.js";
-import type { DatedStrategy, Json, Query } from "../resources/resource.js";
+import type { DatedStrategy } from "../resources/resource.js";
 import { recordDate } from "../store/records.js";
+import type { Json, QueryParameters } from "../util/json-value.js";
 import type { Range } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
 import { readByPage, readSlice, resolveCopies } from "./by-page.js";
@@ -57,7 +58,7 @@ export async function readNewest(run: DatedRun, range: Range): Promise<NewestRec
  * Returns the query of a range of dates, as full timestamps. An inclusive end is sent with microseconds, because dates may
  * be as fine. Source: the API document, "4. GET /orders", "7. GET /content".
  */
-export function rangeQuery({ end, from, until }: DatedStrategy, range: Range): Query {
+export function rangeQuery({ end, from, until }: DatedStrategy, range: Range): QueryParameters {
   const last = (to: number) =>
     end === "exclusive" ? formatInstant(to + 1) : formatInstant(to).replace("Z", "999Z");
   return {

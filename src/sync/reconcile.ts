@@ -1,4 +1,4 @@
-import { everything, join } from "../util/ranges.js";
+import { allTime, mergeRanges } from "../util/ranges.js";
 import {
   allRecords,
   bisect,
@@ -31,12 +31,12 @@ export async function reconcile(run: DatedRun, left: () => number): Promise<void
     await readChangedDays(run, left);
     differing = await recount(run);
   }
-  const [covered, ...others] = join(state.coverage());
+  const [covered, ...others] = mergeRanges(state.coverage());
   const isCovered = covered?.from === Number.NEGATIVE_INFINITY && others.length === 0;
   const isAllRead = isCovered && state.markedSlices().length === 0;
   if (isAllRead && differing.length === 0 && incompleteReasons.length === 0) {
     // Without a range (A11).
-    const whole = await compareCount(run, everything);
+    const whole = await compareCount(run, allTime);
     let beside = whole.api - (row.api_total ?? 0);
     if (beside > 0) {
       const unread = await compareUnread(run);

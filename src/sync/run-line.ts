@@ -1,8 +1,8 @@
 import { findResource } from "../resources/registry.js";
 import { detailsResource } from "../resources/resource.js";
 import type { Run } from "../store/runs.js";
-import { counted } from "../util/text.js";
-import { formatSpan } from "../util/times.js";
+import { pluralize } from "../util/text.js";
+import { formatDuration } from "../util/times.js";
 
 /**
  * Returns the line that cron shows of a run.
@@ -16,10 +16,10 @@ export function runLine(run: Run, known: { floor: string | null; comparesTotals:
     `${run.rows_new} new`,
     `${run.rows_changed} changed`,
     `${run.rows_removed} removed`,
-    counted(run.requests, "request"),
-    ...(run.retries > 0 ? [counted(run.retries, "retry")] : []),
+    pluralize(run.requests, "request"),
+    ...(run.retries > 0 ? [pluralize(run.retries, "retry")] : []),
   ].join(", ");
-  return `${counts} in ${formatSpan(Math.max(0, took))}, ${resultOf(run, known)}`;
+  return `${counts} in ${formatDuration(Math.max(0, took))}, ${resultOf(run, known)}`;
 }
 
 /** Returns " surveys and results" if a run reads both: its number is of more than the rows of one table. */

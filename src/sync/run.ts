@@ -7,7 +7,7 @@ import { SyncState } from "../store/sync-state.js";
 import { unexpectedWarning } from "../store/unexpected-values.js";
 import { startOfSecond } from "../util/ranges.js";
 import { silentReporter } from "../util/reporter.js";
-import { formatInstant, instantOrNull } from "../util/times.js";
+import { formatInstant, formatInstantOrNull } from "../util/times.js";
 import { dated } from "./dated.js";
 import { details } from "./details.js";
 import { full } from "./full.js";
@@ -50,7 +50,7 @@ export async function syncResource(session: SyncSession, resource: Resource, nam
       if (run.incompleteReasons.length > 0) throw incomplete(resource, run.incompleteReasons);
       row.verified = !run.isPartial;
       comparesTotals = !lacksTotals(run);
-      floor = instantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
+      floor = formatInstantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
       return "done";
     },
     outcomeOf: (error) => outcomeOf(error, named),

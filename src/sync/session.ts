@@ -1,11 +1,12 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock } from "../deps.js";
 import { AccessForbidden, BrandapiError, KeyRejected, Stopped } from "../errors.js";
-import type { DailyTotals, DatedStrategy, Json, Resource, Strategy } from "../resources/resource.js";
+import type { DailyTotals, DatedStrategy, Resource, Strategy } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import type { RecordWriter } from "../store/records.js";
 import type { Run } from "../store/runs.js";
 import type { SyncState } from "../store/sync-state.js";
+import type { Json } from "../util/json-value.js";
 import type { Reporter, Task } from "../util/reporter.js";
 
 /** The options of a sync; times in milliseconds since 1970. */

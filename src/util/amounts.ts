@@ -2,12 +2,12 @@
  * True if two amounts of money are equal. The API sums doubles in no fixed order, so the same sum differs in its last
  * digits from one response to the next. A difference of a tenth of a cent, the smallest unit of some currencies, counts.
  */
-export function sameAmount(a: number, b: number): boolean {
-  return Math.abs(a - b) < 0.0005 || sameComputed(a, b);
+export function amountsEqual(a: number, b: number): boolean {
+  return Math.abs(a - b) < 0.0005 || nearlyEqual(a, b);
 }
 
 /** True if two numbers are equal to 12 significant digits, integers exactly: as precise as sums and ratios of doubles are. */
-export function sameComputed(a: number, b: number): boolean {
+export function nearlyEqual(a: number, b: number): boolean {
   if (a === b) return true;
   if (Number.isInteger(a) && Number.isInteger(b)) return false;
   return Math.abs(a - b) <= 1e-12 * Math.max(Math.abs(a), Math.abs(b));

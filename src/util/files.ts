@@ -2,25 +2,25 @@ import { closeSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
 import { readlink, realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { UsageError } from "../errors.js";
-import { codeOf } from "./failures.js";
+import { errorCode } from "./system-errors.js";
 
 /** True if there is something at a path, links followed. @throws the system's error if the path may not be read */
-export function isThere(path: string): boolean {
+export function pathExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** More than any statement, key or settings file: an input that goes on beyond this has no end, or is a mistake. */
-export const mostInputBytes = 16 * 2 ** 20;
+export const maxInputBytes = 16 * 2 ** 20;
 
 /**
  * Reads a file that a person's editor wrote: UTF-8, or UTF-16 as Windows PowerShell redirects to, without the byte order mark.
  * @throws UsageError if it has more than `mostInputBytes`, as an endless device or pipe does
  */
-export function readText(path: string): string {
+export function readTextFile(path: string): string {
   const chunks: Buffer[] = [];
   const file = openSync(path, "r");
   try {
-    for (let size = 0; size <= mostInputBytes; ) {
+    for (let size = 0; size <= maxInputBytes; ) {
       const chunk = Buffer.alloc(65_536);
       const read = readSync(file, chunk);
       if (read === 0) return decode(Buffer.concat(chunks));
@@ -45,7 +45,7 @@ export async function readStream(stream: AsyncIterable<Uint8Array | string>, nam
     const chunk = Buffer.from(piece as Uint8Array);
     chunks.push(chunk);
     size += chunk.length;
-    if (size > mostInputBytes) throw tooLong(name);
+    if (size > maxInputBytes) throw tooLong(name);
   }
   return decode(Buffer.concat(chunks));
 }
@@ -66,10 +66,10 @@ function tooLong(name: string): UsageError {
  * no folder and says that the one above is missing, as below /proc.
  * @throws what the system says
  */
-export function makeFolder(path: string, mode = 0o777): void {
+export function createFolder(path: string, mode = 0o777): void {
   if (isFolder(path)) return;
   const above = dirname(path);
-  if (above !== path) makeFolder(above, mode);
+  if (above !== path) createFolder(above, mode);
   try {
     mkdirSync(path, { mode });
   } catch (error) {
@@ -88,7 +88,7 @@ export async function resolveLinks(path: string): Promise<string> {
     return await realpath(path);
   } catch (error) {
     // A circle of links.
-    if (codeOf(error) === "ELOOP") return path;
+    if (errorCode(error) === "ELOOP") return path;
   }
   const target = await readlink(path).catch(() => undefined);
   if (target === undefined) return path;
@@ -99,7 +99,7 @@ export async function resolveLinks(path: string): Promise<string> {
  * A name that is not taken yet, whatever its case: as it is, or with `_2`, `_3` and so on at its end.
  * @param taken names in lower case
  */
-export function freeName(
+export function uniqueName(
   name: string,
   taken: ReadonlySet<string>,
   longest = Number.POSITIVE_INFINITY,

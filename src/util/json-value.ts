@@ -1,3 +1,23 @@
+/** A value as `JSON.parse` returns it. */
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+
+export interface JsonObject {
+  [member: string]: Json;
+}
+
+/** True for a JSON object: not null and not an array. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns the value if it is a JSON object, otherwise an empty one. */
+export function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** Query parameters of an API request. Parameters that are `undefined` are omitted. */
+export type QueryParameters = Record<string, string | number | undefined>;
+
 /** Returns undefined if the text is not JSON: the engine's own message quotes the text, which may hold a key. */
 export function parseJson<T>(text: string): T | undefined {
   try {

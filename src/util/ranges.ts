@@ -1,4 +1,4 @@
-import { dayMs, formatInstant, instantOrNull, minuteOf, monthRange } from "./times.js";
+import { dayMs, formatInstant, formatInstantOrNull, formatMinute, monthRange } from "./times.js";
 
 /**
  * Dates in milliseconds since 1970, both ends included, the last one to the end of its millisecond.
@@ -10,7 +10,7 @@ export interface Range {
 }
 
 /** A range of dates that was read completely, and when that read was asked for. */
-export interface Covered extends Range {
+export interface CoveredRange extends Range {
   readAt: number;
   runId: number;
 }
@@ -19,11 +19,13 @@ export interface Covered extends Range {
  * Returns when a date was last read, ISO 8601; null if it never was. Without a date: when anything was read. A date at
  * midnight may stand for its day, and one at a whole minute for its minute, so all of that has to be read.
  */
-export function lastRead(covered: readonly Covered[], dated: number | null): string | null {
-  if (dated === null) return instantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
+export function lastReadAt(covered: readonly CoveredRange[], dated: number | null): string | null {
+  if (dated === null) return formatInstantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
   const span = precisionOf(dated);
-  const parts = covered.filter((one) => touches(one, span));
-  return holds(join(parts), span) ? instantOrNull(Math.min(...parts.map(({ readAt }) => readAt))) : null;
+  const parts = covered.filter((one) => overlaps(one, span));
+  return contains(mergeRanges(parts), span)
+    ? formatInstantOrNull(Math.min(...parts.map(({ readAt }) => readAt)))
+    : null;
 }
 
 /** Returns the instants that a date may stand for. */
@@ -33,10 +35,10 @@ function precisionOf(dated: number): Range {
   return { from, to: from + unit - 1 };
 }
 
-export const everything: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+export const allTime: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 /** Ranges that overlap or touch as one, sorted. */
-export function join(ranges: Iterable<Range>): Range[] {
+export function mergeRanges(ranges: Iterable<Range>): Range[] {
   return [...ranges]
     .sort((a, b) => a.from - b.from)
     .reduce<Range[]>((joined, { from, to }) => {
@@ -48,50 +50,50 @@ export function join(ranges: Iterable<Range>): Range[] {
 }
 
 /** Returns ranges less others. */
-export function subtract(ranges: readonly Range[], others: Iterable<Range>): Range[] {
+export function subtractRanges(ranges: readonly Range[], others: Iterable<Range>): Range[] {
   let left = [...ranges];
-  for (const taken of join(others)) left = left.flatMap((range) => without(range, taken));
+  for (const taken of mergeRanges(others)) left = left.flatMap((range) => without(range, taken));
   return left;
 }
 
 function without(range: Range, taken: Range): Range[] {
-  if (!touches(range, taken)) return [range];
+  if (!overlaps(range, taken)) return [range];
   const below = taken.from > range.from ? [{ from: range.from, to: taken.from - 1 }] : [];
   const above = taken.to < range.to ? [{ from: taken.to + 1, to: range.to }] : [];
   return [...below, ...above];
 }
 
 /** Returns the parts of ranges that lie in one. */
-export function within(ranges: Iterable<Range>, { from, to }: Range): Range[] {
+export function clipRanges(ranges: Iterable<Range>, { from, to }: Range): Range[] {
   return [...ranges]
     .map((range) => ({ from: Math.max(range.from, from), to: Math.min(range.to, to) }))
     .filter((piece) => piece.from <= piece.to);
 }
 
 /** Whether two ranges have an instant in common. */
-export function touches(one: Range, other: Range): boolean {
+export function overlaps(one: Range, other: Range): boolean {
   return one.from <= other.to && one.to >= other.from;
 }
 
 /** Whether one of some joined ranges holds all of another. */
-export function holds(joined: readonly Range[], { from, to }: Range): boolean {
+export function contains(joined: readonly Range[], { from, to }: Range): boolean {
   return joined.some((range) => range.from <= from && range.to >= to);
 }
 
 /** Whether an instant, which may be finer than a millisecond, lies in a range. */
-export function includes({ from, to }: Range, instant: number): boolean {
+export function containsInstant({ from, to }: Range, instant: number): boolean {
   return instant >= from && instant < to + 1;
 }
 
 /** Returns the gaps between ranges. */
-export function gaps(ranges: Iterable<Range>): Range[] {
-  const joined = join(ranges);
+export function findGaps(ranges: Iterable<Range>): Range[] {
+  const joined = mergeRanges(ranges);
   const [first, last] = [joined[0], joined.at(-1)];
-  return first && last ? subtract([{ from: first.from, to: last.to }], joined) : [];
+  return first && last ? subtractRanges([{ from: first.from, to: last.to }], joined) : [];
 }
 
 /** The day (UTC) of an instant: `2026-01-31`. */
-export function dayOf(ms: number): string {
+export function utcDay(ms: number): string {
   return formatInstant(ms).slice(0, 10);
 }
 
@@ -106,12 +108,12 @@ export function startOfDay(ms: number): number {
 }
 
 /** Returns the part of a range that is whole days (UTC); it ends before it begins if there is none. */
-export function wholeDays({ from, to }: Range): Range {
+export function clipToCompleteDays({ from, to }: Range): Range {
   return { from: startOfDay(from + dayMs - 1), to: startOfDay(to + 1) - 1 };
 }
 
 /** Returns the calendar months (UTC) that a range touches, oldest first, whole. */
-export function monthsOf({ from, to }: Range): (Range & { month: string })[] {
+export function monthsIn({ from, to }: Range): (Range & { month: string })[] {
   const months: (Range & { month: string })[] = [];
   for (let at = from; at <= to; at = (months.at(-1)?.to ?? to) + 1) {
     const month = formatInstant(at).slice(0, 7);
@@ -121,7 +123,7 @@ export function monthsOf({ from, to }: Range): (Range & { month: string })[] {
 }
 
 /** A range as a person reads it. */
-export function describe({ from, to }: Range): string {
-  const end = Number.isFinite(to) ? minuteOf(to) : "now";
-  return Number.isFinite(from) ? `${minuteOf(from)} to ${end}` : `everything until ${end}`;
+export function describeRange({ from, to }: Range): string {
+  const end = Number.isFinite(to) ? formatMinute(to) : "now";
+  return Number.isFinite(from) ? `${formatMinute(from)} to ${end}` : `everything until ${end}`;
 }

@@ -32,7 +32,7 @@ export function hideKeys(text: string, keys: ReadonlySet<string>): string {
 }
 
 /** Returns the text with each argument that has more than 40 characters cut to its first eight. */
-export function shortenArguments(text: string, argv: readonly string[]): string {
+export function abbreviateArguments(text: string, argv: readonly string[]): string {
   // The value of `--flag=value`, and the items of a list, are quoted alone.
   const parts = argv.flatMap((argument) => [
     argument,
@@ -42,11 +42,11 @@ export function shortenArguments(text: string, argv: readonly string[]): string 
   const long = parts.filter((part) => part.length > maxEchoedLength);
   return long
     .sort((a, b) => b.length - a.length)
-    .reduce((short, part) => short.replaceAll(part, shortened(part)), text);
+    .reduce((short, part) => short.replaceAll(part, abbreviate(part)), text);
 }
 
 /** Returns the first characters and the length of a text that is too long to be repeated. */
-export function shortened(text: string): string {
+export function abbreviate(text: string): string {
   if (text.length <= maxEchoedLength) return text;
   return `${text.slice(0, echoedStart)}… (${text.length} characters)`;
 }

@@ -1,7 +1,7 @@
 /** How engines say what they do. They know this interface only; `ui` implements it, commands choose. */
 export interface Reporter {
   /** Announces the tasks to come, in order, with the requests that each took the last time, for the time that is left. */
-  expect(tasks: readonly Expected[]): void;
+  expect(tasks: readonly ExpectedTask[]): void;
   /** Starts one task, such as a resource's sync. `total` may be learned later. */
   begin(task: { name: string; total?: number }): Task;
   /** A fact worth a line on stderr, not with `--quiet`. */
@@ -12,7 +12,7 @@ export interface Reporter {
   detail(text: string): void;
 }
 
-export interface Expected {
+export interface ExpectedTask {
   name: string;
   /** Undefined where nothing is known before it begins. */
   requests: number | undefined;

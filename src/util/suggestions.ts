@@ -1,5 +1,5 @@
 /** Returns the valid name that a mistyped one most likely meant; undefined if none is near. */
-export function nearest(typed: string, names: Iterable<string>): string | undefined {
+export function closestName(typed: string, names: Iterable<string>): string | undefined {
   if (typed.length < 2) return undefined;
   let best: string | undefined;
   let least = Math.max(typed.length < 4 ? 1 : 2, Math.floor(typed.length * 0.4)) + 1;
@@ -12,8 +12,8 @@ export function nearest(typed: string, names: Iterable<string>): string | undefi
 }
 
 /** Returns a hint for an unknown name: the nearest one, or all of them if they are few. */
-export function suggest(typed: string, names: readonly string[]): string | undefined {
-  const near = nearest(typed, names);
+export function suggestName(typed: string, names: readonly string[]): string | undefined {
+  const near = closestName(typed, names);
   if (near !== undefined) return `did you mean \`${near}\`?`;
   if (names.length > 40) return undefined;
   const quoted = names.map((name) => `\`${name}\``).join(", ");

@@ -16,7 +16,7 @@ const mostLetters = 60;
  * Clears away what dead processes left of `target`, and returns a path for this process's part, for the caller to create.
  * @param random a number in [0, 1)
  */
-export async function beginPart(target: string, random: () => number): Promise<string> {
+export async function reserveTempFile(target: string, random: () => number): Promise<string> {
   const folder = dirname(target);
   const stem = `.${basename(target).slice(0, mostLetters)}.${thisHost()}-`;
   await clearDead(folder, stem);
@@ -27,12 +27,12 @@ export async function beginPart(target: string, random: () => number): Promise<s
 }
 
 /** Forgets a part that was renamed or removed. */
-export function endPart(path: string): void {
+export function releaseTempFile(path: string): void {
   begun.delete(path);
 }
 
 /** Removes every part of this process, which is about to end. */
-export function removeParts(): void {
+export function removeTempFiles(): void {
   for (const path of begun)
     for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(path + end, { force: true });
 }

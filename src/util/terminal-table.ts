@@ -1,21 +1,21 @@
 import type { Style } from "./terminal.js";
 import { displayWidth, escapeText, pad, truncate, wrap } from "./terminal-text.js";
 
-export type Cell = string | number | bigint | boolean | null | undefined;
-type Rows = readonly (readonly Cell[])[];
+export type TableCell = string | number | bigint | boolean | null | undefined;
+type Rows = readonly (readonly TableCell[])[];
 
 export interface TableOptions {
   /** The terminal's columns; undefined: as wide as it takes (pipes, files). */
   width?: number | undefined;
   style?: Style | undefined;
   /** Titles of columns to align right; default: those that hold nothing but numbers. */
-  alignRight?: readonly string[];
+  rightAligned?: readonly string[];
   /** Stands for null; default: nothing. */
-  none?: string;
+  nullText?: string;
   /** Titles of columns that are left out, one after another, if the table would not fit. */
-  spare?: readonly string[];
+  optionalColumns?: readonly string[];
   /** Title of the last column, whose text is wrapped instead of cut; in a narrow terminal it goes below its row. */
-  wrapped?: string;
+  wrappedColumn?: string;
 }
 
 const gap = "  ";
@@ -29,19 +29,29 @@ const indent = "    ";
  * With a width, spare columns are left out, then the widest are cut with `…`, until the table fits.
  */
 export function renderTable(titles: readonly string[], rows: Rows, options: TableOptions = {}): string {
-  const { style, width = Number.POSITIVE_INFINITY, none, spare = [], alignRight, wrapped } = options;
-  const { lines, widths } = measure(titles, rows, none);
-  if (wrapped !== undefined && titles.at(-1) === wrapped && widthOf(widths) > width)
+  const {
+    style,
+    width = Number.POSITIVE_INFINITY,
+    nullText,
+    optionalColumns = [],
+    rightAligned,
+    wrappedColumn,
+  } = options;
+  const { lines, widths } = measure(titles, rows, nullText);
+  if (wrappedColumn !== undefined && titles.at(-1) === wrappedColumn && widthOf(widths) > width)
     return renderWrapped(titles, rows, { ...options, width });
-  const dropped = titles.indexOf(spare[0] ?? "");
+  const dropped = titles.indexOf(optionalColumns[0] ?? "");
   if (dropped >= 0 && widthOf(widths) > width) {
     const others = <T>(cells: readonly T[]): T[] => cells.filter((_, index) => index !== dropped);
-    return renderTable(others(titles), rows.map(others), { ...options, spare: spare.slice(1) });
+    return renderTable(others(titles), rows.map(others), {
+      ...options,
+      optionalColumns: optionalColumns.slice(1),
+    });
   }
   narrow(widths, width);
-  const isNumber = (cell: Cell) => ["number", "bigint"].includes(typeof (cell ?? 0));
+  const isNumber = (cell: TableCell) => ["number", "bigint"].includes(typeof (cell ?? 0));
   const sides = titles.map((title, index) =>
-    (alignRight?.includes(title) ?? rows.every((row) => isNumber(row[index]))) ? "right" : "left",
+    (rightAligned?.includes(title) ?? rows.every((row) => isNumber(row[index]))) ? "right" : "left",
   );
   const cellText = (cell: string, index: number) =>
     pad(truncate(cell, widths[index] ?? 0), widths[index] ?? 0, sides[index]);
@@ -55,7 +65,7 @@ function renderWrapped(
   rows: Rows,
   options: TableOptions & { width: number },
 ): string {
-  const { width, wrapped, ...others } = options;
+  const { width, wrappedColumn, ...others } = options;
   const last = titles.length - 1;
   const left = widthOf(measure(titles, rows).widths.slice(0, last)) + gap.length;
   const texts = rows.map((row) => escapeText(String(row[last] ?? "")));
@@ -81,21 +91,21 @@ function renderWrapped(
 }
 
 /** True if a table takes no more than these columns of a terminal. */
-export function fitsTable(titles: readonly string[], rows: Rows, { width, none }: TableOptions): boolean {
-  return width === undefined || widthOf(measure(titles, rows, none).widths) <= width;
+export function tableFits(titles: readonly string[], rows: Rows, { width, nullText }: TableOptions): boolean {
+  return width === undefined || widthOf(measure(titles, rows, nullText).widths) <= width;
 }
 
 /** Returns one block per row, with a line `column: value` for each column; without rows the columns alone. */
 export function renderBlocks(
   titles: readonly string[],
   rows: Rows,
-  { style, none = "" }: TableOptions,
+  { style, nullText = "" }: TableOptions,
 ): string {
   const name = (title: string) => (style ? style.bold(escapeText(title)) : escapeText(title));
   if (rows.length === 0) return titles.map(name).join("\n");
   const block = (row: Rows[number]) =>
     titles
-      .map((title, index) => `${name(title)}: ${escapeText(String(row[index] ?? none))}`.trimEnd())
+      .map((title, index) => `${name(title)}: ${escapeText(String(row[index] ?? nullText))}`.trimEnd())
       .join("\n");
   return rows.map(block).join("\n\n");
 }

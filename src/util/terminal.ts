@@ -32,7 +32,7 @@ export function printJson(stdout: Output, value: unknown): void {
 }
 
 /** Returns the stream with a heading before the first thing that is written to it. */
-export function headed(stream: Output, heading: string): Output {
+export function prependHeading(stream: Output, heading: string): Output {
   let isSaid = false;
   const write = (...piece: Parameters<Output["write"]>) => {
     if (!isSaid) stream.write(`${heading}\n`);

@@ -2,19 +2,22 @@
  * A number with what it counts: `1 record`, `3 records`, `1 retry`, `2 retries`.
  * @param format how the number is written, where it may be large
  */
-export function counted(count: number, noun: string, format: (count: number) => string = String): string {
+export function pluralize(count: number, noun: string, format: (count: number) => string = String): string {
   return `${format(count)} ${count === 1 ? noun : `${noun.replace(/(?<![aeiou])y$/, "ie")}s`}`;
 }
 
 /** A word as a POSIX shell takes it: as it is where that is safe, else in quotes. */
-export function shellWord(word: string): string {
+export function quoteShellWord(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Words as one command, with variables before it. */
-export function shellCommand(words: readonly string[], env: Readonly<Record<string, string>> = {}): string {
-  const set = Object.entries(env).map(([name, value]) => `${name}=${shellWord(value)}`);
-  return [...set, ...words.map(shellWord)].join(" ");
+export function formatShellCommand(
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): string {
+  const set = Object.entries(env).map(([name, value]) => `${name}=${quoteShellWord(value)}`);
+  return [...set, ...words.map(quoteShellWord)].join(" ");
 }
 
 /** A whole number with commas: `1,234,567`. */

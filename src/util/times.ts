@@ -1,11 +1,11 @@
 import { UsageError } from "../errors.js";
-import { daysSince1970, firstMs, parseTimestamp } from "./timestamp.js";
+import { daysSince1970, minTimestampMs, parseTimestamp } from "./timestamp.js";
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 export const dayMs = unitMs.d;
 
 /** The values of `--max-wait`, `--max-age` and the like, for help and messages. */
-export const durationForms = "`90s`, `5m`, `26h`, `30d` or `12w`";
+export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
 /**
  * A duration such as `90s`, `5m`, `26h`, `30d`, `12w`.
@@ -14,7 +14,7 @@ export const durationForms = "`90s`, `5m`, `26h`, `30d` or `12w`";
 export function parseDuration(text: string): number {
   const ms = durationMs(text);
   if (ms !== undefined) return ms;
-  throw new UsageError(`Not a duration: \`${text}\`.`, { hint: `use for example ${durationForms}` });
+  throw new UsageError(`Not a duration: \`${text}\`.`, { hint: `use for example ${durationFormats}` });
 }
 
 /** `--window`: a duration, or bare days. */
@@ -29,7 +29,7 @@ function durationMs(text: string): number | undefined {
 }
 
 /** The values of `--since`, `--until` and the like, for help and messages. */
-export const timeForms =
+export const timeFormats =
   "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, " +
   "an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
 
@@ -40,11 +40,11 @@ export const timeForms =
  */
 export function parseInstant(text: string, edge: "start" | "end", now: number): number {
   const age = durationMs(text);
-  if (age !== undefined && now - age >= firstMs) return now - age;
+  if (age !== undefined && now - age >= minTimestampMs) return now - age;
   const period = periodOf(text, now);
   if (period) return edge === "start" ? period.from : period.to;
   const ms = parseTimestamp(text.trim());
-  if (ms === undefined) throw new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeForms}` });
+  if (ms === undefined) throw new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeFormats}` });
   // A range begins and ends with whole milliseconds, and holds all of its last one.
   return Math.floor(ms);
 }
@@ -80,18 +80,18 @@ export function formatInstant(ms: number): string {
 }
 
 /** The same of an instant, and null where a range has no end. */
-export function instantOrNull(ms: number): string | null {
+export function formatInstantOrNull(ms: number): string | null {
   return Number.isFinite(ms) ? formatInstant(ms) : null;
 }
 
 /** An instant as a person reads it: `2026-01-31 12:00`. @param at ISO 8601, or milliseconds since 1970 */
-export function minuteOf(at: string | number): string {
+export function formatMinute(at: string | number): string {
   const text = typeof at === "number" ? formatInstant(at) : at;
   return text.slice(0, 16).replace("T", " ");
 }
 
 /** A span as a person says it: `45s`, `12m`, `5h`, `3d`. */
-export function formatSpan(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   if (seconds < 90) return `${seconds}s`;
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)}m`;
@@ -101,5 +101,5 @@ export function formatSpan(ms: number): string {
 
 /** Returns how long ago it was, as `formatSpan` says it, unless the clock that recorded it was ahead of this one. */
 export function formatAge(ms: number): string {
-  return ms < 0 ? `${formatSpan(-ms)} ahead` : formatSpan(ms);
+  return ms < 0 ? `${formatDuration(-ms)} ahead` : formatDuration(ms);
 }

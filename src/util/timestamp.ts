@@ -13,9 +13,9 @@ const timestampForm =
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 /** The first millisecond that has a year of four digits. */
-export const firstMs = Date.parse("0000-01-01T00:00:00.000Z");
+export const minTimestampMs = Date.parse("0000-01-01T00:00:00.000Z");
 /** The last millisecond that has a year of four digits. */
-export const lastMs = Date.parse("9999-12-31T23:59:59.999Z");
+export const maxTimestampMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
  * Reads an ISO 8601 timestamp. Every text of the API that becomes an instant is read by this function, so columns, filters,
@@ -40,7 +40,7 @@ export function readTimestamp(text: string): Timestamp | undefined {
   const digits = (match[5] ?? "").padEnd(6, "0");
   const local = day + hour * hourMs + minute * minuteMs + second * 1_000 + Number(digits.slice(0, 3));
   const ms = match[6] === "-" ? local + offset : local - offset;
-  if (ms < firstMs || ms > lastMs) return undefined;
+  if (ms < minTimestampMs || ms > maxTimestampMs) return undefined;
   return { ms, micros: Number(digits.slice(3, 6)), hasSeconds: match[4] !== undefined };
 }
 
@@ -60,7 +60,7 @@ export function parseTimestamp(text: string): number | undefined {
  * Returns a timestamp as SQLite writes times, in UTC and without trailing zeros: `2026-10-31 23:30:00.5`. Such texts sort by
  * time, start with the day and the month, and compare with `datetime('now', …)`.
  */
-export function utcText({ ms, micros }: Pick<Timestamp, "ms" | "micros">): string {
+export function formatUtc({ ms, micros }: Pick<Timestamp, "ms" | "micros">): string {
   const iso = new Date(ms).toISOString();
   const fraction = iso.slice(19, 23) + String(micros).padStart(3, "0");
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}${fraction.replace(/\.?0*$/, "")}`;

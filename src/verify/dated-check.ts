@@ -24,8 +24,17 @@ import {
 import { rangeQuery } from "../sync/read.js";
 import { readList } from "../sync/read-list.js";
 import { type DatedRun, startBudget } from "../sync/session.js";
-import { dayOf, describe, everything, holds, join, monthsOf, type Range, touches } from "../util/ranges.js";
-import { dayRange, instantOrNull } from "../util/times.js";
+import {
+  allTime,
+  contains,
+  describeRange,
+  mergeRanges,
+  monthsIn,
+  overlaps,
+  type Range,
+  utcDay,
+} from "../util/ranges.js";
+import { dayRange, formatInstantOrNull } from "../util/times.js";
 import { datedEvidence } from "./evidence.js";
 import {
   type CountTotals,
@@ -87,11 +96,11 @@ export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const marked = state.markedIds();
   for (const { id, dated } of state.missing.all())
     if (dated !== null && !marked.has(id))
-      differences.push(dayDifference(dayOf(dated), "a record is no longer there"));
+      differences.push(dayDifference(utcDay(dated), "a record is no longer there"));
   const totals = { ...sumTotals(counts), differing: differing.length };
   const allUnread = await compareUnread(run);
   const { future, unread } = await separateFuture(run, allUnread);
-  const allDates = await compareCount(run, everything);
+  const allDates = await compareCount(run, allTime);
   const hasMarked = state.markedSlices().length > 0;
   return {
     unread: differingCounts(unread),
@@ -124,7 +133,7 @@ async function isSampleUnchanged(run: DatedRun, days: readonly string[]): Promis
 }
 
 function isOneDay({ from, to }: Range): boolean {
-  return Number.isFinite(from) && dayOf(from) === dayOf(to);
+  return Number.isFinite(from) && utcDay(from) === utcDay(to);
 }
 
 function dayDifference(day: string, what: string): Difference {
@@ -133,7 +142,7 @@ function dayDifference(day: string, what: string): Difference {
 
 function countDifference(count: CountComparison): Difference {
   const { api, filter, from, mirror, to } = count;
-  const text = `${describe(count)}: ${filter.name}: ${api} in the API, ${mirror} here`;
+  const text = `${describeRange(count)}: ${filter.name}: ${api} in the API, ${mirror} here`;
   return { from, to, count, text };
 }
 
@@ -169,7 +178,10 @@ export async function verifyDated(run: DatedRun): Promise<VerificationResult> {
 /** @param floor the oldest date that was ever asked for: a plain sync reads nothing below it */
 function unreadMonth(name: string, { api, mirror, ...range }: CountComparison, floor: number): MonthResult {
   const command = `brandapi sync ${name}${range.to < floor ? " --full" : ""}`;
-  return unprovenMonth(describe(range), `${api - mirror} ${name} were never read: \`${command}\` reads them`);
+  return unprovenMonth(
+    describeRange(range),
+    `${api - mirror} ${name} were never read: \`${command}\` reads them`,
+  );
 }
 
 /** Each month of what was read, and what contradicts it. */
@@ -178,7 +190,7 @@ function judge(
   { differences, filters, dailyTotals, unread }: DatedComparison,
 ): MonthResult[] {
   const coverage = state.coverage();
-  const covered = join(coverage);
+  const covered = mergeRanges(coverage);
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return [];
   const oldestRecord = state.nthDate({ from: first.from, to: last.to }, 0) ?? last.to;
@@ -188,18 +200,18 @@ function judge(
   const compared = dailyTotals && !drift ? "figures and counts agree" : "counts agree";
   const agreed = `${compared} (${filters.join(", ")})${drift ? `; ${driftText(drift)}` : ""}`;
 
-  function judgeMonth({ month, ...range }: ReturnType<typeof monthsOf>[number]): MonthResult {
-    const ages = coverage.filter((one) => touches(one, range)).map(({ readAt }) => readAt);
-    const known = { month, read_at: instantOrNull(Math.min(...ages)) };
-    const texts = differences.filter((one) => touches(one, range)).map(({ text }) => text);
+  function judgeMonth({ month, ...range }: ReturnType<typeof monthsIn>[number]): MonthResult {
+    const ages = coverage.filter((one) => overlaps(one, range)).map(({ readAt }) => readAt);
+    const known = { month, read_at: formatInstantOrNull(Math.min(...ages)) };
+    const texts = differences.filter((one) => overlaps(one, range)).map(({ text }) => text);
     if (texts.length > 0) return { ...known, state: "different", why: texts.join("; ") };
-    if (state.markedSlices().some((slice) => touches(slice, range)))
+    if (state.markedSlices().some((slice) => overlaps(slice, range)))
       return { ...known, state: "unproven", why: "read by page number: it has records with other dates" };
     const claimed = hasNewer ? range : { from: range.from, to: Math.min(range.to, last?.to ?? range.to) };
-    if (!holds(covered, claimed)) return { ...known, state: "unproven", why: "not read completely" };
+    if (!contains(covered, claimed)) return { ...known, state: "unproven", why: "not read completely" };
     return { ...known, state: "proven", why: agreed };
   }
 
   const from = Number.isFinite(first.from) ? first.from : oldest;
-  return monthsOf({ from, to: last.to }).map(judgeMonth);
+  return monthsIn({ from, to: last.to }).map(judgeMonth);
 }

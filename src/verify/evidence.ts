@@ -1,4 +1,4 @@
-import type { Query, Resource } from "../resources/resource.js";
+import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { finishedRuns } from "../store/runs.js";
 import { countPresent } from "../store/stored-record.js";
@@ -8,8 +8,9 @@ import { earlier } from "../sync/plan.js";
 import { rangeQuery } from "../sync/read.js";
 import type { List } from "../sync/read-list.js";
 import type { DatedRun, SyncRun } from "../sync/session.js";
-import { dayOf, everything, join, type Range, wholeDays } from "../util/ranges.js";
-import { dayMs, instantOrNull } from "../util/times.js";
+import type { QueryParameters } from "../util/json-value.js";
+import { allTime, clipToCompleteDays, mergeRanges, type Range, utcDay } from "../util/ranges.js";
+import { dayMs, formatInstantOrNull } from "../util/times.js";
 import type { DatedComparison } from "./dated-check.js";
 
 /** Prints the API's count of a list. */
@@ -19,7 +20,7 @@ export const printTotalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9
  * Returns a curl line whose output is one number. The key and the base URL stay variables of the shell, and the shell's
  * own `echo` gives the key to curl, because a list of processes shows arguments.
  */
-export function curlLine(path: string, query: Query, printing: string): string {
+export function curlLine(path: string, query: QueryParameters, printing: string): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
   const address = `$BRANDAPI_BASE_URL${path}?${given}`.replaceAll("%3A", ":").replace(/\?$/, "");
@@ -35,7 +36,7 @@ export function sqliteLine({ path }: Mirror, sql: string): string {
 /** Returns SQL that counts a resource's present records of a range. @param also further conditions */
 export function countingSql({ date, table }: Resource, { from, to }: Range, also: string[] = []): string {
   // Ranges begin and end with whole seconds.
-  const second = (ms: number) => instantOrNull(ms)?.slice(0, 19).replace("T", " ");
+  const second = (ms: number) => formatInstantOrNull(ms)?.slice(0, 19).replace("T", " ");
   const conditions = [...also];
   if (Number.isFinite(from)) conditions.push(`datetime(${date}) >= '${second(from)}'`);
   if (Number.isFinite(to)) conditions.push(`datetime(${date}) <= '${second(to)}'`);
@@ -71,7 +72,7 @@ export function createEvidence(
   range: Range,
   known: Partial<Evidence>,
 ): Evidence {
-  const dates = { from: instantOrNull(range.from), to: instantOrNull(range.to) };
+  const dates = { from: formatInstantOrNull(range.from), to: formatInstantOrNull(range.to) };
   const sql = known.sql ? sqliteLine(run.mirror, known.sql) : null;
   return { resource: run.resource.name, check, ...dates, ...counts, ...words, ...known, sql };
 }
@@ -80,16 +81,16 @@ export function createEvidence(
 export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: Partial<Evidence>): Evidence {
   const counting = "jq '.pagination.total_items // ([.data] | flatten(1) | length)'";
   const request = curlLine(run.resource.path, run.resource.query, counting);
-  const sql = countingSql(run.resource, everything);
-  const asked_at = instantOrNull(requestedAt);
-  return createEvidence(run, "one by one", everything, { api: total, asked_at, request, sql, ...known });
+  const sql = countingSql(run.resource, allTime);
+  const asked_at = formatInstantOrNull(requestedAt);
+  return createEvidence(run, "one by one", allTime, { api: total, asked_at, request, sql, ...known });
 }
 
 /** Returns the claim of a resource that the API restates at any time. */
 export function restatedEvidence(run: SyncRun): Evidence {
   const mirror = countPresent(run.mirror, run.resource.name);
-  const sql = countingSql(run.resource, everything);
-  return createEvidence(run, "unproven", everything, {
+  const sql = countingSql(run.resource, allTime);
+  return createEvidence(run, "unproven", allTime, {
     mirror,
     sql,
     note: "the API restates it at any time",
@@ -133,7 +134,7 @@ function countEvidence(run: DatedRun, counted: CountComparison, known: Partial<E
   const asked = { ...query, ...rangeQuery(strategy, range), ...filter.query, page: 1, per_page: 1 };
   const request = curlLine(path, asked, printTotalItems);
   const sql = sqlOf(run, range, filter.name);
-  const asked_at = instantOrNull(requestedAt);
+  const asked_at = formatInstantOrNull(requestedAt);
   return createEvidence(run, filter.name, range, { api, mirror, asked_at, request, sql, ...known });
 }
 
@@ -152,19 +153,19 @@ function dailyTotalsEvidence(run: DatedRun, { dailyTotals: asked }: DatedCompari
   if (!declared || !dailyTotals || !asked) return [];
   const any = [declared.count, ...declared.amounts].map((name) => `.${name}`).join(", ");
   const counting = `jq '[.data.${declared.points}[] | select(any(${any}; (. // 0) != 0))] | length'`;
-  const ranges = join(state.coverage()).map(wholeDays);
+  const ranges = mergeRanges(state.coverage()).map(clipToCompleteDays);
   const inWholeDays = ranges.filter(({ from, to }) => from < to);
   return inWholeDays.map((range) => {
-    const first = Number.isFinite(range.from) ? dayOf(range.from) : "";
-    const last = dayOf(range.to);
+    const first = Number.isFinite(range.from) ? utcDay(range.from) : "";
+    const last = utcDay(range.to);
     const countIn = (days: Iterable<string>) => [...days].filter((day) => day >= first && day <= last).length;
     const differing = countIn(asked.moved);
-    const [start_date, end_date] = [range.from, range.to].map((at) => instantOrNull(at) ?? undefined);
+    const [start_date, end_date] = [range.from, range.to].map((at) => formatInstantOrNull(at) ?? undefined);
     return createEvidence(run, "days with figures", range, {
       api: countIn(dailyTotals.keys()),
       mirror: countIn(state.dailyTotals().keys()),
       agrees: asked.drift && differing === 0 ? null : differing === 0,
-      asked_at: instantOrNull(asked.requestedAt),
+      asked_at: formatInstantOrNull(asked.requestedAt),
       request: curlLine(declared.path, { ...declared.query, start_date, end_date }, counting),
       sql: `SELECT count(*) FROM day_figures WHERE resource = '${resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
       note: noteOn(differing, asked.drift),
@@ -203,7 +204,7 @@ function blindSpot(run: DatedRun): Evidence[] {
     if (mirror === 0) return [];
     const by = run.clock.now() + (readBy[index] ?? 1) * dayMs;
     const never = "never read again (`--audit 0`)";
-    const note = Number.isFinite(by) ? `read again by the night of ${dayOf(by)}` : never;
+    const note = Number.isFinite(by) ? `read again by the night of ${utcDay(by)}` : never;
     return createEvidence(run, "blind spot", range, { mirror, sql: sqlOf(run, range), note });
   });
 }

@@ -2,8 +2,8 @@ import { openRecordComparison } from "../store/change-log.js";
 import { countPresent, recordKey } from "../store/stored-record.js";
 import { readList, whyIncomplete } from "../sync/read-list.js";
 import type { SyncRun } from "../sync/session.js";
-import { everything } from "../util/ranges.js";
-import { counted } from "../util/text.js";
+import { allTime } from "../util/ranges.js";
+import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { createEvidence, listEvidence } from "./evidence.js";
 import type { MonthResult, VerificationResult } from "./finding.js";
@@ -34,7 +34,7 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
     if (!list.isComplete) return ["unproven", `the list ${whyIncomplete(list)}`];
     if (differing > 0) return ["different", differs];
     if (unread > 0) return ["unproven", `the details of ${unread} were not read as they are now`];
-    return ["proven", `${counted(listed.size, "record")} read, all the same`];
+    return ["proven", `${pluralize(listed.size, "record")} read, all the same`];
   }
 
   const [state, why] = judge();
@@ -52,7 +52,7 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
     unsettled: !list.isComplete,
     claims: () => [
       listEvidence(run, list, { mirror: here, agrees, note: why }),
-      ...(blind_spot === "" ? [] : [createEvidence(run, "blind spot", everything, unseen)]),
+      ...(blind_spot === "" ? [] : [createEvidence(run, "blind spot", allTime, unseen)]),
     ],
   };
 }

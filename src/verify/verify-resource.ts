@@ -7,8 +7,8 @@ import { compareTables, differenceText, saveTableCheck, type TableDifference } f
 import { countPending } from "../sync/details.js";
 import { openRun, syncResource, warnOfUnexpectedValues } from "../sync/run.js";
 import { affectsAllResources, type SyncRun, type SyncSession } from "../sync/session.js";
-import { reasonOf } from "../util/failures.js";
 import { hideKeys } from "../util/redact-keys.js";
+import { errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
 import { verifyDated } from "./dated-check.js";
 import { restatedEvidence } from "./evidence.js";
@@ -78,7 +78,7 @@ export async function verifyResource(
   const finding = await verifyRecords(session, resource, repair, tableError).catch((caught: unknown) => {
     if (affectsAllResources(caught)) throw caught;
     error = caught;
-    return unprovenResult(resource.name, hideKeys(reasonOf(caught), session.keys));
+    return unprovenResult(resource.name, hideKeys(errorReason(caught), session.keys));
   });
   // A repair has warned already.
   if (!finding.mended) warnOfUnexpectedValues(session, resource);

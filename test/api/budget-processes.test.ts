@@ -12,20 +12,20 @@ const [processes, each, rateLimit] = [20, 6, 60];
 
 /** A program that sends requests, two at once, each under way for a few milliseconds. */
 const program = `
-import { Budget } from "./dist/budget.js";
+import { RateLimiter } from "./dist/rateLimit.js";
 import { systemClock as clock } from "./dist/deps.js";
 const settings = { baseUrl: "https://api.test/", key: "k", rateLimit: ${rateLimit}, windowMs: ${windowMs}, statePath: process.argv[2] };
 const onNotice = ({ message }) => { throw new Error(message); };
-const budget = new Budget(settings, clock, { onNotice });
+const limiter = new RateLimiter(settings, clock, { onNotice });
 const signal = new AbortController().signal;
 let left = ${each};
 async function send() {
   while (left-- > 0) {
-    const permit = await budget.take(signal);
+    const permit = await limiter.acquire(signal);
     const sent = clock.monotonic();
     await clock.sleep(5 * Math.random());
     const answered = clock.monotonic();
-    budget.answered(permit, null);
+    limiter.release(permit, null);
     console.log(JSON.stringify({ sent, answered }));
   }
 }
@@ -34,7 +34,7 @@ await Promise.all([send(), send()]);
 
 it("20 processes on one key never send more than 60 requests in any window, and all get through", async () => {
   const folder = temporaryFolder();
-  const input = { budget: join(root, "src/api/rate-limit.ts"), deps: join(root, "src/deps.ts") };
+  const input = { rateLimit: join(root, "src/api/rate-limit.ts"), deps: join(root, "src/deps.ts") };
   const bundle = await rolldown({ input, platform: "node", external: /^[^./]/ });
   await bundle.write({ dir: join(folder, "dist") });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

@@ -21,7 +21,7 @@ it("asks below the base URL with the key in its header only, and says when", asy
     items: [{ id: "a" }],
     pagination: null,
     requestedAt: Date.parse("2026-10-20T12:00:00Z"),
-    date: Date.parse("2026-10-20T12:00:07Z"),
+    serverTime: Date.parse("2026-10-20T12:00:07Z"),
   });
   expect(api.stats).toEqual({ requests: 1, retries: 0 });
 });
@@ -33,7 +33,7 @@ it.each([
   const items = JSON.stringify(Array(200_001).fill(0));
   const server = await serve((_request, response) => sendJson(response, `{"success":true,"data":${items}}`));
   const error = await rejection(testApi(server.baseUrl).get("/orders", query));
-  expect(error).toMatchObject({ name: "AnswerRefused", exitCode: 7 });
+  expect(error).toMatchObject({ name: "ResponseRejected", exitCode: 7 });
   expect(error.message).toContain(`holds more than ${most} that were asked for`);
 });
 

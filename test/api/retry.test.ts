@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
-import type { Fault } from "../../src/api/faults.js";
-import { nextTry } from "../../src/api/retry.js";
+import type { RequestFailure } from "../../src/api/request-failure.js";
+import { planRetry } from "../../src/api/retry.js";
 
-const status = (code: number, retryAfterMs: number | null = null): Fault => ({
+const status = (code: number, retryAfterMs: number | null = null): RequestFailure => ({
   kind: "status",
   status: code,
   reason: "",
   retryAfterMs,
 });
-const network: Fault = { kind: "network", reason: "" };
-const garbled: Fault = { kind: "garbled", reason: "" };
-const permanent: Fault = { kind: "permanent", reason: "", hint: "" };
+const network: RequestFailure = { kind: "network", reason: "" };
+const garbled: RequestFailure = { kind: "garbled", reason: "" };
+const permanent: RequestFailure = { kind: "permanent", reason: "", hint: "" };
 
 const usual = { attempt: 1, leftMs: 300_000, random: 0.5 };
-const wait = (fault: Fault, given: Partial<typeof usual> = {}) =>
-  nextTry(fault, { ...usual, ...given })?.waitMs ?? null;
+const wait = (fault: RequestFailure, given: Partial<typeof usual> = {}) =>
+  planRetry(fault, { ...usual, ...given })?.waitMs ?? null;
 
 describe("the next try", () => {
   it.each([408, 429, 500, 502, 501, 503, 504, 520])("comes after %i", (code) => {

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { faultOf } from "../../src/api/faults.js";
+import { classifyError } from "../../src/api/request-failure.js";
 import { createFetch } from "../../src/api/transport.js";
 import { freePort, rejection, sendJson, serve, serveBytes } from "./support.js";
 
@@ -54,7 +54,7 @@ it.each([
 ])("a proxy that answers %i is named as the cause", async (status, kind, reason) => {
   const proxy = await serveProxy(status);
   const error = await rejection(createFetch({ HTTPS_PROXY: proxy.url })("https://api.test/me"));
-  expect(faultOf(error, "api.test")).toMatchObject({ kind, reason: expect.stringMatching(reason) });
+  expect(classifyError(error, "api.test")).toMatchObject({ kind, reason: expect.stringMatching(reason) });
 });
 
 it.each(["user:password@", "socks5://127.0.0.1:1"])(

@@ -1,9 +1,9 @@
 import { orders } from "../../src/resources/orders.js";
-import type { JsonObject } from "../../src/resources/resource.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { openMirror } from "../../src/store/open.js";
 import { openRecords } from "../../src/store/records.js";
 import { blankRun } from "../../src/store/runs.js";
+import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 
 /** Fills a mirror with believable orders through the mirror's own code. Arguments: the file, and how many. */

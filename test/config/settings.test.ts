@@ -7,7 +7,7 @@ import type { GlobalOptions } from "../../src/config/settings.js";
 import { readSettings } from "../../src/config/settings.js";
 import type { Deps, Env } from "../../src/deps.js";
 import { BrandapiError } from "../../src/errors.js";
-import { asBrandapiError } from "../../src/util/failures.js";
+import { asBrandapiError } from "../../src/util/system-errors.js";
 import { makeHome } from "../support/home.js";
 import { testDeps } from "../support/program.js";
 

@@ -8,7 +8,7 @@ import { Stopped } from "../../src/errors.js";
 import { makeBrand } from "../support/brand.js";
 import type { Fault } from "../support/faults.js";
 import { makeHome } from "../support/home.js";
-import { download, fileOf, folderOf, isWhole, libraryOf, namesIn, size, spoilFiles } from "./brand.js";
+import { download, fileOf, folderOf, isWhole, libraryOf, namesIn, size, spoilFiles } from "./support.js";
 
 const half = size / 2;
 const big = { file_size_bytes: size };

@@ -12,7 +12,7 @@ import {
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { fileBytes } from "../../src/sandbox/file-host.js";
-import { download, fileOf, folderOf, isWhole, libraryOf, namesIn } from "./brand.js";
+import { download, fileOf, folderOf, isWhole, libraryOf, namesIn } from "./support.js";
 
 const hostileNames = [
   "../../etc/passwd",

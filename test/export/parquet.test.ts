@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../src/resources/resource.js";
+import type { JsonObject } from "../../src/util/json-value.js";
 import { askDuckDb } from "../support/duckdb.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
 import { singerSchema, singerValue } from "../../src/export/singer.js";
-import type { JsonObject } from "../../src/resources/resource.js";
+import type { JsonObject } from "../../src/util/json-value.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";

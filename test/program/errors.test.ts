@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { expect, test } from "vitest";
 import { hintFor, reportError } from "../../src/cli/error-output.js";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
-import { asBrandapiError } from "../../src/util/failures.js";
+import { asBrandapiError } from "../../src/util/system-errors.js";
 import { brandapi, testDeps } from "../support/program.js";
 
 const withCode = (message: string, code: string, more: object = {}) =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { durationForms, timeForms } from "../../src/util/times.js";
+import { durationFormats, timeFormats } from "../../src/util/times.js";
 import { commands, examplesOf } from "../support/commands.js";
 import { brandapi } from "../support/program.js";
 
@@ -159,8 +159,8 @@ test("flags work before the command's name and after it; after it wins", async (
 
 test("help names the forms of a time or a duration where a flag takes one", async () => {
   const help = async (name: string) => (await brandapi(`${name} --help`)).out.replace(/\s+/g, " ");
-  expect(await help("changes")).toContain(timeForms);
-  expect(await help("changes")).not.toContain(durationForms);
-  expect(await help("status")).toContain(durationForms);
+  expect(await help("changes")).toContain(timeFormats);
+  expect(await help("changes")).not.toContain(durationFormats);
+  expect(await help("status")).toContain(durationFormats);
   expect(await help("logout")).not.toContain("UTC");
 });

@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import { UsageError } from "../../src/errors.js";
-import { formatInstant, formatSpan, parseDuration, parseInstant, parseWindow } from "../../src/util/times.js";
+import {
+  formatDuration,
+  formatInstant,
+  parseDuration,
+  parseInstant,
+  parseWindow,
+} from "../../src/util/times.js";
 import { parseTimestamp } from "../../src/util/timestamp.js";
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
@@ -109,5 +115,5 @@ test.each([
   [7_200_000, "2h"],
   [172_800_000, "2d"],
 ])("%i ms is said as %s", (ms, text) => {
-  expect(formatSpan(ms)).toBe(text);
+  expect(formatDuration(ms)).toBe(text);
 });

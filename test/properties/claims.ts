@@ -1,4 +1,4 @@
-import { join } from "../../src/util/ranges.js";
+import { mergeRanges } from "../../src/util/ranges.js";
 import { isDated } from "./brand.js";
 import type { Version } from "./truth.js";
 import type { World } from "./world.js";
@@ -75,11 +75,11 @@ export function claimsOf(world: World): Claims {
   const newest = spans.length > 0 ? Math.max(...spans.map(({ readAt }) => readAt)) : undefined;
   const readAt = (second: number) => spans.find(({ from, to }) => from <= second && second <= to)?.readAt;
   return {
-    stretches: isDated(watched) ? join(spans) : [],
+    stretches: isDated(watched) ? mergeRanges(spans) : [],
     readAt: isDated(watched) ? readAt : () => newest,
     readsOf(range) {
       const parts = spans.filter(({ from, to }) => from <= range.to && to >= range.from);
-      const isWhole = join(parts).some(({ from, to }) => from <= range.from && to >= range.to);
+      const isWhole = mergeRanges(parts).some(({ from, to }) => from <= range.from && to >= range.to);
       return isWhole ? parts.map((part) => part.readAt) : null;
     },
     held: new Map(held.map((one) => [one.key, one])),

@@ -1,4 +1,4 @@
-import { AnswerRefused, UnexpectedAnswer } from "../../src/errors.js";
+import { ResponseRejected, UnexpectedResponse } from "../../src/errors.js";
 import type { Brand } from "../../src/sandbox/brand.js";
 import type { SyncOptions } from "../../src/sync/session.js";
 import type { Fault } from "../support/faults.js";
@@ -89,7 +89,7 @@ function wrongBrand({ brand, earlier, watched }: World, { pick, wrong }: Wrong):
 /** Inside the model no answer is refused. */
 function falselyRefused({ error }: RunEnd): string[] {
   const isRefused =
-    error instanceof AnswerRefused || (error instanceof Error && error.constructor === UnexpectedAnswer);
+    error instanceof ResponseRejected || (error instanceof Error && error.constructor === UnexpectedResponse);
   return isRefused ? [`an answer as documented was refused: ${textOf(error)}`] : [];
 }
 

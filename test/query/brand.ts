@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { JsonObject } from "../../src/resources/resource.js";
+import type { JsonObject } from "../../src/util/json-value.js";
 import type { TestBrand } from "../support/brand.js";
 import { at } from "../support/records.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../src/resources/resource.js";
 import type { RosterEntry } from "../../src/sandbox/brand.js";
+import type { JsonObject } from "../../src/util/json-value.js";
 import { makeBrand } from "../support/brand.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { day, memberOf, noon, orderAt } from "../support/records.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../src/resources/resource.js";
+import type { JsonObject } from "../../src/util/json-value.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 const placed = "2026-10-01T10:00:00Z";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
-import type { JsonObject } from "../../src/resources/resource.js";
 import { roster } from "../../src/resources/roster.js";
 import { openRecords } from "../../src/store/records.js";
 import { countPresent, countRemoved } from "../../src/store/stored-record.js";
+import type { JsonObject } from "../../src/util/json-value.js";
 import { mirrorForTest, order, rows, runForTest, write } from "./record-mirror.js";
 
 const day = 86_400_000;

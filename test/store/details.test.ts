@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
-import type { JsonObject } from "../../src/resources/resource.js";
 import { openRecordComparison } from "../../src/store/change-log.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openRecords } from "../../src/store/records.js";
 import { readListItem, readPresentRecords } from "../../src/store/stored-record.js";
+import type { JsonObject } from "../../src/util/json-value.js";
 import { mirrorForTest, rows, runForTest } from "./record-mirror.js";
 
 const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;

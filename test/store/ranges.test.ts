@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import {
-  dayOf,
-  describe,
-  everything,
-  gaps,
-  holds,
-  join,
-  lastRead,
-  monthsOf,
+  allTime,
+  clipRanges,
+  contains,
+  describeRange,
+  findGaps,
+  lastReadAt,
+  mergeRanges,
+  monthsIn,
   type Range,
   startOfDay,
-  subtract,
-  within,
+  subtractRanges,
+  utcDay,
 } from "../../src/util/ranges.js";
 import { dayRange } from "../../src/util/times.js";
 import fc from "../support/property.js";
@@ -25,19 +25,19 @@ const isIn = (all: readonly Range[], at: number) => all.some(({ from, to }) => f
 test("a date was read by the range that holds its millisecond, however fine it is", () => {
   const readAt = Date.UTC(2026, 10, 21);
   const covered = [{ from: 10, to: 20, readAt, runId: 1 }];
-  const isRead = (at: number) => lastRead(covered, at) !== null;
+  const isRead = (at: number) => lastReadAt(covered, at) !== null;
   expect([9.9, 10, 20, 20.5, 21].map(isRead)).toEqual([false, true, true, true, false]);
   const newerFirst = [...covered, { from: 21, to: 30, readAt: readAt - 1, runId: 2 }];
-  expect(lastRead(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
+  expect(lastReadAt(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
 });
 
 test("joined, subtracted, cut and their gaps: each instant is where it belongs", () => {
   fc.assert(
     fc.property(ranges, ranges, range, (some, others, one) => {
-      const joined = join(some);
-      const left = subtract(joined, others);
-      const cut = within(joined, one);
-      const between = gaps(some);
+      const joined = mergeRanges(some);
+      const left = subtractRanges(joined, others);
+      const cut = clipRanges(joined, one);
+      const between = findGaps(some);
       expect(cut.filter(({ from, to }) => from > to)).toEqual([]);
       for (const at of instants) {
         expect(isIn(joined, at)).toBe(isIn(some, at));
@@ -46,7 +46,7 @@ test("joined, subtracted, cut and their gaps: each instant is where it belongs",
         const isBetween = at >= (joined[0]?.from ?? 99) && at <= (joined.at(-1)?.to ?? -99);
         expect(isIn(between, at)).toBe(isBetween && !isIn(some, at));
       }
-      expect(holds(joined, one)).toBe(instants.every((at) => !isIn([one], at) || isIn(joined, at)));
+      expect(contains(joined, one)).toBe(instants.every((at) => !isIn([one], at) || isIn(joined, at)));
       for (const [index, { from }] of joined.entries())
         if (index > 0) expect(from - (joined[index - 1]?.to ?? 0)).toBeGreaterThan(1);
     }),
@@ -55,24 +55,24 @@ test("joined, subtracted, cut and their gaps: each instant is where it belongs",
 });
 
 test("ends that are open stay open", () => {
-  expect(everything).toEqual({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
-  expect(subtract([everything], [{ from: 5, to: 9 }])).toEqual([
+  expect(allTime).toEqual({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
+  expect(subtractRanges([allTime], [{ from: 5, to: 9 }])).toEqual([
     { from: Number.NEGATIVE_INFINITY, to: 4 },
     { from: 10, to: Number.POSITIVE_INFINITY },
   ]);
   expect(
-    join([
-      { ...everything, to: 3 },
-      { ...everything, from: 4 },
+    mergeRanges([
+      { ...allTime, to: 3 },
+      { ...allTime, from: 4 },
     ]),
-  ).toEqual([everything]);
+  ).toEqual([allTime]);
 });
 
 test("days and months are of UTC, from their first millisecond to their last", () => {
   expect(dayRange("2026-02-28")).toEqual({ from: Date.UTC(2026, 1, 28), to: Date.UTC(2026, 2, 1) - 1 });
-  expect(dayOf(Date.UTC(2026, 2, 1) - 1)).toBe("2026-02-28");
+  expect(utcDay(Date.UTC(2026, 2, 1) - 1)).toBe("2026-02-28");
   expect(startOfDay(Date.UTC(2026, 2, 1) - 1)).toBe(Date.UTC(2026, 1, 28));
-  expect(monthsOf({ from: Date.UTC(2025, 11, 31), to: Date.UTC(2026, 1, 1) })).toEqual([
+  expect(monthsIn({ from: Date.UTC(2025, 11, 31), to: Date.UTC(2026, 1, 1) })).toEqual([
     { month: "2025-12", from: Date.UTC(2025, 11, 1), to: Date.UTC(2026, 0, 1) - 1 },
     { month: "2026-01", from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 1, 1) - 1 },
     { month: "2026-02", from: Date.UTC(2026, 1, 1), to: Date.UTC(2026, 2, 1) - 1 },
@@ -81,7 +81,7 @@ test("days and months are of UTC, from their first millisecond to their last", (
 
 test("a range is told as a person reads it", () => {
   const from = Date.UTC(2026, 0, 2, 3, 4);
-  expect(describe({ from, to: from + 60_000 })).toBe("2026-01-02 03:04 to 2026-01-02 03:05");
-  expect(describe({ ...everything, to: from })).toBe("everything until 2026-01-02 03:04");
-  expect(describe({ ...everything, from })).toBe("2026-01-02 03:04 to now");
+  expect(describeRange({ from, to: from + 60_000 })).toBe("2026-01-02 03:04 to 2026-01-02 03:05");
+  expect(describeRange({ ...allTime, to: from })).toBe("everything until 2026-01-02 03:04");
+  expect(describeRange({ ...allTime, from })).toBe("2026-01-02 03:04 to now");
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Json } from "../../src/resources/resource.js";
 import { saveRanking } from "../../src/store/rankings.js";
+import type { Json } from "../../src/util/json-value.js";
 import { mirrorForTest, rows } from "./record-mirror.js";
 
 const row = (id: string | null, clicks: number): Json => ({

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { UnexpectedAnswer } from "../../src/errors.js";
+import { UnexpectedResponse } from "../../src/errors.js";
 import { content } from "../../src/resources/content.js";
 import { orders } from "../../src/resources/orders.js";
-import type { Json, Resource } from "../../src/resources/resource.js";
+import type { Resource } from "../../src/resources/resource.js";
 import { gifts } from "../../src/resources/undocumented.js";
 import { recordKey } from "../../src/store/stored-record.js";
+import type { Json } from "../../src/util/json-value.js";
 import { mirrorForTest, order, rows, write } from "./record-mirror.js";
 
 describe("a record's key", () => {
@@ -26,7 +27,7 @@ describe("a record's key", () => {
     ["number that a double rounds", orders, JSON.parse('{"id":9007199254740993}'), "more digits"],
     ["number that a double rounds, where no shape is documented", gifts, { id: -1e300 }, "more digits"],
   ] as [string, Resource, Json, string][])("a %s has none: it is refused", (_, resource, value, message) => {
-    expect(() => recordKey(resource, value, 0)).toThrow(UnexpectedAnswer);
+    expect(() => recordKey(resource, value, 0)).toThrow(UnexpectedResponse);
     expect(() => recordKey(resource, value, 0)).toThrow(message);
   });
 });

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Json, JsonObject, Resource } from "../../src/resources/resource.js";
+import type { Resource } from "../../src/resources/resource.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { openRecords } from "../../src/store/records.js";
 import { blankRun } from "../../src/store/runs.js";
+import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeHome } from "../support/home.js";
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
-import type { Json } from "../../src/resources/resource.js";
 import { roster } from "../../src/resources/roster.js";
 import { gifts } from "../../src/resources/undocumented.js";
 import { diffRecords } from "../../src/store/change-log.js";
@@ -9,6 +8,7 @@ import type { Mirror } from "../../src/store/database.js";
 import { rebuildTables } from "../../src/store/rebuild.js";
 import { openRecords } from "../../src/store/records.js";
 import { readUnexpectedColumns } from "../../src/store/unexpected-values.js";
+import type { Json } from "../../src/util/json-value.js";
 import { writeRead } from "../support/mirror.js";
 import { mirrorForTest, order, rows, runForTest, write } from "./record-mirror.js";
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import { details, resources } from "../../src/resources/registry.js";
-import type { JsonObject } from "../../src/resources/resource.js";
 import type { Mirror } from "../../src/store/database.js";
 import { rebuildTables } from "../../src/store/rebuild.js";
 import { compareTables, type TableDifference } from "../../src/store/table-check.js";
 import { views } from "../../src/store/views/all-views.js";
+import type { JsonObject } from "../../src/util/json-value.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 const all = [...resources, ...details];

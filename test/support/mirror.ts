@@ -2,13 +2,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { details, findResource } from "../../src/resources/registry.js";
-import type { Json, JsonObject, Resource } from "../../src/resources/resource.js";
+import type { Resource } from "../../src/resources/resource.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { openRecords } from "../../src/store/records.js";
 import { beginRun, saveRun } from "../../src/store/runs.js";
 import { addCoverage, readCoverage, writeCoverage, writeRunCoverage } from "../../src/store/sync-state.js";
-import type { Covered } from "../../src/util/ranges.js";
+import type { Json, JsonObject } from "../../src/util/json-value.js";
+import type { CoveredRange } from "../../src/util/ranges.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeHome } from "./home.js";
 import { orderAt } from "./records.js";
@@ -103,7 +104,7 @@ export function writeRead(
 }
 
 /** Lays a reading over the coverage of a resource. */
-export function recordCoverage(mirror: Mirror, resource: string, added: Covered): void {
+export function recordCoverage(mirror: Mirror, resource: string, added: CoveredRange): void {
   const before = readCoverage(mirror, resource);
   writeCoverage(mirror, resource, before, addCoverage(before, added));
 }

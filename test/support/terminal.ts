@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { shellWord } from "../../src/util/text.js";
+import { quoteShellWord } from "../../src/util/text.js";
 import { makeHome } from "./home.js";
 import { binPath } from "./process.js";
 
@@ -29,10 +29,10 @@ export interface InTerminal {
 export function inTerminal(args: readonly string[], options: TerminalOptions = {}): InTerminal {
   const { columns = 80, env = {}, home = makeHome() } = options;
   const start = join(home, "start.sh");
-  const command = [process.execPath, binPath, ...args].map(shellWord).join(" ");
+  const command = [process.execPath, binPath, ...args].map(quoteShellWord).join(" ");
   writeFileSync(start, `stty cols ${columns} rows 30\nexec ${command}\n`);
   chmodSync(start, 0o700);
-  const child = spawn("script", ["-qec", `sh ${shellWord(start)}`, "/dev/null"], {
+  const child = spawn("script", ["-qec", `sh ${quoteShellWord(start)}`, "/dev/null"], {
     cwd: home,
     env: { PATH: process.env.PATH ?? "", HOME: home, LANG: "C.UTF-8", TERM: "xterm-256color", ...env },
     stdio: ["pipe", "pipe", "pipe"],

@@ -3,7 +3,7 @@ import { orders } from "../../src/resources/orders.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { groupDays } from "../../src/sync/daily-totals.js";
 import { type PlanInput, planDated } from "../../src/sync/plan.js";
-import { dayOf } from "../../src/util/ranges.js";
+import { utcDay } from "../../src/util/ranges.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { orderAt } from "../support/records.js";
 
@@ -141,7 +141,7 @@ test("days are read together if they touch or fit on one page, and those of the 
     [120, 130, 3],
   ] as const)
     state.cover({ range: days(from, to), ids, requestedAt, runId: requestedAt });
-  const moved = [101, 103, 110, 111, 120].map((at) => dayOf(at * day));
+  const moved = [101, 103, 110, 111, 120].map((at) => utcDay(at * day));
   expect(groupDays({ state }, moved)).toEqual([days(101, 104), days(120, 121), days(110, 112)]);
   mirror.db.close();
 });

@@ -28,10 +28,12 @@ test("a table fits the terminal: the widest column is cut, the narrow ones stay 
 
 test("spare columns go, one after another, before anything is cut", () => {
   const spare = ["title", "total"];
-  expect(renderTable(titles, rows, { width: 50, spare })).toBe(renderTable(titles, rows, { width: 50 }));
-  expect(renderTable(titles, rows, { width: 30, spare })).toBe("id  total\na1   12.5\nb2");
-  expect(renderTable(titles, rows, { width: 8, spare })).toBe("id\na1\nb2");
-  expect(renderTable(titles, rows, { spare })).toBe(renderTable(titles, rows));
+  expect(renderTable(titles, rows, { width: 50, optionalColumns: spare })).toBe(
+    renderTable(titles, rows, { width: 50 }),
+  );
+  expect(renderTable(titles, rows, { width: 30, optionalColumns: spare })).toBe("id  total\na1   12.5\nb2");
+  expect(renderTable(titles, rows, { width: 8, optionalColumns: spare })).toBe("id\na1\nb2");
+  expect(renderTable(titles, rows, { optionalColumns: spare })).toBe(renderTable(titles, rows));
 });
 
 test("colour is for the stream that is a terminal, and for none with --no-color, NO_COLOR or a dumb terminal", () => {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { download, libraryOf } from "./brand.js";
+import { download, libraryOf } from "./support.js";
 
 const disk = vi.hoisted(() => ({ code: "" }));
 

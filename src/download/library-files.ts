@@ -3,7 +3,7 @@ import { checkCondition, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/database.js";
 
 /** The files that are wanted. Times in milliseconds since 1970. */
-interface Selection {
+interface FileSelection {
   /** An expression over the columns of `content`. */
   where: string | undefined;
   since: number | undefined;
@@ -24,7 +24,7 @@ export interface LibraryFile {
 }
 
 /** A row of `content_downloads`. */
-export interface Downloaded {
+export interface CompletedDownload {
   source: string;
   id: string;
   /** Absolute. */
@@ -39,7 +39,7 @@ export interface Downloaded {
  * @param table `content`
  * @throws UsageError for a condition that SQLite does not understand
  */
-export function selectFiles(mirror: Mirror, table: ReadableTable, selection: Selection): LibraryFile[] {
+export function selectFiles(mirror: Mirror, table: ReadableTable, selection: FileSelection): LibraryFile[] {
   const { where = "1", since = null, until = null } = selection;
   checkCondition(mirror, table, where);
   const select = mirror.db.prepare(
@@ -68,7 +68,7 @@ export function downloadKey({ source, id }: { source: string; id: string }): str
 /** Opens the table `content_downloads`. Every write is a transaction of its own. */
 export function openDownloadLog(mirror: Mirror) {
   const columns = "source, id, path, bytes, sha256, downloaded_at";
-  const rows = mirror.db.prepare(`SELECT ${columns} FROM content_downloads`).all() as Downloaded[];
+  const rows = mirror.db.prepare(`SELECT ${columns} FROM content_downloads`).all() as CompletedDownload[];
   const complete = new Map(rows.map((row) => [downloadKey(row), row]));
   const put = mirror.db.prepare(
     `INSERT OR REPLACE INTO content_downloads (${columns}, synced_at)
@@ -78,7 +78,7 @@ export function openDownloadLog(mirror: Mirror) {
     /** Complete downloads, by `downloadKey`. */
     complete,
     /** Records that a file is complete at its path. */
-    finish(row: Downloaded): void {
+    finish(row: CompletedDownload): void {
       mirror.transaction(() => put.run(row));
       complete.set(downloadKey(row), row);
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readEnvelope } from "../../src/api/response.js";
-import { AnswerRefused, UnexpectedAnswer } from "../../src/errors.js";
+import { ResponseRejected, UnexpectedResponse } from "../../src/errors.js";
 import { pagination } from "./support.js";
 
 const key = "bk_live_5ecret/Key-0123";
@@ -49,7 +49,7 @@ describe("an envelope", () => {
     [nested(101), "is nested more than 100 levels deep: it is refused"],
     ['{"success":true,"data":[1,2,3]}', "holds more than the 2 items that were asked for: it is refused"],
   ])("%s is refused: it %s", (text, what) => {
-    expect(() => read(text)).toThrow(UnexpectedAnswer);
+    expect(() => read(text)).toThrow(UnexpectedResponse);
     expect(() => read(text)).toThrow(`The API's answer to /orders ${what}.`);
   });
 
@@ -73,7 +73,7 @@ describe("an envelope", () => {
     ["OK", "its body is not JSON"],
   ])("%j is no envelope at all: %s", (text, what) => {
     expect(() => read(text)).toThrow(what);
-    expect(() => read(text)).not.toThrow(UnexpectedAnswer);
+    expect(() => read(text)).not.toThrow(UnexpectedResponse);
   });
 
   const byNumber = [...key].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join("");
@@ -90,7 +90,7 @@ describe("an envelope", () => {
       `{"success":true,"data":{"${text}":1}}`,
       `{"success":true,"data":[],"debug":{"authorization":"Bearer ${text}"}}`,
     ]) {
-      expect(() => read(body)).toThrow(AnswerRefused);
+      expect(() => read(body)).toThrow(ResponseRejected);
       expect(() => read(body)).toThrow("The API's answer to /orders holds the key itself: it is refused.");
     }
   });

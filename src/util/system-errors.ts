@@ -31,16 +31,16 @@ const sqliteFailures: readonly [words: RegExp, hint: string][] = [
 ];
 
 function explainSqlite(cause: unknown): BrandapiError | undefined {
-  const code = codeOf(cause);
+  const code = errorCode(cause);
   if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code))
     return new MirrorBusy("Another program holds the mirror and does not let go of it.", {
       hint: "close the program that has the file open, then run the same command again",
       cause,
     });
-  const words = `${code}: ${reasonOf(cause)}`;
+  const words = `${code}: ${errorReason(cause)}`;
   const hint = sqliteFailures.find(([pattern]) => pattern.test(words))?.[1];
   if (hint === undefined) return undefined;
-  return new MirrorUnusable(`cannot use the mirror: ${reasonOf(cause)}`, { hint, cause });
+  return new MirrorUnusable(`cannot use the mirror: ${errorReason(cause)}`, { hint, cause });
 }
 
 const hints: Readonly<Record<string, string>> = {
@@ -53,7 +53,7 @@ const hints: Readonly<Record<string, string>> = {
 };
 
 function explainSystem(cause: unknown): BrandapiError | undefined {
-  const code = codeOf(cause);
+  const code = errorCode(cause);
   const why = systemReason(cause);
   if (why === undefined) return undefined;
   return new ConfigurationError(`${subjectOf(cause)}: ${why}`, {
@@ -84,18 +84,18 @@ const reasons: Readonly<Record<string, string>> = {
 function systemReason(error: unknown): string | undefined {
   // better-sqlite3 has its own words.
   if (error instanceof TypeError && /directory does not exist$/.test(error.message)) return error.message;
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (!(error instanceof Error && ("syscall" in error || code in hints))) return undefined;
   const [words = ""] = error.message.split(", ");
   return reasons[code] ?? /^(?:\w+ )?E[A-Z\d]+: (.+)/.exec(words)?.[1] ?? words;
 }
 
 /** Returns the reason of an error: of a system error in plain words, otherwise its message. */
-export function reasonOf(error: unknown): string {
+export function errorReason(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
 /** Returns the code of a system or SQLite error; empty for others. */
-export function codeOf(error: unknown): string {
+export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ApiEvents, ApiSettings } from "../../src/api/client.js";
-import { Budget } from "../../src/api/rate-limit.js";
+import { RateLimiter } from "../../src/api/rate-limit.js";
 import { FakeClock, key, temporaryFolder } from "./support.js";
 
 const never = new AbortController().signal;
@@ -11,16 +11,16 @@ const baseUrl = "https://api.test/api/brand/v1";
 function budgetOn(clock: FakeClock, given: Partial<ApiSettings> = {}, events: ApiEvents = {}) {
   const statePath = given.statePath ?? join(temporaryFolder(), "state");
   const usual = { baseUrl, key, rateLimit: 60, maxWaitMs: 0, userAgent: "" };
-  const budget = new Budget({ ...usual, ...given, statePath }, clock, events);
+  const budget = new RateLimiter({ ...usual, ...given, statePath }, clock, events);
   onTestFinished(() => budget.close());
   /** Sends requests, each answered after `ms`. @returns when each was sent */
   const send = async (count: number, ms = 0) => {
     const times: number[] = [];
     for (let each = 0; each < count; each += 1) {
-      const permit = await budget.take(never);
+      const permit = await budget.acquire(never);
       times.push(clock.mono);
       clock.pass(ms);
-      budget.answered(permit, null);
+      budget.release(permit, null);
     }
     return times;
   };
@@ -81,7 +81,7 @@ describe("the budget", () => {
   it("gives the permit of a killed process back when its request can no longer arrive", async () => {
     const clock = new FakeClock();
     const { budget, statePath } = budgetOn(clock, { rateLimit: 1 });
-    await budget.take(never);
+    await budget.acquire(never);
     expect(await budgetOn(clock, { rateLimit: 1, statePath }).waited()).toBe(70_000);
   });
 
@@ -156,7 +156,7 @@ describe("the server's own words", () => {
       ] as const) {
         const clock = new FakeClock();
         const { budget, waited } = budgetOn(clock, { rateLimit });
-        budget.answered(await budget.take(never), { remaining: 0, resetMs });
+        budget.release(await budget.acquire(never), { remaining: 0, resetMs });
         expect(await waited()).toBe(expected);
       }
     },
@@ -165,8 +165,8 @@ describe("the server's own words", () => {
   it("of less than our own count hold until the reset, of more do not", async () => {
     const clock = new FakeClock();
     const { budget, send } = budgetOn(clock);
-    budget.answered(await budget.take(never), { remaining: 5_000, resetMs: 20_000 });
-    budget.answered(await budget.take(never), { remaining: 3, resetMs: 20_000 });
+    budget.release(await budget.acquire(never), { remaining: 5_000, resetMs: 20_000 });
+    budget.release(await budget.acquire(never), { remaining: 3, resetMs: 20_000 });
     const start = clock.mono;
     expect((await send(5)).map((at) => at - start)).toEqual([0, 0, 0, 20_000, 20_000]);
   });
@@ -177,10 +177,10 @@ describe("the server's own words", () => {
     const start = clock.mono;
     const times: number[] = [];
     for (const remaining of [2, 1, 0, 0]) {
-      const permit = await budget.take(never);
+      const permit = await budget.acquire(never);
       times.push(clock.mono - start);
       clock.pass(1_000);
-      budget.answered(permit, { remaining, resetMs: 60_000 });
+      budget.release(permit, { remaining, resetMs: 60_000 });
     }
     expect(times).toEqual([0, 1_000, 2_000, 61_050]);
   });
@@ -188,8 +188,8 @@ describe("the server's own words", () => {
   it("are not stored for other processes", async () => {
     const clock = new FakeClock();
     const { budget, statePath } = budgetOn(clock);
-    budget.hold(120_000);
-    budget.answered(await budgetOn(clock, { statePath }).budget.take(never), {
+    budget.pause(120_000);
+    budget.release(await budgetOn(clock, { statePath }).budget.acquire(never), {
       remaining: 0,
       resetMs: 30_000,
     });
@@ -200,9 +200,9 @@ describe("the server's own words", () => {
     const clock = new FakeClock();
     const { budget, send } = budgetOn(clock, { rateLimit: 1 });
     await send(1);
-    await budget.take(never, 2_000);
-    budget.hold(120_000);
-    await expect(budget.take(never, 8_000)).rejects.toMatchObject({
+    await budget.acquire(never, 2_000);
+    budget.pause(120_000);
+    await expect(budget.acquire(never, 8_000)).rejects.toMatchObject({
       exitCode: 6,
       message:
         "The API asks for a wait of another 2m before the next request, longer than is left of `--max-wait`.",

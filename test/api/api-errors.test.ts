@@ -39,10 +39,10 @@ describe("a refused request", () => {
     ],
     [404, "/opportunities/0b7c9f7e", "NotFound", 7, /has no \/opportunities\/0b7c9f7e/],
     [410, "/orders", "NotFound", 7, /retired/],
-    [405, "/orders", "UnexpectedAnswer", 7, /undocumented status: 405/],
-    [204, "/orders", "UnexpectedAnswer", 7, /undocumented status: 204/],
-    [302, "/orders", "UnexpectedAnswer", 7, /redirected/],
-    [304, "/orders", "UnexpectedAnswer", 7, /undocumented status: 304/],
+    [405, "/orders", "UnexpectedResponse", 7, /undocumented status: 405/],
+    [204, "/orders", "UnexpectedResponse", 7, /undocumented status: 204/],
+    [302, "/orders", "UnexpectedResponse", 7, /redirected/],
+    [304, "/orders", "UnexpectedResponse", 7, /undocumented status: 304/],
   ])(
     "with %i for %s is a %3$s, asked once, and never shows what the body says",
     async (status, path, name, exitCode, message) => {
@@ -116,7 +116,7 @@ describe("what is never sent", () => {
     "a path such as %s, which leads outside the base URL or brings its own query",
     async (path) => {
       const api = open();
-      expect((await rejection(api.get(path))).name).toBe("UnexpectedAnswer");
+      expect((await rejection(api.get(path))).name).toBe("UnexpectedResponse");
       expect(api.stats.requests).toBe(0);
     },
   );

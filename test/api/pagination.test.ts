@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { firstPage, type Page, readPages } from "../../src/api/pagination.js";
-import type { Answer } from "../../src/api/response.js";
-import { UnexpectedAnswer } from "../../src/errors.js";
+import type { ApiResponse } from "../../src/api/response.js";
+import { UnexpectedResponse } from "../../src/errors.js";
 import { pagination, rejection, sendJson, serve, testApi } from "./support.js";
 
 type Change = (list: { total: number }, page: number, response: ServerResponse) => boolean | undefined;
@@ -92,7 +92,7 @@ describe("pages", () => {
 
   it.each([
     [400, "RequestRefused", /refused the parameters/],
-    [404, "UnexpectedAnswer", /announces page 3, and nothing is there \(404\)\.$/],
+    [404, "UnexpectedResponse", /announces page 3, and nothing is there \(404\)\.$/],
   ])("fail if a page that exists is answered with %i", async (status, name, message) => {
     const { baseUrl } = await serveList(60, (_list, page, response) => {
       if (page === 3) sendJson(response, {}, status);
@@ -127,18 +127,24 @@ describe("pages", () => {
       return true;
     });
     const error = await rejection(read(baseUrl));
-    expect(error).toBeInstanceOf(UnexpectedAnswer);
+    expect(error).toBeInstanceOf(UnexpectedResponse);
     expect(error.message).toMatch(message);
   });
 
   it("are never asked for beyond 10,000", async () => {
     const asked: number[] = [];
     const api = {
-      async get(_path: string, { page }: { page?: number | string | undefined } = {}): Promise<Answer> {
+      async get(_path: string, { page }: { page?: number | string | undefined } = {}): Promise<ApiResponse> {
         asked.push(Number(page));
         const items = [Number(page)];
-        const date = null;
-        return { data: items, items, pagination: pagination(Number(page), 1, 10_010), requestedAt: 0, date };
+        const serverTime = null;
+        return {
+          data: items,
+          items,
+          pagination: pagination(Number(page), 1, 10_010),
+          requestedAt: 0,
+          serverTime,
+        };
       },
     };
     let last = 0;
@@ -148,6 +154,6 @@ describe("pages", () => {
 });
 
 it("the first page alone is refused if it is another", () => {
-  const answer = { data: [], items: [], pagination: pagination(2, 1, 2), requestedAt: 0, date: null };
+  const answer = { data: [], items: [], pagination: pagination(2, 1, 2), requestedAt: 0, serverTime: null };
   expect(() => firstPage("/orders", answer)).toThrow("is page 2 where page 1 was asked for");
 });

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { ApiEvents } from "../../src/api/client.js";
-import { faultOf } from "../../src/api/faults.js";
+import { classifyError } from "../../src/api/request-failure.js";
 import type { Deps } from "../../src/deps.js";
 import { FakeClock, freePort, key, rejection, sendJson, serve, serveBytes, testApi } from "./support.js";
 
@@ -114,7 +114,7 @@ it.each([
 ])("a 200 that is %s is asked for five times in all, then refused", async (_name, body, headers, message) => {
   const server = await serve((_request, response) => response.writeHead(200, headers).end(body));
   const error = await rejection(patient(server.baseUrl).api.get("/orders"));
-  expect(error).toMatchObject({ name: "UnexpectedAnswer", exitCode: 7 });
+  expect(error).toMatchObject({ name: "UnexpectedResponse", exitCode: 7 });
   expect(error.message).toMatch(message);
   expect(server.requests.length).toBe(5);
 });
@@ -126,7 +126,7 @@ it.each(["099 Odd", "000 Odd"])(
       socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 2\r\n\r\n{}`),
     );
     const error = await rejection(patient(server.baseUrl).api.get("/orders"));
-    expect(error).toMatchObject({ name: "UnexpectedAnswer", exitCode: 7 });
+    expect(error).toMatchObject({ name: "UnexpectedResponse", exitCode: 7 });
     expect(error.message).toBe("The API's answer to /orders cannot be read: it is not valid HTTP.");
   },
 );
@@ -134,7 +134,7 @@ it.each(["099 Odd", "000 Odd"])(
 it("a status above 599 is refused, and not tried again", async () => {
   const server = await serveBytes((socket) => socket.end("HTTP/1.1 600 Odd\r\ncontent-length: 2\r\n\r\n{}"));
   const { api } = patient(server.baseUrl);
-  expect(await rejection(api.get("/orders"))).toMatchObject({ name: "UnexpectedAnswer", exitCode: 7 });
+  expect(await rejection(api.get("/orders"))).toMatchObject({ name: "UnexpectedResponse", exitCode: 7 });
   expect(api.stats.requests).toBe(1);
 });
 
@@ -160,7 +160,7 @@ describe("a body", () => {
   ])("that is %s is refused at 16 MiB, once", async (_name, answer) => {
     const server = await serve(answer);
     const error = await rejection(patient(server.baseUrl).api.get("/orders"));
-    expect(error).toMatchObject({ name: "AnswerRefused", exitCode: 7 });
+    expect(error).toMatchObject({ name: "ResponseRejected", exitCode: 7 });
     expect(error.message).toBe("The API's answer to /orders is larger than 16 MiB: it is refused.");
     expect(server.requests.length).toBe(1);
   });
@@ -172,7 +172,7 @@ it("a redirect is not followed: the key goes nowhere else", async () => {
     sendJson(response, "", 307, { location: `${evil.baseUrl}/orders` }),
   );
   const error = await rejection(patient(server.baseUrl).api.get("/orders"));
-  expect(error).toMatchObject({ name: "UnexpectedAnswer", status: 307 });
+  expect(error).toMatchObject({ name: "UnexpectedResponse", status: 307 });
   expect([evil.requests.length, server.requests.length]).toEqual([0, 1]);
 });
 
@@ -210,7 +210,7 @@ describe("an exception of a request", () => {
     ["ERR_SSL_WRONG_VERSION_NUMBER", "permanent", /does not speak TLS/],
     ["ERR_OSSL_EVP_UNSUPPORTED", "permanent", /does not speak TLS/],
   ])("with %s is a %s fault", (code, kind, reason) => {
-    const fault = faultOf(coded(code), "h");
+    const fault = classifyError(coded(code), "h");
     expect(fault?.kind).toBe(kind);
     expect(fault?.reason).toMatch(reason);
     if (code.includes("CERT"))
@@ -218,10 +218,10 @@ describe("an exception of a request", () => {
   });
 
   it("that is a defect of the program is not taken for the network's", () => {
-    expect(faultOf(new TypeError("x is not a function"), "h")).toBeNull();
-    expect(faultOf("text", "h")).toBeNull();
+    expect(classifyError(new TypeError("x is not a function"), "h")).toBeNull();
+    expect(classifyError("text", "h")).toBeNull();
     for (const code of ["UND_ERR_INVALID_ARG", "ERR_INVALID_URL"])
-      expect(faultOf(coded(code), "h")).toBeNull();
+      expect(classifyError(coded(code), "h")).toBeNull();
   });
 
   it("that quotes the key does not go into the error", async () => {

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import type { Reply } from "../deps.js";
+import type { HttpResponse } from "../deps.js";
 import { readRetryAfter } from "./headers.js";
 
 /**
@@ -9,7 +9,7 @@ import { readRetryAfter } from "./headers.js";
  * - garbled:   a 200 whose body is not JSON: a captive portal, a cut file
  * - permanent: trying again cannot help: a certificate, an unknown protocol
  */
-export type Fault = { reason: string; cause?: unknown } & (
+export type RequestFailure = { reason: string; cause?: unknown } & (
   | { kind: "status"; status: number; retryAfterMs: number | null }
   | { kind: "network"; everywhere?: boolean }
   | { kind: "garbled" }
@@ -17,10 +17,10 @@ export type Fault = { reason: string; cause?: unknown } & (
 );
 
 /** Thrown for a body that is not JSON text. */
-export class Garbled extends Error {}
+export class InvalidBody extends Error {}
 
 /** Thrown when a request takes longer than its deadline. */
-export class TooSlow extends Error {}
+export class RequestTimeout extends Error {}
 
 const words: Record<string, string> = {
   ECONNREFUSED: "connection refused",
@@ -46,15 +46,20 @@ const compression = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
 const network = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
 
 /** Returns the fault that an exception of a request or of a body's stream is; null for a defect of this program. */
-export function faultOf(cause: unknown, host: string): Fault | null {
-  if (cause instanceof Garbled) return { kind: "garbled", reason: cause.message };
-  if (cause instanceof TooSlow) return { kind: "network", reason: cause.message };
+export function classifyError(cause: unknown, host: string): RequestFailure | null {
+  if (cause instanceof InvalidBody) return { kind: "garbled", reason: cause.message };
+  if (cause instanceof RequestTimeout) return { kind: "network", reason: cause.message };
   const { code, message } = rootOf(cause);
   if (compression.test(code)) return { kind: "garbled", reason: "its compressed body is damaged", cause };
   // undici asserts that a status is at least 100.
   if (code === "ERR_ASSERTION") return { kind: "garbled", reason: "it is not valid HTTP", cause };
   if (code.startsWith("ERR_ENCODING_")) return { kind: "garbled", reason: "its body is not UTF-8 text" };
-  const permanent = (reason: string, hint: string): Fault => ({ kind: "permanent", reason, hint, cause });
+  const permanent = (reason: string, hint: string): RequestFailure => ({
+    kind: "permanent",
+    reason,
+    hint,
+    cause,
+  });
   if (code === "EPROTO" || /^ERR_(SSL|OSSL)_/.test(code))
     return permanent(
       `${host} does not speak TLS as expected`,
@@ -90,7 +95,7 @@ function rootOf(error: unknown): { code: string; message: string } {
 }
 
 /** Returns the fault of an answer that is not a 200. @param now milliseconds since 1970 */
-export function statusFault({ status, headers }: Reply, now: number): Fault {
+export function statusFailure({ status, headers }: HttpResponse, now: number): RequestFailure {
   const words = STATUS_CODES[status] ? `, ${STATUS_CODES[status].toLowerCase()}` : "";
   const retryAfterMs = readRetryAfter(headers, now);
   return { kind: "status", status, reason: `it answered ${status}${words}`, retryAfterMs };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dateOf, readRetryAfter, readServerLimit } from "../../src/api/headers.js";
+import { readDateHeader, readRetryAfter, readServerLimit } from "../../src/api/headers.js";
 
 const now = Date.parse("2026-10-20T12:00:00Z");
 const left = (remaining: number, resetMs: number) => ({ remaining, resetMs });
@@ -78,5 +78,5 @@ it.each([
   ["in 2026", null],
   ["", null],
 ])("Date: %j is %j", (value, expected) => {
-  expect(dateOf(new Headers({ date: value }))).toBe(expected);
+  expect(readDateHeader(new Headers({ date: value }))).toBe(expected);
 });

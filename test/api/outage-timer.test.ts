@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { Silence } from "../../src/api/retry.js";
+import { OutageTimer } from "../../src/api/retry.js";
 import { FakeClock, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
 
 const good = '{"success":true,"data":{}}';
@@ -80,7 +80,7 @@ describe("the silence of the API", () => {
   const maxWaitMs = 10_000;
   function start() {
     const clock = new FakeClock();
-    return { clock, silence: new Silence(clock, maxWaitMs) };
+    return { clock, silence: new OutageTimer(clock, maxWaitMs) };
   }
 
   it("uses the patience up from when the first request was sent that failed; an answer gives all of it back", () => {
