@@ -23,12 +23,12 @@ export interface Clock {
 }
 
 /** A stream to write text to; `columns` and `isTTY` as Node's own. */
-export interface Output extends NodeJS.WritableStream {
+export interface OutputStream extends NodeJS.WritableStream {
   isTTY?: boolean;
   columns?: number;
 }
 
-export interface Input extends Readable {
+export interface InputStream extends Readable {
   isTTY?: boolean;
   setRawMode?(mode: boolean): unknown;
 }
@@ -53,17 +53,17 @@ export interface Deps {
   tmp: string;
   platform: NodeJS.Platform;
   machine: Machine;
-  stdin: Input;
-  stdout: Output;
-  stderr: Output;
+  stdin: InputStream;
+  stdout: OutputStream;
+  stderr: OutputStream;
   clock: Clock;
   fetch: Fetch;
   /** The keys in use. Each one is added when it is read, and hidden in messages and recorded errors. */
   keys: Set<string>;
   /** Calls back after `ms` milliseconds unless it is called off; without it, nothing has a deadline of its own. */
-  later?(ms: number, call: () => void): () => void;
+  setTimer?(ms: number, call: () => void): () => void;
   /** Shows a file in the program that the system has for it: a page in the browser. */
-  open(path: string): void;
+  openInBrowser(path: string): void;
   /** A number in [0, 1), for jitter. */
   random(): number;
   /** Aborts, with a `Stopped` as its reason, when the person or the system asks the program to end. */
@@ -95,7 +95,7 @@ export function systemDeps(given: Pick<Deps, "signal" | "withSignals" | "fetch">
     ...given,
     env: process.env,
     cwd: startedIn,
-    home: askSystem(homedir),
+    home: readOrEmpty(homedir),
     tmp: tmpdir(),
     platform: process.platform,
     get machine() {
@@ -110,11 +110,11 @@ export function systemDeps(given: Pick<Deps, "signal" | "withSignals" | "fetch">
     stderr: process.stderr,
     clock: systemClock,
     keys: new Set(),
-    later(ms, call) {
+    setTimer(ms, call) {
       const timer = setTimeout(call, ms);
       return () => clearTimeout(timer);
     },
-    open(path) {
+    openInBrowser(path) {
       const programs: Partial<Record<NodeJS.Platform, string>> = { darwin: "open", win32: "explorer" };
       const { spawn } = process.getBuiltinModule("node:child_process");
       // Nothing happens on a machine without a browser.
@@ -127,10 +127,10 @@ export function systemDeps(given: Pick<Deps, "signal" | "withSignals" | "fetch">
 }
 
 /** The folder that the program was started in; empty if it is gone. */
-const startedIn = askSystem(() => process.cwd());
+const startedIn = readOrEmpty(() => process.cwd());
 
 /** Returns the system's answer; empty if it has none, which config/folders.ts reports where it is needed. */
-function askSystem(ask: () => string): string {
+function readOrEmpty(ask: () => string): string {
   try {
     return ask();
   } catch {
@@ -138,7 +138,7 @@ function askSystem(ask: () => string): string {
   }
 }
 
-export interface RequestOptions {
+export interface FetchOptions {
   /** By default `GET`. */
   method?: "POST";
   headers?: Record<string, string>;
@@ -156,4 +156,4 @@ export interface HttpResponse {
 }
 
 /** Sends one request and resolves when the answer's headers are here. Redirects are not followed. */
-export type Fetch = (url: string | URL, options?: RequestOptions) => Promise<HttpResponse>;
+export type Fetch = (url: string | URL, options?: FetchOptions) => Promise<HttpResponse>;

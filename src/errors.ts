@@ -11,7 +11,7 @@ export const exitCodes = {
   unauthorized: 4,
   forbidden: 5,
   unavailable: 6,
-  unexpectedAnswer: 7,
+  unexpectedResponse: 7,
   incomplete: 8,
   busy: 9,
   stale: 10,
@@ -91,7 +91,7 @@ export class ApiUnavailable extends BrandapiError {
 
 /** Thrown when an answer is not what the API document describes. */
 export class UnexpectedResponse extends BrandapiError {
-  override readonly exitCode = exitCodes.unexpectedAnswer;
+  override readonly exitCode = exitCodes.unexpectedResponse;
   override readonly code: string = "unexpected-answer";
 }
 

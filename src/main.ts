@@ -1,5 +1,5 @@
 import { reportError } from "./cli/error-output.js";
-import { typedCommand } from "./cli/flags.js";
+import { findCommandName } from "./cli/flags.js";
 import { type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, stopCodes } from "./errors.js";
 import { continuesWithoutReader, runProgram } from "./program.js";
@@ -63,7 +63,7 @@ async function noteKeys(argv: readonly string[], deps: Deps): Promise<void> {
 function handleOutputErrors(argv: readonly string[], deps: Deps, exitNow: (code: number) => never): void {
   process.stdout.on("error", (cause: NodeJS.ErrnoException) => {
     if (cause.code === "EPIPE")
-      return continuesWithoutReader(typedCommand(argv)) ? undefined : exitNow(exitCodes.done);
+      return continuesWithoutReader(findCommandName(argv)) ? undefined : exitNow(exitCodes.done);
     const hint = "free some space, or check what reads the output";
     const failure = new ConfigurationError(`cannot write the output: ${errorReason(cause)}`, { hint, cause });
     const withoutJson = argv.filter((word) => word !== "--json");

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from "commander";
 import type { Context } from "./cli/context.js";
-import { addGlobalFlags } from "./cli/flags.js";
-import { examplesText, helpCommand, setUpHelp } from "./cli/help.js";
-import { asUsageError } from "./cli/usage-errors.js";
+import { addGlobalOptions } from "./cli/flags.js";
+import { configureHelp, createHelpCommand, formatExamples } from "./cli/help.js";
+import { toUsageError } from "./cli/usage-errors.js";
 import type { GlobalOptions } from "./config/settings.js";
 import { type Deps, readVersion } from "./deps.js";
 import { type ExitCode, exitCodes } from "./errors.js";
@@ -144,13 +144,13 @@ export async function buildProgram(
   isNamed: (name: string) => boolean = () => true,
   onEnd: (code: ExitCode) => void = () => {},
 ): Promise<Command> {
-  const program = addGlobalFlags(new Command("brandapi"))
+  const program = addGlobalOptions(new Command("brandapi"))
     .description("Keeps a brand's own data in a local SQLite mirror: current, complete and provable.")
     .usage("<command> [options]")
     .version(readVersion(), "-V, --version", "print the version")
     .exitOverride()
     .showSuggestionAfterError(false);
-  setUpHelp(program, context.deps);
+  configureHelp(program, context.deps);
   program.hook("preSubcommand", inheritOptions);
   for (const [heading, group] of Object.entries(groups))
     for (const [name, { summary, load }] of Object.entries(group)) {
@@ -160,13 +160,13 @@ export async function buildProgram(
       define?.(command);
       command
         .description(about)
-        .addHelpText("after", examplesText(examples))
+        .addHelpText("after", formatExamples(examples))
         .action(async () => {
           const code = await run(command.optsWithGlobals(), context, ...command.processedArgs);
           onEnd(code ?? exitCodes.done);
         });
     }
-  return program.addCommand(helpCommand(program).helpGroup("Help:").copyInheritedSettings(program));
+  return program.addCommand(createHelpCommand(program).helpGroup("Help:").copyInheritedSettings(program));
 }
 
 /** Copies global options that were typed to the command, so that the command's own options can conflict with them. */
@@ -209,7 +209,7 @@ export async function runProgram(argv: readonly string[], deps: Deps): Promise<E
     else await program.parseAsync(argv.map(keepComment), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw asUsageError(error, program, argv);
+    if (error.exitCode !== 0) throw toUsageError(error, program, argv);
   }
   return exitCode;
 }

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { type Deps, type Output, systemDeps } from "../../src/deps.js";
+import { type Deps, type OutputStream, systemDeps } from "../../src/deps.js";
 import { exitCodes } from "../../src/errors.js";
 import { run } from "../../src/main.js";
 import { buildProgram } from "../../src/program.js";
@@ -41,7 +41,7 @@ function realDeps(): Deps {
 }
 
 /** A stream that keeps its text; with `columns` a terminal's. */
-function keep(columns?: number): { stream: Output; text(): string } {
+function keep(columns?: number): { stream: OutputStream; text(): string } {
   const pieces: string[] = [];
   const stream = new Writable({
     write(piece, _encoding, done) {

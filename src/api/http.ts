@@ -33,12 +33,12 @@ const leastDeadlineMs = 5_000;
 /** Does work with a signal of its own, which aborts when the program stops, when the patience ends, and after the work. */
 export async function withDeadline<T>(
   leftMs: number,
-  { later, signal }: Pick<Deps, "later" | "signal">,
+  { setTimer, signal }: Pick<Deps, "setTimer" | "signal">,
   work: (until: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ms = Math.max(leastDeadlineMs, leftMs);
   const deadline = new AbortController();
-  const callOff = later?.(ms, () =>
+  const callOff = setTimer?.(ms, () =>
     deadline.abort(new RequestTimeout(`no whole answer came within ${formatDuration(ms)}`)),
   );
   try {
@@ -68,7 +68,7 @@ export async function sendRequest(
   { url, headers, expected }: ApiRequest,
   leftMs: number,
   onHeaders: (headers: HttpResponse["headers"] | null) => void,
-  deps: Pick<Deps, "clock" | "fetch" | "later" | "signal">,
+  deps: Pick<Deps, "clock" | "fetch" | "setTimer" | "signal">,
   { onRequest }: ApiEvents,
 ): Promise<ApiResponse | { fault: RequestFailure }> {
   const { clock, fetch, signal } = deps;

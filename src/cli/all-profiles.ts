@@ -1,6 +1,6 @@
 import type { GlobalOptions } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
-import type { Deps, Output } from "../deps.js";
+import type { Deps, OutputStream } from "../deps.js";
 import {
   AccessForbidden,
   ConfigurationError,
@@ -22,7 +22,7 @@ import { reportError } from "./error-output.js";
  * @param asked the number of resources that were to be synced
  * @throws if none succeeded the first error, or AccessForbidden without one; Incomplete if some succeeded
  */
-export function refuseFailures({ failures, succeeded, notTried }: ResourceResults, asked: number): void {
+export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults, asked: number): void {
   if (failures.length === 0 && succeeded > 0) return;
   const [first] = failures;
   if (!first)
@@ -87,7 +87,7 @@ export async function runForAllProfiles<Options extends GlobalOptions>(
 /** Returns the dependencies for one profile: without BRANDAPI_PING, which covers all profiles, and with a heading for its output. */
 function depsFor(profile: string, { color, json }: GlobalOptions, deps: Deps): Deps {
   const { BRANDAPI_PING, ...env } = deps.env;
-  const withHeading = (stream: Output) =>
+  const withHeading = (stream: OutputStream) =>
     prependHeading(stream, styleFor(stream, { color }, env).bold(`[${profile}]`));
   const stdout = json ? deps.stdout : withHeading(deps.stdout);
   return { ...deps, env, stdout, stderr: withHeading(deps.stderr) };

@@ -15,7 +15,7 @@ import type { TerminalReporter } from "./progress.js";
 const mostSkewMs = 5 * 60_000;
 
 /** Returns how far this machine's clock is off the API's, as a sentence; null if it is within five minutes (A10). */
-export function clockSkew({
+export function describeClockSkew({
   requestedAt,
   serverTime,
 }: {
@@ -28,7 +28,7 @@ export function clockSkew({
 }
 
 /** Refuses to date records by a clock that is wrong. @throws ConfigurationError */
-export function refuseSkew(skew: string | null): void {
+export function refuseClockSkew(skew: string | null): void {
   if (skew !== null)
     throw new ConfigurationError(skew, { hint: "set the clock, then run the same command again" });
 }
@@ -73,7 +73,7 @@ export type Identity = Awaited<ReturnType<typeof readIdentity>>;
 const warnWithinDays = 14;
 
 /** Opens the API for one request: whose is the key? @throws what `openApi` and `readIdentity` throw */
-export async function askIdentity(settings: Settings, deps: Deps, reporter: TerminalReporter) {
+export async function fetchIdentity(settings: Settings, deps: Deps, reporter: TerminalReporter) {
   const api = await openApi(settings, deps, reporter);
   return await readIdentity(api).finally(() => {
     api.close();
@@ -103,22 +103,27 @@ export async function readIdentity(api: Pick<ApiClient, "get">) {
       expires_at: text(key.expires_at),
     },
     /** How far this machine's clock is off the API's, as a sentence; null if it is right. */
-    skew: clockSkew(answer),
+    skew: describeClockSkew(answer),
   };
 }
 
 /** Returns the whole days until the key expires, negative once it has; null if the API gave no readable time. */
-export function daysLeft(expiresAt: string | null, now: number): number | null {
+export function daysUntil(expiresAt: string | null, now: number): number | null {
   const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
   return expires === undefined ? null : Math.floor((expires - now) / dayMs);
 }
 
 /** Warns about a profile's key with 14 days or less left. @param end when it expires, as the API sent it */
-export function warnOfExpiry(end: string | null, now: number, profile: string, warn: Reporter["warn"]): void {
-  const days = daysLeft(end, now);
+export function warnBeforeExpiry(
+  end: string | null,
+  now: number,
+  profile: string,
+  warn: Reporter["warn"],
+): void {
+  const days = daysUntil(end, now);
   if (days === null || days > warnWithinDays) return;
   warn(
-    `The key ends at ${end} (${leftText(days)}): create a new one in the console ` +
+    `The key ends at ${end} (${formatDaysLeft(days)}): create a new one in the console ` +
       `(settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`,
   );
 }
@@ -134,7 +139,7 @@ export function printIdentity(
   more: { omit?: readonly string[] } = {},
 ): void {
   const { id, scopes, expires_at } = key;
-  const days_left = daysLeft(expires_at, deps.clock.now());
+  const days_left = daysUntil(expires_at, deps.clock.now());
   if (settings.output.json)
     printJson(deps.stdout, { brand, key: { id, scopes, expires_at, days_left }, ...more });
   if (settings.output.json || settings.output.quiet) return;
@@ -142,7 +147,7 @@ export function printIdentity(
     ["brand", `${brand.name} (${brand.id})`],
     ["key", id ?? "not said"],
     ["scopes", scopes.join(", ") || "none"],
-    ["expires", expires_at === null ? "not said" : `${expires_at} (${leftText(days_left)})`],
+    ["expires", expires_at === null ? "not said" : `${expires_at} (${formatDaysLeft(days_left)})`],
     ["API", settings.baseUrl ?? ""],
     ["profile", settings.profile],
     ["mirror", settings.dbPath],
@@ -154,7 +159,7 @@ export function printIdentity(
 }
 
 /** Returns `3 days left`, `expired` or `unknown`. */
-export function leftText(days: number | null): string {
+export function formatDaysLeft(days: number | null): string {
   if (days === null) return "unknown";
   return days < 0 ? "expired" : `${pluralize(days, "day")} left`;
 }

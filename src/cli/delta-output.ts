@@ -18,7 +18,7 @@ import { terminalWidth } from "../util/terminal-text.js";
 import { quoteShellWord } from "../util/text.js";
 import { dayMs } from "../util/times.js";
 import type { Context } from "./context.js";
-import { type Reading, readMirror } from "./mirror-reading.js";
+import { type ReadSession, readMirror } from "./mirror-reading.js";
 import { checkTableName, findSyncedTable } from "./table-selection.js";
 
 const missing = ["is missing", "`brandapi export orders --delta DIR` makes one"] as const;
@@ -76,7 +76,7 @@ export function listDeltaTables(names: readonly string[], options: DeltaFlags, c
   stdout.write(`${renderTable(titles, rows, look)}\n`);
 }
 
-type Work = (source: MonthlyRows, log: DeltaLog, reading: Reading) => Promise<void>;
+type Work = (source: MonthlyRows, log: DeltaLog, reading: ReadSession) => Promise<void>;
 
 /** Opens the tables in one snapshot of the mirror, which is no older than their logs. */
 async function forEachDeltaTable(

@@ -36,7 +36,7 @@ export function reportError(
   const message = clean(known.message);
   // A command line that could not be parsed has them, too.
   const { values: flags } = parseArgs({ args: [...argv], options: errorFlags, strict: false });
-  const hint = known.hint && hideKeys(hintFor(clean(known.hint), { profile, ...flags }), keys);
+  const hint = known.hint && hideKeys(completeHint(clean(known.hint), { profile, ...flags }), keys);
   if (flags.json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
   const whose = profile === undefined ? "" : `${profile}: `;
   deps.stderr.write(`brandapi: ${whose}${escapeLines(message)}\n`);
@@ -50,7 +50,7 @@ export function reportError(
 const ofProfile = "login|whoami|sync|verify|export|changes|status|query|doctor|backup|forget";
 
 /** Returns the hint with its commands for this profile and this mirror. */
-export function hintFor(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {
+export function completeHint(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {
   const pattern = new RegExp(`\`brandapi (${ofProfile})\\b(?![^\`]*--help)[^\`]*`, "g");
   return hint.replace(pattern, (command, name: string) => {
     const flags = { "--profile": profile, "--db": name === "login" ? undefined : db };

@@ -6,7 +6,7 @@ import { parseDuration, parseInstant } from "../util/times.js";
 import { parseRateLimit } from "../util/urls.js";
 
 /** Adds the flags of every command. `brandapi --help` shows them. */
-export function addGlobalFlags(program: Command): Command {
+export function addGlobalOptions(program: Command): Command {
   return program
     .option("--profile <profile>", "the brand to work for (BRANDAPI_PROFILE)")
     .option("--db <path>", "the mirror file (BRANDAPI_DB)", parsePath)
@@ -15,7 +15,7 @@ export function addGlobalFlags(program: Command): Command {
     .option("--rate-limit <n>", "requests a minute, or `none` (BRANDAPI_RATE_LIMIT)", (text) =>
       parseRateLimit(text),
     )
-    .addOption(parsed("--max-wait <duration>", "give up without progress (default: 5m)", parseDuration))
+    .addOption(parsedOption("--max-wait <duration>", "give up without progress (default: 5m)", parseDuration))
     .option("--json", "print JSON on stdout")
     .option("--quiet", "print nothing but warnings and errors")
     .option("--verbose", "print every request, and a stack trace with an error")
@@ -24,8 +24,8 @@ export function addGlobalFlags(program: Command): Command {
 }
 
 /** Returns the first word that is neither a flag nor the value of a flag: the command's name. */
-export function typedCommand(argv: readonly string[]): string | undefined {
-  const { options } = addGlobalFlags(new Command());
+export function findCommandName(argv: readonly string[]): string | undefined {
+  const { options } = addGlobalOptions(new Command());
   for (let index = 0; index < argv.length; index += 1) {
     const word = argv[index] ?? "";
     if (!word.startsWith("-")) return word;
@@ -35,15 +35,22 @@ export function typedCommand(argv: readonly string[]): string | undefined {
 }
 
 /** Returns an option whose value is checked and turned into something else. */
-export function parsed<T>(flags: string, about: string, parse: (text: string, previous: T) => T): Option {
+export function parsedOption<T>(
+  flags: string,
+  about: string,
+  parse: (text: string, previous: T) => T,
+): Option {
   return new Option(flags, about).argParser(parse);
 }
 
 /** For commands that hold the mirror. */
-export const wait = new Option("--wait", "queue behind another run on this mirror, however long it takes");
+export const waitOption = new Option(
+  "--wait",
+  "queue behind another run on this mirror, however long it takes",
+);
 
 /** Takes each brand's own settings: see each-profile.ts. */
-export const allProfiles = new Option(
+export const allProfilesOption = new Option(
   "--all-profiles",
   "every brand that is set up here, one after another; the exit code is the worst of them",
 ).conflicts(["profile", "db", "baseUrl", "keyFile"]);

@@ -3,13 +3,13 @@ import type { Deps } from "../deps.js";
 import { durationFormats, timeFormats } from "../util/times.js";
 
 /** Returns the end of a command's help. @param examples command lines, and what each is for */
-export function examplesText(examples: Readonly<Record<string, string>>): string {
+export function formatExamples(examples: Readonly<Record<string, string>>): string {
   const texts = Object.entries(examples).map(([line, about]) => `  $ ${line}\n      ${about}`);
   return `\nExamples:\n${texts.join("\n")}`;
 }
 
 /** Makes commander's help shorter, and ends it with what is said elsewhere. */
-export function setUpHelp(program: Command, { stdout }: Deps): void {
+export function configureHelp(program: Command, { stdout }: Deps): void {
   const width = Math.min(stdout.columns || 80, 100);
   program
     .helpOption("-h, --help", "show this help")
@@ -26,12 +26,12 @@ export function setUpHelp(program: Command, { stdout }: Deps): void {
       getOutHelpWidth: () => width,
     })
     .addHelpText("afterAll", ({ command }) => {
-      const lines = command === program ? closing : closingOf(command);
+      const lines = command === program ? programFooter : commandFooter(command);
       return `\n${lines.map((line) => command.createHelp().boxWrap(line, width)).join("\n")}`;
     });
 }
 
-const closing = [
+const programFooter = [
   "Every command takes these options, before its name or after it. They come before the environment, and the " +
     "environment before the profile.",
   "Each command's own help has examples: `brandapi help sync`.",
@@ -39,7 +39,7 @@ const closing = [
 ];
 
 /** Returns the end of a command's help: where the other flags are, and how times are written. */
-function closingOf(command: Command): string[] {
+function commandFooter(command: Command): string[] {
   const takes = (...values: readonly string[]) =>
     command.options.some(({ flags }) => values.some((value) => flags.endsWith(value)));
   return [
@@ -50,7 +50,7 @@ function closingOf(command: Command): string[] {
 }
 
 /** `brandapi help [command]`, for the commands that the program has by now. */
-export function helpCommand(program: Command): Command {
+export function createHelpCommand(program: Command): Command {
   const { commands } = program;
   return new Command("help")
     .summary("Show help for a command")

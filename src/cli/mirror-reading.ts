@@ -9,7 +9,7 @@ import { terminalWidth } from "../util/terminal-text.js";
 import { createReporter, type TerminalReporter } from "./progress.js";
 
 /** The means of a command that reads the mirror. */
-export interface Reading {
+export interface ReadSession {
   deps: Deps;
   mirror: Mirror;
   reporter: TerminalReporter;
@@ -22,7 +22,7 @@ export interface Reading {
 export async function readMirror(
   options: GlobalOptions,
   deps: Deps,
-  work: (reading: Reading) => Promise<void>,
+  work: (reading: ReadSession) => Promise<void>,
 ): Promise<void> {
   const { dbPath, profile } = await readSettings(options, deps);
   const reporter = createReporter(deps, options);

@@ -14,16 +14,16 @@ import type { Reporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
-import { type Identity, openApi, readIdentity, refuseSkew, warnOfExpiry } from "./api-session.js";
+import { type Identity, openApi, readIdentity, refuseClockSkew, warnBeforeExpiry } from "./api-session.js";
 import { createReporter } from "./progress.js";
 
 /** The means of a command that reads the API into the mirror. */
-export interface MirrorSession extends Omit<SyncSession, "options"> {
+export interface RunSession extends Omit<SyncSession, "options"> {
   identity: Identity;
   settings: Settings;
 }
 
-interface MirrorRunOptions {
+interface RunOptions {
   deps: Deps;
   /** With `wait`, the run queues behind another. */
   options: GlobalOptions & { wait?: boolean };
@@ -39,8 +39,8 @@ interface MirrorRunOptions {
  * @throws MirrorUnusable if the mirror is damaged, or was replaced or removed during the run
  */
 export async function withMirrorRun(
-  { deps, options, purpose, command }: MirrorRunOptions,
-  work: (session: MirrorSession) => Promise<void>,
+  { deps, options, purpose, command }: RunOptions,
+  work: (session: RunSession) => Promise<void>,
 ): Promise<void> {
   const { clock, keys, signal, withSignals } = deps;
   const { wait = false } = options;
@@ -76,8 +76,8 @@ export async function withMirrorRun(
         await withMirrorFile(dbPath, (mirror) => noteFailedRun(mirror, failedRun(error))).catch(() => {});
       throw error;
     });
-    refuseSkew(identity.skew);
-    warnOfExpiry(identity.key.expires_at, clock.now(), settings.profile, reporter.warn);
+    refuseClockSkew(identity.skew);
+    warnBeforeExpiry(identity.key.expires_at, clock.now(), settings.profile, reporter.warn);
     checkOwner(present, identity.brand, settings.brand);
     const session = { dailyPoints: new Map(), api, clock, keys, reporter, identity, settings };
     if (purpose === "plan") return await work({ ...session, mirror: present });

@@ -13,10 +13,10 @@ import { mirrorFiles } from "../store/mirror-files.js";
 import { createFolder, resolveLinks } from "../util/files.js";
 import { escapeData } from "../util/terminal-text.js";
 import { formatBytes, formatCount, pluralize } from "../util/text.js";
-import type { Reading } from "./mirror-reading.js";
+import type { ReadSession } from "./mirror-reading.js";
 
 /** The flags of commands that write data; each format adds one of its name. */
-export interface OutputFlags {
+export interface OutputOptions {
   out?: string;
   excel?: boolean;
   delimiter?: string;
@@ -27,7 +27,7 @@ export interface OutputFlags {
 export type OutputChoice = NonNullable<ReturnType<typeof chooseOutput>>;
 
 /** Returns the flags that choose one of these formats, a file, and how CSV is written. */
-export function outputFlags(among: readonly Format[] = formats): readonly Option[] {
+export function createOutputOptions(among: readonly Format[] = formats): readonly Option[] {
   const names = among.map(({ name }) => name);
   return [
     ...among.map(({ name, flag, about }) =>
@@ -47,7 +47,7 @@ export function outputFlags(among: readonly Format[] = formats): readonly Option
  * @throws UsageError for an unknown extension, or flags that contradict each other or the extension
  */
 export function chooseOutput(
-  options: OutputFlags & { [name: string]: unknown },
+  options: OutputOptions & { [name: string]: unknown },
   tables: number,
   deps: PathDeps,
   among: readonly Format[] = formats,
@@ -154,7 +154,7 @@ export interface WrittenTables {
 export async function writeRows(
   sources: RowSources,
   { format, path, isCompressed, excel, decimalComma, delimiter }: OutputChoice,
-  { deps, mirror, reporter }: Reading,
+  { deps, mirror, reporter }: ReadSession,
   bookmarks?: Readonly<Bookmarks>,
 ): Promise<WrittenTables> {
   const file = path === undefined ? undefined : expandPath(path, deps);
@@ -182,7 +182,11 @@ export async function writeRows(
 }
 
 /** Prints one line about what was written to a path: the rows of each table, and the bytes. */
-export function reportWritten(path: string, written: readonly WrittenTables[], { reporter }: Reading): void {
+export function reportOutput(
+  path: string,
+  written: readonly WrittenTables[],
+  { reporter }: ReadSession,
+): void {
   if (written.some(({ isCutShort }) => isCutShort)) return;
   const tables = written.flatMap(({ rows }) => [...rows]);
   const list = tables.map(([name, count]) => `${name}: ${pluralize(count, "row", formatCount)}`).join(", ");

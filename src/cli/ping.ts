@@ -1,6 +1,6 @@
 import { classifyError } from "../api/request-failure.js";
 import type { GlobalOptions } from "../config/settings.js";
-import type { Deps, RequestOptions } from "../deps.js";
+import type { Deps, FetchOptions } from "../deps.js";
 import { type ExitCode, UsageError } from "../errors.js";
 import { unlessAborted } from "../util/abort.js";
 import { asBrandapiError, errorReason } from "../util/system-errors.js";
@@ -8,7 +8,7 @@ import { isLoopback } from "../util/urls.js";
 import { createReporter } from "./progress.js";
 
 /** @throws UsageError if it is not https, or http on loopback, or holds a user or password, which would be printed */
-export function parsePing(text: string): string {
+export function parsePingUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
   if (isSafe && url?.username === "" && url.password === "") return text;
@@ -32,7 +32,7 @@ export async function withPings(
   if (!url) return await work();
   const { warn } = createReporter(deps, options);
   const ping = (code: ExitCode | null) =>
-    send(url, code, deps).catch((error: unknown) =>
+    sendPing(url, code, deps).catch((error: unknown) =>
       warn(`the ping failed: ${classifyError(error, "the service")?.reason ?? errorReason(error)}`),
     );
   await ping(null);
@@ -47,11 +47,11 @@ export async function withPings(
 }
 
 /** Sends one request of five seconds, and another if it fails; after a signal one of one second. @param code null for the start */
-async function send(url: string, code: ExitCode | null, { fetch, signal }: Deps): Promise<void> {
-  const address = new URL(parsePing(url));
+async function sendPing(url: string, code: ExitCode | null, { fetch, signal }: Deps): Promise<void> {
+  const address = new URL(parsePingUrl(url));
   const end = code ? "/fail" : "";
   address.pathname = address.pathname.replace(/\/*$/, code === null ? "/start" : end);
-  const init: RequestOptions = code ? { method: "POST", body: String(code) } : {};
+  const init: FetchOptions = code ? { method: "POST", body: String(code) } : {};
   const attempt = async () => {
     const timeOut = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
     const limit = signal.aborted ? timeOut : AbortSignal.any([timeOut, signal]);

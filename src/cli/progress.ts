@@ -1,5 +1,5 @@
 import type { SingleBar } from "cli-progress";
-import type { Deps, Output } from "../deps.js";
+import type { Deps, OutputStream } from "../deps.js";
 import { hideKeys } from "../util/redact-keys.js";
 import type { ExpectedTask, Reporter } from "../util/reporter.js";
 import { type Style, styleFor } from "../util/terminal.js";
@@ -49,7 +49,7 @@ export function progressLine(
  * Returns one line at the bottom of a terminal that is redrawn in place; other lines are printed above it. cli-progress
  * draws, and is loaded when a bar is first shown.
  */
-export function createBar(stream: Output, isDrawn: boolean) {
+export function createBar(stream: OutputStream, isDrawn: boolean) {
   let line: (() => string) | undefined;
   let bar: SingleBar | undefined;
 
@@ -97,7 +97,7 @@ export interface TerminalReporter extends Reporter {
 }
 
 /** The flags that matter here. */
-export type ReporterOutput = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>>;
+export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>>;
 
 /** A shorter wait is no news. */
 const longWaitMs = 2_000;
@@ -112,7 +112,7 @@ const none = { name: null, done: 0, total: 0 };
  */
 export function createReporter(
   deps: Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "keys">,
-  output: ReporterOutput,
+  output: ReporterOptions,
   { progressed }: { progressed?(progress: Progress): void } = {},
 ): TerminalReporter {
   const { clock, stderr, signal, env, keys } = deps;
@@ -212,7 +212,7 @@ export function createReporter(
 }
 
 /** JSON lines on the same terminal would tear the bar. */
-function drawsBar({ stderr, stdout, env }: Pick<Deps, "stderr" | "stdout" | "env">, output: ReporterOutput) {
+function drawsBar({ stderr, stdout, env }: Pick<Deps, "stderr" | "stdout" | "env">, output: ReporterOptions) {
   const isWanted = output.progress !== false && !output.quiet && env.TERM !== "dumb";
   return stderr.isTTY === true && isWanted && !(output.json && stdout.isTTY);
 }

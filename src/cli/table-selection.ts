@@ -13,7 +13,7 @@ import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant } from "../util/times.js";
-import type { Reading } from "./mirror-reading.js";
+import type { ReadSession } from "./mirror-reading.js";
 
 /** @throws ConfigurationError if the table was not synced yet */
 export function findSyncedTable(
@@ -61,7 +61,7 @@ export function chooseDateFilter(
 
 /** Makes tables and views have the state of a time from now on; warns about data that the mirror did not have then. */
 export function useDataAsOf(
-  { mirror, reporter: { warn } }: Reading,
+  { mirror, reporter: { warn } }: ReadSession,
   names: readonly string[],
   at: number,
 ): void {
@@ -74,7 +74,7 @@ export function useDataAsOf(
 }
 
 /** Warns that tables are empty only because their resource was never synced. */
-export function warnAboutUnreadTables({ mirror, reporter }: Reading, names: readonly string[]): void {
+export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   for (const { name, resource } of findUnreadTables(mirror, names))
     reporter.warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
 }

@@ -2,10 +2,10 @@ import type { Command, CommanderError } from "commander";
 import { UsageError } from "../errors.js";
 import { abbreviateArguments } from "../util/redact-keys.js";
 import { closestName, suggestName } from "../util/suggestions.js";
-import { typedCommand } from "./flags.js";
+import { findCommandName } from "./flags.js";
 
 /** Returns commander's error in this program's words, with the nearest valid name, or the help to read, as its hint. */
-export function asUsageError(cause: CommanderError, program: Command, argv: readonly string[]): UsageError {
+export function toUsageError(cause: CommanderError, program: Command, argv: readonly string[]): UsageError {
   const message = abbreviateArguments(cause.message, argv)
     .replace(/^error: /, "")
     .replace(/\.$/, "");
@@ -13,7 +13,7 @@ export function asUsageError(cause: CommanderError, program: Command, argv: read
   const invalid = /(?:argument|value) '(.*?)' is invalid/.exec(text)?.[1];
   const typed = invalid ?? /'(.*?)'/.exec(text)?.[1] ?? "";
   const argument = /is invalid for argument '(.*?)'/.exec(text)?.[1];
-  const name = typedCommand(argv);
+  const name = findCommandName(argv);
   const command = program.commands.find((one) => one.name() === name);
   const options = [...(command?.options ?? []), ...program.options];
   const meant = (names: readonly string[]) => {

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
-import { hintFor } from "../cli/error-output.js";
-import { parseCount, parsed, parsePath } from "../cli/flags.js";
+import { completeHint } from "../cli/error-output.js";
+import { parseCount, parsedOption, parsePath } from "../cli/flags.js";
 import { createReporter } from "../cli/progress.js";
 import { expandPath } from "../config/folders.js";
 import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
@@ -39,9 +39,11 @@ export function define(command: Command): void {
   command
     .argument("[dir]", "an existing folder (default: `backups` next to the mirror)", parsePath)
     .addOption(
-      parsed("--keep <n>", "number of copies to keep in the folder; 0 keeps all", parseCount).default(7),
+      parsedOption("--keep <n>", "number of copies to keep in the folder; 0 keeps all", parseCount).default(
+        7,
+      ),
     )
-    .addOption(parsed("--restore <file>", restore, parsePath).conflicts("keep"));
+    .addOption(parsedOption("--restore <file>", restore, parsePath).conflicts("keep"));
 }
 
 export async function run(options: BackupFlags, { deps }: Context, dir: string | undefined): Promise<void> {
@@ -132,12 +134,12 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
       mirror.db.pragma("journal_mode = DELETE");
     });
     const unknown = "hosts forgotten after this backup must be forgotten again: `brandapi forget --host ID`";
-    if (!present) warn(hintFor(unknown, output));
+    if (!present) warn(completeHint(unknown, output));
     // Ends the log, so the mirror is one file. Fails if another program has it open.
     if (present) await withMirrorFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
     replaceMirror(copy, db, aside);
     if (kept) note(`The previous mirror is kept: ${kept}`);
-    note(hintFor("Next: `brandapi sync` reads what is newer.", output));
+    note(completeHint("Next: `brandapi sync` reads what is newer.", output));
     return { db, restored: from, kept, text: `${db}: restored from ${from}` };
   } finally {
     lock.release();

@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import type { Context } from "../cli/context.js";
-import { parseCount, parsed, parseRange } from "../cli/flags.js";
-import { type Reading, readMirror } from "../cli/mirror-reading.js";
+import { parseCount, parsedOption, parseRange } from "../cli/flags.js";
+import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { chooseOutput, writeRows } from "../cli/output.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { UsageError } from "../errors.js";
@@ -35,8 +35,10 @@ export function define(command: Command): void {
   command
     .addArgument(new Argument("[resource]", trackedResources.join(", ")).choices(trackedResources))
     .option("--since <time>", `only changes seen since TIME (default: ${defaultSince})`)
-    .addOption(parsed("--run <n>", "only changes found by this run: its `run_id` in `sync_runs`", parseCount))
-    .addOption(parsed("--limit <n>", "maximum number of changes, newest first", parseCount))
+    .addOption(
+      parsedOption("--run <n>", "only changes found by this run: its `run_id` in `sync_runs`", parseCount),
+    )
+    .addOption(parsedOption("--limit <n>", "maximum number of changes, newest first", parseCount))
     .addOption(new Option("--csv", "print CSV, as `export changes` does").conflicts("json"))
     .option("--json", "print a JSON array, as `export changes` does");
 }
@@ -63,7 +65,7 @@ export async function run(options: ChangesFlags, { deps }: Context, resource: st
 
 /** Prints the changes, the newest last; those of one resource, seen in the same minutes, have one heading. */
 async function printChanges(
-  { mirror, deps, reporter, style, width }: Reading,
+  { mirror, deps, reporter, style, width }: ReadSession,
   filter: ChangeFilter,
   limit = terminalLimit,
 ): Promise<void> {

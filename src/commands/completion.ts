@@ -1,6 +1,6 @@
 import { Argument, type Command, type Option } from "commander";
 import type { Context } from "../cli/context.js";
-import { refuseJson, typedCommand } from "../cli/flags.js";
+import { findCommandName, refuseJson } from "../cli/flags.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Deps } from "../deps.js";
@@ -60,7 +60,7 @@ export async function printCompletions(program: Command, words: readonly string[
 
 async function candidatesFor(program: Command, words: readonly string[], deps: Deps) {
   const before = words.slice(0, -1);
-  const typed = typedCommand(before);
+  const typed = findCommandName(before);
   const command = program.commands.find((one) => one.name() === typed);
   const options = [...(command?.options ?? []), ...program.options];
   const previous = before.at(-1) ?? "";

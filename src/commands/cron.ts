@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
-import { allProfiles, chooseResources, parsed } from "../cli/flags.js";
-import { parsePing } from "../cli/ping.js";
+import { allProfilesOption, chooseResources, parsedOption } from "../cli/flags.js";
+import { parsePingUrl } from "../cli/ping.js";
 import { createReporter } from "../cli/progress.js";
 import { commandFor, missingCredentials } from "../config/credentials.js";
 import { expandPath, platformFolder } from "../config/folders.js";
@@ -33,8 +33,8 @@ export const examples = {
 export function define(command: Command): void {
   command
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
-    .addOption(allProfiles)
-    .addOption(parsed("--ping <url>", "URL that the nightly sync pings (BRANDAPI_PING)", parsePing));
+    .addOption(allProfilesOption)
+    .addOption(parsedOption("--ping <url>", "URL that the nightly sync pings (BRANDAPI_PING)", parsePingUrl));
 }
 
 export async function run(options: CronFlags, { deps }: Context, names: readonly string[]): Promise<void> {

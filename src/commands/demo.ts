@@ -6,11 +6,11 @@ import { reportError } from "../cli/error-output.js";
 import { refuseJson } from "../cli/flags.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { runChallenge } from "../demo/challenge.js";
-import { type DemoOptions, demonstrate } from "../demo/demonstration.js";
+import { type DemoOptions, startDemo } from "../demo/demonstration.js";
 import { Incomplete } from "../errors.js";
 import { naturalPace, simulateActivity } from "../sandbox/live.js";
 import { dayMs } from "../util/times.js";
-import { ordersFlag, seedFlag } from "./sandbox.js";
+import { ordersOption, seedOption } from "./sandbox.js";
 
 /** How long the first sync lies back: refunds and late attributions need time to happen. */
 const pauseMs = 21 * dayMs;
@@ -38,8 +38,8 @@ export const examples = {
 export function define(command: Command): void {
   command
     .option("-o, --out <dir>", "folder for the mirror and the exports (default: brandapi-demo)")
-    .addOption(ordersFlag)
-    .addOption(seedFlag)
+    .addOption(ordersOption)
+    .addOption(seedOption)
     .option("--challenge", "make seven unannounced changes, and compare a plain script with a sync");
 }
 
@@ -55,7 +55,7 @@ export async function run(options: DemoOptions, context: Context): Promise<void>
   const stdout = quiet ? new PassThrough().resume() : deps.stdout;
   const there = { ...deps, stdout, clock: { ...clock, now: () => clock.now() - ageMs } };
   const page = join(out, "report.html");
-  const { at, baseUrl, brand, close } = await demonstrate(out, { seed, orders, now: begun }, there);
+  const { at, baseUrl, brand, close } = await startDemo(out, { seed, orders, now: begun }, there);
   const say = (text: string) => void stdout.write(`${text}\n`);
   /** Runs a command as if it was typed, and shows it. */
   const show = async (...words: readonly string[]) => {

@@ -1,7 +1,7 @@
-import { askIdentity } from "../cli/api-session.js";
-import { checkBackup, checkDisk, checkForgotten, checkOldMirrors } from "../cli/checks.js";
+import { fetchIdentity } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
-import { hintFor } from "../cli/error-output.js";
+import { completeHint } from "../cli/error-output.js";
+import { checkBackup, checkDisk, checkForgotten, checkReplacedMirrors } from "../cli/mirror-checks.js";
 import { createReporter } from "../cli/progress.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
@@ -70,10 +70,10 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<Ex
     await check("backup", async () => checkBackup(mirror, deps.clock.now()));
     await check("kept", () => deps.withSignals("kill", async () => checkForgotten(mirror)));
   }
-  await check("old", async () => checkOldMirrors(settings.dbPath));
+  await check("old", async () => checkReplacedMirrors(settings.dbPath));
   await check("disk", async () => checkDisk(settings.dbPath));
   const identity = await check("key", async () => {
-    const value = await askIdentity(settings, deps, createReporter(deps, { quiet: true }));
+    const value = await fetchIdentity(settings, deps, createReporter(deps, { quiet: true }));
     checkOwner(mirror ?? null, value.brand, settings.brand);
     return { text: "the API takes it: `brandapi whoami` shows its scopes and expiry", value };
   });
@@ -99,7 +99,7 @@ function print(
   const state = isError ? "failed" : passed;
   if (quiet && state === "ok") return;
   const text = hideKeys(isError ? found.message : found.text, keys);
-  const hint = found.hint ? hideKeys(hintFor(found.hint, { profile, db }), keys) : null;
+  const hint = found.hint ? hideKeys(completeHint(found.hint, { profile, db }), keys) : null;
   const exit_code = isError ? found.exitCode : exitCodes.done;
   const { green, red, yellow } = styleFor(stdout, { color }, env);
   const mark = { ok: green("ok"), warning: yellow("! "), failed: red("! ") }[state];

@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
 import type { Context } from "../cli/context.js";
-import { parseCount, parsed, parseRange, wait } from "../cli/flags.js";
+import { parseCount, parsedOption, parseRange, waitOption } from "../cli/flags.js";
 import { withMirrorRun } from "../cli/mirror-run.js";
 import { findSyncedTable } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
@@ -42,8 +42,8 @@ export function define(command: Command): void {
     .option("--where <condition>", "only files that match this SQL condition, as in `export content`")
     .option("--since <time>", "only files added since TIME")
     .option("--until <time>", "only files added up to TIME")
-    .addOption(parsed("--limit <n>", "maximum number of files, newest first", parseCount))
-    .addOption(wait);
+    .addOption(parsedOption("--limit <n>", "maximum number of files, newest first", parseCount))
+    .addOption(waitOption);
 }
 
 /**

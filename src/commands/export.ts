@@ -1,14 +1,14 @@
 import { type Command, Option } from "commander";
 import type { Context } from "../cli/context.js";
 import { exportDeltaTables } from "../cli/delta-output.js";
-import { checkName, parseCount, parsed, parseList, parseRange } from "../cli/flags.js";
+import { checkName, parseCount, parsedOption, parseList, parseRange } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
 import {
   chooseOutput,
+  createOutputOptions,
   noFormatError,
-  type OutputFlags,
-  outputFlags,
-  reportWritten,
+  type OutputOptions,
+  reportOutput,
   tableFilePath,
   type WrittenTables,
   writeRows,
@@ -33,7 +33,7 @@ import { findReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
 import { parseDuration, parseInstant } from "../util/times.js";
 
-interface ExportFlags extends OutputFlags, GlobalOptions {
+interface ExportFlags extends OutputOptions, GlobalOptions {
   columns?: string[];
   where?: string;
   since?: string;
@@ -65,19 +65,19 @@ export function define(command: Command): void {
   const otherFormats = formats.map(({ name }) => name).filter((name) => name !== "singer");
   const delta = new Option("--delta <folder>", "create or update Delta tables in FOLDER");
   const ofFiles = ["out", "excel", "decimalComma", "delimiter", "state", ...formats.map(({ name }) => name)];
-  for (const option of outputFlags())
+  for (const option of createOutputOptions())
     command.addOption(option.name() === "singer" ? option.conflicts(selecting) : option);
   command
-    .addOption(parsed("--columns <columns>", "columns to export, in this order", parseList))
+    .addOption(parsedOption("--columns <columns>", "columns to export, in this order", parseList))
     .option("--where <condition>", "only rows that match this SQL condition")
     .option("--since <time>", "only rows since TIME (with several tables: event tables only)")
     .option("--until <time>", "only rows up to TIME, likewise")
-    .addOption(parsed("--limit <n>", "maximum number of rows", parseCount))
+    .addOption(parsedOption("--limit <n>", "maximum number of rows", parseCount))
     .option("--as-of <time>", "export the data as of TIME")
     .option("--include-removed", "include removed records, with `removed_at`")
     .addOption(delta.conflicts([...ofFiles, ...selecting]))
     .addOption(
-      parsed("--retain <duration>", "Delta: how long to keep old files (default: 7d)", parseDuration),
+      parsedOption("--retain <duration>", "Delta: how long to keep old files (default: 7d)", parseDuration),
     )
     .addOption(stateOption.conflicts([...otherFormats, ...selecting]));
 }
@@ -149,7 +149,7 @@ export async function run(options: ExportFlags, context: Context, names: readonl
           const path = tableFilePath(output, source.name, deps);
           written.push(await writeRows([source], { ...output, path }, reading));
         }
-      if (output.path !== undefined) reportWritten(output.path, written, reading);
+      if (output.path !== undefined) reportOutput(output.path, written, reading);
     } catch (error) {
       throw where === undefined ? error : explainRuntimeError(error, "--where");
     }

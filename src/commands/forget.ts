@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
-import { parsed } from "../cli/flags.js";
+import { parsedOption } from "../cli/flags.js";
 import { createReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
@@ -34,7 +34,7 @@ const minPrefixLength = 8;
 export function define(command: Command): void {
   command
     .addOption(
-      parsed(
+      parsedOption(
         "--host <id>",
         "the host's ID, at least its first 8 characters, or its handle",
         parseHost,

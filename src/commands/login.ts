@@ -1,9 +1,9 @@
 import { addAbortSignal } from "node:stream";
 import type { Command } from "commander";
-import { askIdentity, printIdentity } from "../cli/api-session.js";
+import { fetchIdentity, printIdentity } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
-import { checkName, parsed } from "../cli/flags.js";
-import { parsePing } from "../cli/ping.js";
+import { checkName, parsedOption } from "../cli/flags.js";
+import { parsePingUrl } from "../cli/ping.js";
 import { createReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
 import {
@@ -75,10 +75,14 @@ export function define(command: Command): void {
   command
     .option("--key-stdin", "read the key from stdin")
     .addOption(
-      parsed("--ping <url>", "URL to ping when a sync starts and ends: a dead man's switch", parsePing),
+      parsedOption(
+        "--ping <url>",
+        "URL to ping when a sync starts and ends: a dead man's switch",
+        parsePingUrl,
+      ),
     )
     .addOption(
-      parsed(
+      parsedOption(
         "--omit <members>",
         "members never to store: host.last_name,roster:host.socials; replaces the list",
         (text: string, previous: readonly string[] = []) => [...new Set([...previous, ...parseOmit(text)])],
@@ -96,7 +100,7 @@ export async function run(options: LoginFlags, { deps }: Context): Promise<void>
   const access = await readAccess(options, settings, deps);
   deps.keys.add(access.key);
   const reporter = createReporter(deps, options);
-  const identity = await askIdentity({ ...settings, ...access }, deps, reporter);
+  const identity = await fetchIdentity({ ...settings, ...access }, deps, reporter);
   const { brand, key } = identity;
   const omit = options.omit ?? settings.omit;
   profiles.set(profile, {

@@ -1,4 +1,4 @@
-import { daysLeft, leftText } from "../cli/api-session.js";
+import { daysUntil, formatDaysLeft } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
 import { createReporter } from "../cli/progress.js";
 import type { GlobalOptions } from "../config/settings.js";
@@ -54,7 +54,7 @@ function describe(stored: Profile, last: string | null, now: number) {
   return {
     brand: { id: brandId, name: brandName },
     base_url: baseUrl,
-    key: { expires_at, days_left: daysLeft(expires_at, now) },
+    key: { expires_at, days_left: daysUntil(expires_at, now) },
     last_success_at: last,
     age_seconds: last === null ? null : Math.max(0, Math.round((now - Date.parse(last)) / 1_000)),
   };
@@ -62,5 +62,5 @@ function describe(stored: Profile, last: string | null, now: number) {
 
 function cells({ profile, brand, mirror, age_seconds, key }: Brand): string[] {
   const age = age_seconds === null ? "none" : formatDuration(age_seconds * 1_000);
-  return [profile, brand.name ?? "unknown", mirror, age, leftText(key.days_left)];
+  return [profile, brand.name ?? "unknown", mirror, age, formatDaysLeft(key.days_left)];
 }

@@ -1,9 +1,15 @@
 import { addAbortSignal } from "node:stream";
 import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
-import { parseCount, parsed } from "../cli/flags.js";
+import { parseCount, parsedOption } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
-import { chooseOutput, type OutputFlags, outputFlags, reportWritten, writeRows } from "../cli/output.js";
+import {
+  chooseOutput,
+  createOutputOptions,
+  type OutputOptions,
+  reportOutput,
+  writeRows,
+} from "../cli/output.js";
 import { useDataAsOf, warnAboutUnreadTables } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalOptions } from "../config/settings.js";
@@ -19,7 +25,7 @@ import { formatCount } from "../util/text.js";
 import { parseInstant } from "../util/times.js";
 
 type QueryFlags = GlobalOptions &
-  OutputFlags & { file?: string; param?: QueryParameters; limit?: number; asOf?: string };
+  OutputOptions & { file?: string; param?: QueryParameters; limit?: number; asOf?: string };
 
 /** The rows of a table, because it is for reading; the other formats take all. */
 const terminalLimit = 1_000;
@@ -46,10 +52,10 @@ export function define(command: Command): void {
     .argument("[sql]", "the statement, in quotes; omit it or use `-` to read stdin")
     .option("-f, --file <file>", "read the statement from a file, or from stdin with `-`")
     .option("-p, --param <name=value>", "set the parameter `:name`; can be repeated", parseParameter);
-  for (const option of outputFlags(queryFormats)) command.addOption(option);
+  for (const option of createOutputOptions(queryFormats)) command.addOption(option);
   command.option("--as-of <time>", "read the data as of TIME");
   const limit = `maximum number of rows (default: ${terminalLimit} in a terminal table, else all)`;
-  command.addOption(parsed("--limit <n>", limit, parseCount));
+  command.addOption(parsedOption("--limit <n>", limit, parseCount));
 }
 
 export async function run(options: QueryFlags, { deps }: Context, argument?: string): Promise<void> {
@@ -77,7 +83,7 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
     warnAboutUnreadTables(reading, reads?.names ?? []);
     if (output) {
       const written = await writeRows([openQueryResult(statement, limit)], output, reading);
-      if (output.path !== undefined) reportWritten(output.path, [written], reading);
+      if (output.path !== undefined) reportOutput(output.path, [written], reading);
       return;
     }
     const most = limit ?? terminalLimit;

@@ -1,8 +1,8 @@
 import { extname } from "node:path";
 import { type Command, Option } from "commander";
 import type { Context } from "../cli/context.js";
-import { parsed, parseRange } from "../cli/flags.js";
-import { type Reading, readMirror } from "../cli/mirror-reading.js";
+import { parsedOption, parseRange } from "../cli/flags.js";
+import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { UsageError } from "../errors.js";
@@ -35,7 +35,7 @@ export const examples = {
 };
 
 export function define(command: Command): void {
-  const month = parsed(
+  const month = parsedOption(
     "--month <month>",
     "month to report: 2026-10, `this-month` or `last-month`",
     parseMonth,
@@ -75,7 +75,7 @@ function parseMonth(text: string): string {
 }
 
 /** @throws UsageError if the file's name does not end in `.html` */
-async function save(made: ReportDocument, file: string, { deps, reporter }: Reading, isShown = false) {
+async function save(made: ReportDocument, file: string, { deps, reporter }: ReadSession, isShown = false) {
   if (extname(file).toLowerCase() !== ".html")
     throw new UsageError(`A report is an HTML page: ${file}`, {
       hint: "use a name such as `-o report.html`",
@@ -83,5 +83,5 @@ async function save(made: ReportDocument, file: string, { deps, reporter }: Read
   const path = expandPath(file, deps);
   const { bytes } = await writeAll([{ data: renderPage(made), rows: 0 }], await openFileSink(path, deps));
   reporter.note(`${made.period.name}: ${formatBytes(bytes)}: ${file}`);
-  if (isShown) deps.open(path);
+  if (isShown) deps.openInBrowser(path);
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
-import { parseCount, parsed, parseUpTo } from "../cli/flags.js";
+import { parseCount, parsedOption, parseUpTo } from "../cli/flags.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { type ExitCode, exitCodes, Stopped } from "../errors.js";
 import { createSandboxApi, undocumentedChoices } from "../sandbox/api.js";
@@ -24,8 +24,8 @@ const mostOrders = 250_000;
 const howMany = `number of orders, at most ${mostOrders} (default: 5000)`;
 const same = "seed of the generated data (default: 1)";
 /** `--orders` and `--seed`, for commands that make a brand up. */
-export const ordersFlag = parsed("--orders <n>", howMany, parseUpTo(mostOrders));
-export const seedFlag = parsed("--seed <n>", same, parseCount);
+export const ordersOption = parsedOption("--orders <n>", howMany, parseUpTo(mostOrders));
+export const seedOption = parsedOption("--seed <n>", same, parseCount);
 
 export const about =
   "Prints a base URL and a key, and serves until Ctrl-C. Enforces every rule of the API document. " +
@@ -40,11 +40,13 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .addOption(parsed("--port <n>", "port to listen on; 0 for any free port (default: 0)", parseUpTo(65_535)))
-    .addOption(ordersFlag)
-    .addOption(seedFlag)
     .addOption(
-      parsed("--latency <ms>", "delay before each response, in milliseconds (default: 0)", parseCount),
+      parsedOption("--port <n>", "port to listen on; 0 for any free port (default: 0)", parseUpTo(65_535)),
+    )
+    .addOption(ordersOption)
+    .addOption(seedOption)
+    .addOption(
+      parsedOption("--latency <ms>", "delay before each response, in milliseconds (default: 0)", parseCount),
     )
     .option("--live", "let time pass: one order per second, late refunds and cancellations");
 }

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { runForAllProfiles } from "../cli/all-profiles.js";
-import { warnOfExpiry } from "../cli/api-session.js";
-import { keptOf } from "../cli/checks.js";
+import { warnBeforeExpiry } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
-import { allProfiles, chooseResources, parsed } from "../cli/flags.js";
+import { allProfilesOption, chooseResources, parsedOption } from "../cli/flags.js";
+import { keptOf } from "../cli/mirror-checks.js";
 import { readMirror } from "../cli/mirror-reading.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import { readProfiles } from "../config/stored-profiles.js";
@@ -39,9 +39,13 @@ export function define(command: Command): void {
   command
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .addOption(
-      parsed("--max-age <duration>", "exit 10 if the last successful sync is older than this", parseDuration),
+      parsedOption(
+        "--max-age <duration>",
+        "exit 10 if the last successful sync is older than this",
+        parseDuration,
+      ),
     )
-    .addOption(allProfiles);
+    .addOption(allProfilesOption);
 }
 
 export async function run(
@@ -77,7 +81,7 @@ async function printStatus(
     const { kept, text } = keptOf(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...kept });
     else if (!quiet) deps.stdout.write(statusText(health, style, width) + text);
-    warnOfExpiry(keyExpiresAt, now, settings.profile, warn);
+    warnBeforeExpiry(keyExpiresAt, now, settings.profile, warn);
     if (maxAge === null) return;
     const stale = staleError(health, named, maxAge, neverSynced);
     if (stale === null) return;

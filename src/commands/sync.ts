@@ -1,17 +1,17 @@
 import { type Command, Option } from "commander";
-import { refuseFailures, runForAllProfiles } from "../cli/all-profiles.js";
+import { runForAllProfiles, throwIfFailed } from "../cli/all-profiles.js";
 import type { Context } from "../cli/context.js";
 import {
-  allProfiles,
+  allProfilesOption,
   chooseResources,
   parseCount,
-  parsed,
+  parsedOption,
   parseList,
   parseRange,
-  wait,
+  waitOption,
 } from "../cli/flags.js";
-import { type MirrorSession, withMirrorRun } from "../cli/mirror-run.js";
-import { parsePing, withPings } from "../cli/ping.js";
+import { type RunSession, withMirrorRun } from "../cli/mirror-run.js";
+import { parsePingUrl, withPings } from "../cli/ping.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import { AccessForbidden, type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
@@ -97,16 +97,18 @@ export function define(command: Command): void {
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--since <time>", "read from here, whatever was read before")
     .option("--until <time>", "read up to here")
-    .addOption(parsed("--window <span>", again, parseWindow))
+    .addOption(parsedOption("--window <span>", again, parseWindow))
     .addOption(new Option("--full", "read everything again").conflicts("since"))
     .option("--dry-run", "print what would be read, and how long that takes")
     .option("--accept-removals", "apply removals even where they look implausible")
-    .addOption(wait)
-    .addOption(allProfiles)
-    .addOption(parsed("--ping <url>", "tell a dead-man's switch how it went (BRANDAPI_PING)", parsePing))
-    .addOption(parsed("--audit <n>", "requests spent on the oldest reads (default: 5)", parseCount))
+    .addOption(waitOption)
+    .addOption(allProfilesOption)
+    .addOption(
+      parsedOption("--ping <url>", "tell a dead-man's switch how it went (BRANDAPI_PING)", parsePingUrl),
+    )
+    .addOption(parsedOption("--audit <n>", "requests spent on the oldest reads (default: 5)", parseCount))
     .addOption(details.choices(["all", "changed", "none"]))
-    .addOption(parsed("--host <ids>", "analytics-clicks: only these hosts", parseHostIds))
+    .addOption(parsedOption("--host <ids>", "analytics-clicks: only these hosts", parseHostIds))
     .addOption(groupBy.choices(["day", "week", "month"]))
     .addOption(perHost.conflicts("host"));
 }
@@ -155,7 +157,7 @@ function parseHostIds(text: string, previous: readonly string[] = []): string[] 
 
 async function syncChosen(
   { resources, named }: Chosen,
-  access: MirrorSession & SyncSession,
+  access: RunSession & SyncSession,
   { dryRun, json = false }: SyncFlags,
   context: Context,
 ): Promise<void> {
@@ -174,7 +176,7 @@ async function syncChosen(
   const ended = await syncResources(access, { allowed, skipped, named }, (row) => {
     if (json) printJson(context.deps.stdout, { profile: context.profile, ...row });
   });
-  refuseFailures(ended, allowed.length + lost.length);
+  throwIfFailed(ended, allowed.length + lost.length);
 }
 
 /** Returns what the flags ask of a sync. @throws UsageError for times that make no range in the past */

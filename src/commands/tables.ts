@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Context } from "../cli/context.js";
 import { listDeltaTables } from "../cli/delta-output.js";
-import { type Reading, readMirror } from "../cli/mirror-reading.js";
+import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { checkTableName } from "../cli/table-selection.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { UsageError } from "../errors.js";
@@ -50,7 +50,7 @@ export async function run(options: TablesFlags, context: Context, name: string |
   });
 }
 
-function listText(all: readonly TableFacts[], { width, style }: Reading): string {
+function listText(all: readonly TableFacts[], { width, style }: ReadSession): string {
   const lines = all.map(({ name, kind, rows, about }) => {
     const count = rows === null ? "not synced" : formatCount(rows);
     return [name, kind === "view" ? "view" : count, about.split(";")[0] ?? ""];
@@ -59,7 +59,10 @@ function listText(all: readonly TableFacts[], { width, style }: Reading): string
   return `${renderTable(["name", "rows", "about"], lines, options)}\n`;
 }
 
-function tableText({ name, about, rows, columns, example }: TableFacts, { width, style }: Reading): string {
+function tableText(
+  { name, about, rows, columns, example }: TableFacts,
+  { width, style }: ReadSession,
+): string {
   const count = rows === null ? "not synced yet" : pluralize(rows, "row", formatCount);
   const titles = ["column", "type", ...(rows === null ? [] : ["with a value"]), "about"];
   const cells = columns.map((column) => [

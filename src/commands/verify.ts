@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
-import { refuseFailures } from "../cli/all-profiles.js";
+import { throwIfFailed } from "../cli/all-profiles.js";
 import type { Context } from "../cli/context.js";
 import { verifyDeltaTables } from "../cli/delta-output.js";
-import { chooseResources, wait } from "../cli/flags.js";
+import { chooseResources, waitOption } from "../cli/flags.js";
 import { withMirrorRun } from "../cli/mirror-run.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { Incomplete, UsageError } from "../errors.js";
@@ -104,7 +104,7 @@ export function define(command: Command): void {
     .option("--evidence", "print each number with the request and the SQL that reproduce it")
     .addOption(delta.conflicts(["repair", "evidence", "acceptRemovals"]))
     .option("--accept-removals", "apply removals even if they look implausible")
-    .addOption(wait);
+    .addOption(waitOption);
 }
 
 export async function run(options: VerifyFlags, context: Context, names: readonly string[]): Promise<void> {
@@ -134,7 +134,7 @@ export async function run(options: VerifyFlags, context: Context, names: readonl
       else deps.stdout.write(`${verdictText(verdict)}${shown ? evidenceText(shown) : ""}`);
       if (error !== null) throw error;
     });
-    refuseFailures(ended, due.length);
+    throwIfFailed(ended, due.length);
     if (wrong.length === 0) return;
     const verify = `brandapi verify ${wrong.map(({ resource }) => resource).join(" ")}`;
     const isMendable = wrong.some(({ state, unread = 0 }) => state === "different" || unread > 0);

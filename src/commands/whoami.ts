@@ -1,4 +1,4 @@
-import { askIdentity, printIdentity, warnOfExpiry } from "../cli/api-session.js";
+import { fetchIdentity, printIdentity, warnBeforeExpiry } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
 import { createReporter } from "../cli/progress.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
@@ -13,8 +13,8 @@ export const examples = {
 export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {
   const settings = await readSettings(options, deps, "ask");
   const reporter = createReporter(deps, options);
-  const identity = await askIdentity(settings, deps, reporter);
+  const identity = await fetchIdentity(settings, deps, reporter);
   printIdentity(deps, settings, identity);
-  warnOfExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, reporter.warn);
+  warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, reporter.warn);
   if (identity.skew) reporter.warn(identity.skew);
 }

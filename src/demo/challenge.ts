@@ -11,7 +11,7 @@ import { utcDay } from "../util/ranges.js";
 import { renderTable } from "../util/terminal-table.js";
 import { dayMs, formatInstant } from "../util/times.js";
 import type { Evidence } from "../verify/evidence.js";
-import { type DemoOptions, demonstrate } from "./demonstration.js";
+import { type DemoOptions, startDemo } from "./demonstration.js";
 
 /**
  * The script that most people write, as well as they write it: every order the first time, those of the last 30 days every
@@ -42,7 +42,7 @@ export async function runPlainScript(copy: Map<string, object>, { clock, env, fe
  * Changes a record in each of seven ways, of which the API says nothing. The seed chooses it.
  * @returns the record's id, the date of its order, and the check of `verify --evidence` that may show the change
  */
-export function changeInSilence(brand: Brand, seed: number, now: number) {
+export function changeSilently(brand: Brand, seed: number, now: number) {
   const happen = createBrandEvents(brand, () => now);
   // The change, the age of its order in days, the check that may show it, and how; some return another record's id.
   const kinds: readonly [string, number, string, (order: Order) => unknown][] = [
@@ -71,7 +71,7 @@ export async function runChallenge(options: DemoOptions, { deps, brandapi }: Con
   // All nights are over by now: each reads 490 orders again.
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
   const there = { ...deps, clock: { ...deps.clock, now: () => time } };
-  const { at, brand, close } = await demonstrate(out, { seed, orders, now: time }, there);
+  const { at, brand, close } = await startDemo(out, { seed, orders, now: time }, there);
   const copy = new Map<string, object>();
   const say = (text: string) => void (quiet || deps.stdout.write(`${text}\n`));
 
@@ -92,10 +92,10 @@ export async function runChallenge(options: DemoOptions, { deps, brandapi }: Con
     say(`A plain script (30 days, page by page) and \`brandapi sync\` read a brand of ${orders} orders.`);
     await night();
     const before = new Map(copy);
-    let open = changeInSilence(brand, seed, time);
+    let open = changeSilently(brand, seed, time);
     say("\nThen seven records change in silence. `brandapi verify --evidence` says what shows each:\n");
     let claims = await readClaims();
-    for (const one of open) say(`  ${one.name}: ${evidenceOf(one, claims)}`);
+    for (const one of open) say(`  ${one.name}: ${describeEvidence(one, claims)}`);
     while (open.length > 0) {
       if (time > deps.clock.now()) throw new Incomplete(`Not found in any night: ${open[0]?.name}.`);
       time += dayMs;
@@ -106,7 +106,7 @@ export async function runChallenge(options: DemoOptions, { deps, brandapi }: Con
         one.name,
         isDeepStrictEqual(copy.get(one.id), before.get(one.id)) ? "missed" : "found",
         missed.includes(one) ? "not yet" : "found",
-        evidenceOf(one, claims),
+        describeEvidence(one, claims),
       ]);
       say(`\nThe night of ${utcDay(time)}:\n`);
       say(renderTable(["change", "script", "brandapi", "evidence"], rows));
@@ -122,7 +122,7 @@ export async function runChallenge(options: DemoOptions, { deps, brandapi }: Con
 }
 
 /** Returns the claim that shows a change, or else the night (`2026-11-25`) by which its order is read again. */
-function evidenceOf(
+function describeEvidence(
   { check, dated }: Record<"check" | "dated", string>,
   claims: readonly Evidence[],
 ): string {

@@ -23,7 +23,7 @@ export interface DemoOptions extends GlobalOptions {
  * @returns the brand, and the `deps` of commands that sync it without a rate limit (`at`)
  * @throws UsageError, before anything is touched, if the folder holds files and no demonstration has made it
  */
-export async function demonstrate(out: string, options: BrandOptions, deps: Deps) {
+export async function startDemo(out: string, options: BrandOptions, deps: Deps) {
   const folder = expandPath(out, deps);
   const db = join(folder, "demo.sqlite");
   // The next demonstration may clear a folder with this file.

@@ -41,7 +41,7 @@ export function readFileUrl(text: unknown, baseUrl: string): URL | { refused: st
 export interface TransferOptions {
   fetch: Fetch;
   signal: AbortSignal;
-  later?: Deps["later"] | undefined;
+  later?: Deps["setTimer"] | undefined;
   userAgent: string;
   baseUrl: string;
   /** `--max-wait`, in milliseconds. */

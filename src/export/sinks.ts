@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { existsSync, statSync } from "node:fs";
 import { type FileHandle, link, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Deps, Output } from "../deps.js";
+import type { Deps, OutputStream } from "../deps.js";
 import { BrandapiError, ConfigurationError } from "../errors.js";
 import { resolveLinks } from "../util/files.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
@@ -51,7 +51,7 @@ export async function writeAll(
 export class OutputClosed extends Error {}
 
 /** Writes to a stream at its reader's pace. Does not close it, because it may be the process's own. */
-export function createStreamSink(stream: Output): Sink {
+export function createStreamSink(stream: OutputStream): Sink {
   let failure: Error | undefined;
   const note = (error: NodeJS.ErrnoException) => {
     const isGone = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
@@ -72,7 +72,7 @@ export function createStreamSink(stream: Output): Sink {
 }
 
 /** Resolves when the stream takes more, or has failed. */
-async function waitForDrain(stream: Output): Promise<void> {
+async function waitForDrain(stream: OutputStream): Promise<void> {
   const done = new AbortController();
   const events = ["drain", "close"].map((name) => once(stream, name, { signal: done.signal }));
   await Promise.race(events).catch(() => {});

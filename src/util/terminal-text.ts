@@ -1,5 +1,5 @@
 import { Help } from "commander";
-import type { Output } from "../deps.js";
+import type { OutputStream } from "../deps.js";
 
 /**
  * Text from outside (hosts, servers, files) is data: before it reaches a terminal, whatever could move the cursor,
@@ -50,7 +50,10 @@ const ascii = /^[\x20-\x7e]*$/;
 const narrowestWrap = 20;
 
 /** Returns the columns of a terminal; undefined if there is none, or it does not know (it then says 0). */
-export function terminalWidth({ columns, isTTY }: Pick<Output, "columns" | "isTTY">): number | undefined {
+export function terminalWidth({
+  columns,
+  isTTY,
+}: Pick<OutputStream, "columns" | "isTTY">): number | undefined {
   return isTTY && columns ? columns : undefined;
 }
 

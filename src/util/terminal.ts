@@ -1,5 +1,5 @@
 import * as kleur from "kleur/colors";
-import type { Deps, Output } from "../deps.js";
+import type { Deps, OutputStream } from "../deps.js";
 import { escapeData } from "./terminal-text.js";
 
 /** Paints text, or leaves it as it is. */
@@ -17,7 +17,7 @@ const plain: Style = { bold: same, dim: same, red: same, green: same, yellow: sa
 
 /** Returns colours only if this very stream is a terminal, and neither `NO_COLOR` nor `--no-color` forbids them. */
 export function styleFor(
-  stream: Output,
+  stream: OutputStream,
   output: { color?: boolean | undefined },
   env: Deps["env"] = {},
 ): Style {
@@ -26,15 +26,15 @@ export function styleFor(
 }
 
 /** Prints a value as a line of JSON; a pipe gets it as it is. */
-export function printJson(stdout: Output, value: unknown): void {
+export function printJson(stdout: OutputStream, value: unknown): void {
   const line = `${JSON.stringify(value)}\n`;
   stdout.write(stdout.isTTY ? escapeData(line) : line);
 }
 
 /** Returns the stream with a heading before the first thing that is written to it. */
-export function prependHeading(stream: Output, heading: string): Output {
+export function prependHeading(stream: OutputStream, heading: string): OutputStream {
   let isSaid = false;
-  const write = (...piece: Parameters<Output["write"]>) => {
+  const write = (...piece: Parameters<OutputStream["write"]>) => {
     if (!isSaid) stream.write(`${heading}\n`);
     isSaid = true;
     return stream.write(...piece);

@@ -64,12 +64,12 @@ describe("one request has a deadline: the patience, and at least five seconds", 
   ])("%s is cut off", async (_, answer, deps) => {
     const server = await serve((_request, response) => answer(response));
     const deadlines: number[] = [];
-    const later = (ms: number, call: () => void) => {
+    const setTimer = (ms: number, call: () => void) => {
       deadlines.push(ms);
       const timer = setTimeout(call, 20);
       return () => clearTimeout(timer);
     };
-    const error = await rejection(testApi(server.baseUrl, { deps: { later, ...deps } }).get("/me"));
+    const error = await rejection(testApi(server.baseUrl, { deps: { setTimer, ...deps } }).get("/me"));
     expect(error.exitCode).toBe(6);
     expect(error.message).toContain("no whole answer came within 5s");
     expect(deadlines).toEqual([5_000]);

@@ -10,7 +10,7 @@ import { FakeClock, freePort, key, rejection, sendJson, serve, serveBytes, testA
 const good = '{"success":true,"data":[]}';
 const head = (more: string) => `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${more}\r\n`;
 /** Deadlines that a test can wait for. */
-function later(_ms: number, call: () => void) {
+function setTimer(_ms: number, call: () => void) {
   const timer = setTimeout(call, 1_500);
   return () => clearTimeout(timer);
 }
@@ -47,7 +47,7 @@ describe("a broken connection is tried again until it works", () => {
     });
     const reasons: string[] = [];
     const events: ApiEvents = { onRetry: ({ reason }) => reasons.push(reason) };
-    const { api } = patient(server.baseUrl, { later }, events);
+    const { api } = patient(server.baseUrl, { setTimer }, events);
     expect((await api.get("/orders")).data).toEqual([]);
     expect(api.stats).toMatchObject({ requests: 2, retries: 1 });
     expect(reasons).toHaveLength(1);

@@ -45,7 +45,7 @@ export function temporaryFolder(): string {
 
 /** Deps with real sockets and no deadlines; the clock real unless given, `random` a fixed half. */
 function testDeps(given: Partial<Deps>): Deps {
-  const { later: _, ...system } = systemDeps({
+  const { setTimer: _, ...system } = systemDeps({
     signal: new AbortController().signal,
     withSignals: (_mode, work) => work(),
     fetch: createFetch({}),

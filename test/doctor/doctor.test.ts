@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { judgeDisk } from "../../src/cli/checks.js";
+import { checkFreeSpace } from "../../src/cli/mirror-checks.js";
 import { writeInfo } from "../../src/store/database.js";
 import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
@@ -154,7 +154,7 @@ test.each([
 ])(
   "a disk with %d bytes free and a mirror of %d bytes is nearly full: %s",
   (freeBytes, mirrorBytes, isFull) => {
-    const { text, hint } = judgeDisk({ freeBytes, mirrorBytes });
+    const { text, hint } = checkFreeSpace({ freeBytes, mirrorBytes });
     expect([hint !== undefined, text.startsWith("nearly full")]).toEqual([isFull, isFull]);
   },
 );

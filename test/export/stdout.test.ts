@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { PassThrough, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import type { Output } from "../../src/deps.js";
+import type { OutputStream } from "../../src/deps.js";
 import { write } from "../../src/export/csv.js";
 import { createStreamSink, writeAll } from "../../src/export/sinks.js";
 import { describeTable } from "../../src/query/readable-tables.js";
@@ -42,7 +42,7 @@ describe("export to stdout", () => {
       });
     const exportInto = async (code: string) => {
       const mirror = await openMirrorReadOnly(await mirrorOfOrders(makeHome(), 400));
-      const sink = createStreamSink(broken(code) as unknown as Output);
+      const sink = createStreamSink(broken(code) as unknown as OutputStream);
       const source = openRows(mirror, { table: describeTable(mirror, "orders") });
       const chunks = write([source], { excel: false, warn: () => {} });
       return await writeAll(chunks, sink).finally(() => mirror.db.close());
@@ -53,7 +53,7 @@ describe("export to stdout", () => {
 
   it("waits for a slow reader instead of filling the memory", async () => {
     const stream = new PassThrough({ highWaterMark: 10 });
-    const sink = createStreamSink(stream as unknown as Output);
+    const sink = createStreamSink(stream as unknown as OutputStream);
     let written = 0;
     const writing = (async () => {
       for (let n = 0; n < 5; n++) {

@@ -64,7 +64,7 @@ export function testDeps(options: ProgramOptions = {}) {
     clock: { ...systemClock, ...options.clock },
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     keys: new Set<string>(),
-    open: (path) => void opened.push(path),
+    openInBrowser: (path) => void opened.push(path),
     opened,
     random: () => options.random ?? 0.5,
     signal: options.signal ?? new AbortController().signal,

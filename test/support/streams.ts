@@ -1,8 +1,8 @@
 import { PassThrough, Writable } from "node:stream";
-import type { Input, Output } from "../../src/deps.js";
+import type { InputStream, OutputStream } from "../../src/deps.js";
 
 /** A stream that keeps what is written to it. */
-export type Captured = Output & { readonly text: string };
+export type Captured = OutputStream & { readonly text: string };
 
 export function capture(terminal: { isTTY: boolean; columns: number }): Captured {
   const pieces: string[] = [];
@@ -20,7 +20,7 @@ export function capture(terminal: { isTTY: boolean; columns: number }): Captured
 }
 
 /** Typed text for a terminal, or piped text that ends. `raw` counts how often raw mode was switched. */
-export function input(text: string | undefined, isTTY: boolean): Input & { raw: boolean[] } {
+export function input(text: string | undefined, isTTY: boolean): InputStream & { raw: boolean[] } {
   const stream = new PassThrough();
   const raw: boolean[] = [];
   const setRawMode = (mode: boolean) => raw.push(mode);

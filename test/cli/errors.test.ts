@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { expect, test } from "vitest";
-import { hintFor, reportError } from "../../src/cli/error-output.js";
+import { completeHint, reportError } from "../../src/cli/error-output.js";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
 import { asBrandapiError } from "../../src/util/system-errors.js";
 import { brandapi, testDeps } from "../support/program.js";
@@ -152,7 +152,7 @@ test.each([
   [{ profile: "acme" }, "run `brandapi login --profile acme`", "run `brandapi login --profile acme`"],
   [{}, "run `brandapi sync orders`", "run `brandapi sync orders`"],
 ])("with %j the commands in a hint are for the same brand", (flags, hint, expected) => {
-  expect(hintFor(hint, flags)).toBe(expected);
+  expect(completeHint(hint, flags)).toBe(expected);
 });
 
 test("a hint's command names a mirror as a shell takes it", async () => {

@@ -1,11 +1,11 @@
 import { expect, test, vi } from "vitest";
 import type { Progress } from "../../src/cli/progress.js";
-import { createReporter, type ReporterOutput } from "../../src/cli/progress.js";
+import { createReporter, type ReporterOptions } from "../../src/cli/progress.js";
 import { Stopped } from "../../src/errors.js";
 import { type ProgramOptions, testDeps } from "../support/program.js";
 import { screenOf } from "../support/screen.js";
 
-function reporterFor(output: ReporterOutput = {}, options: ProgramOptions = {}) {
+function reporterFor(output: ReporterOptions = {}, options: ProgramOptions = {}) {
   let time = 0;
   const deps = testDeps({ clock: { monotonic: () => time }, ...options });
   const told: Progress[] = [];
@@ -152,7 +152,7 @@ test("a stop takes the bar away before anything else is said", async () => {
   expect(seen.screen).toEqual(["orders: stopped", ""]);
 });
 
-test.each<[string, ReporterOutput, ProgramOptions]>([
+test.each<[string, ReporterOptions, ProgramOptions]>([
   ["--no-progress", { progress: false }, terminal],
   ["a dumb terminal", {}, { ...terminal, env: { TERM: "dumb" } }],
   ["JSON on the same terminal", { json: true }, terminal],

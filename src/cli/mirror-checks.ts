@@ -17,14 +17,14 @@ export function checkDisk(mirror: string): { text: string; hint?: string } {
   let folder = dirname(mirror);
   while (!existsSync(folder)) folder = dirname(folder);
   const { bavail, bsize } = statfsSync(folder);
-  return judgeDisk({
+  return checkFreeSpace({
     freeBytes: bavail * bsize,
     mirrorBytes: statSync(mirror, { throwIfNoEntry: false })?.size ?? 0,
   });
 }
 
 /** Returns the free space, with a hint if it is too little for a copy of the mirror and its log. */
-export function judgeDisk({ freeBytes, mirrorBytes }: { freeBytes: number; mirrorBytes: number }) {
+export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; mirrorBytes: number }) {
   const free = `${formatBytes(freeBytes)} free`;
   if (freeBytes >= Math.max(minFreeBytes, 2 * mirrorBytes)) return { text: free };
   return {
@@ -59,7 +59,7 @@ export function checkBackup(mirror: Mirror, now: number): { text: string; hint?:
 }
 
 /** Names the mirrors that `backup --restore` replaced: nothing else deletes them. */
-export function checkOldMirrors(path: string): { text: string; hint?: string } {
+export function checkReplacedMirrors(path: string): { text: string; hint?: string } {
   const place = existsSync(path) ? realpathSync(path) : path;
   const folder = dirname(place);
   const prefix = `${basename(place)}.before-`;
