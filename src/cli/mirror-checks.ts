@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Incomplete } from "../errors.js";
-import { type Mirror, readInfo } from "../store/database.js";
+import type { Mirror } from "../store/database.js";
 import { lastBackup } from "../store/mirror-copy.js";
-import { findUnredacted, readRedactionRules } from "../store/redaction.js";
+import { findUnredacted, mustBeScrubbed } from "../store/redaction.js";
+import { readRedactionRules } from "../store/redaction-rules.js";
 import { firstRead } from "../store/runs.js";
 import { escapeText } from "../util/terminal-text.js";
 import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
@@ -75,7 +76,7 @@ export function checkReplacedMirrors(path: string): { text: string; hint?: strin
 /** @throws Incomplete if something is left of a forgotten host or an omitted member */
 export function checkForgotten(mirror: Mirror): { text: string } {
   const { forgotten } = readRedactionRules(mirror);
-  if (readInfo(mirror, "to_scrub") === null && findUnredacted(mirror).length === 0) {
+  if (!mustBeScrubbed(mirror) && findUnredacted(mirror).length === 0) {
     if (forgotten.length === 0) return { text: "no host is forgotten" };
     return { text: `${pluralize(forgotten.length, "forgotten host")}: nothing is left but the id` };
   }

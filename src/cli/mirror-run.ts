@@ -1,3 +1,4 @@
+import { commandFor } from "../config/credentials.js";
 import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden, BrandapiError, KeyRejected } from "../errors.js";
@@ -5,7 +6,7 @@ import { addRestoreHint, checkForDamage, noteDamageCheck } from "../store/damage
 import { checkOwner, claimMirror, closeMirror, type Mirror, withMirrorFile } from "../store/database.js";
 import { lockMirror } from "../store/lock.js";
 import { type OpenOptions, openMirror, openMirrorOrEmpty, openMirrorReadOnly } from "../store/open.js";
-import { readRedactionRules, redactMirror, scrubFile } from "../store/redaction.js";
+import { omitMembers } from "../store/redaction.js";
 import { noteFailedRun, noteProgress } from "../store/run-progress.js";
 import { schemaVersion } from "../store/schema.js";
 import type { SyncSession } from "../sync/session.js";
@@ -25,8 +26,8 @@ export interface RunSession extends Omit<SyncSession, "options"> {
 
 interface RunOptions {
   deps: Deps;
-  /** With `wait`, the run queues behind another. */
-  options: GlobalOptions & { wait?: boolean };
+  /** With `wait`, the run queues behind another; `full` is `sync --full`. */
+  options: GlobalOptions & { wait?: boolean; full?: boolean };
   /** `write` and `prove` hold the mirror's lock; `prove` needs a mirror; `plan` writes nothing. */
   purpose: "write" | "prove" | "plan";
   /** The command's name, for `status` in another terminal. */
@@ -43,7 +44,7 @@ export async function withMirrorRun(
   work: (session: RunSession) => Promise<void>,
 ): Promise<void> {
   const { clock, keys, signal, withSignals } = deps;
-  const { wait = false } = options;
+  const { full = false, wait = false } = options;
   const settings = await readSettings(options, deps);
   const { dbPath } = settings;
   let written: Mirror | undefined;
@@ -91,7 +92,7 @@ export async function withMirrorRun(
       if (isSync) noteDamageCheck(mirror, clock.now());
       noteFailedRun(mirror, null);
       if (purpose === "write")
-        await withSignals("kill", async () => omitMembers(mirror, settings.omit, reporter));
+        await withSignals("kill", async () => applyOmit(mirror, settings, { isFull: full, reporter }));
       written = mirror;
       return await work({ ...session, mirror });
     } catch (error) {
@@ -123,19 +124,21 @@ async function openPresent(path: string, options: OpenOptions): Promise<Mirror> 
   return await openMirrorReadOnly(path, options);
 }
 
-/** Takes what the profile omits out of all that is stored if its list has changed, and does a scrub that is due. */
-function omitMembers(
+/** Applies the profile's list of omitted members to the mirror, and prints what changed. */
+function applyOmit(
   mirror: Mirror,
-  omit: readonly string[],
-  { note, warn }: Pick<Reporter, "note" | "warn">,
+  { omit, profile }: Pick<Settings, "omit" | "profile">,
+  { isFull, reporter }: { isFull: boolean; reporter: Pick<Reporter, "note" | "warn"> },
 ): void {
-  const before = readRedactionRules(mirror).omit;
-  if (String(omit) !== String(before)) {
-    const { lost, total } = redactMirror(mirror, [], omit);
-    const rewritten = `${pluralize(total, "record")} rewritten`;
-    const back = before.length > 0 ? "; `sync --full` reads what is no longer omitted" : "";
-    for (const text of lost) warn(text);
-    note(`omits ${omit.join(", ") || "nothing"}: ${rewritten}${back}`);
-  }
-  scrubFile(mirror);
+  const result = omitMembers(mirror, omit);
+  if (!result) return;
+  const { lost, restored, total } = result;
+  for (const text of lost) reporter.warn(text);
+  reporter.note(`omits ${omit.join(", ") || "nothing"}: ${pluralize(total, "record")} rewritten`);
+  if (restored.length === 0) return;
+  const next = isFull ? "" : `; \`${commandFor("sync --full", profile)}\` reads them for stored records`;
+  // A mirror that is synced by mistake with another profile stores personal data again.
+  reporter.warn(
+    `The mirror omitted ${restored.join(", ")} so far, which the profile \`${profile}\` does not omit: stored from now on${next}`,
+  );
 }

@@ -20,6 +20,7 @@ import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { details, resources } from "../resources/registry.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
+import { isCovered, omitsHostNames } from "../store/redaction-rules.js";
 import { readStream } from "../util/files.js";
 import { escapeText } from "../util/terminal-text.js";
 
@@ -122,6 +123,10 @@ export async function run(options: LoginFlags, { deps }: Context): Promise<void>
     if (env[name] && env[name].trim().replace(/\/+$/, "") !== value)
       reporter.warn(`${name} is set, and overrides what was stored.`);
   printIdentity(deps, { ...settings, ...access, omit }, identity, { omit });
+  if (options.omit && omitsHostNames({ omit }) && !isCovered("content:host.name", omit))
+    reporter.warn(
+      "The display name of library files, `content:host.name`, usually contains first and last names and is still stored. Omit it too: `--omit content:host.name,…`",
+    );
   if (options.omit) reporter.note(omitText(settings.omit, omit));
   reporter.note(`Stored in ${configPath(deps)}. Next: \`${commandFor("sync", profile)}\`.`);
 }

@@ -6,7 +6,7 @@ import { asObject, isObject, type Json, type JsonObject } from "../util/json-val
 import { type CoveredRange, lastReadAt } from "../util/ranges.js";
 import type { Mirror } from "./database.js";
 import { type RecordRow, recordDate, utcMonth } from "./records.js";
-import { createRedactor } from "./redaction.js";
+import { createRedactor } from "./redaction-rules.js";
 
 /** True if two states of a record are equal, whatever the order of members and the signatures of signed URLs. */
 export function sameRecord(a: Json, b: Json, resource: Resource): boolean {

@@ -1,7 +1,7 @@
 import { amountsEqual, numberFromText } from "../util/amounts.js";
 import type { Json } from "../util/json-value.js";
 import type { Mirror } from "./database.js";
-import { createRedactor } from "./redaction.js";
+import { createRedactor } from "./redaction-rules.js";
 import { valueAt } from "./values.js";
 
 const figureNames = ["clicks", "buy_now_clicks", "orders", "sales"] as const;

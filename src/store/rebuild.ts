@@ -9,6 +9,7 @@ import { type Mirror, readInfo, statement, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
 import { createTables, indexTables, openTables, type WriteRows } from "./projection.js";
 import { recordDate, utcMonth } from "./records.js";
+import { omitsHostNames, readRedactionRules } from "./redaction-rules.js";
 import { readRecords } from "./stored-record.js";
 import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
 import { clearUnexpectedValues, openUnexpectedValues } from "./unexpected-values.js";
@@ -21,7 +22,10 @@ import type { SchemaIssue } from "./values.js";
 
 /** True if some typed table is missing, or not as this version declares it. */
 export function hasOutdatedTables(mirror: Mirror): boolean {
-  return [...resources, ...details].some((resource) => !isCurrent(mirror, resource));
+  return (
+    !hasCurrentHostNames(mirror) ||
+    [...resources, ...details].some((resource) => !isCurrent(mirror, resource))
+  );
 }
 
 /** True if some typed table was made by another version, with other columns. */
@@ -40,16 +44,23 @@ export function rebuildOutdatedTables(mirror: Mirror): string[] {
   writeInfo(mirror, removedTables, "separate");
   const outdated = all.filter((resource) => !isCurrent(mirror, resource));
   const lost = outdated.flatMap((resource) => rebuild(mirror, resource));
-  if (readInfo(mirror, hostNames) === null) rebuildHostNames(mirror);
-  writeInfo(mirror, hostNames, "filled");
+  if (!hasCurrentHostNames(mirror)) rebuildHostNames(mirror);
+  writeInfo(mirror, hostNames, hostNameRules);
   return [...cleared, ...lost];
 }
 
 /** The name of the note that removed records have tables of their own in this mirror. */
 const removedTables = "removed_tables";
 
-/** The name of the note that the table `host_names` has been filled. */
+/** The rules by which the table `host_names` was filled, in `mirror_info`. */
 const hostNames = "host_names";
+const hostNameRules = "no display names if first or last names are omitted";
+
+/** Other rules make a difference only to a mirror that omits names. */
+function hasCurrentHostNames(mirror: Mirror): boolean {
+  const rules = readInfo(mirror, hostNames);
+  return rules === hostNameRules || (rules !== null && !omitsHostNames(readRedactionRules(mirror)));
+}
 
 function removedOf(resource: Resource): string[] {
   return tablesOf(resource).map((shape) => tableName(shape, "removed"));

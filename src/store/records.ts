@@ -10,7 +10,7 @@ import { openAttributeWatch, openIssueNotices } from "./columns.js";
 import type { Mirror } from "./database.js";
 import { openHostNames } from "./host-names.js";
 import { openTables } from "./projection.js";
-import { createRedactor } from "./redaction.js";
+import { createRedactor, createRestorer } from "./redaction-rules.js";
 import { type Run, saveRun } from "./runs.js";
 import { parseRecord, recordKey, type StoredRow } from "./stored-record.js";
 import { openUnexpectedValues } from "./unexpected-values.js";
@@ -148,7 +148,13 @@ export type WriteRecord = (
   around: Map<string, MirroredRecord>,
 ) => { id: number; effect: WriteEffect; value: Json; sinceAt: string };
 
-export function openRecordWriter(resource: Resource, table: RecordTable, log: ChangeLog): WriteRecord {
+export function openRecordWriter(
+  mirror: Mirror,
+  resource: Resource,
+  table: RecordTable,
+  log: ChangeLog,
+): WriteRecord {
+  const restore = createRestorer(mirror);
   const isDetailed = mergesDetails(resource);
 
   /** Returns a row's text after an answer. @param before the row as it was */
@@ -186,7 +192,7 @@ export function openRecordWriter(resource: Resource, table: RecordTable, log: Ch
     const id = row.record_id;
     const value = isDetailed && !isDetail ? mergeListItem(row, sent) : sent;
     const json = value === sent ? sentJson : JSON.stringify(value);
-    const before = row.json === json ? value : (JSON.parse(row.json) as Json);
+    const before = row.json === json ? value : restore(JSON.parse(row.json) as Json, value, resource.name);
     const text = textOf(row, json, sentJson, options);
     const result = (effect: WriteEffect) => ({ id, effect, value, sinceAt: text.since_at });
     if (options.newestOnly && isOlder(resource, sent, row)) return result("older");
@@ -283,7 +289,7 @@ export function openRecords(
   const door = createRedactor(mirror);
   const table = openRecordTable(mirror, resource);
   const log = openChangeLog(mirror, resource, { runId: run.run_id, ...readings });
-  const writeRecord = openRecordWriter(resource, table, log);
+  const writeRecord = openRecordWriter(mirror, resource, table, log);
   const writeRows = openTables(mirror, tablesOf(resource), complain);
   const watch = openAttributeWatch(resource, complain);
   const names = openHostNames(mirror);

@@ -269,12 +269,91 @@ test("a member that is omitted is taken out of all that is stored by the next sy
   // Another list takes the place of this one, and what it does not name comes back as it is read.
   expect((await brand.run("login --omit host.first_name")).err).toContain("Stored in ");
   const other = await brand.run("sync roster");
-  expect(other.err).toMatch(
-    /^omits host\.first_name: \d+ records rewritten; `sync --full` reads what is no longer omitted$/m,
-  );
+  expect(other.err).toMatch(/^omits host\.first_name: \d+ records rewritten$/m);
+  expect(other.err).toMatch(/warning: .*omitted host\.last_name.*`default` does not.*`brandapi sync --full`/);
   expect(await found(brand, `${secret}-f2`)).toBe(0);
   expect(await found(brand, `${secret}-l2`)).toBeGreaterThan(0);
   expect((await brand.run("sync roster")).err).not.toContain("omits");
+});
+
+test("takes no display name of library files as a host's name when first or last names are omitted", async () => {
+  const brand = makeBrand({ history: 300 });
+  const [item] = brand.data.content.filter(({ host }) => host);
+  const host = { ...item?.host, id: "named-here-only", username: null, name: `${secret} Lovelace` };
+  brand.data.content = brand.data.content.map((one) => (one === item ? { ...one, host } : one)) as never;
+  await brand.run("sync");
+  const labels = () => brand.sql("SELECT host_label FROM content_by_host WHERE host_id = 'named-here-only'");
+  expect(labels()).toEqual([{ host_label: `${secret} Lovelace` }]);
+  await loggedIn(brand, "--omit host.last_name,host.first_name");
+  await brand.run("sync roster");
+  expect(labels()).toEqual([{ host_label: "named-he" }]);
+  await brand.run("sync content --full");
+  expect(labels()).toEqual([{ host_label: "named-he" }]);
+  expect(brand.sql("SELECT 1 FROM host_names WHERE name IS NOT NULL")).toEqual([]);
+
+  // A mirror that an earlier version filled.
+  const mirror = await openMirror(brand.db);
+  mirror.db.exec(
+    `UPDATE host_names SET name = 'Ada' WHERE host_id = 'named-here-only';
+     UPDATE mirror_info SET value = 'filled' WHERE name = 'host_names'`,
+  );
+  mirror.db.close();
+  await brand.run("tables");
+  expect(labels()).toEqual([{ host_label: "named-he" }]);
+});
+
+test("login warns that display names of library files still hold an omitted name", async () => {
+  const login = (omit: string) => {
+    const brand = makeBrand();
+    return brand.run(`login --key-stdin --omit ${omit}`, { stdin: brand.key, env: { BRANDAPI_KEY: "" } });
+  };
+  expect((await login("host.last_name")).err).toContain("`content:host.name`");
+  expect((await login("host.last_name,host.name")).err).not.toContain("content:host.name");
+  expect((await login("title")).err).not.toContain("content:host.name");
+});
+
+test("logs no change for members that are read again after they were omitted", async () => {
+  const brand = await brandWithHost();
+  await loggedIn(brand, "--omit host.last_name,host.socials");
+  await brand.run("sync");
+  const changes = () => brand.sql("SELECT kind, field, new FROM changes WHERE resource = 'roster'");
+  const before = changes();
+  brand.pass(day);
+  await loggedIn(brand, "--omit host.socials");
+  rename(brand, brand.hostId, { first_name: "Grace", last_name: "Hopper" });
+  const sync = await brand.run("sync --full");
+  expect(sync.err).toContain("The mirror omitted host.last_name so far");
+  expect(sync.err).not.toContain("`brandapi sync --full`");
+  expect(brand.sql("SELECT count(*) > 0 AS restored FROM roster WHERE host_last_name IS NOT NULL")).toEqual([
+    { restored: 1 },
+  ]);
+  expect(changes()).toEqual([...before, { kind: "changed", field: "host_first_name", new: "Grace" }]);
+  brand.pass(day);
+  rename(brand, brand.hostId, { last_name: "Murray" });
+  await brand.run("sync roster");
+  expect(changes().at(-1)).toEqual({ kind: "changed", field: "host_last_name", new: "Murray" });
+});
+
+test("says nothing of restored members when a shorter rule omits them too", async () => {
+  const brand = makeBrand({ history: 30 });
+  await loggedIn(brand, "--omit host.last_name,roster:host.first_name");
+  await brand.run("sync roster");
+  await loggedIn(brand, "--omit last_name,host.first_name");
+  const sync = await brand.run("sync roster");
+  expect(sync.err).toContain("omits last_name, host.first_name: ");
+  expect(sync.err).not.toContain("so far");
+});
+
+test("sync warns that another profile stores what the mirror omitted", async () => {
+  const brand = makeBrand({ history: 30 });
+  await loggedIn(brand, "--omit host.last_name");
+  await brand.run("sync roster");
+  const env = { BRANDAPI_PROFILE: "other", BRANDAPI_DB: brand.db };
+  const sync = await brand.run("sync roster --quiet", { env });
+  expect(sync.code).toBe(0);
+  expect(sync.err).toMatch(
+    /omitted host\.last_name so far.*`other` does not omit.*sync --full --profile other/,
+  );
 });
 
 test("what was omitted since a backup is not brought back by restoring it", async () => {
@@ -291,7 +370,9 @@ test("what was omitted since a backup is not brought back by restoring it", asyn
   await brand.run("sync roster");
   await brand.run(`forget --host ${brand.hostId} --yes`);
   expect((await brand.run(["backup", "--restore", copy])).code).toBe(0);
-  expect((await brand.run("sync roster")).err).toMatch(/^omits nothing: .*`sync --full` reads/m);
+  expect((await brand.run("sync roster")).err).toMatch(
+    /^omits nothing: [\s\S]*`brandapi sync --full` reads/m,
+  );
 });
 
 test("a member of a resource whose members are not shown can be omitted", async () => {
