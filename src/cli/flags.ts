@@ -43,17 +43,30 @@ export function parsedOption<T>(
   return new Option(flags, about).argParser(parse);
 }
 
-/** For commands that hold the mirror. */
-export const waitOption = new Option(
-  "--wait",
-  "queue behind another run on this mirror, however long it takes",
-);
+/** `--wait`, for commands that lock the mirror. */
+export function waitOption(): Option {
+  return new Option("--wait", "wait for another run on this mirror to finish");
+}
 
-/** Takes each brand's own settings: see each-profile.ts. */
-export const allProfilesOption = new Option(
-  "--all-profiles",
-  "every brand that is set up here, one after another; the exit code is the worst of them",
-).conflicts(["profile", "db", "baseUrl", "keyFile"]);
+/** `--all-profiles`, for commands that can run once per profile. */
+export function allProfilesOption(): Option {
+  const about = "run for every configured brand; exits with the worst code";
+  return new Option("--all-profiles", about).conflicts(["profile", "db", "baseUrl", "keyFile"]);
+}
+
+/** The sandbox keeps all orders in memory. */
+const maxSandboxOrders = 250_000;
+
+/** `--orders`, for commands that generate a brand. */
+export function ordersOption(): Option {
+  const about = `number of orders, at most ${maxSandboxOrders} (default: 5000)`;
+  return parsedOption("--orders <n>", about, parseUpTo(maxSandboxOrders));
+}
+
+/** `--seed`, for commands that generate a brand. */
+export function seedOption(): Option {
+  return parsedOption("--seed <n>", "seed of the generated data (default: 1)", parseCount);
+}
 
 /** @throws UsageError if `--json` was given to a command that prints no JSON */
 export function refuseJson(command: string, { json }: { json?: boolean | undefined }): void {

@@ -33,7 +33,7 @@ export const examples = {
 export function define(command: Command): void {
   command
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
-    .addOption(allProfilesOption)
+    .addOption(allProfilesOption())
     .addOption(parsedOption("--ping <url>", "URL that the nightly sync pings (BRANDAPI_PING)", parsePingUrl));
 }
 

@@ -3,14 +3,13 @@ import { PassThrough } from "node:stream";
 import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { reportError } from "../cli/error-output.js";
-import { refuseJson } from "../cli/flags.js";
+import { ordersOption, refuseJson, seedOption } from "../cli/flags.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { runChallenge } from "../demo/challenge.js";
 import { type DemoOptions, startDemo } from "../demo/demonstration.js";
 import { Incomplete } from "../errors.js";
 import { naturalPace, simulateActivity } from "../sandbox/live.js";
 import { dayMs } from "../util/times.js";
-import { ordersOption, seedOption } from "./sandbox.js";
 
 /** How long the first sync lies back: refunds and late attributions need time to happen. */
 const pauseMs = 21 * dayMs;
@@ -38,8 +37,8 @@ export const examples = {
 export function define(command: Command): void {
   command
     .option("-o, --out <dir>", "folder for the mirror and the exports (default: brandapi-demo)")
-    .addOption(ordersOption)
-    .addOption(seedOption)
+    .addOption(ordersOption())
+    .addOption(seedOption())
     .option("--challenge", "make seven unannounced changes, and compare a plain script with a sync");
 }
 

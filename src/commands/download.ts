@@ -43,7 +43,7 @@ export function define(command: Command): void {
     .option("--since <time>", "only files added since TIME")
     .option("--until <time>", "only files added up to TIME")
     .addOption(parsedOption("--limit <n>", "maximum number of files, newest first", parseCount))
-    .addOption(waitOption);
+    .addOption(waitOption());
 }
 
 /**
@@ -70,7 +70,7 @@ export async function run(options: DownloadFlags, { deps }: Context): Promise<vo
     });
     task.end(summaryText(summary));
     if (options.json) printJson(deps.stdout, { summary });
-    refuseFailures(summary);
+    throwIfFailed(summary);
   });
 }
 
@@ -84,7 +84,7 @@ function summaryText(summary: DownloadSummary): string {
 }
 
 /** @throws ApiUnavailable if the file host is down, Incomplete if some files failed */
-function refuseFailures({ downloaded, failed, not_tried }: DownloadSummary): void {
+function throwIfFailed({ downloaded, failed, not_tried }: DownloadSummary): void {
   if (failed === 0) return;
   const missing = failed + not_tried;
   const text = `${missing} of ${pluralize(missing + downloaded, "file")} were not fetched.`;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
-import { parseCount, parsedOption, parseUpTo } from "../cli/flags.js";
+import { ordersOption, parseCount, parsedOption, parseUpTo, seedOption } from "../cli/flags.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { type ExitCode, exitCodes, Stopped } from "../errors.js";
 import { createSandboxApi, undocumentedChoices } from "../sandbox/api.js";
@@ -19,14 +19,6 @@ interface SandboxFlags extends GlobalOptions {
   live?: boolean;
 }
 
-/** Every order is held in memory. */
-const mostOrders = 250_000;
-const howMany = `number of orders, at most ${mostOrders} (default: 5000)`;
-const same = "seed of the generated data (default: 1)";
-/** `--orders` and `--seed`, for commands that make a brand up. */
-export const ordersOption = parsedOption("--orders <n>", howMany, parseUpTo(mostOrders));
-export const seedOption = parsedOption("--seed <n>", same, parseCount);
-
 export const about =
   "Prints a base URL and a key, and serves until Ctrl-C. Enforces every rule of the API document. " +
   "`--rate-limit` sets the limit of each key (default: 60; `none` for no limit).\n\n" +
@@ -43,8 +35,8 @@ export function define(command: Command): void {
     .addOption(
       parsedOption("--port <n>", "port to listen on; 0 for any free port (default: 0)", parseUpTo(65_535)),
     )
-    .addOption(ordersOption)
-    .addOption(seedOption)
+    .addOption(ordersOption())
+    .addOption(seedOption())
     .addOption(
       parsedOption("--latency <ms>", "delay before each response, in milliseconds (default: 0)", parseCount),
     )

@@ -45,7 +45,7 @@ export function define(command: Command): void {
         parseDuration,
       ),
     )
-    .addOption(allProfilesOption);
+    .addOption(allProfilesOption());
 }
 
 export async function run(

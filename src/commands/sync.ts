@@ -24,58 +24,24 @@ import { printJson } from "../util/terminal.js";
 import { pluralize } from "../util/text.js";
 import { parseWindow } from "../util/times.js";
 
-/**
- * Prints what a sync would read: with `--json` `{profile, resources: [{resource, steps, requests}], skipped: [{resource,
- * why}], requests, minutes}`. Costs a count request for each range, and writes nothing.
- */
-export async function printPlan(
-  access: SyncSession & { settings: { rateLimit: number | null } },
-  chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
-  json: boolean,
-  { deps, profile }: Context,
-): Promise<void> {
-  const skipped = chosen.skipped.map(({ resource, why }) => ({ resource: resource.name, why }));
-  const resources: { resource: string; steps: PlanStep[]; requests: number }[] = [];
-  for (const resource of smallFirst(chosen.allowed))
-    try {
-      const steps = await planResource(access, resource);
-      resources.push({ resource: resource.name, steps, requests: sumOf(steps) });
-    } catch (error) {
-      if (chosen.named || !(error instanceof AccessForbidden)) throw error;
-      skipped.push({ resource: resource.name, why: error.message });
-    }
-  const requests = sumOf(resources);
-  const { rateLimit } = access.settings;
-  // A minute's worth of requests goes at once.
-  const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
-  if (json) return printJson(deps.stdout, { profile, resources, skipped, requests, minutes });
-  const requestsOf = (step: PlanStep) => pluralize(step.requests, "request") + (step.open ? " or more" : "");
-  const lines = resources.flatMap(({ resource, steps }) =>
-    steps.map((step) => `${resource}: ${step.what} (${requestsOf(step)})`),
-  );
-  for (const { resource, why } of skipped) lines.push(`${resource}: skipped: ${why}`);
-  const time = minutes ? `, about ${pluralize(minutes, "minute")} at the rate limit` : "";
-  lines.push(`At least ${pluralize(requests, "request")} in all${time}. Nothing was written.`);
-  deps.stdout.write(`${lines.join("\n")}\n`);
-}
-
-function sumOf(parts: readonly { requests: number }[]): number {
-  return parts.reduce((sum, { requests }) => sum + requests, 0);
-}
-
-type Chosen = ReturnType<typeof chooseResources>;
-type Same = "acceptRemovals" | "audit" | "details" | "full" | "groupBy" | "perHost";
-
-interface SyncFlags extends GlobalOptions, Partial<Pick<SyncOptions, Same>> {
-  ping?: string;
+interface SyncFlags extends GlobalOptions {
   since?: string;
   until?: string;
   window?: number;
-  dryRun?: boolean;
+  full?: boolean;
+  details?: SyncOptions["details"];
   wait?: boolean;
-  host?: string[];
   allProfiles?: boolean;
+  ping?: string;
+  groupBy?: SyncOptions["groupBy"];
+  host?: string[];
+  perHost?: boolean;
+  dryRun?: boolean;
+  audit?: number;
+  acceptRemovals?: boolean;
 }
+
+type ChosenResources = ReturnType<typeof chooseResources>;
 
 export const about =
   "Without a resource, reads everything that the key and the plan allow. " +
@@ -88,38 +54,54 @@ export const examples = {
 };
 
 export function define(command: Command): void {
-  const whose = "opportunities, surveys: whose details to read (default: changed; with --full: all)";
-  const details = new Option("--details <which>", whose);
-  const groupBy = new Option("--group-by <bucket>", "analytics-clicks: buckets of time (default: day)");
-  const again = "re-read this long before the last read: days or a duration (default: 30d)";
-  const perHost = new Option("--per-host", "analytics-clicks: for every host on the mirrored roster");
+  const full = new Option("--full", "read everything again").conflicts("since");
+  const details = new Option(
+    "--details <which>",
+    "opportunities and surveys: which details (default: changed)",
+  );
+  const groupBy = new Option("--group-by <bucket>", "time buckets");
+  const perHost = new Option("--per-host", "read the clicks of each host on the mirrored roster");
+  command.argument("[resource...]", resources.map(({ name }) => name).join(", "));
   command
-    .argument("[resource...]", resources.map(({ name }) => name).join(", "))
-    .option("--since <time>", "read from here, whatever was read before")
-    .option("--until <time>", "read up to here")
-    .addOption(parsedOption("--window <span>", again, parseWindow))
-    .addOption(new Option("--full", "read everything again").conflicts("since"))
-    .option("--dry-run", "print what would be read, and how long that takes")
-    .option("--accept-removals", "apply removals even where they look implausible")
-    .addOption(waitOption)
-    .addOption(allProfilesOption)
+    .optionsGroup("Dates:")
+    .option("--since <time>", "read from TIME, even if it was read before")
+    .option("--until <time>", "read up to TIME")
     .addOption(
-      parsedOption("--ping <url>", "tell a dead-man's switch how it went (BRANDAPI_PING)", parsePingUrl),
-    )
-    .addOption(parsedOption("--audit <n>", "requests spent on the oldest reads (default: 5)", parseCount))
-    .addOption(details.choices(["all", "changed", "none"]))
-    .addOption(parsedOption("--host <ids>", "analytics-clicks: only these hosts", parseHostIds))
+      parsedOption("--window <span>", "re-read this much before the last sync (default: 30d)", parseWindow),
+    );
+  command
+    .optionsGroup("What to read:")
+    .addOption(full)
+    .addOption(details.choices(["all", "changed", "none"]));
+  command
+    .optionsGroup("Unattended runs:")
+    .addOption(waitOption())
+    .addOption(allProfilesOption())
+    .addOption(
+      parsedOption("--ping <url>", "URL to ping when the run starts and ends (BRANDAPI_PING)", parsePingUrl),
+    );
+  command
+    .optionsGroup("Clicks (analytics-clicks):")
     .addOption(groupBy.choices(["day", "week", "month"]))
+    .addOption(parsedOption("--host <ids>", "read only the clicks of these hosts", parseHostIds))
     .addOption(perHost.conflicts("host"));
+  command
+    .optionsGroup("Other options:")
+    .option("--dry-run", "print the plan: ranges, requests and time")
+    .addOption(
+      parsedOption("--audit <n>", "requests spent on re-reading the oldest data (default: 5)", parseCount),
+    )
+    .option("--accept-removals", "apply removals even if they look implausible")
+    .addHelpOption(new Option("-h, --help", "show this help"));
 }
 
 export async function run(flags: SyncFlags, context: Context, names: readonly string[]): Promise<ExitCode> {
   const { deps } = context;
-  const chosen = chooseResources(names);
-  refuseUseless(chosen, flags);
-  readOptions(flags, deps.clock.now());
   const { ping, ...profileFlags } = flags;
   const { allProfiles, dryRun } = flags;
+  const chosen = chooseResources(names);
+  refuseUselessFlags(chosen, flags);
+  readSyncOptions(flags, deps.clock.now());
   if (!allProfiles) return await syncProfile(chosen, flags, context);
   const syncAll = () =>
     runForAllProfiles(profileFlags, context, (options, profileContext) =>
@@ -129,14 +111,45 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
   return dryRun ? await syncAll() : await withPings(ping ?? deps.env.BRANDAPI_PING, flags, deps, syncAll);
 }
 
-/** Syncs one profile's mirror. */
-async function syncProfile(chosen: Chosen, flags: SyncFlags, context: Context): Promise<ExitCode> {
+/** Throws a UsageError for a flag that has no effect on a resource that was named. */
+function refuseUselessFlags({ resources, named }: ChosenResources, flags: SyncFlags): void {
+  for (const resource of named ? resources : []) {
+    const { kind } = resource.strategy;
+    const effective = {
+      since: acceptsDates(resource),
+      until: acceptsDates(resource),
+      window: kind === "dated" || kind === "monthly",
+      audit: kind === "dated",
+      details: kind === "details",
+      groupBy: kind === "monthly",
+      host: kind === "monthly",
+      perHost: kind === "monthly",
+    };
+    for (const [name, isEffective] of Object.entries(effective)) {
+      if (isEffective || flags[name as keyof typeof effective] === undefined) continue;
+      const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+      throw new UsageError(`\`${resource.name}\` takes no \`${flag}\`.`, {
+        hint: `leave it out, or sync \`${resource.name}\` without it`,
+      });
+    }
+  }
+}
+
+/** Returns the options of a sync. Throws a UsageError if the times are not a range in the past. */
+function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
+  const { host: hosts = [], window: windowMs = defaultOptions.windowMs } = flags;
+  const details = flags.full ? "all" : defaultOptions.details;
+  return { ...defaultOptions, details, ...flags, ...parseRange(flags, now), hosts, windowMs };
+}
+
+/** Syncs one profile's mirror, or prints the plan with `--dry-run`. */
+async function syncProfile(chosen: ChosenResources, flags: SyncFlags, context: Context): Promise<ExitCode> {
   const { deps } = context;
-  const options = readOptions(flags, deps.clock.now());
+  const options = readSyncOptions(flags, deps.clock.now());
   const purpose = flags.dryRun ? "plan" : "write";
   const sync = async () => {
     await withMirrorRun({ deps, options: flags, purpose, command: "sync" }, (session) =>
-      syncChosen(chosen, { ...session, options }, flags, context),
+      syncMirror(chosen, { ...session, options }, flags, context),
     );
     return exitCodes.done;
   };
@@ -145,7 +158,73 @@ async function syncProfile(chosen: Chosen, flags: SyncFlags, context: Context): 
   return await withPings(ping, flags, deps, sync);
 }
 
-/** Parses a list of host IDs. @throws UsageError for one that the API would refuse */
+async function syncMirror(
+  { resources, named }: ChosenResources,
+  session: RunSession & SyncSession,
+  { dryRun, json = false }: SyncFlags,
+  context: Context,
+): Promise<void> {
+  const { scopes } = session.identity.key;
+  // A named resource is always requested, so that the API's refusal is reported.
+  const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
+  const allowed = resources.filter(isAllowed);
+  const others = resources.filter((resource) => !isAllowed(resource));
+  const skipped = others.map((resource) => ({ resource, why: `the key lacks the scope ${resource.scope}` }));
+  const lost = others.filter(({ name }) => wasRead(session.mirror, name));
+  if (allowed.length === 0 && lost.length === 0)
+    throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
+      hint: "create a key with scopes in the console: settings, integrations, brand API",
+    });
+  if (dryRun) return await printPlan(session, { allowed, skipped, named }, json, context);
+  const results = await syncResources(session, { allowed, skipped, named }, (row) => {
+    if (json) printJson(context.deps.stdout, { profile: context.profile, ...row });
+  });
+  throwIfFailed(results, allowed.length + lost.length);
+}
+
+/**
+ * Prints what a sync would read, with `--json` as `{profile, resources: [{resource, steps, requests}], skipped: [{resource,
+ * why}], requests, minutes}`. Sends a count request per range and writes nothing.
+ */
+async function printPlan(
+  session: RunSession & SyncSession,
+  { allowed, skipped, named }: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
+  json: boolean,
+  { deps, profile }: Context,
+): Promise<void> {
+  const planned: { resource: string; steps: PlanStep[]; requests: number }[] = [];
+  const refused = skipped.map(({ resource, why }) => ({ resource: resource.name, why }));
+  for (const resource of smallFirst(allowed))
+    try {
+      const steps = await planResource(session, resource);
+      planned.push({ resource: resource.name, steps, requests: sumOfRequests(steps) });
+    } catch (error) {
+      if (named || !(error instanceof AccessForbidden)) throw error;
+      refused.push({ resource: resource.name, why: error.message });
+    }
+  const requests = sumOfRequests(planned);
+  const { rateLimit } = session.settings;
+  // The first minute's quota is sent as a burst.
+  const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
+  if (json)
+    return printJson(deps.stdout, { profile, resources: planned, skipped: refused, requests, minutes });
+  const lines = planned.flatMap(({ resource, steps }) =>
+    steps.map(({ what, requests, open }) => {
+      const count = pluralize(requests, "request") + (open ? " or more" : "");
+      return `${resource}: ${what} (${count})`;
+    }),
+  );
+  for (const { resource, why } of refused) lines.push(`${resource}: skipped: ${why}`);
+  const time = minutes ? `, about ${pluralize(minutes, "minute")} at the rate limit` : "";
+  lines.push(`At least ${pluralize(requests, "request")} in all${time}. Nothing was written.`);
+  deps.stdout.write(`${lines.join("\n")}\n`);
+}
+
+function sumOfRequests(parts: readonly { requests: number }[]): number {
+  return parts.reduce((sum, { requests }) => sum + requests, 0);
+}
+
+/** Parses a list of host IDs. Throws a UsageError for text that is no UUID. */
 function parseHostIds(text: string, previous: readonly string[] = []): string[] {
   const ids = parseList(text, previous);
   const wrong = ids.find((id) => !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id));
@@ -153,61 +232,4 @@ function parseHostIds(text: string, previous: readonly string[] = []): string[] 
   throw new UsageError(`Not a host ID: \`${wrong}\`.`, {
     hint: 'a host ID is a UUID; `brandapi query "SELECT id, username FROM hosts"` lists them',
   });
-}
-
-async function syncChosen(
-  { resources, named }: Chosen,
-  access: RunSession & SyncSession,
-  { dryRun, json = false }: SyncFlags,
-  context: Context,
-): Promise<void> {
-  const { scopes } = access.identity.key;
-  // The API refuses what is named without its scope.
-  const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
-  const allowed = resources.filter(isAllowed);
-  const others = resources.filter((one) => !isAllowed(one));
-  const skipped = others.map((resource) => ({ resource, why: `the key lacks the scope ${resource.scope}` }));
-  const lost = others.filter(({ name }) => wasRead(access.mirror, name));
-  if (allowed.length === 0 && lost.length === 0)
-    throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
-      hint: "create a key with scopes in the console: settings, integrations, brand API",
-    });
-  if (dryRun) return await printPlan(access, { allowed, skipped, named }, json, context);
-  const ended = await syncResources(access, { allowed, skipped, named }, (row) => {
-    if (json) printJson(context.deps.stdout, { profile: context.profile, ...row });
-  });
-  throwIfFailed(ended, allowed.length + lost.length);
-}
-
-/** Returns what the flags ask of a sync. @throws UsageError for times that make no range in the past */
-function readOptions(flags: SyncFlags, now: number): SyncOptions {
-  const { host: hosts = [], window: windowMs = defaultOptions.windowMs } = flags;
-  const details = flags.full ? "all" : defaultOptions.details;
-  return { ...defaultOptions, details, ...flags, ...parseRange(flags, now), hosts, windowMs };
-}
-
-/** @throws UsageError for a flag that makes no difference to a resource that was named */
-function refuseUseless({ resources, named }: Chosen, flags: SyncFlags): void {
-  const { audit, details, groupBy, host, perHost, since, until, window } = flags;
-  const ofDates = [since && "--since", until && "--until"];
-  const ofReadAgain = [window !== undefined && "--window"];
-  const ofAudit = [audit !== undefined && "--audit"];
-  const ofDetails = [details && "--details"];
-  const ofClicks = [groupBy && "--group-by", host && "--host", perHost && "--per-host"];
-  for (const resource of named ? resources : []) {
-    const { name, strategy } = resource;
-    const { kind } = strategy;
-    const others = [
-      acceptsDates(resource) ? [] : ofDates,
-      kind === "dated" || kind === "monthly" ? [] : ofReadAgain,
-      kind === "dated" ? [] : ofAudit,
-      kind === "details" ? [] : ofDetails,
-      kind === "monthly" ? [] : ofClicks,
-    ];
-    const useless = others.flat().find(Boolean);
-    if (useless)
-      throw new UsageError(`\`${name}\` takes no \`${useless}\`.`, {
-        hint: `leave it out, or sync \`${name}\` without it`,
-      });
-  }
 }

@@ -104,7 +104,7 @@ export function define(command: Command): void {
     .option("--evidence", "print each number with the request and the SQL that reproduce it")
     .addOption(delta.conflicts(["repair", "evidence", "acceptRemovals"]))
     .option("--accept-removals", "apply removals even if they look implausible")
-    .addOption(waitOption);
+    .addOption(waitOption());
 }
 
 export async function run(options: VerifyFlags, context: Context, names: readonly string[]): Promise<void> {
