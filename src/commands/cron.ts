@@ -15,10 +15,11 @@ import { formatShellCommand, quoteShellWord } from "../util/text.js";
 
 type CronFlags = GlobalOptions & { allProfiles?: boolean; ping?: string };
 
-/** A day, and two hours for a slower sync. */
+/** A day, plus two hours for a slow sync. */
 const maxAge = "26h";
-/** Local time. Between 4 and 5 no clock is put forward or back. */
-const hour = 4;
+/** Local time: daylight saving time changes no clock between 4 and 5. */
+const syncHour = 4;
+const checkHour = 8;
 
 export const about =
   "Prints two lines for this machine and this profile, with absolute paths: a nightly sync that writes a log, and " +
@@ -39,54 +40,60 @@ export function define(command: Command): void {
 
 export async function run(options: CronFlags, { deps }: Context, names: readonly string[]): Promise<void> {
   chooseResources(names);
-  const { node, script } = deps.machine;
+  const { node, script, name: machineName } = deps.machine;
   if (/[\\/]_npx[\\/]/.test(script))
-    throw new ConfigurationError("brandapi runs from npm's cache, which can be cleaned before the night.", {
+    throw new ConfigurationError("brandapi runs from npm's cache, which npm may clear before the next run.", {
       hint: "run `npm install -g brandapi`, then `brandapi cron`",
     });
   const { warn } = createReporter(deps, options);
-  const name = options.allProfiles ? "all-profiles" : await checkProfile(options, deps, warn);
-  const env = carriedEnv(deps, warn);
-  const own = Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith("BRANDAPI_")));
-  const flags = flagsOf(options, deps);
-  const pings = options.ping === undefined ? [] : ["--ping", options.ping];
-  const log = join(platformFolder("state", deps), `${name}.log`);
-  const sync = formatShellCommand([node, script, "sync", ...names, ...flags, ...pings], env);
-  const check = formatShellCommand(
-    [node, script, "status", ...names, ...flags, "--max-age", maxAge, "--quiet"],
-    env,
-  );
-  // Neither all machines nor all brands of one should ask at the same time.
-  const letters = [...`${deps.machine.name} ${name}`];
-  const minute = 1 + letters.reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0);
-  // A bare per cent sign ends the command.
-  const line = (at: number, command: string) => `${minute} ${at} * * *  ${command.replaceAll("%", "\\%")}`;
+  const profile = options.allProfiles ? "all-profiles" : await readProfileName(options, deps, warn);
+  const env = cronEnvironment(deps, warn);
+  const flags = brandFlags(options, deps);
+  const pingFlags = options.ping === undefined ? [] : ["--ping", options.ping];
+  const log = join(platformFolder("state", deps), `${profile}.log`);
+
+  const sync = formatShellCommand([node, script, "sync", ...names, ...flags, ...pingFlags], env);
   const syncAndLog = `mkdir -pm 700 ${quoteShellWord(dirname(log))} && { date -u; ${sync}; } >> ${quoteShellWord(log)} 2>&1`;
-  const lines = [line(hour, syncAndLog), line(hour + 4, check)];
-  if (options.json) return printJson(deps.stdout, { profile: name, lines, log });
-  deps.stdout.write(`# brandapi, ${name}: a sync every night, and a check in the morning. To add them:
-#   (crontab -l 2>/dev/null; ${formatShellCommand(["brandapi", "cron", ...names, ...flags, ...pings], own)}) | crontab -
-# Print them again if Node or brandapi has moved, and delete these. The sync's log: ${log}
-# The check prints what is stale, and warns if the key is about to expire. Cron mails that if this machine has a
-# mail server. To choose the address, put MAILTO=you@example.com above.
+  const statusFlags = ["--max-age", maxAge, "--quiet"];
+  const check = formatShellCommand([node, script, "status", ...names, ...flags, ...statusFlags], env);
+  const minute = chooseMinute(`${machineName} ${profile}`);
+  // Cron ends a command at a bare per cent sign.
+  const line = (hour: number, command: string) =>
+    `${minute} ${hour} * * *  ${command.replaceAll("%", "\\%")}`;
+  const lines = [line(syncHour, syncAndLog), line(checkHour, check)];
+  if (options.json) return printJson(deps.stdout, { profile, lines, log });
+
+  const isOwnVariable = ([name]: [string, string]) => name.startsWith("BRANDAPI_");
+  const ownEnv = Object.fromEntries(Object.entries(env).filter(isOwnVariable));
+  const cronCommand = formatShellCommand(["brandapi", "cron", ...names, ...flags, ...pingFlags], ownEnv);
+  deps.stdout.write(`# brandapi, ${profile}: a nightly sync, and a check in the morning. To add them:
+#   (crontab -l 2>/dev/null; ${cronCommand}) | crontab -
+# If Node or brandapi moves, print the lines again and delete these. Log of the sync: ${log}
+# The check prints stale resources, and warns before the key expires. Cron mails the output if this machine can send
+# mail; to choose the address, add MAILTO=you@example.com above.
 ${lines.join("\n")}
 `);
 }
 
-/** Returns the profile's name; warns if it has no key at night. */
-async function checkProfile(options: GlobalOptions, deps: Deps, warn: (text: string) => void) {
+/** Returns a minute from 1 to 59 that depends on the text, so that machines and brands do not all sync at once. */
+function chooseMinute(text: string): number {
+  return 1 + [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0);
+}
+
+/** Returns the profile's name, and warns if the profile cannot work without the shell's environment. */
+async function readProfileName(options: GlobalOptions, deps: Deps, warn: (text: string) => void) {
   const { BRANDAPI_KEY, ...env } = deps.env;
   const { baseUrl, key, profile } = await readSettings(options, { ...deps, env });
   const login = commandFor("login", profile);
   if (baseUrl === undefined || key === undefined)
     warn(
-      `The profile \`${profile}\` has no ${missingCredentials({ baseUrl, key })}. At night there is nothing else: run \`${login}\`.`,
+      `The profile \`${profile}\` has no ${missingCredentials({ baseUrl, key })}, and cron does not see your shell's environment: run \`${login}\`.`,
     );
   return profile;
 }
 
-/** Returns the flags that name the brand as they were typed, with full paths. */
-function flagsOf(options: CronFlags, deps: Deps): string[] {
+/** Returns the flags that select the brand, with absolute paths. */
+function brandFlags(options: CronFlags, deps: Deps): string[] {
   const { allProfiles, profile, db, baseUrl, keyFile, maxWait, rateLimit } = options;
   const path = (text: string | undefined) => text && expandPath(text, deps);
   const flags = {
@@ -101,19 +108,19 @@ function flagsOf(options: CronFlags, deps: Deps): string[] {
   return allProfiles ? ["--all-profiles", ...given] : given;
 }
 
-/** Variables that would be missed at night; never the key. */
-const missed =
+/** The variables that a run under cron needs; never the key. */
+const neededVariables =
   /^(?:BRANDAPI_(?!KEY$)\w+|XDG_(?:CONFIG|DATA|STATE)_HOME|NODE_EXTRA_CA_CERTS|(?:https|no)_proxy)$/i;
-const ofPaths = /_(?:DIR|DB|CERTS)$/;
+const pathVariables = /_(?:DIR|DB|CERTS)$/;
 
-/** Returns the variables that are set here, but for passwords. */
-function carriedEnv(deps: Deps, warn: (text: string) => void): Record<string, string> {
-  const carried: Record<string, string> = { HOME: deps.home };
+/** Returns the variables to set in the crontab lines; leaves out those with a password, with a warning. */
+function cronEnvironment(deps: Deps, warn: (text: string) => void): Record<string, string> {
+  const variables: Record<string, string> = { HOME: deps.home };
   for (const [name, value] of Object.entries(deps.env)) {
-    if (!missed.test(name) || !value) continue;
+    if (!neededVariables.test(name) || !value) continue;
     const hasPassword = /proxy$/i.test(name) && value.includes("@");
-    if (hasPassword) warn(`${name} holds a password, and is left out.`);
-    else carried[name] = ofPaths.test(name) ? expandPath(value, deps) : value;
+    if (hasPassword) warn(`${name} contains a password and is left out.`);
+    else variables[name] = pathVariables.test(name) ? expandPath(value, deps) : value;
   }
-  return carried;
+  return variables;
 }

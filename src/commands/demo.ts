@@ -11,16 +11,16 @@ import { Incomplete } from "../errors.js";
 import { naturalPace, simulateActivity } from "../sandbox/live.js";
 import { dayMs } from "../util/times.js";
 
-/** How long the first sync lies back: refunds and late attributions need time to happen. */
+/** The time between the two syncs, long enough for refunds and late attributions. */
 const pauseMs = 21 * dayMs;
 
-/** The exports, each named for its table. */
-const exported = ["orders.csv", "orders.ndjson", "roster.csv", "changes.csv"];
+/** The exported files; each is named after its table. */
+const exportFiles = ["orders.csv", "orders.ndjson", "roster.csv", "changes.csv"];
 
-/** Runs that the changes of three weeks may take. */
-const mostNights = 10;
+/** The number of runs allowed for reading the changes of three weeks. */
+const maxRuns = 10;
 
-const refunds =
+const refundsSql =
   "SELECT month, currency, refunded_orders, refunded_amount FROM refunds_by_month " +
   "WHERE refunded_orders > 0 ORDER BY 1 DESC LIMIT 4";
 
@@ -48,51 +48,51 @@ export async function run(options: DemoOptions, context: Context): Promise<void>
   const { argv, deps, brandapi } = context;
   const { seed = 1, orders = 5_000, out = "brandapi-demo", quiet } = options;
   const { clock } = deps;
-  const started = clock.monotonic();
-  const begun = Math.floor((clock.now() - pauseMs) / dayMs) * dayMs;
-  let ageMs = pauseMs;
+  const startedAt = clock.monotonic();
+  const firstSyncAt = Math.floor((clock.now() - pauseMs) / dayMs) * dayMs;
+  let clockOffsetMs = pauseMs;
   const stdout = quiet ? new PassThrough().resume() : deps.stdout;
-  const there = { ...deps, stdout, clock: { ...clock, now: () => clock.now() - ageMs } };
-  const page = join(out, "report.html");
-  const { at, baseUrl, brand, close } = await startDemo(out, { seed, orders, now: begun }, there);
-  const say = (text: string) => void stdout.write(`${text}\n`);
-  /** Runs a command as if it was typed, and shows it. */
+  const demoDeps = { ...deps, stdout, clock: { ...clock, now: () => clock.now() - clockOffsetMs } };
+  const reportFile = join(out, "report.html");
+  const { at, baseUrl, brand, close } = await startDemo(out, { seed, orders, now: firstSyncAt }, demoDeps);
+  const print = (text: string) => void stdout.write(`${text}\n`);
+  /** Prints a command line as if it had been typed, and runs it. */
   const show = async (...words: readonly string[]) => {
-    say(`\n$ brandapi ${words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ")}`);
+    print(`\n$ brandapi ${words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ")}`);
     await brandapi([...words, ...displayFlags(options)], at);
   };
   try {
-    say(`A sandbox serves the brand API on this machine: ${baseUrl}`);
-    say("\nThree weeks ago: the first sync reads everything.");
+    print(`A sandbox serves the brand API on this machine: ${baseUrl}`);
+    print("\nThree weeks ago: the first sync reads everything.");
     await show("sync");
-    simulateActivity(brand, begun, begun + pauseMs, naturalPace(orders));
-    ageMs = 0;
-    say("\nThree weeks later: new orders, and old ones that were refunded, cancelled or attributed late.");
-    for (let night = 1; ; night += 1)
+    simulateActivity(brand, firstSyncAt, firstSyncAt + pauseMs, naturalPace(orders));
+    clockOffsetMs = 0;
+    print("\nThree weeks later: new orders, and old ones that were refunded, cancelled or attributed late.");
+    for (let runs = 1; ; runs += 1)
       try {
         await show("sync");
         break;
       } catch (error) {
-        // With very many orders, one run does not read all changes again: the next goes on.
-        if (!(error instanceof Incomplete) || night === mostNights) throw error;
+        // With very many orders, one run does not read every change: the next run continues.
+        if (!(error instanceof Incomplete) || runs === maxRuns) throw error;
         reportError(error, argv, deps);
       }
     await show("changes", "orders", "--limit", "8");
     await show("verify", "orders");
-    await show("query", refunds);
-    for (const file of exported) await show("export", parse(file).name, "-o", join(out, file));
+    await show("query", refundsSql);
+    for (const file of exportFiles) await show("export", parse(file).name, "-o", join(out, file));
     await show("status");
-    await show("report", ...(deps.stdout.isTTY && !quiet ? ["--open"] : []), "-o", page);
+    await show("report", ...(deps.stdout.isTTY && !quiet ? ["--open"] : []), "-o", reportFile);
   } finally {
     await close();
   }
-  say(`\nDone in ${((clock.monotonic() - started) / 1_000).toFixed(1)} s.`);
-  say(`The mirror is an SQLite file, the exports lie beside it: ${out}`);
-  say("Your own brand: `brandapi login`, then `brandapi sync`.");
-  say(`The page to look at, and to mail: ${page}`);
+  print(`\nDone in ${((clock.monotonic() - startedAt) / 1_000).toFixed(1)} s.`);
+  print(`The mirror is an SQLite file, next to the exports: ${out}`);
+  print(`The report, ready to share: ${reportFile}`);
+  print("For your own brand: `brandapi login`, then `brandapi sync`.");
 }
 
-/** Returns the flags about output, for each command that is shown. */
+/** Returns the output flags of the demo, for the commands that it runs. */
 function displayFlags({ color, progress, verbose, quiet }: GlobalOptions): string[] {
   const flags = { "--no-color": !color, "--no-progress": !progress, "--verbose": verbose, "--quiet": quiet };
   return Object.entries(flags).flatMap(([flag, isGiven]) => (isGiven ? flag : []));

@@ -43,25 +43,29 @@ export function define(command: Command): void {
     .option("--live", "let time pass: one order per second, late refunds and cancellations");
 }
 
-export async function run(options: SandboxFlags, context: Context): Promise<ExitCode> {
-  const { seed = 1, orders = 5_000, port = 0, latency = 0, rateLimit = 60 } = options;
-  const { clock, signal, stdout } = context.deps;
-  let passed = clock.now();
-  // The history ends with the last midnight: a restart on the same day serves the same records.
-  const history = { seed, orders, now: Math.floor(passed / dayMs) * dayMs };
-  const brand = createBrand(history);
-  const other = createBrand({ ...history, seed: seed + 7_919, orders: 150, name: "Basalt Cycling" });
-  const { now, monotonic } = clock;
-  const limit = rateLimit === "none" ? null : rateLimit;
-  const api = createSandboxApi({ brands: [brand, other], now, monotonic, rateLimit: limit });
-  // An order a second.
+export async function run(options: SandboxFlags, { deps }: Context): Promise<ExitCode> {
+  const { seed = 1, orders = 5_000, port = 0, latency = 0, live, rateLimit = 60 } = options;
+  const { clock, signal, stdout } = deps;
+  let lastRequestAt = clock.now();
+  // The data ends at midnight, so that a restart on the same day serves the same records.
+  const generated = { seed, orders, now: Math.floor(lastRequestAt / dayMs) * dayMs };
+  const brand = createBrand(generated);
+  const otherBrand = createBrand({ ...generated, seed: seed + 7_919, orders: 150, name: "Basalt Cycling" });
+  const api = createSandboxApi({
+    brands: [brand, otherBrand],
+    now: clock.now,
+    monotonic: clock.monotonic,
+    rateLimit: rateLimit === "none" ? null : rateLimit,
+  });
+  // One order per second.
   const pace = naturalPace(orders, Math.max(1, 3_600 / naturalPace(Math.max(orders, 1)).ordersPerHour));
   const { baseUrl, close } = await serveSandbox(api, port, async () => {
     if (latency > 0) await clock.sleep(latency, signal);
-    if (options.live) simulateActivity(brand, passed, now(), pace);
-    passed = now();
+    if (live) simulateActivity(brand, lastRequestAt, clock.now(), pace);
+    lastRequestAt = clock.now();
   });
   const key = brand.keys[0]?.secret ?? "";
+  const otherKey = otherBrand.keys[0]?.secret;
   const lines = [
     "The sandbox is running. In another terminal:",
     "",
@@ -71,12 +75,12 @@ export async function run(options: SandboxFlags, context: Context): Promise<Exit
     "",
     "All keys:",
     ...brand.keys.map(({ secret, name, note }) => `  ${secret}  ${name}: ${note}`),
-    `  ${other.keys[0]?.secret}  other-brand: every scope, another brand`,
+    `  ${otherKey}  other-brand: every scope, another brand`,
   ];
   if (options.json) printJson(stdout, { baseUrl, key });
   else stdout.write(`${lines.join("\n")}\n`);
   if (!signal.aborted) await once(signal, "abort");
   await close();
-  // A signal is the way to end a sandbox, so it is not an error.
+  // Stopping the sandbox is not an error, so nothing is thrown.
   return signal.reason instanceof Stopped ? signal.reason.exitCode : exitCodes.done;
 }

@@ -20,61 +20,6 @@ import type { Evidence } from "../verify/evidence.js";
 import type { MonthResult } from "../verify/finding.js";
 import { type FullVerdict, verifyResource } from "../verify/verify-resource.js";
 
-/** Returns a verdict as a person reads it: neighbouring months of one state are one line. */
-export function verdictText(verdict: FullVerdict): string {
-  const { api_total: api, mirror_total: here, mended, months, resource, tables } = verdict;
-  const isCounted = api !== null && here !== null;
-  const totals = isCounted ? `, ${formatCount(api)} in the API and ${formatCount(here)} here` : "";
-  const lines = [`${resource}: ${verdict.state}${totals} (${pluralize(verdict.requests, "request")})`];
-  if (mended) {
-    const { rows_changed, rows_new, rows_removed, run_id } = mended;
-    const rows = `${rows_new} new, ${rows_changed} changed, ${rows_removed} removed`;
-    lines.push(`  mended: ${rows}: \`brandapi changes ${resource} --run ${run_id}\``);
-  }
-  for (const { first, month, state, why, read_at } of spansOf(months)) {
-    const span = first === month ? first : `${first} to ${month}`;
-    const read = read_at ? `; read since ${formatMinute(read_at)}` : "";
-    lines.push(`  ${span}: ${state}: ${escapeText(why)}${read}`);
-  }
-  if (verdict.future) lines.push(`  not due yet: ${futureText(verdict.future)}`);
-  for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
-  if (verdict.blind_spot !== "") lines.push(`  cannot see: ${verdict.blind_spot}`);
-  return `${lines.join("\n")}\n`;
-}
-
-/** Returns claims as a table, each with the two lines that print its numbers. */
-export function evidenceText(claims: readonly Evidence[]): string {
-  const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
-  const minute = (at: string | null) => at && formatMinute(at);
-  const rows = claims.map(({ agrees, api, asked_at, check, from, mirror, note, to }) => {
-    let verdict = agrees ? "agrees" : "differs";
-    if (agrees === null) verdict = "unproven";
-    return [check, minute(from), minute(to), api, mirror, verdict, minute(asked_at), note];
-  });
-  const [header, ...lines] = renderTable(titles, rows).split("\n");
-  const typed = (line: string | null) => (line ? `    ${line}\n` : "");
-  const rest = claims.map(({ request, sql }, nth) => `  ${lines[nth]}\n${typed(request)}${typed(sql)}`);
-  return `  ${header}\n${rest.join("")}`;
-}
-
-/** Months from `first` to `month`. */
-type Span = MonthResult & { first: string };
-
-/** Returns neighbouring months that have one state for one reason as one span, with the oldest read of them. */
-function spansOf(months: readonly MonthResult[]): Span[] {
-  const spans: Span[] = [];
-  for (const result of months) {
-    const last = spans.at(-1);
-    if (last?.state !== result.state || last.why !== result.why)
-      spans.push({ ...result, first: result.month });
-    else {
-      last.month = result.month;
-      last.read_at = [last.read_at, result.read_at].filter((at) => at !== null).sort()[0] ?? null;
-    }
-  }
-  return spans;
-}
-
 interface VerifyFlags extends GlobalOptions {
   repair?: boolean;
   evidence?: boolean;
@@ -111,43 +56,106 @@ export async function run(options: VerifyFlags, context: Context, names: readonl
   if (options.delta !== undefined) return await verifyDeltaTables(names, options, context);
   const { deps } = context;
   if (options.acceptRemovals && !options.repair)
-    throw new UsageError("`--accept-removals` is for `--repair`.", {
-      hint: "add `--repair`, or leave it out",
+    throw new UsageError("`--accept-removals` needs `--repair`.", {
+      hint: "add `--repair`, or omit `--accept-removals`",
     });
   const { resources: chosen, named } = chooseResources(names);
   const { acceptRemovals = false, evidence = false, json = false, repair = false } = options;
-  await withMirrorRun({ deps, options, purpose: "prove", command: "verify" }, async (session) => {
-    const access = { ...session, options: { ...defaultOptions, acceptRemovals } };
+  await withMirrorRun({ deps, options, purpose: "prove", command: "verify" }, async (runSession) => {
+    const session = { ...runSession, options: { ...defaultOptions, acceptRemovals } };
     const due = named ? chosen : chosen.filter(({ name }) => wasRead(session.mirror, name));
     if (due.length === 0)
-      throw new Incomplete("Nothing to compare: nothing was ever synced into this mirror.", {
+      throw new Incomplete("There is nothing to verify: nothing was synced into this mirror yet.", {
         hint: "run `brandapi sync`",
       });
-    access.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
-    const wrong: FullVerdict[] = [];
-    const ended = await forEachResource(access, { due, named }, async (resource) => {
-      const { verdict: all, error } = await verifyResource(access, resource, repair);
-      const { claims, ...verdict } = all;
-      if (verdict.found.length > 0) wrong.push(verdict);
-      const shown = evidence ? claims?.() : undefined;
-      if (json) printJson(deps.stdout, { ...verdict, evidence: shown });
-      else deps.stdout.write(`${verdictText(verdict)}${shown ? evidenceText(shown) : ""}`);
+    session.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
+    const failed: FullVerdict[] = [];
+    const results = await forEachResource(session, { due, named }, async (resource) => {
+      const { verdict, error } = await verifyResource(session, resource, repair);
+      const { claims: readEvidence, ...printed } = verdict;
+      if (verdict.found.length > 0) failed.push(verdict);
+      const numbers = evidence ? readEvidence?.() : undefined;
+      if (json) printJson(deps.stdout, { ...printed, evidence: numbers });
+      else deps.stdout.write(verdictText(verdict) + (numbers ? evidenceText(numbers) : ""));
       if (error !== null) throw error;
     });
-    throwIfFailed(ended, due.length);
-    if (wrong.length === 0) return;
-    const verify = `brandapi verify ${wrong.map(({ resource }) => resource).join(" ")}`;
-    const isMendable = wrong.some(({ state, unread = 0 }) => state === "different" || unread > 0);
-    const later = wrong.every(hasOddDates)
-      ? "the API has to correct these dates; until then all records are kept, and this part cannot be verified"
-      : `run \`${verify}\` again later`;
-    throw new Incomplete(`Found: ${wrong.flatMap(({ found }) => found).join("; ")}.`, {
-      hint: isMendable && !repair ? `run \`${verify} --repair\`` : later,
-    });
+    throwIfFailed(results, due.length);
+    if (failed.length > 0) throw findingsError(failed, repair);
   });
 }
 
-/** True if only dates that are unreadable or outside the requested ones keep a resource from being verified. */
-function hasOddDates({ found, months }: FullVerdict): boolean {
+/** Returns the error that lists all findings, with the next command as its hint. */
+function findingsError(failed: readonly FullVerdict[], wasRepaired: boolean): Incomplete {
+  const command = `brandapi verify ${failed.map(({ resource }) => resource).join(" ")}`;
+  const isRepairable = failed.some(({ state, unread = 0 }) => state === "different" || unread > 0);
+  let hint = `run \`${command}\` again later`;
+  if (failed.every(hasOnlyOddDates))
+    hint =
+      "the API must correct these dates; until then all records are kept, but these dates are not verified";
+  if (isRepairable && !wasRepaired) hint = `run \`${command} --repair\``;
+  return new Incomplete(`Found: ${failed.flatMap(({ found }) => found).join("; ")}.`, { hint });
+}
+
+/** True if only unreadable dates, or dates outside the requested range, keep a resource from being verified. */
+function hasOnlyOddDates({ found, months }: FullVerdict): boolean {
   return found.length === 1 && months.at(-1)?.month === "dates";
+}
+
+/** Returns a verdict as text. Adjacent months with the same state share a line. */
+function verdictText(verdict: FullVerdict): string {
+  const { api_total: apiTotal, mirror_total: mirrorTotal, mended, months, resource, tables } = verdict;
+  const isCounted = apiTotal !== null && mirrorTotal !== null;
+  const totals = isCounted
+    ? `, ${formatCount(apiTotal)} in the API and ${formatCount(mirrorTotal)} here`
+    : "";
+  const lines = [`${resource}: ${verdict.state}${totals} (${pluralize(verdict.requests, "request")})`];
+  if (mended) {
+    const { rows_changed, rows_new, rows_removed, run_id } = mended;
+    const rows = `${rows_new} new, ${rows_changed} changed, ${rows_removed} removed`;
+    lines.push(`  repaired: ${rows}: \`brandapi changes ${resource} --run ${run_id}\``);
+  }
+  for (const { first, month, state, why, read_at } of spansOf(months)) {
+    const span = first === month ? first : `${first} to ${month}`;
+    const read = read_at ? `; read since ${formatMinute(read_at)}` : "";
+    lines.push(`  ${span}: ${state}: ${escapeText(why)}${read}`);
+  }
+  if (verdict.future) lines.push(`  not due yet: ${futureText(verdict.future)}`);
+  for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
+  if (verdict.blind_spot !== "") lines.push(`  cannot detect: ${verdict.blind_spot}`);
+  return `${lines.join("\n")}\n`;
+}
+
+/** Returns the evidence as a table, each row followed by the commands that print its numbers. */
+function evidenceText(evidence: readonly Evidence[]): string {
+  const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
+  const minute = (at: string | null) => at && formatMinute(at);
+  const rows = evidence.map(({ agrees, api, asked_at, check, from, mirror, note, to }) => {
+    let verdict = agrees ? "agrees" : "differs";
+    if (agrees === null) verdict = "unproven";
+    return [check, minute(from), minute(to), api, mirror, verdict, minute(asked_at), note];
+  });
+  const [header, ...lines] = renderTable(titles, rows).split("\n");
+  const commandLine = (line: string | null) => (line ? `    ${line}\n` : "");
+  const rest = evidence.map(
+    ({ request, sql }, index) => `  ${lines[index]}\n${commandLine(request)}${commandLine(sql)}`,
+  );
+  return `  ${header}\n${rest.join("")}`;
+}
+
+/** The months from `first` to `month`. */
+type Span = MonthResult & { first: string };
+
+/** Merges adjacent months with the same state and reason; `read_at` is their oldest read. */
+function spansOf(months: readonly MonthResult[]): Span[] {
+  const spans: Span[] = [];
+  for (const result of months) {
+    const last = spans.at(-1);
+    if (last?.state !== result.state || last.why !== result.why)
+      spans.push({ ...result, first: result.month });
+    else {
+      last.month = result.month;
+      last.read_at = [last.read_at, result.read_at].filter((at) => at !== null).sort()[0] ?? null;
+    }
+  }
+  return spans;
 }

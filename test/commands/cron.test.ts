@@ -105,7 +105,7 @@ describe("cron", () => {
     ]);
     expect(out).toContain(`(crontab -l 2>/dev/null; ${brand} BRANDAPI_RATE_LIMIT=30 brandapi cron `);
     expect(out).not.toMatch(/brk_|secret/);
-    expect(err).toBe("warning: HTTPS_PROXY holds a password, and is left out.\n");
+    expect(err).toBe("warning: HTTPS_PROXY contains a password and is left out.\n");
   });
 
   test("names the resources in both lines, and in the command that adds them", async () => {
@@ -127,7 +127,7 @@ describe("cron", () => {
     const { code, out, err } = await brandapi("cron", { env });
     expect(code).toBe(0);
     expect(err).toBe(
-      "warning: The profile `acme` has no key. At night there is nothing else: run `brandapi login --profile acme`.\n",
+      "warning: The profile `acme` has no key, and cron does not see your shell's environment: run `brandapi login --profile acme`.\n",
     );
     expect(commandsOf(out)).toHaveLength(2);
     expect(out + err).not.toContain("brk_");

@@ -95,7 +95,7 @@ test("a forgotten host's names are in no byte of the mirror and no export, sums 
     { host_id: brand.hostId, host_username: null },
   ]);
   expect(brand.lastRun("forget")).toMatchObject({ outcome: "done", rows_read: 0 });
-  expect(await doctorOf(brand, "kept")).toMatchObject({
+  expect(await doctorOf(brand, "forgotten")).toMatchObject({
     state: "ok",
     text: expect.stringContaining("nothing is left"),
   });
@@ -116,13 +116,13 @@ test("doctor finds what another program brings back of a forgotten host", async 
   const set = "UPDATE records SET json = json_set(json, '$.host.motto', 'x') WHERE resource = 'roster'";
   mirror.db.prepare(`${set} AND json_extract(json, '$.host.id') = ?`).run(brand.hostId);
   mirror.db.close();
-  const { hint, state } = await doctorOf(brand, "kept");
+  const { hint, state } = await doctorOf(brand, "forgotten");
   expect([state, hint]).toEqual([
     "failed",
     expect.stringContaining(`brandapi forget --host ${brand.hostId}`),
   ]);
   await brand.run(`forget --host ${brand.hostId} --yes`);
-  expect((await doctorOf(brand, "kept")).state).toBe("ok");
+  expect((await doctorOf(brand, "forgotten")).state).toBe("ok");
 });
 
 test("an object of any shape that carries a host's id names the host, and loses its names", async () => {
@@ -219,10 +219,10 @@ test("a scrub that a reader prevented is done by the next sync, which says nothi
   other.exec("BEGIN");
   other.prepare("SELECT count(*) FROM orders").get();
   const ran = await brand.run(`forget --host ${brand.hostId} --yes`);
-  expect([ran.code, (await doctorOf(brand, "kept")).state]).toEqual([9, "failed"]);
+  expect([ran.code, (await doctorOf(brand, "forgotten")).state]).toEqual([9, "failed"]);
   other.close();
   expect((await brand.run("sync roster")).err).not.toContain("omits");
-  expect((await doctorOf(brand, "kept")).state).toBe("ok");
+  expect((await doctorOf(brand, "forgotten")).state).toBe("ok");
   expect(await found(brand, secret)).toBe(0);
 });
 

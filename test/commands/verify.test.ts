@@ -65,10 +65,10 @@ test("what a proof cannot see is said below each verdict that it is true of", as
   const brand = await brandOnSandbox();
   expect((await brand.run("sync orders roster surveys")).code).toBe(0);
   const { out } = await brand.run("verify");
-  const lines = out.split("\n").filter((line) => /^\w|cannot see/.test(line));
+  const lines = out.split("\n").filter((line) => /^\w|cannot detect/.test(line));
   expect(lines).toEqual([
     expect.stringMatching(/^orders: /),
-    expect.stringMatching(/^ {2}cannot see: a change to an old record/),
+    expect.stringMatching(/^ {2}cannot detect: a change to an old record/),
     expect.stringMatching(/^roster: /),
     expect.stringMatching(/^surveys: /),
     expect.stringMatching(/^ {2}cannot see: details, which cost a request each/),

@@ -60,7 +60,7 @@ test("where all is well each line is ok, one request is sent, and nothing is wri
     "tables: ok",
     "columns: ok",
     "backup: ok",
-    "kept: ok",
+    "forgotten: ok",
     "old: ok",
     "disk: ok",
     "key: ok",

@@ -107,7 +107,7 @@ test("the table says what was counted, what is not proven, and by which night ea
   const { out } = await brand.run("verify orders --evidence");
   const lines = out.split("\n");
   expect(lines.filter((line) => /^ {2}\S/.test(line)).slice(1)).toEqual([
-    expect.stringMatching(/^ {2}cannot see: a change to an old record/),
+    expect.stringMatching(/^ {2}cannot detect: a change to an old record/),
     "  check               from              to                API  mirror            asked at          note",
     "  all                                   2026-11-21 11:59  600     600  agrees    2026-11-21 12:00",
     "  cancelled                             2026-11-21 11:59    0       0  agrees    2026-11-21 12:00",
@@ -177,7 +177,7 @@ test("a repair names what it has mended, and `changes --run` lists it", async ()
   const { out, code } = await brand.run("verify orders --repair");
   expect(code).toBe(0);
   const [, run] =
-    /^ {2}mended: 1 new, 1 changed, 1 removed: `brandapi changes orders --run (\d+)`$/m.exec(out) ?? [];
+    /^ {2}repaired: 1 new, 1 changed, 1 removed: `brandapi changes orders --run (\d+)`$/m.exec(out) ?? [];
   const listed = JSON.parse((await brand.run(`changes orders --run ${run} --json`)).out) as { key: string }[];
   expect(new Set(listed.map(({ key }) => key))).toEqual(new Set([cancelled, withdrawn, late]));
   expect((await brand.run("changes --run 1")).err).toBe("No changes were found.\n");
