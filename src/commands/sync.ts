@@ -230,6 +230,6 @@ function parseHostIds(text: string, previous: readonly string[] = []): string[] 
   const wrong = ids.find((id) => !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id));
   if (wrong === undefined) return ids;
   throw new UsageError(`Not a host ID: \`${wrong}\`.`, {
-    hint: 'a host ID is a UUID; `brandapi query "SELECT id, username FROM hosts"` lists them',
+    hint: 'a host ID is a UUID; `brandapi query "SELECT id, host_username FROM hosts"` lists them',
   });
 }

@@ -60,7 +60,7 @@ export interface ReadableColumn {
   stored: TableColumn | null;
   /** True if it is an amount of money. */
   isAmount?: true | undefined;
-  /** True if it follows from another column: exports have it only if it is named. */
+  /** True if it follows from another column, or is the mirror's own key: exports have it only if it is named. */
   isComputed?: true;
 }
 
@@ -123,10 +123,11 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, selected: Selecte
   });
   const columns = [...own, ...computed, timestampColumn("synced_at", "when this form of it was first read")];
   const removedAt = timestampColumn("removed_at", "when a complete read no longer found the record");
+  const rowId = rowIdOf(rowIdColumn(shape));
   return {
     name: tableName(shape, selected === "removed" ? "removed" : "current"),
     about: selected === "removed" ? `removed records: ${shape.about}` : shape.about,
-    columns: selected === "current" ? columns : [...columns, removedAt],
+    columns: selected === "current" ? [...columns, rowId] : [...columns, removedAt, rowId],
     orderBy: [rowIdColumn(shape)],
     shape,
     date: dateOf(shape, selected),
@@ -138,6 +139,15 @@ function sourcesFor(shape: TableShape, selected: SelectedPart): ReadableTable["s
   const nameOf = (part: RecordState) => quote(tableName(shape, part));
   if (selected !== "all") return [nameOf(selected)];
   return [`(SELECT *, NULL AS removed_at FROM ${nameOf("current")})`, nameOf("removed")];
+}
+
+/** Describes the integer key of a table's rows, or of a view with one row per row of a table. */
+function rowIdOf(name: string): ReadableColumn {
+  const about =
+    name === "row_id"
+      ? `the row's number: that of its record times ${positionsPerRecord}, plus its position`
+      : "the record's number in this mirror, as in the table `records`";
+  return { name, type: "integer", about, stored: null, isComputed: true };
 }
 
 function timestampColumn(name: string, about: string): ReadableColumn {
@@ -178,7 +188,10 @@ function describeView(view: View): ReadableTable {
   return {
     name,
     about,
-    columns: columns.map((column) => ({ ...column, stored: null })),
+    columns: [
+      ...columns.map((column) => ({ ...column, stored: null })),
+      ...(rowId === undefined ? [] : [rowIdOf(rowId)]),
+    ],
     orderBy: rowId === undefined ? [] : [rowId],
     shape: null,
     date: dateIn(view, view.date),

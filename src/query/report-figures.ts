@@ -3,14 +3,10 @@ import type { Mirror } from "../store/database.js";
 import type { CurrentRun } from "../store/run-progress.js";
 import { lastProven, type Run } from "../store/runs.js";
 import { views } from "../store/views/all-views.js";
-import { reachedAt, reads } from "../store/views/restatement-views.js";
-import {
-  orderFigureNames,
-  orderFigureSums,
-  selectHostLabel,
-  sumAmounts,
-  viewQuery,
-} from "../store/views/view.js";
+import { selectHostLabel } from "../store/views/host-columns.js";
+import { orderFigureNames, orderFigureSums, sumAmounts } from "../store/views/order-figures.js";
+import { orderReads, ordersReadUntil } from "../store/views/order-history.js";
+import { viewQuery } from "../store/views/view.js";
 import { type ResourceHealth, readResourceHealth } from "./health.js";
 
 /** The evidence for the orders of this mirror. Times are ISO 8601. */
@@ -168,7 +164,7 @@ export function createFigureTables({ db }: Mirror): void {
 
 /** Returns the end of what was read of the orders, ISO 8601; null if they never were. */
 export function readOrdersEnd({ db }: Mirror): string | null {
-  return db.prepare(`WITH ${reads} SELECT ${reachedAt}`).pluck().get() as string | null;
+  return db.prepare(`WITH ${orderReads} SELECT ${ordersReadUntil}`).pluck().get() as string | null;
 }
 
 /** Returns the day of the first order; null if there is none. */

@@ -1,7 +1,7 @@
 import type { ColumnDefinition, Database, Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
 import type { Mirror } from "../store/database.js";
-import { amountNames } from "../store/views/view.js";
+import { amountNames } from "../store/views/all-views.js";
 import { uniqueName } from "../util/files.js";
 import { errorCode } from "../util/system-errors.js";
 import type { ReadableTable } from "./readable-tables.js";

@@ -108,7 +108,7 @@ test.each([
   [
     "sync analytics-clicks --host abc",
     "Not a host ID: `abc`.",
-    'a host ID is a UUID; `brandapi query "SELECT id, username FROM hosts"` lists them',
+    'a host ID is a UUID; `brandapi query "SELECT id, host_username FROM hosts"` lists them',
   ],
   ["verify --accept-removals", "`--accept-removals` is for `--repair`.", "add `--repair`, or leave it out"],
   ["tables orders --all", "`--all` only applies to the list of tables.", "omit `--all` or `orders`"],

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/store/database.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
+import { noon, orderAt } from "../support/records.js";
 import { borders, nastyOrders } from "./brand.js";
 import { amountOf, currencyOf, dayOf, figuresOf, grouped, hostOf, monthOf, sorted } from "./oracle.js";
 
@@ -135,22 +136,31 @@ test("a day is that of the instant, in UTC, however the API writes it", () => {
     ]);
 });
 
-test("one order's amounts are the API's own numbers, and what is not known is null", () => {
-  const rows = read<{
-    id: string;
-    gross_amount: number | null;
-    net_amount: number | null;
-    commission_amount: number | null;
-  }>("SELECT * FROM orders_net");
+test("orders_net has the API's own amounts, and 0 where the API has null", () => {
+  const rows = read<{ id: string; gross_amount: number; net_amount: number; commission_amount: number }>(
+    "SELECT * FROM orders_net",
+  );
   const counted = present.filter((order) => !order.is_cancelled);
   expect(rows.map(({ id }) => id)).toEqual(counted.map(({ id }) => id));
+  expect(counted.some((order) => amountOf(order.total_amount) === null)).toBe(true);
+  expect(counted.some((order) => order.commission_amount === null)).toBe(true);
   for (const [index, row] of rows.entries()) {
     const order = counted[index] ?? {};
-    const total = amountOf(order.total_amount);
+    const total = amountOf(order.total_amount) ?? 0;
     const refund = amountOf(order.refund_amount) ?? 0;
     expect(row.gross_amount).toBe(total);
-    expect(row.commission_amount).toBe(order.commission_amount);
+    expect(row.commission_amount).toBe(order.commission_amount ?? 0);
     if (refund === 0) expect(row.net_amount).toBe(total);
-    else expect(row.net_amount).toBeCloseTo((total ?? 0) - refund, 6);
+    else expect(row.net_amount).toBeCloseTo(total - refund, 6);
   }
+});
+
+test("orders_net has the negative refund as the net of an order without a total", async () => {
+  const own = await makeMirror();
+  writeRead(own, "orders", [orderAt("a", noon, { total_amount: null, refund_amount: 2.5 })]);
+  expect(own.db.prepare("SELECT gross_amount, net_amount FROM orders_net").get()).toEqual({
+    gross_amount: 0,
+    net_amount: -2.5,
+  });
+  own.db.close();
 });

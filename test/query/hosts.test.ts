@@ -86,11 +86,11 @@ test("a host's line has the ranking's numbers beside ours, and orders without a 
   place(1, null, 2);
   place(2, null, 1);
   const columns =
-    "id, username, on_roster, commission_rate, orders, cancelled_orders, net_by_currency, clicks, ranking_orders, ranking_sales, recommended_products";
+    "id, host_username, host_label, username, on_roster, commission_rate, orders, cancelled_orders, net_by_currency, clicks, ranking_orders, ranking_sales, recommended_products";
   expect(mirror.db.prepare(`SELECT ${columns} FROM hosts`).raw().all()).toEqual([
-    [null, null, 0, null, 1, 0, '{"EUR":10.0}', 10, 3, 40.5, 0],
-    ["h1", "ada", 0, null, 1, 1, '{"EUR":10.0}', 5, 4, 20.25, 3],
-    ["h9", "new", 1, 8, 0, 0, null, null, null, null, 0],
+    [null, null, null, null, 0, null, 1, 0, '{"EUR":10.0}', 10, 3, 40.5, 0],
+    ["h1", "ada", "ada", "ada", 0, null, 1, 1, '{"EUR":10.0}', 5, 4, 20.25, 3],
+    ["h9", "new", "new", "new", 1, 8, 0, 0, null, null, null, null, 0],
   ]);
   mirror.db.close();
 });

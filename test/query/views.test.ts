@@ -59,6 +59,17 @@ describe("the registry of views", () => {
   });
 });
 
+test("every view that names a host has host_label next to host_username", () => {
+  const withHost = views.filter(({ columns }) =>
+    columns.some(({ name }) => /^(host_)?(username|label|name)$/.test(name)),
+  );
+  expect(withHost.length).toBeGreaterThan(6);
+  for (const { name, columns } of withHost) {
+    const names = columns.map((column) => column.name);
+    expect([name, names[names.indexOf("host_username") + 1]]).toEqual([name, "host_label"]);
+  }
+});
+
 describe("the views of an older version", () => {
   async function older(): Promise<string> {
     const mirror = await filled();

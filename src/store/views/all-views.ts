@@ -1,13 +1,15 @@
+import { orders } from "../../resources/orders.js";
+import { tablesOf } from "../../resources/table-shape.js";
 import { readAddedObjects, restoreAddedObjects } from "../added-objects.js";
 import type { Mirror } from "../database.js";
 import { quote } from "../table-sql.js";
 import { commissionByHost, contentByHost, hosts, hostsByMonth, rosterChanges } from "./host-views.js";
-import { campaignsOwing, orderFigures, ordersNet } from "./order-views.js";
+import { campaignsOwing, ordersNet, singleOrderFigures } from "./order-views.js";
 import { lateRefunds, restatedOrders, restatements } from "./restatement-views.js";
 import { refundsByMonth, salesByDay, salesByMonth } from "./sales-views.js";
 import { type View, viewQuery } from "./view.js";
 
-/** The views, in the order in which `tables` lists them. */
+/** Every view, in the order in which `tables` lists them. */
 export const views: readonly View[] = [
   salesByMonth,
   salesByDay,
@@ -22,27 +24,35 @@ export const views: readonly View[] = [
   contentByHost,
   campaignsOwing,
   ordersNet,
-  orderFigures,
+  singleOrderFigures,
 ];
 
-/** Returns the views that are missing or differ from this version's. */
+/** The names of columns with amounts in `orders` and the views: results of a user's SQL show them as money. */
+export const amountNames: ReadonlySet<string> = new Set(
+  [...tablesOf(orders), ...views]
+    .flatMap(({ columns }) => columns)
+    .filter(({ isAmount }) => isAmount)
+    .map(({ name }) => name),
+);
+
+/** Returns the views that are missing from a mirror or differ from this version's. */
 export function findOutdatedViews({ db }: Mirror): View[] {
-  const there = new Set(db.prepare("SELECT sql FROM sqlite_master WHERE type = 'view'").pluck().all());
-  return views.filter((view) => !there.has(statement(view)));
+  const existing = new Set(db.prepare("SELECT sql FROM sqlite_master WHERE type = 'view'").pluck().all());
+  return views.filter((view) => !existing.has(createViewSql(view)));
 }
 
 /**
- * Creates the views that are missing or differ from this version's. Their tables must exist.
- * @returns a sentence for each trigger that somebody added and that no longer fits
+ * Creates the outdated views. The tables that they read must exist.
+ * @returns a sentence for each trigger that a user added and that no longer fits
  */
 export function createViews(mirror: Mirror): string[] {
   return findOutdatedViews(mirror).flatMap((view) => {
     const added = readAddedObjects(mirror, [view.name]);
-    mirror.db.exec(`DROP VIEW IF EXISTS ${quote(view.name)}; ${statement(view)}`);
+    mirror.db.exec(`DROP VIEW IF EXISTS ${quote(view.name)}; ${createViewSql(view)}`);
     return restoreAddedObjects(mirror, added);
   });
 }
 
-function statement(view: View): string {
+function createViewSql(view: View): string {
   return `CREATE VIEW ${quote(view.name)} AS ${viewQuery(view)}`;
 }

@@ -1,35 +1,50 @@
-import { versions } from "./restatement-views.js";
+import { amount, boolean, integer, json, number, text, timestamp } from "../../resources/fields.js";
 import {
-  columnsOf,
-  figures,
-  host,
-  materialized,
-  numberFromSqlText,
-  orderFigureNames,
-  orderFigureSums,
+  hostColumns,
+  hostLabel,
+  hostUsername,
   selectHost,
   selectHostLabel,
   selectHostUsername,
+} from "./host-columns.js";
+import {
+  currency,
+  month,
+  orderCounts,
+  orderFigureNames,
+  orderFigureSums,
+  orderFigures,
   sumAmounts,
-  type View,
-} from "./view.js";
+} from "./order-figures.js";
+import { orderVersions } from "./order-history.js";
+import { materialized, numberFromSqlText, type View } from "./view.js";
 
-const sources = ["roster", "orders", "recommendations", "analytics_hosts"];
-
-function idsOf(table: string): string {
-  return `SELECT host_id AS id FROM ${table}`;
-}
+const hostTables = ["roster", "orders", "recommendations", "analytics_hosts"];
 
 export const hosts: View = {
   name: "hosts",
   about:
-    "one row per host: roster, orders, net and commission by currency, products, and the API's own ranking; orders without a host have their own row",
-  columns: columnsOf(
-    "id username host_label on_roster commission_rate campaigns_status orders cancelled_orders orders_without_total net_by_currency commission_by_currency clicks buy_now_clicks ranking_orders ranking_sales recommended_products",
-    { id: "the host's id" },
-  ),
+    "one row per host: roster, orders, net and commission by currency, products, and the API's all-time ranking; orders " +
+    "without a host have a row of their own",
+  columns: [
+    text("id", "the host's ID"),
+    hostUsername,
+    hostLabel,
+    boolean("on_roster"),
+    number("commission_rate", "percentage"),
+    text("campaigns_status"),
+    ...orderCounts,
+    json("net_by_currency"),
+    json("commission_by_currency"),
+    integer("clicks", "the ranking's"),
+    integer("buy_now_clicks", "the ranking's"),
+    integer("ranking_orders", "the ranking's `orders`, which can differ from the mirror's"),
+    amount("ranking_sales", "the ranking's, in the store currency"),
+    integer("recommended_products"),
+    text("username", "the same as `host_username`"),
+  ],
   sql: `WITH ids AS (
-      ${sources.map(idsOf).join("\n      UNION ")}
+      ${hostTables.map((table) => `SELECT host_id AS id FROM ${table}`).join("\n      UNION ")}
     ),
     sums AS (SELECT host_id, currency, ${orderFigureSums} FROM order_figures GROUP BY host_id, currency),
     sales AS (
@@ -51,7 +66,8 @@ export const hosts: View = {
     listed AS (
       SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id ${materialized}
     )
-    SELECT n.id, ${selectHostUsername("n.id")} AS username, ${selectHostLabel("n.id")} AS host_label, m.host_id IS NOT NULL AS on_roster,
+    SELECT n.id, ${selectHostUsername("n.id")} AS host_username, ${selectHostUsername("n.id")} AS username,
+      ${selectHostLabel("n.id")} AS host_label, m.host_id IS NOT NULL AS on_roster,
       m.commission_rate, m.campaigns_status,
       coalesce(s.orders, 0) AS orders, coalesce(s.cancelled_orders, 0) AS cancelled_orders,
       coalesce(s.orders_without_total, 0) AS orders_without_total,
@@ -64,7 +80,7 @@ export const hosts: View = {
     ORDER BY n.id`,
 };
 
-/** A month's ranking is the newest answer for all hosts. Its rows without a host are added up. */
+/** The ranking of a month is the last response for all hosts. Its rows without a host are summed. */
 const rankings = `rankings AS (
     SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
       CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
@@ -77,11 +93,18 @@ const rankings = `rankings AS (
 export const hostsByMonth: View = {
   name: "hosts_by_month",
   about:
-    "one row per host, month (UTC) and currency with orders; orders without a host have their own row; beside them what " +
-    "the API's ranking of the month says of the host: it is of all currencies, so it stands in each of their rows",
-  columns: columnsOf(
-    `${host} month currency ${figures} clicks conversion_rate ranking_orders ranking_revenue`,
-  ),
+    "one row per host, month (UTC) and currency with orders; orders without a host have a row of their own; the figures of " +
+    "the API's monthly ranking cover all currencies and are repeated on each of a host's rows",
+  columns: [
+    ...hostColumns,
+    month,
+    currency,
+    ...orderFigures,
+    integer("clicks", "the ranking's"),
+    number("conversion_rate", "the ranking's: tracked orders divided by buy-now clicks, 0 to 1"),
+    integer("ranking_orders", "the ranking's `orders`, which can differ from the mirror's"),
+    amount("ranking_revenue", "the ranking's, in the store currency"),
+  ],
   date: "month",
   example: `SELECT host_label, currency, orders, net_amount, clicks, conversion_rate FROM hosts_by_month
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY net_amount DESC LIMIT 10`,
@@ -94,14 +117,20 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
     ORDER BY m.month, m.host_id, m.currency`,
 };
 
-/** Commission taken back: the highest of an order's versions, less the present one of that host. */
+/** The commission taken back is the highest commission of an order's versions minus the current one of the same host. */
 export const commissionByHost: View = {
   name: "commission_by_host",
   about:
-    "one row per host and currency: the commission of the orders that count, and what was taken back; that is the " +
-    "highest commission that this mirror has seen on each order less the present one; the API does not say what was paid",
-  columns: columnsOf(`${host} currency orders commission_amount taken_back`),
-  sql: `WITH ${versions},
+    "one row per host and currency: the commission of the orders that count, and the commission taken back: the highest " +
+    "that this mirror has read for each order minus the current one; the API does not say what was paid",
+  columns: [
+    ...hostColumns,
+    currency,
+    integer("orders", "orders that count: neither removed nor cancelled"),
+    amount("commission_amount", "as the API states it: what was earned, not what was paid"),
+    amount("taken_back", "by refunds, cancellations, withdrawals and corrections"),
+  ],
+  sql: `WITH ${orderVersions},
     most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
       FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency ${materialized}),
     all_of AS (
@@ -118,9 +147,15 @@ export const commissionByHost: View = {
 
 export const contentByHost: View = {
   name: "content_by_host",
-  about: "one row per host with files in the library; files without a host have their own row",
-  columns: columnsOf(`${host} files deliverables uploads images videos campaigns bytes last_added_at`),
-  // SQLite takes a column without an aggregate from the row with the maximum.
+  about: "one row per host with files in the library; files without a host have a row of their own",
+  columns: [
+    ...hostColumns,
+    ...["files", "deliverables", "uploads", "images", "videos", "campaigns", "bytes"].map((name) =>
+      integer(name),
+    ),
+    timestamp("last_added_at"),
+  ],
+  // SQLite takes `created_at` from the row with the maximum.
   sql: `SELECT ${selectHost("c.host_id")}, count(*) AS files,
       total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
       total(media_type = 'image') AS images, total(media_type = 'video') AS videos,
@@ -129,26 +164,32 @@ export const contentByHost: View = {
     FROM content AS c GROUP BY c.host_id ORDER BY host_id`,
 };
 
-const [before, after] = [numberFromSqlText("c.old"), numberFromSqlText("c.new")];
+const [oldRate, newRate] = [numberFromSqlText("c.old"), numberFromSqlText("c.new")];
 
 export const rosterChanges: View = {
   name: "roster_changes",
   about:
-    "one row per change of the roster that this mirror saw: a host joined, left, or has a different rate; hosts that " +
-    "the first sync found are no change (`roster` says when they joined)",
-  columns: columnsOf(`seen_at what ${host} old new last_seen_at relationship_id`, {
-    what: "`joined`, `left` or `rate`",
-  }),
+    "one row per change of the roster that a sync found: a host joined, left, or has a different rate; hosts of the first " +
+    "sync are not changes (`roster` says when they joined)",
+  columns: [
+    timestamp("seen_at", "when the change was first seen"),
+    text("what", "`joined`, `left` or `rate`"),
+    ...hostColumns,
+    number("old", "the previous commission rate, percentage"),
+    number("new", "the rate since then"),
+    timestamp("last_seen_at", "when it was last seen as before: the change came between the two"),
+    text("relationship_id"),
+  ],
   date: "seen_at",
   example: `SELECT seen_at, what, host_label, old, new FROM roster_changes
 WHERE seen_at >= date('now', 'start of month', '-1 month') ORDER BY seen_at`,
   sql: `SELECT c.seen_changed_at AS seen_at,
       CASE c.kind WHEN 'changed' THEN 'rate' WHEN 'removed' THEN 'left' ELSE 'joined' END AS what,
-      ${selectHost("r.host_id")}, ${before} AS old, ${after} AS new,
+      ${selectHost("r.host_id")}, ${oldRate} AS old, ${newRate} AS new,
       c.last_seen_unchanged_at AS last_seen_at, r.relationship_id
     FROM changes AS c JOIN (
         SELECT relationship_id, host_id FROM roster
         UNION ALL SELECT relationship_id, host_id FROM roster_removed
       ) AS r ON r.relationship_id = c.key
-    WHERE c.resource = 'roster' AND (c.kind <> 'changed' OR (c.field = 'commission_rate' AND ${before} IS NOT ${after})) ORDER BY c.change_id`,
+    WHERE c.resource = 'roster' AND (c.kind <> 'changed' OR (c.field = 'commission_rate' AND ${oldRate} IS NOT ${newRate})) ORDER BY c.change_id`,
 };

@@ -1,14 +1,28 @@
-import { amounts, columnsOf, figures, host, selectHost, selectOrderFigures, type View } from "./view.js";
+import { amount, boolean, date, integer, text, timestamp } from "../../resources/fields.js";
+import { hostColumns, selectHost } from "./host-columns.js";
+import { currency, day, month, orderAmounts, orderFigures, selectOrderFigures } from "./order-figures.js";
+import { orderColumns, type View } from "./view.js";
 
-export const orderFigures: View = {
+const orderedAt = timestamp("ordered_at", "`order_date` in UTC: compares with `datetime('now', '-7 days')`");
+
+export const singleOrderFigures: View = {
   name: "order_figures",
   isHelper: true,
   about:
-    "one row per order that the API still has, with what it adds to each figure; every other view of orders is a sum " +
-    "of these; a cancelled order adds to `cancelled_orders` alone",
-  columns: columnsOf(
-    `id order_number order_date ordered_at day month currency ${figures} is_cancelled is_refunded attribution ${host} product_id product_title synced_at`,
-  ),
+    "one row per order that the API still has, with its share of each figure; the other views of orders sum these rows; " +
+    "a cancelled order adds to `cancelled_orders` only",
+  columns: [
+    ...orderColumns("id", "order_number", "order_date"),
+    orderedAt,
+    day,
+    month,
+    currency,
+    ...orderFigures,
+    ...orderColumns("is_cancelled", "is_refunded", "attribution"),
+    ...hostColumns,
+    ...orderColumns("product_id", "product_title"),
+    timestamp("synced_at", "when this version of the order was first read"),
+  ],
   date: "ordered_at",
   rowId: "record_id",
   sql: `SELECT id, order_number, order_date, order_date_utc AS ordered_at, day, month, currency, ${selectOrderFigures},
@@ -17,29 +31,45 @@ export const orderFigures: View = {
     FROM orders AS o`,
 };
 
-const columns = columnsOf(
-  `id order_number order_date ordered_at day month currency ${amounts} is_cancelled is_refunded attribution ${host}`,
-);
+const netColumns = [
+  ...orderColumns("id", "order_number", "order_date"),
+  orderedAt,
+  day,
+  month,
+  currency,
+  ...orderAmounts,
+  ...orderColumns("is_cancelled", "is_refunded", "attribution"),
+  ...hostColumns,
+];
 
 export const ordersNet: View = {
   name: "orders_net",
-  about: "one row per order that counts (neither removed nor cancelled), with what is left after refunds",
-  columns,
+  about:
+    "one row per order that counts (neither removed nor cancelled), with its net after refunds; null amounts are 0",
+  columns: netColumns,
   date: "ordered_at",
   rowId: "record_id",
-  sql: `SELECT ${columns.map(({ name }) => name).join(", ")}, record_id FROM order_figures WHERE orders = 1`,
+  sql: `SELECT ${netColumns.map(({ name }) => name).join(", ")}, record_id FROM order_figures WHERE orders = 1`,
 };
 
-/** A state that this version does not know counts as open. */
+/** States that this version does not know count as open. */
 export const campaignsOwing: View = {
   name: "campaigns_owing",
   about:
-    "one row per campaign that still owes or is owed something; open deliverables and assignments, payments that the " +
-    "brand has not made, payments that hosts have earned and not received",
-  columns: columnsOf(
-    "id title status deadline is_overdue deliverables_open assignments_open payments_open payouts_open flat_fee",
-    { id: "the campaign's id" },
-  ),
+    "one row per campaign with something outstanding: open deliverables, open assignments, payments that the brand has " +
+    "not made, or payments that hosts have earned and not received",
+  columns: [
+    text("id", "the campaign's ID"),
+    text("title"),
+    text("status"),
+    date("deadline"),
+    boolean("is_overdue", "true if an open deliverable was due before campaigns were last read"),
+    integer("deliverables_open", "requested and not completed, in a campaign that is running or has ended"),
+    integer("assignments_open", "hosts who have accepted and not completed"),
+    integer("payments_open", "assignments that the brand has not paid yet"),
+    integer("payouts_open", "assignments whose host has earned the payment and not received it"),
+    amount("flat_fee", "the campaign's fixed fee per host, without commission and bonuses"),
+  ],
   sql: `SELECT * FROM (
       SELECT o.id, o.title, o.status, o.deadline,
         coalesce(d.open > 0 AND coalesce(d.due, o.deadline) < (SELECT max(substr(started_at, 1, 10)) FROM sync_runs

@@ -1,54 +1,65 @@
-import { reachedAt, reads, reportedAt } from "./restatement-views.js";
+import { amount, boolean, integer, number } from "../../resources/fields.js";
 import {
-  columnsOf,
-  figures,
-  materialized,
+  currency,
+  day,
+  month,
   orderFigureNames,
   orderFigureSums,
+  orderFigures,
   sumAmounts,
-  type View,
-} from "./view.js";
+} from "./order-figures.js";
+import { orderReads, ordersReadUntil, selectReportedAt } from "./order-history.js";
+import { materialized, type View } from "./view.js";
 
 export const salesByDay: View = {
   name: "sales_by_day",
   about: "one row per day (UTC) and currency with orders",
-  columns: columnsOf(`day currency ${figures}`),
+  columns: [day, currency, ...orderFigures],
   date: "day",
   example: `SELECT currency, sum(orders) AS orders, round(sum(net_amount), 2) AS net FROM sales_by_day
 WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
   sql: `SELECT day, currency, ${orderFigureSums} FROM order_figures GROUP BY day, currency ORDER BY day, currency`,
 };
 
-/** The range that holds a month's first day says up to where the month was read; without one, all that was read does. */
-const readUpTo = `coalesce((SELECT max(to_at) FROM covered
-      WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${reachedAt})`;
+/** The end of the covered range that contains the month's first day; if there is none, the end of everything read. */
+const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
+      WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntil})`;
 
-/** `through` is the last whole day that was read: 31 for a month that is over, null where the month has no whole day yet. */
+/**
+ * `through` is the last complete day of the month that was read: 31 for a month that is over, null for a month without a
+ * complete day. SQLite before 3.35 would compute `days` again for each month if the last subquery read nothing else.
+ */
 export const salesByMonth: View = {
   name: "sales_by_month",
   about:
     "one row per month (UTC) and currency; a month that is not over is compared with the month before through the same " +
-    "day: both end with the last whole day that was read",
-  columns: columnsOf(`month currency ${figures} is_partial net_through net_before`),
+    "day, the last complete day that was read",
+  columns: [
+    month,
+    currency,
+    ...orderFigures,
+    boolean("is_partial", "true if the mirror has not read the complete month yet"),
+    amount("net_through", "net through the last complete day that was read, to compare with `net_before`"),
+    amount("net_before", "net of the month before; for a month that is not over, through the same day"),
+  ],
   date: "month",
   example: `SELECT month, currency, net_through, net_before, round(100 * (net_through / net_before - 1), 1) AS growth
 FROM sales_by_month WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-6 months')
 ORDER BY currency, month`,
-  // SQLite before 3.35 would compute `days` again for each month if the last subquery read nothing else.
-  sql: `WITH ${reads},
+  sql: `WITH ${orderReads},
     days AS (
       SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materialized}),
     ends AS (
       SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
         WHEN month < substr(unread, 1, 7) THEN 31
         WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
-      FROM (SELECT month, date(${readUpTo}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${materialized}),
+      FROM (SELECT month, date(${monthReadUntil}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${materialized}),
     months AS (
       SELECT month, currency, ${orderFigureSums}, before, through,
         CASE WHEN through > 0 THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
       FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${materialized})
   SELECT month, currency, ${orderFigureNames},
-    CASE WHEN month IS NOT NULL THEN ${reportedAt("month")} IS NULL END AS is_partial, net_through,
+    CASE WHEN month IS NOT NULL THEN ${selectReportedAt("month")} IS NULL END AS is_partial, net_through,
     CASE WHEN through > 0 AND EXISTS (SELECT 1 FROM reads
         WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
       THEN (SELECT CASE WHEN count(*) > 0 THEN ${sumAmounts("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
@@ -58,9 +69,14 @@ ORDER BY currency, month`,
 
 export const refundsByMonth: View = {
   name: "refunds_by_month",
-  about:
-    "one row per month of orders (UTC) and currency, with what of it was refunded, whenever the refund came",
-  columns: columnsOf(`month currency ${figures} refunded_orders refund_rate`),
+  about: "one row per month of orders (UTC) and currency, with its refunds so far, whenever they were made",
+  columns: [
+    month,
+    currency,
+    ...orderFigures,
+    integer("refunded_orders", "orders that count and were refunded in full or in part"),
+    number("refund_rate", "refunded amount divided by gross amount, 0 to 1"),
+  ],
   date: "month",
   example: `SELECT month, currency, refunded_amount, round(100 * refund_rate, 1) AS percent FROM refunds_by_month
 WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-12 months') ORDER BY currency, month`,

@@ -1,0 +1,27 @@
+import { text } from "../../resources/fields.js";
+import type { ViewColumn } from "./view.js";
+
+export const hostUsername: ViewColumn = text("host_username", "the handle");
+export const hostLabel: ViewColumn = text(
+  "host_label",
+  "the handle, else first and last name, else the first eight characters of the ID",
+);
+
+/** The columns that identify a host. */
+export const hostColumns: readonly ViewColumn[] = [text("host_id", "host user id"), hostUsername, hostLabel];
+
+/** Returns SQL for `hostColumns`. @param id an expression for the host's ID */
+export function selectHost(id: string): string {
+  return `${id} AS host_id, ${selectHostUsername(id)} AS host_username, ${selectHostLabel(id)} AS host_label`;
+}
+
+/** Returns SQL for a host's handle in the record that was read last. @param id an expression for the host's ID */
+export function selectHostUsername(id: string): string {
+  return `(SELECT n.username FROM host_names AS n WHERE n.host_id = ${id} ORDER BY n.read_at DESC LIMIT 1)`;
+}
+
+/** Returns SQL for a host's handle, else name, else the beginning of the ID; null without an ID. */
+export function selectHostLabel(id: string): string {
+  return `CAST(coalesce((SELECT coalesce(nullif(n.username, ''), n.name) FROM host_names AS n WHERE n.host_id = ${id}
+      ORDER BY n.read_at DESC LIMIT 1), substr(${id}, 1, 8)) AS TEXT)`;
+}

@@ -1,0 +1,63 @@
+import { amount, date, integer, text } from "../../resources/fields.js";
+import type { ViewColumn } from "./view.js";
+
+/** The figures of orders, each defined once, for every view and the report. */
+
+export const orderCounts: readonly ViewColumn[] = [
+  integer("orders", "orders that count: neither removed nor cancelled"),
+  integer("cancelled_orders", "not part of any other figure"),
+  integer("orders_without_total", "orders that count but have no total, which adds nothing to the gross"),
+];
+
+/** The columns of an order's amounts; an amount that the API left null is 0. */
+export const orderAmounts: readonly ViewColumn[] = [
+  amount("gross_amount", "`total_amount` of the orders that count"),
+  amount("refunded_amount", "their `refund_amount`"),
+  amount("net_amount", "gross minus refunded"),
+  amount("commission_amount", "as the API states it: what was earned, not what was paid"),
+];
+
+export const orderFigures: readonly ViewColumn[] = [...orderCounts, ...orderAmounts];
+
+/** The columns that figures are grouped by. */
+export const currency = text(
+  "currency",
+  "amounts of different currencies are never added; null: the API names none",
+);
+export const month = text("month", "in UTC, `2026-10`");
+export const day = date("day", "in UTC: compares with `date('now', '-7 days')`");
+
+/** The names of the figures, for a SELECT. */
+export const orderFigureNames = orderFigures.map(({ name }) => name).join(", ");
+
+/** Sums of the figures over a group of orders, or over a group of such sums. */
+export const orderFigureSums = [
+  ...orderCounts.map(({ name }) => `sum(${name}) AS ${name}`),
+  ...orderAmounts.map(({ name }) => `${sumAmounts(name)} AS ${name}`),
+].join(", ");
+
+/**
+ * The figures of one order, computed from the columns of the table `orders`. The net of an order without a refund is exactly
+ * the API's number; other differences are rounded to six digits to remove binary fractions.
+ */
+export const selectOrderFigures = [
+  ["orders", "INTEGER", "is_cancelled IS NOT 1"],
+  ["cancelled_orders", "INTEGER", "is_cancelled IS 1"],
+  ["orders_without_total", "INTEGER", "is_cancelled IS NOT 1 AND total_amount IS NULL"],
+  ["gross_amount", "REAL", "CASE WHEN is_cancelled IS NOT 1 THEN coalesce(total_amount, 0) END"],
+  ["refunded_amount", "REAL", "CASE WHEN is_cancelled IS NOT 1 THEN coalesce(refund_amount, 0) END"],
+  [
+    "net_amount",
+    "REAL",
+    `CASE WHEN is_cancelled IS 1 THEN NULL WHEN coalesce(refund_amount, 0) = 0 THEN coalesce(total_amount, 0)
+      ELSE round(coalesce(total_amount, 0) - refund_amount, 6) END`,
+  ],
+  ["commission_amount", "REAL", "CASE WHEN is_cancelled IS NOT 1 THEN coalesce(commission_amount, 0) END"],
+]
+  .map(([name, type, value]) => `CAST(${value} AS ${type}) AS ${name}`)
+  .join(", ");
+
+/** Returns a sum of amounts: 0 for no rows, rounded to six digits. */
+export function sumAmounts(amounts: string): string {
+  return `round(total(${amounts}), 6)`;
+}

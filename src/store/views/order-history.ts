@@ -1,0 +1,61 @@
+import { selectOrderFigures } from "./order-figures.js";
+import { materialized, numberFromSqlText } from "./view.js";
+
+/** SQL on earlier versions of orders and on past reads, for views and the report. */
+
+/**
+ * Common table expressions. `versions` has each version of an order before its current one: valid from `since_at` until
+ * `until_at`, with its figures; `present` is 0 while the API did not return the order.
+ */
+export const orderVersions = `forms AS (
+    SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
+      ${[
+        selectMember("currency", "'text'"),
+        selectAmount("total_amount"),
+        selectAmount("refund_amount"),
+        selectAmount("commission_amount"),
+        selectMember("is_cancelled", "'true', 'false'"),
+        selectMember("host_id", "'text'", "host.id"),
+      ].join(",\n      ")}
+    FROM record_versions AS v WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = v.record_id)
+      OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) ${materialized}),
+  versions AS (
+    SELECT record_id, version_id, since_at, until_at, present, month, currency,
+      host_id, ${selectOrderFigures} FROM forms ${materialized})`;
+
+/** Returns a member of a version's JSON; null if it has an unexpected type, as in the table `orders`. */
+function selectMember(name: string, types: string, path = name): string {
+  const member = `v.json, '$.${path}'`;
+  return `CASE WHEN json_type(${member}) IN (${types}) THEN json_extract(${member}) END AS ${name}`;
+}
+
+/** Returns an amount in a version's JSON; text that is a number counts as one, as in the table `orders`. */
+function selectAmount(name: string): string {
+  const member = `v.json, '$.${name}'`;
+  const value = `json_extract(${member})`;
+  return `CASE json_type(${member}) WHEN 'integer' THEN ${value} WHEN 'real' THEN ${value} WHEN 'text' THEN ${numberFromSqlText(value)} END AS ${name}`;
+}
+
+/**
+ * Common table expressions. `covered` has the ranges of orders that were covered after each run, with a `from_at` that is
+ * never null; `reads` has those of complete runs only.
+ */
+export const orderReads = `covered AS (
+    SELECT run_id, outcome, finished_at, coalesce(from_at, '') AS from_at, to_at
+    FROM sync_runs JOIN run_coverage USING (run_id) WHERE resource = 'orders' ${materialized}),
+  reads AS (
+    SELECT * FROM covered WHERE outcome = 'done' ${materialized})`;
+
+/**
+ * Returns SQL for the time at which the first run that covered all of a month after its end was done; null if none has. It
+ * uses `reads`.
+ */
+export function selectReportedAt(month: string): string {
+  const firstDay = `${month} || '-01'`;
+  const [start, end] = [`${firstDay} || 'T00:00:00.000Z'`, `date(${firstDay}, '+1 month')`];
+  return `(SELECT finished_at FROM reads WHERE from_at <= ${start}
+    AND to_at >= date(${end}, '-1 day') || 'T23:59:59.999Z' ORDER BY run_id LIMIT 1)`;
+}
+
+/** SQL for the latest instant up to which orders were ever read. It uses `covered`. */
+export const ordersReadUntil = `(SELECT max(to_at) FROM (SELECT to_at FROM coverage WHERE resource = 'orders' UNION ALL SELECT to_at FROM covered))`;
