@@ -6,7 +6,7 @@ import { type Mirror, withMirror } from "../store/database.js";
 import { openMirrorReadOnly } from "../store/open.js";
 import { type Style, styleFor } from "../util/terminal.js";
 import { terminalWidth } from "../util/terminal-text.js";
-import { createReporter, type TerminalReporter } from "./progress.js";
+import { TerminalReporter } from "./progress.js";
 
 /** The means of a command that reads the mirror. */
 export interface ReadSession {
@@ -25,7 +25,7 @@ export async function readMirror(
   work: (reading: ReadSession) => Promise<void>,
 ): Promise<void> {
   const { dbPath, profile } = await readSettings(options, deps);
-  const reporter = createReporter(deps, options);
+  const reporter = new TerminalReporter(deps, options);
   const read = async (mirror: Mirror) => {
     const style = styleFor(deps.stdout, options, deps.env);
     const reading = { deps, mirror, reporter, style, width: terminalWidth(deps.stdout) };

@@ -1,24 +1,31 @@
+import type { ApiClient } from "../api/client.js";
 import { commandFor } from "../config/credentials.js";
 import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden, BrandapiError, KeyRejected } from "../errors.js";
-import { addRestoreHint, checkForDamage, noteDamageCheck } from "../store/damage.js";
-import { checkOwner, claimMirror, closeMirror, type Mirror, withMirrorFile } from "../store/database.js";
+import { addRestoreHint, checkForDamage } from "../store/damage.js";
+import {
+  checkOwner,
+  claimMirror,
+  closeMirror,
+  type Mirror,
+  readOwner,
+  withMirror,
+  withMirrorFile,
+} from "../store/database.js";
 import { lockMirror } from "../store/lock.js";
-import { type OpenOptions, openMirror, openMirrorOrEmpty, openMirrorReadOnly } from "../store/open.js";
+import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/open.js";
 import { omitMembers } from "../store/redaction.js";
 import { noteFailedRun, noteProgress } from "../store/run-progress.js";
-import { schemaVersion } from "../store/schema.js";
 import type { SyncSession } from "../sync/session.js";
 import { hideKeys } from "../util/redact-keys.js";
-import type { Reporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { type Identity, openApi, readIdentity, refuseClockSkew, warnBeforeExpiry } from "./api-session.js";
-import { createReporter } from "./progress.js";
+import { type Progress, TerminalReporter } from "./progress.js";
 
-/** The means of a command that reads the API into the mirror. */
+/** What a command needs to read the API into the mirror. */
 export interface RunSession extends Omit<SyncSession, "options"> {
   identity: Identity;
   settings: Settings;
@@ -26,117 +33,167 @@ export interface RunSession extends Omit<SyncSession, "options"> {
 
 interface RunOptions {
   deps: Deps;
-  /** With `wait`, the run queues behind another; `full` is `sync --full`. */
+  /** With `wait`, the run queues behind another run; `full` is `sync --full`. */
   options: GlobalOptions & { wait?: boolean; full?: boolean };
-  /** `write` and `prove` hold the mirror's lock; `prove` needs a mirror; `plan` writes nothing. */
+  /** `write` and `prove` lock the mirror; `prove` requires one; `plan` writes nothing. */
   purpose: "write" | "prove" | "plan";
-  /** The command's name, for `status` in another terminal. */
+  /** The command's name, which `status` shows in another terminal. */
   command: string;
 }
 
+type Work = (session: RunSession) => Promise<void>;
+
+/** A run whose API client is open. */
+interface OpenRun extends RunOptions {
+  settings: Settings;
+  reporter: TerminalReporter;
+  api: ApiClient;
+}
+
 /**
- * Opens the API and the mirror for one run, and closes both however it ends: takes the mirror's lock, asks whose key it
- * is, and refuses another brand's mirror before anything is written.
- * @throws MirrorUnusable if the mirror is damaged, or was replaced or removed during the run
+ * Opens the API and the mirror for one run of a command, and closes both however it ends. The mirror is read once before
+ * the first request, to see that it is sound, and opened once for the run, after `/me` has returned the key's brand: a
+ * rejected key or another brand's key neither creates nor migrates a mirror.
+ * @throws MirrorUnusable if the mirror is damaged, another brand's, or was replaced during the run; MirrorBusy; what
+ * `work` throws
  */
-export async function withMirrorRun(
-  { deps, options, purpose, command }: RunOptions,
-  work: (session: RunSession) => Promise<void>,
-): Promise<void> {
-  const { clock, keys, signal, withSignals } = deps;
-  const { full = false, wait = false } = options;
+export async function withMirrorRun(run: RunOptions, work: Work): Promise<void> {
+  const { deps, options, purpose } = run;
   const settings = await readSettings(options, deps);
-  const { dbPath } = settings;
-  let written: Mirror | undefined;
-  const reporter = createReporter(deps, options, {
-    progressed({ name: resource, position, of, requests, left, isKnown }) {
-      const progress = { command, resource, position, of, requests, requests_left: isKnown ? left : null };
-      if (written) noteProgress(written, { ...progress, at: formatInstant(clock.now()) });
-    },
-  });
-  const closers = [reporter.close];
+  const reporter = new TerminalReporter(deps, options);
   try {
     const api = await openApi(settings, deps, reporter);
-    closers.unshift(() => api.close());
-    const open = purpose === "prove" ? openMirrorReadOnly : openPresent;
-    const present = await withSignals("kill", () => open(dbPath, { reporter }));
-    closers.unshift(() => present.db.close());
-    if (purpose !== "plan")
-      closers.unshift((await lockMirror(dbPath, { wait, clock, signal, queued: reporter.note })).release);
-    // For `status`, because nobody reads a nightly run's output.
-    const failedRun = (error: unknown) => ({
-      command,
-      at: formatInstant(clock.now()),
-      error: hideKeys(errorReason(error), keys),
-      hint: (error instanceof BrandapiError && error.hint) || null,
-      isRefused: error instanceof KeyRejected || error instanceof AccessForbidden,
-    });
-    const identity = await readIdentity(api).catch(async (error: unknown) => {
-      // An error of the note itself matters less.
-      if (purpose !== "plan" && !signal.aborted)
-        await withMirrorFile(dbPath, (mirror) => noteFailedRun(mirror, failedRun(error))).catch(() => {});
-      throw error;
-    });
-    refuseClockSkew(identity.skew);
-    warnBeforeExpiry(identity.key.expires_at, clock.now(), settings.profile, reporter.warn);
-    checkOwner(present, identity.brand, settings.brand);
-    const session = { dailyPoints: new Map(), api, clock, keys, reporter, identity, settings };
-    if (purpose === "plan") return await work({ ...session, mirror: present });
-    const isSync = command === "sync";
-    if (isSync && present.id !== null)
-      await withSignals("kill", async () => checkForDamage(present, clock.now()));
-    present.db.close();
-    const mirror = await withSignals("kill", () => openMirror(dbPath, { reporter }));
     try {
-      claimMirror(mirror, identity.brand);
-      if (isSync) noteDamageCheck(mirror, clock.now());
-      noteFailedRun(mirror, null);
-      if (purpose === "write")
-        await withSignals("kill", async () => applyOmit(mirror, settings, { isFull: full, reporter }));
-      written = mirror;
-      return await work({ ...session, mirror });
-    } catch (error) {
-      // Rejected in the middle of the run, or refused because of this machine's address.
-      const isRefused =
-        error instanceof KeyRejected || (error instanceof AccessForbidden && error.everywhere);
-      try {
-        if (isRefused) noteFailedRun(mirror, failedRun(error));
-      } catch {
-        // The refusal is the error to report.
-      }
-      throw error;
+      const openRun = { ...run, settings, reporter, api };
+      await (purpose === "plan" ? planRun(openRun, work) : lockedRun(openRun, work));
     } finally {
-      written = undefined;
-      closeMirror(mirror);
+      api.close();
     }
   } catch (error) {
-    throw await addRestoreHint(error, dbPath, settings.profile);
+    throw await addRestoreHint(error, settings.dbPath, settings.profile);
   } finally {
-    for (const close of closers) close();
+    reporter.close();
   }
 }
 
-/** Opens the mirror for reading, brought up to date from what it holds; without one, an empty one in memory. */
-async function openPresent(path: string, options: OpenOptions): Promise<Mirror> {
-  const mirror = await openMirrorOrEmpty(path);
-  if (schemaVersion(mirror) !== "older") return mirror;
-  mirror.db.close();
-  return await openMirrorReadOnly(path, options);
+/** Runs work that only reads the mirror, of which there may be none yet. */
+async function planRun(run: OpenRun, work: Work): Promise<void> {
+  const opening = run.deps.withSignals("kill", () => openMirrorForPlan(run.settings.dbPath));
+  await withMirror(opening, async (mirror) => {
+    const identity = await identify(run);
+    checkOwner(readOwner(mirror), identity.brand, run.settings.brand);
+    await work(createSession(run, identity, mirror));
+  });
+}
+
+/** Runs work that writes into the mirror, which is locked meanwhile. */
+async function lockedRun(run: OpenRun, work: Work): Promise<void> {
+  const { options, purpose, reporter, settings } = run;
+  const { clock, signal, withSignals } = run.deps;
+  const { dbPath } = settings;
+  const opening = withSignals("kill", () => openMirrorOrEmpty(dbPath));
+  const owner = await withMirror(opening, (mirror) => {
+    if (purpose === "prove" && mirror.id === null) throw noMirrorError(dbPath);
+    return readOwner(mirror);
+  });
+  const { wait = false } = options;
+  const lock = await lockMirror(dbPath, { wait, clock, signal, queued: reporter.note });
+  try {
+    const identity = await identify(run).catch(async (error: unknown) => {
+      if (!signal.aborted)
+        // If this fails as well, the first error is the one to report.
+        await withMirrorFile(dbPath, (mirror) => noteFailure(mirror, run, error)).catch(() => {});
+      throw error;
+    });
+    checkOwner(owner, identity.brand, settings.brand);
+    const mirror = await withSignals("kill", () => openMirror(dbPath, { reporter }));
+    try {
+      await prepare(mirror, run, identity);
+      reporter.onProgress((progress) => saveProgress(mirror, run, progress));
+      await work(createSession(run, identity, mirror));
+    } catch (error) {
+      noteRefusal(mirror, run, error);
+      throw error;
+    } finally {
+      reporter.onProgress(null);
+      closeMirror(mirror);
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/** Asks the API for the key's brand and scopes. @throws ConfigurationError if this machine's clock is wrong */
+async function identify({ api, deps, reporter, settings }: OpenRun): Promise<Identity> {
+  const identity = await readIdentity(api);
+  refuseClockSkew(identity.skew);
+  warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, reporter.warn);
+  return identity;
+}
+
+/** Checks a mirror that was just opened, and makes it this brand's. */
+async function prepare(mirror: Mirror, run: OpenRun, identity: Identity): Promise<void> {
+  const { command, deps, purpose } = run;
+  if (command === "sync")
+    await deps.withSignals("kill", async () => checkForDamage(mirror, deps.clock.now()));
+  claimMirror(mirror, identity.brand);
+  noteFailedRun(mirror, null);
+  if (purpose === "write") await deps.withSignals("kill", async () => applyOmit(mirror, run));
+}
+
+function createSession(run: OpenRun, identity: Identity, mirror: Mirror): RunSession {
+  const { api, deps, reporter, settings } = run;
+  const { clock, keys } = deps;
+  return { dailyPoints: new Map(), api, clock, keys, reporter, identity, settings, mirror };
+}
+
+function saveProgress(mirror: Mirror, { command, deps }: OpenRun, progress: Progress): void {
+  const { name: resource, position, of, requests, left, isKnown } = progress;
+  const at = formatInstant(deps.clock.now());
+  noteProgress(mirror, {
+    command,
+    resource,
+    position,
+    of,
+    requests,
+    requests_left: isKnown ? left : null,
+    at,
+  });
+}
+
+/** Notes that the API rejected the key, or refuses this machine, in the middle of a run. */
+function noteRefusal(mirror: Mirror, run: OpenRun, error: unknown): void {
+  const isRefused = error instanceof KeyRejected || (error instanceof AccessForbidden && error.everywhere);
+  if (!isRefused) return;
+  try {
+    noteFailure(mirror, run, error);
+  } catch {
+    // The refusal is the error to report.
+  }
+}
+
+/** Notes a failed run for `status`, because nobody reads the output of a nightly run. */
+function noteFailure(mirror: Mirror, { command, deps }: OpenRun, error: unknown): void {
+  noteFailedRun(mirror, {
+    command,
+    at: formatInstant(deps.clock.now()),
+    error: hideKeys(errorReason(error), deps.keys),
+    hint: (error instanceof BrandapiError && error.hint) || null,
+    isRefused: error instanceof KeyRejected || error instanceof AccessForbidden,
+  });
 }
 
 /** Applies the profile's list of omitted members to the mirror, and prints what changed. */
-function applyOmit(
-  mirror: Mirror,
-  { omit, profile }: Pick<Settings, "omit" | "profile">,
-  { isFull, reporter }: { isFull: boolean; reporter: Pick<Reporter, "note" | "warn"> },
-): void {
+function applyOmit(mirror: Mirror, { options, reporter, settings: { omit, profile } }: OpenRun): void {
   const result = omitMembers(mirror, omit);
   if (!result) return;
   const { lost, restored, total } = result;
   for (const text of lost) reporter.warn(text);
   reporter.note(`omits ${omit.join(", ") || "nothing"}: ${pluralize(total, "record")} rewritten`);
   if (restored.length === 0) return;
-  const next = isFull ? "" : `; \`${commandFor("sync --full", profile)}\` reads them for stored records`;
+  const next = options.full
+    ? ""
+    : `; \`${commandFor("sync --full", profile)}\` reads them for stored records`;
   // A mirror that is synced by mistake with another profile stores personal data again.
   reporter.warn(
     `The mirror omitted ${restored.join(", ")} so far, which the profile \`${profile}\` does not omit: stored from now on${next}`,

@@ -5,7 +5,7 @@ import { type ExitCode, UsageError } from "../errors.js";
 import { unlessAborted } from "../util/abort.js";
 import { asBrandapiError, errorReason } from "../util/system-errors.js";
 import { isLoopback } from "../util/urls.js";
-import { createReporter } from "./progress.js";
+import { TerminalReporter } from "./progress.js";
 
 /** @throws UsageError if it is not https, or http on loopback, or holds a user or password, which would be printed */
 export function parsePingUrl(text: string): string {
@@ -30,7 +30,7 @@ export async function withPings(
   work: () => Promise<ExitCode>,
 ): Promise<ExitCode> {
   if (!url) return await work();
-  const { warn } = createReporter(deps, options);
+  const { warn } = new TerminalReporter(deps, options);
   const ping = (code: ExitCode | null) =>
     sendPing(url, code, deps).catch((error: unknown) =>
       warn(`the ping failed: ${classifyError(error, "the service")?.reason ?? errorReason(error)}`),

@@ -1,32 +1,33 @@
 import type { SingleBar } from "cli-progress";
 import type { Deps, OutputStream } from "../deps.js";
 import { hideKeys } from "../util/redact-keys.js";
-import type { ExpectedTask, Reporter } from "../util/reporter.js";
+import type { ExpectedTask, Reporter, Task } from "../util/reporter.js";
 import { type Style, styleFor } from "../util/terminal.js";
 import { escapeLines } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
-/** How far a run is. */
+/** How far a command is. */
 export interface Progress {
-  /** The task under way; null between two. */
+  /** The current task; null between two. */
   name: string | null;
-  /** Which task of how many. */
+  /** The task's place among all tasks, from 1. */
   position: number;
   of: number;
-  /** Requests done, of all tasks, and requests to come, as far as is known. */
+  /** Requests sent so far, for all tasks. */
   requests: number;
+  /** Requests still to send, as far as is known. */
   left: number;
-  /** True if `left` counts every task to come. */
+  /** True if `left` includes every remaining task. */
   isKnown: boolean;
 }
 
 const barWidth = 20;
 
 /**
- * Returns the line that a terminal shows: name, requests done, requests left, time left, and a bar, or the current wait.
- * @param perMinute the rate limit, null for none
- * @param waiting what the run is waiting for and how long, null if it is not waiting
+ * Returns the progress line of a terminal: name, requests sent, requests left, time left, and a bar or the current wait.
+ * @param perMinute the rate limit in requests a minute, null for none
+ * @param waiting what the command is waiting for and for how long, null if it is not waiting
  */
 export function progressLine(
   progress: Progress,
@@ -45,174 +46,221 @@ export function progressLine(
   return `${text}  ${style.cyan("█".repeat(full))}${style.dim("░".repeat(barWidth - full))}`;
 }
 
-/**
- * Returns one line at the bottom of a terminal that is redrawn in place; other lines are printed above it. cli-progress
- * draws, and is loaded when a bar is first shown.
- */
-export function createBar(stream: OutputStream, isDrawn: boolean) {
-  let line: (() => string) | undefined;
-  let bar: SingleBar | undefined;
+/** One line at the bottom of a terminal that is redrawn in place, with other lines printed above it. */
+class StatusLine {
+  readonly #stream: OutputStream;
+  readonly isEnabled: boolean;
+  #format: (() => string) | null = null;
+  #bar: SingleBar | undefined;
 
-  async function start(): Promise<void> {
-    if (!isDrawn || !line) return;
+  constructor(stream: OutputStream, isEnabled: boolean) {
+    this.#stream = stream;
+    this.isEnabled = isEnabled;
+  }
+
+  /** Draws what `format` returns, ten times a second, until `hide` is called. */
+  show(format: () => string): void {
+    this.#format = format;
+    void this.#draw();
+  }
+
+  hide(): void {
+    this.#format = null;
+    this.#erase();
+  }
+
+  /** Prints a line above. */
+  print(text: string): void {
+    this.#erase();
+    this.#stream.write(`${text}\n`);
+    void this.#draw();
+  }
+
+  /** Loads cli-progress when a line is first drawn. */
+  async #draw(): Promise<void> {
+    if (!this.isEnabled || this.#format === null) return;
     const loaded = await import("cli-progress");
-    if (bar || !line) return;
+    if (this.#bar || this.#format === null) return;
     const { SingleBar } = loaded.default ?? loaded;
-    const format = () => line?.() ?? "";
-    // A signal that ends the process cannot leave the cursor hidden. The terminal cuts a line that is too long.
-    const look = { hideCursor: false, linewrap: false, clearOnComplete: true };
-    bar = new SingleBar({ stream, format, ...look, gracefulExit: false, forceRedraw: true, fps: 10 });
-    bar.start(1, 0);
+    this.#bar = new SingleBar({
+      stream: this.#stream,
+      format: () => this.#format?.() ?? "",
+      fps: 10,
+      clearOnComplete: true,
+      forceRedraw: true,
+      // A process that a signal ends could not show the cursor again.
+      hideCursor: false,
+      gracefulExit: false,
+      // The terminal truncates a line that is too long.
+      linewrap: false,
+    });
+    this.#bar.start(1, 0);
   }
 
-  function stop(): void {
-    bar?.stop();
-    bar = undefined;
+  #erase(): void {
+    this.#bar?.stop();
+    this.#bar = undefined;
   }
-
-  return {
-    isDrawn,
-    /** Draws what `next` returns until it is called without it. */
-    show(next?: () => string): void {
-      line = next;
-      if (next) void start();
-      else stop();
-    },
-    print(text: string): void {
-      stop();
-      stream.write(`${text}\n`);
-      void start();
-    },
-  };
 }
 
-/** A reporter on stderr, which the command closes when it is done; it can also show what the API client does. */
-export interface TerminalReporter extends Reporter {
-  waiting(ms: number, reason: string): void;
-  answered(): void;
-  /** Requests a minute that the rate limit allows; null for none. */
-  limited(perMinute: number | null): void;
-  /** Takes the bar away. */
-  close(): void;
-}
-
-/** The flags that matter here. */
+/** The options that affect a reporter. */
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>>;
 
-/** A shorter wait is no news. */
-const longWaitMs = 2_000;
-const progressEveryMs = 2_000;
-/** No task. */
-const none = { name: null, done: 0, total: 0 };
+/** Shorter waits are not reported, in milliseconds. */
+const minReportedWaitMs = 2_000;
+/** Time between two calls of a progress listener, in milliseconds. */
+const progressIntervalMs = 2_000;
 
-/**
- * Returns a bar if stderr is a terminal, otherwise one line per task; with `--quiet` nothing but warnings. Everything
- * printed is escaped, because it may come from outside, and keys in use are hidden.
- * @param progressed called every few seconds with how far the run is
- */
-export function createReporter(
-  deps: Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "keys">,
-  output: ReporterOptions,
-  { progressed }: { progressed?(progress: Progress): void } = {},
-): TerminalReporter {
-  const { clock, stderr, signal, env, keys } = deps;
-  const style = styleFor(stderr, output, env);
-  const bar = createBar(stderr, drawsBar(deps, output));
-  const clean = (text: string) => escapeLines(hideKeys(text, keys));
-  const note = (text: string) => {
-    if (!output.quiet) bar.print(text);
-  };
-  const warned = new Set<string>();
-  let expected: readonly ExpectedTask[] = [];
-  let requests = 0;
-  let position = 0;
-  let perMinute: number | null = null;
-  let task: { name: string | null; done: number; total: number | undefined } = none;
-  let wait = { reason: "", until: Number.NEGATIVE_INFINITY };
-  let toldAt = Number.NEGATIVE_INFINITY;
-  const hide = () => bar.show();
-  signal.addEventListener("abort", hide, { once: true });
-
-  /** Requests to come: of the task under way, and of later ones what each took the last time. */
-  function progress(): Progress {
-    const own = task.total && Math.max(0, task.total - task.done);
-    const all = [own, ...expected.slice(position).map((one) => one.requests)];
-    const left = all.reduce<number>((sum, one) => sum + (one ?? 0), 0);
-    const of = Math.max(1, expected.length);
-    return { name: task.name, position, of, requests, left, isKnown: !all.includes(undefined) };
-  }
-
-  function tell(): void {
-    toldAt = clock.monotonic();
-    progressed?.(progress());
-  }
-
-  /** Counts down on a terminal; elsewhere prints a line per reason, but only between tasks, because a log has one line per task. */
-  function waiting(ms: number, reason: string): void {
-    if (ms < longWaitMs) return;
-    tell();
-    const isNew = reason !== wait.reason;
-    wait = { reason, until: clock.monotonic() + ms };
-    if (task !== none) return;
-    if (bar.isDrawn) bar.show(() => waitText() ?? "");
-    else if (isNew) note(`${waitText()}`);
-  }
-
-  function waitText(): string | null {
-    const ms = wait.until - clock.monotonic();
-    return ms <= 0 ? null : `waiting ${formatDuration(ms)}: ${clean(wait.reason)}`;
-  }
-
-  return {
-    expect(tasks) {
-      expected = tasks;
-      position = 0;
-    },
-    begin({ name, total }) {
-      const own = { name, done: 0, total };
-      task = own;
-      position = expected.findIndex((one) => one.name === name) + 1 || 1;
-      if (!signal.aborted) bar.show(() => progressLine(progress(), style, perMinute, waitText()));
-      tell();
-      return {
-        update({ done, total: newTotal = own.total }) {
-          Object.assign(own, { done, total: newTotal });
-          if (clock.monotonic() - toldAt >= progressEveryMs) tell();
-        },
-        waiting,
-        end(summary) {
-          task = none;
-          hide();
-          if (summary !== null) note(`${style.bold(clean(name))}: ${clean(summary)}`);
-        },
-      };
-    },
-    note: (text) => note(clean(text)),
-    warn(text) {
-      if (!warned.has(text)) bar.print(`${style.yellow("warning:")} ${clean(text)}`);
-      warned.add(text);
-    },
-    detail(text) {
-      if (output.verbose) bar.print(style.dim(clean(text)));
-    },
-    waiting,
-    answered() {
-      requests += 1;
-      wait.until = Number.NEGATIVE_INFINITY;
-      if (task === none) hide();
-    },
-    limited(limit) {
-      perMinute = limit;
-    },
-    close() {
-      signal.removeEventListener("abort", hide);
-      hide();
-    },
-  };
+interface CurrentTask {
+  name: string;
+  done: number;
+  total: number | undefined;
 }
 
-/** JSON lines on the same terminal would tear the bar. */
-function drawsBar({ stderr, stdout, env }: Pick<Deps, "stderr" | "stdout" | "env">, output: ReporterOptions) {
-  const isWanted = output.progress !== false && !output.quiet && env.TERM !== "dumb";
-  return stderr.isTTY === true && isWanted && !(output.json && stdout.isTTY);
+/**
+ * Reports on stderr: a progress line if that is a terminal, otherwise one line per task; with `--quiet` only warnings.
+ * Text is escaped, because it may come from outside, and keys in use are hidden. Close it when the command ends.
+ */
+export class TerminalReporter implements Reporter {
+  readonly #deps: ReporterDeps;
+  readonly #options: ReporterOptions;
+  readonly #style: Style;
+  readonly #line: StatusLine;
+  readonly #warned = new Set<string>();
+  #expected: readonly ExpectedTask[] = [];
+  #task: CurrentTask | null = null;
+  #position = 0;
+  #requests = 0;
+  #perMinute: number | null = null;
+  #wait = { reason: "", until: Number.NEGATIVE_INFINITY };
+  #onProgress: ((progress: Progress) => void) | null = null;
+  #notifiedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: ReporterDeps, options: ReporterOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#style = styleFor(deps.stderr, options, deps.env);
+    this.#line = new StatusLine(deps.stderr, showsProgress(deps, options));
+    deps.signal.addEventListener("abort", this.#hideLine, { once: true });
+  }
+
+  /** Calls the listener with each task, every two seconds, and before a long wait; null removes it. */
+  onProgress(listener: ((progress: Progress) => void) | null): void {
+    this.#onProgress = listener;
+  }
+
+  expect(tasks: readonly ExpectedTask[]): void {
+    this.#expected = tasks;
+    this.#position = 0;
+  }
+
+  begin({ name, total }: { name: string; total?: number }): Task {
+    const task: CurrentTask = { name, done: 0, total };
+    this.#task = task;
+    const index = this.#expected.findIndex((expected) => expected.name === name);
+    // A command with a single task does not announce it.
+    this.#position = index === -1 ? 1 : index + 1;
+    if (!this.#deps.signal.aborted)
+      this.#line.show(() => progressLine(this.#progress(), this.#style, this.#perMinute, this.#waitText()));
+    this.#notify();
+    return {
+      update: ({ done, total: newTotal = task.total }) => {
+        Object.assign(task, { done, total: newTotal });
+        if (this.#deps.clock.monotonic() - this.#notifiedAt >= progressIntervalMs) this.#notify();
+      },
+      waiting: (ms, reason) => this.waiting(ms, reason),
+      end: (summary) => {
+        this.#task = null;
+        this.#line.hide();
+        if (summary !== null) this.#print(`${this.#style.bold(this.#clean(name))}: ${this.#clean(summary)}`);
+      },
+    };
+  }
+
+  // These are properties, so that callers can pass them on as functions.
+  readonly note = (text: string): void => this.#print(this.#clean(text));
+
+  readonly warn = (text: string): void => {
+    if (!this.#warned.has(text)) this.#line.print(`${this.#style.yellow("warning:")} ${this.#clean(text)}`);
+    this.#warned.add(text);
+  };
+
+  readonly detail = (text: string): void => {
+    if (this.#options.verbose) this.#line.print(this.#style.dim(this.#clean(text)));
+  };
+
+  /**
+   * Reports a wait: as a countdown on a terminal, otherwise as one line for each new reason. A task in progress prints no
+   * such line, because a log has one line per task.
+   */
+  waiting(ms: number, reason: string): void {
+    if (ms < minReportedWaitMs) return;
+    this.#notify();
+    const isNew = reason !== this.#wait.reason;
+    this.#wait = { reason, until: this.#deps.clock.monotonic() + ms };
+    if (this.#task) return;
+    if (this.#line.isEnabled) this.#line.show(() => this.#waitText() ?? "");
+    else if (isNew) this.#print(this.#waitText() ?? "");
+  }
+
+  /** Counts a request that was answered. */
+  answered(): void {
+    this.#requests += 1;
+    this.#wait.until = Number.NEGATIVE_INFINITY;
+    if (!this.#task) this.#line.hide();
+  }
+
+  /** Sets the rate limit in requests a minute; null for none. */
+  limited(perMinute: number | null): void {
+    this.#perMinute = perMinute;
+  }
+
+  close(): void {
+    this.#deps.signal.removeEventListener("abort", this.#hideLine);
+    this.#line.hide();
+  }
+
+  readonly #hideLine = (): void => this.#line.hide();
+
+  #print(text: string): void {
+    if (!this.#options.quiet) this.#line.print(text);
+  }
+
+  #clean(text: string): string {
+    return escapeLines(hideKeys(text, this.#deps.keys));
+  }
+
+  #notify(): void {
+    this.#notifiedAt = this.#deps.clock.monotonic();
+    this.#onProgress?.(this.#progress());
+  }
+
+  /** Adds up the requests still to send: what the current task expects, and what each later one took the last time. */
+  #progress(): Progress {
+    const { done = 0, total = 0 } = this.#task ?? {};
+    const current = this.#task && this.#task.total === undefined ? undefined : Math.max(0, total - done);
+    const later = this.#expected.slice(this.#position).map(({ requests }) => requests);
+    const remaining = [current, ...later];
+    return {
+      name: this.#task?.name ?? null,
+      position: this.#position,
+      of: Math.max(1, this.#expected.length),
+      requests: this.#requests,
+      left: remaining.reduce<number>((sum, requests) => sum + (requests ?? 0), 0),
+      isKnown: !remaining.includes(undefined),
+    };
+  }
+
+  #waitText(): string | null {
+    const ms = this.#wait.until - this.#deps.clock.monotonic();
+    return ms <= 0 ? null : `waiting ${formatDuration(ms)}: ${this.#clean(this.#wait.reason)}`;
+  }
+}
+
+type ReporterDeps = Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "keys">;
+
+/** Returns true if the progress line is drawn. JSON lines on the same terminal would break it. */
+function showsProgress({ stderr, stdout, env }: ReporterDeps, options: ReporterOptions): boolean {
+  const isWanted = options.progress !== false && !options.quiet && env.TERM !== "dumb";
+  return stderr.isTTY === true && isWanted && !(options.json && stdout.isTTY);
 }

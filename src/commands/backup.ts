@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { completeHint } from "../cli/error-output.js";
 import { parseCount, parsedOption, parsePath } from "../cli/flags.js";
-import { createReporter } from "../cli/progress.js";
+import { TerminalReporter } from "../cli/progress.js";
 import { expandPath } from "../config/folders.js";
 import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
@@ -65,7 +65,7 @@ async function backUp(
   { dbPath, output, profile }: Settings,
   deps: Deps,
 ) {
-  const reporter = createReporter(deps, output);
+  const reporter = new TerminalReporter(deps, output);
   // Other mirrors may have the same folder for their copies.
   const originOf = (mirror: Mirror) => `${readInfo(mirror, "brand_id")} ${firstRead(mirror)}`;
   const origin = await withMirror(openMirrorReadOnly(dbPath, { reporter }), originOf);
@@ -101,7 +101,7 @@ async function backUp(
  * @throws MirrorUnusable if the copy is damaged, or of another brand: nothing is changed
  */
 async function restore(file: string, { brand, dbPath, output }: Settings, deps: Deps) {
-  const reporter = createReporter(deps, output);
+  const reporter = new TerminalReporter(deps, output);
   const { note, warn } = reporter;
   const from = expandPath(file, deps);
   if (!statSync(from).isFile())

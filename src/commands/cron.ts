@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { allProfilesOption, chooseResources, parsedOption } from "../cli/flags.js";
 import { parsePingUrl } from "../cli/ping.js";
-import { createReporter } from "../cli/progress.js";
+import { TerminalReporter } from "../cli/progress.js";
 import { commandFor, missingCredentials } from "../config/credentials.js";
 import { expandPath, platformFolder } from "../config/folders.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
@@ -45,7 +45,7 @@ export async function run(options: CronFlags, { deps }: Context, names: readonly
     throw new ConfigurationError("brandapi runs from npm's cache, which npm may clear before the next run.", {
       hint: "run `npm install -g brandapi`, then `brandapi cron`",
     });
-  const { warn } = createReporter(deps, options);
+  const { warn } = new TerminalReporter(deps, options);
   const profile = options.allProfiles ? "all-profiles" : await readProfileName(options, deps, warn);
   const env = cronEnvironment(deps, warn);
   const flags = brandFlags(options, deps);

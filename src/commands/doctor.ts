@@ -2,7 +2,7 @@ import { fetchIdentity, type Identity } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
 import { completeHint } from "../cli/error-output.js";
 import { checkBackup, checkDisk, checkForgotten, checkReplacedMirrors } from "../cli/mirror-checks.js";
-import { createReporter } from "../cli/progress.js";
+import { TerminalReporter } from "../cli/progress.js";
 import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
@@ -10,7 +10,7 @@ import { typedTables } from "../query/readable-tables.js";
 import { withReadTransaction } from "../query/select.js";
 import { details, resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
-import { checkOwner, type Mirror, readInfo } from "../store/database.js";
+import { checkOwner, type Mirror, readInfo, readOwner } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
 import { hasOtherColumns } from "../store/rebuild.js";
 import { findDamage, schemaVersion } from "../store/schema.js";
@@ -155,8 +155,8 @@ async function checkKey(
   mirror: Mirror | undefined,
   deps: Deps,
 ): Promise<Finding<Identity>> {
-  const identity = await fetchIdentity(settings, deps, createReporter(deps, { quiet: true }));
-  checkOwner(mirror ?? null, identity.brand, settings.brand);
+  const identity = await fetchIdentity(settings, deps, new TerminalReporter(deps, { quiet: true }));
+  checkOwner(mirror ? readOwner(mirror) : null, identity.brand, settings.brand);
   return { text: "accepted by the API: `brandapi whoami` shows its scopes and expiry", value: identity };
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { parsedOption } from "../cli/flags.js";
-import { createReporter } from "../cli/progress.js";
+import { TerminalReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import { MirrorBusy, UsageError } from "../errors.js";
@@ -47,7 +47,7 @@ export function define(command: Command): void {
 export async function run({ host, ...options }: ForgetFlags, { deps }: Context): Promise<void> {
   const { json, quiet, yes } = options;
   const { dbPath } = await readSettings(options, deps);
-  const reporter = createReporter(deps, options);
+  const reporter = new TerminalReporter(deps, options);
   const hosts = await deps.withSignals("kill", () =>
     withMirror(openMirrorReadOnly(dbPath, { reporter }), readHosts),
   );

@@ -4,7 +4,7 @@ import { fetchIdentity, printIdentity } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
 import { checkName, parsedOption } from "../cli/flags.js";
 import { parsePingUrl } from "../cli/ping.js";
-import { createReporter } from "../cli/progress.js";
+import { TerminalReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
 import {
   type ApiCredentials,
@@ -100,7 +100,7 @@ export async function run(options: LoginFlags, { deps }: Context): Promise<void>
   const stored = profiles.get(profile) ?? {};
   const access = await readAccess(options, settings, deps);
   deps.keys.add(access.key);
-  const reporter = createReporter(deps, options);
+  const reporter = new TerminalReporter(deps, options);
   const identity = await fetchIdentity({ ...settings, ...access }, deps, reporter);
   const { brand, key } = identity;
   const omit = options.omit ?? settings.omit;

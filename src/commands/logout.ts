@@ -1,5 +1,5 @@
 import type { Context } from "../cli/context.js";
-import { createReporter } from "../cli/progress.js";
+import { TerminalReporter } from "../cli/progress.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import { readProfiles, writeProfiles } from "../config/stored-profiles.js";
 import { pathExists } from "../util/files.js";
@@ -22,7 +22,7 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<vo
   if (removed) await writeProfiles(profiles, deps);
   const mirror = pathExists(dbPath) ? dbPath : null;
   if (options.json) printJson(deps.stdout, { profile, removed, mirror });
-  const { note, warn } = createReporter(deps, options);
+  const { note, warn } = new TerminalReporter(deps, options);
   const name = `the profile \`${profile}\``;
   note(removed ? `Removed the base URL and key of ${name}.` : `Nothing was stored for ${name}.`);
   if (mirror) note(`The mirror is kept: ${mirror}`);

@@ -1,6 +1,6 @@
 import { daysUntil, formatDaysLeft } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
-import { createReporter } from "../cli/progress.js";
+import { TerminalReporter } from "../cli/progress.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { mirrorPath, type Profile, readProfilesWithKey } from "../config/stored-profiles.js";
 import { oldestSuccess } from "../query/health.js";
@@ -23,7 +23,7 @@ export const examples = {
 
 export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {
   const { stdout, env, clock } = deps;
-  const { note, warn } = createReporter(deps, options);
+  const { note, warn } = new TerminalReporter(deps, options);
   const brands: Brand[] = [];
   for (const [profile, stored] of await readProfilesWithKey(deps)) {
     const mirror = mirrorPath(profile, stored.db, deps);

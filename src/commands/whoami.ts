@@ -1,6 +1,6 @@
 import { fetchIdentity, printIdentity, warnBeforeExpiry } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
-import { createReporter } from "../cli/progress.js";
+import { TerminalReporter } from "../cli/progress.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 
 export const about = "Sends one request that needs no scope, so it works with any valid key.";
@@ -12,7 +12,7 @@ export const examples = {
 
 export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {
   const settings = await readSettings(options, deps, "ask");
-  const reporter = createReporter(deps, options);
+  const reporter = new TerminalReporter(deps, options);
   const identity = await fetchIdentity(settings, deps, reporter);
   printIdentity(deps, settings, identity);
   warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, reporter.warn);

@@ -15,18 +15,15 @@ const checkedOn = "checked_on";
  * @throws MirrorUnusable if it is damaged
  */
 export function checkForDamage(mirror: Mirror, now: number): void {
-  if (readInfo(mirror, checkedOn) === formatInstant(now).slice(0, 10)) return;
+  const today = formatInstant(now).slice(0, 10);
+  if (readInfo(mirror, checkedOn) === today) return;
   const first = String(mirror.db.pragma("quick_check(1)", { simple: true }));
   if (first !== "ok")
     throw new MirrorUnusable(`The mirror is damaged (${first.replace(/\s+/g, " ")}): ${mirror.path}.`, {
       hint: damagedHint,
       cause: Object.assign(new Error(first), { code: "SQLITE_CORRUPT" }),
     });
-}
-
-/** Records that the mirror was checked today, or created. */
-export function noteDamageCheck(mirror: Mirror, now: number): void {
-  writeInfo(mirror, checkedOn, formatInstant(now).slice(0, 10));
+  writeInfo(mirror, checkedOn, today);
 }
 
 /**

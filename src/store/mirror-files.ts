@@ -95,9 +95,12 @@ export function readIntoMemory(path: string): Buffer {
   const after = statSync(path);
   if (hasLog(path) || before.mtimeMs !== after.mtimeMs || before.size !== after.size)
     throw refuse(" while some of its data is in a log");
-  // Bytes 18 and 19 of the header: 2 for WAL mode, which a database in memory cannot have.
-  if (database[18] === 2) database.fill(1, 18, 20);
-  return database;
+  return withoutLogMode(database);
+}
+
+/** Clears WAL mode, which a database in memory cannot have, from a database's header: bytes 18 and 19. */
+export function withoutLogMode(database: Buffer): Buffer {
+  return database[18] === 2 ? database.fill(1, 18, 20) : database;
 }
 
 /** Returns true if a mirror, and the files that SQLite keeps next to it, can be written. */

@@ -14,7 +14,7 @@ import {
 } from "./database.js";
 import { findCurrentRun } from "./lock.js";
 import { backUpBeforeMigration } from "./mirror-copy.js";
-import { checkMirrorPath, isWritable } from "./mirror-files.js";
+import { checkMirrorPath, isWritable, withoutLogMode } from "./mirror-files.js";
 import { hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
 import { checkIdentity, migrate, schemaVersion } from "./schema.js";
 import { createViews, findOutdatedViews } from "./views/all-views.js";
@@ -73,10 +73,7 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
  * @throws ConfigurationError if there is no mirror yet; MirrorBusy while an older version writes into it
  */
 export async function openMirrorReadOnly(path: string, options: OpenOptions = {}): Promise<Mirror> {
-  if (!checkMirrorPath(path))
-    throw new ConfigurationError(`No mirror yet: ${path}.`, {
-      hint: "run `brandapi sync` first, or `brandapi demo`",
-    });
+  if (!checkMirrorPath(path)) throw noMirrorError(path);
   return await connectAnd(path, true, async (mirror) => {
     const version = schemaVersion(mirror);
     if (version === "none")
@@ -110,6 +107,30 @@ export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
   const mirror = wrapDatabase({ db: new Sqlite(":memory:"), path, id: null });
   migrate(mirror.db);
   return mirror;
+}
+
+/**
+ * Opens the mirror for a plan, which writes nothing: without a mirror, an empty one in memory; a mirror of an older
+ * version as a migrated copy in memory.
+ * @throws MirrorUnusable if the file is no mirror of this version or an older one
+ */
+export async function openMirrorForPlan(path: string): Promise<Mirror> {
+  const mirror = await openMirrorOrEmpty(path);
+  if (schemaVersion(mirror) !== "older") return mirror;
+  const content = mirror.db.serialize();
+  mirror.db.close();
+  const Sqlite = await loadSqlite();
+  const copy = wrapDatabase({ db: new Sqlite(withoutLogMode(content)), path, id: null });
+  migrate(copy.db);
+  rebuildOutdatedTables(copy);
+  return copy;
+}
+
+/** Returns the error about a path without a mirror. */
+export function noMirrorError(path: string): ConfigurationError {
+  return new ConfigurationError(`No mirror yet: ${path}.`, {
+    hint: "run `brandapi sync` first, or `brandapi demo`",
+  });
 }
 
 /** Connects, and closes again if the file is no mirror or `prepare` fails. */

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Progress } from "../../src/cli/progress.js";
-import { createReporter, type ReporterOptions } from "../../src/cli/progress.js";
+import { type ReporterOptions, TerminalReporter } from "../../src/cli/progress.js";
 import { Stopped } from "../../src/errors.js";
 import { type ProgramOptions, testDeps } from "../support/program.js";
 import { screenOf } from "../support/screen.js";
@@ -9,7 +9,8 @@ function reporterFor(output: ReporterOptions = {}, options: ProgramOptions = {})
   let time = 0;
   const deps = testDeps({ clock: { monotonic: () => time }, ...options });
   const told: Progress[] = [];
-  const reporter = createReporter(deps, output, { progressed: (progress) => void told.push(progress) });
+  const reporter = new TerminalReporter(deps, output);
+  reporter.onProgress((progress) => void told.push(progress));
   return {
     reporter,
     told,

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createReporter } from "../../src/cli/progress.js";
+import { TerminalReporter } from "../../src/cli/progress.js";
 import { makeHome } from "../support/home.js";
 import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 
@@ -67,9 +67,9 @@ test.each(Object.entries(sources))(
 test("progress, notes, warnings and details hide a key", () => {
   const deps = testDeps();
   deps.keys.add(key);
-  const { begin, detail, note, warn } = createReporter(deps, { verbose: true });
-  for (const print of [detail, note, warn]) print(`Bearer ${key}`);
-  begin({ name: key }).end(`read with ${key}`);
+  const reporter = new TerminalReporter(deps, { verbose: true });
+  for (const print of [reporter.detail, reporter.note, reporter.warn]) print(`Bearer ${key}`);
+  reporter.begin({ name: key }).end(`read with ${key}`);
   expect(deps.stderr.text).not.toContain(key);
   expect(deps.stderr.text.match(/\[key hidden\]/g)).toHaveLength(5);
 });

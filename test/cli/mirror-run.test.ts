@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/deps.js";
+import { lockMirror } from "../../src/store/lock.js";
+import { makeHome } from "../support/home.js";
+import { brandapi } from "../support/program.js";
+import { envFor, sandboxForTest } from "../support/sandbox.js";
+import { Sqlite } from "../support/sqlite.js";
+
+const schemaOf010 = new URL("../store/schema-0.1.0.sql", import.meta.url);
+
+/** Creates an empty mirror as version 0.1.0 made it, and the environment to sync it. */
+async function olderMirror() {
+  const sandbox = await sandboxForTest({ orders: 20 });
+  const home = makeHome();
+  const path = join(home, "mirror.sqlite");
+  const db = new Sqlite(path);
+  db.exec(readFileSync(schemaOf010, "utf8"));
+  db.close();
+  return { path, options: { home, env: { ...envFor(sandbox), BRANDAPI_DB: path } } };
+}
+
+test("sync --dry-run leaves a mirror of an older version as it is", async () => {
+  const { path, options } = await olderMirror();
+  const before = readFileSync(path);
+  const { code, out } = await brandapi("sync --dry-run", options);
+  expect(code).toBe(0);
+  expect(out).toContain("orders: ");
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
+
+test("sync --wait queues behind another run on a mirror of an older version", async () => {
+  const { path, options } = await olderMirror();
+  const { signal } = new AbortController();
+  const lock = await lockMirror(path, { wait: false, clock: systemClock, signal });
+  const waiting = brandapi("sync roster --wait", options);
+  await sleep(600);
+  lock.release();
+  const { code, err } = await waiting;
+  expect(err).toContain("waits for another run");
+  expect(code).toBe(0);
+});
