@@ -16,10 +16,10 @@ import { formatInstant, formatMinute } from "../util/times.js";
 
 type ChangesFlags = GlobalOptions & { since?: string; run?: number; limit?: number; csv?: boolean };
 
-/** The resources whose changes are kept. */
+/** The resources with a change log. */
 const trackedResources = resources.filter(({ history }) => history).map(({ name }) => name);
 const defaultSince = "7d";
-/** The most changes in a terminal; files take all. */
+/** The default number of changes in a terminal; CSV and JSON have no limit. */
 const terminalLimit = 500;
 
 export const about =
@@ -46,24 +46,24 @@ export function define(command: Command): void {
 export async function run(options: ChangesFlags, { deps }: Context, resource: string | undefined) {
   const { csv, json, run, limit } = options;
   const output = chooseOutput({ csv, json }, 1, deps);
-  // A run may be of any age.
+  // A run given by number may be of any age.
   const from = options.since ?? (run === undefined ? defaultSince : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());
   const filter = { run, resource, since: formatInstant(since) };
-  await readMirror(options, deps, async (reading) => {
-    const { mirror } = reading;
+  await readMirror(options, deps, async (session) => {
+    const { mirror } = session;
     const newest = newestRun(mirror);
     if (run !== undefined && run > newest)
       throw new UsageError(`There is no run ${run}.`, { hint: `the newest is ${newest}` });
-    if (!output) return await printChanges(reading, filter, limit);
+    if (!output) return await printChanges(session, filter, limit);
     const table = describeTable(mirror, "changes");
     const where = changesCondition(filter, limit);
     const source = openRows(mirror, { table, where });
-    await writeRows([source], output, reading);
+    await writeRows([source], output, session);
   });
 }
 
-/** Prints the changes, the newest last; those of one resource, seen in the same minutes, have one heading. */
+/** Prints the changes, newest last, under one heading per resource and interval. */
 async function printChanges(
   { mirror, deps, reporter, style, width }: ReadSession,
   filter: ChangeFilter,
@@ -76,12 +76,12 @@ async function printChanges(
     const heading = `${style.bold(change.resource)} ${style.dim(interval(change))}`;
     groups.set(heading, [...(groups.get(heading) ?? []), rowOf(change)]);
   }
-  const look = { width, alignRight: [], none: "null", spare: ["key"] };
-  const texts = [...groups].map(([heading, rows]) => `${heading}\n${renderTable(titles, rows, look)}`);
+  const format = { width, alignRight: [], none: "null", spare: ["key"] };
+  const texts = [...groups].map(([heading, rows]) => `${heading}\n${renderTable(titles, rows, format)}`);
   deps.stdout.write(`${texts.join("\n\n")}\n`);
   if (total > changes.length) {
     const count = `${formatCount(changes.length)} of ${formatCount(total)}`;
-    reporter.note(`The newest ${count} changes; more with \`--limit\`, all with \`--csv\`.`);
+    reporter.note(`Only the newest ${count} changes; more with \`--limit\`, all with \`--csv\`.`);
   }
 }
 
@@ -92,7 +92,7 @@ function rowOf({ label, key, field, kind, old, new: current }: Change) {
   return [label ?? key, field ?? kind, ...values, label === null ? "" : key];
 }
 
-/** Returns the interval in which a change happened. */
+/** Returns the interval in which a change happened, as text. */
 function interval({ last_seen_unchanged_at: since, seen_changed_at }: Change): string {
   return `${since === null ? "before" : `${formatMinute(since)} to`} ${formatMinute(seen_changed_at)} UTC`;
 }

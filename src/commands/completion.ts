@@ -7,7 +7,7 @@ import type { Deps } from "../deps.js";
 import { knownTableNames, removedTableNames } from "../query/readable-tables.js";
 import { resources } from "../resources/registry.js";
 
-/** A script asks the program, which prints a word per line. File names are completed by the shell. */
+/** Each script runs `brandapi __complete`, which prints one candidate per line. The shell completes file names. */
 const scripts = {
   bash: `# brandapi: completion for bash
 _brandapi() {
@@ -32,7 +32,7 @@ complete -c brandapi -a '(__brandapi_complete)'
 `,
 } as const;
 
-export const about = "Commands, flags and their values, resources, tables, and the profiles of this machine.";
+export const about = "Completes commands, flags and their values, resources, tables and profiles.";
 
 export const examples = {
   "source <(brandapi completion bash)": "in ~/.bashrc; for zsh in ~/.zshrc, after compinit",
@@ -49,8 +49,8 @@ export function run(options: GlobalOptions, { deps }: Context, shell: keyof type
 }
 
 /**
- * Prints what the last of the typed words can become, one per line; nothing if it is a file's name. Sends no request,
- * changes nothing and prints no error.
+ * Prints the candidates for the last of the typed words, one per line; none if a file name is expected. Sends no request
+ * and prints no error.
  */
 export async function printCompletions(program: Command, words: readonly string[], deps: Deps) {
   const candidates = await candidatesFor(program, words, deps).catch(() => []);
@@ -65,23 +65,23 @@ async function candidatesFor(program: Command, words: readonly string[], deps: D
   const options = [...(command?.options ?? []), ...program.options];
   const previous = before.at(-1) ?? "";
   const flag = options.find(({ long, short, required }) => required && [long, short].includes(previous));
-  if (flag) return await valuesOf(flag, deps);
+  if (flag) return await candidateValues(flag, deps);
   if (words.at(-1)?.startsWith("-")) return options.flatMap(({ long }) => long ?? []);
   if (!command) return program.commands.map((one) => one.name());
   const [argument] = command.registeredArguments;
-  return argument ? await valuesOf(argument, deps) : [];
+  return argument ? await candidateValues(argument, deps) : [];
 }
 
-/** Returns an option's or argument's choices, else what the name in its brackets stands for. */
-async function valuesOf(one: Option | Argument, deps: Deps): Promise<readonly string[]> {
-  if (one.argChoices) return one.argChoices;
-  const what = "flags" in one ? /<([\w-]+)/.exec(one.flags)?.[1] : one.name();
-  if (what === "resource") return resources.map(({ name }) => name);
-  if (what === "table") {
-    // As in the list that `tables` prints.
+/** Returns the choices of an option or argument, or the values that its placeholder stands for. */
+async function candidateValues(target: Option | Argument, deps: Deps): Promise<readonly string[]> {
+  if (target.argChoices) return target.argChoices;
+  const placeholder = "flags" in target ? /<([\w-]+)/.exec(target.flags)?.[1] : target.name();
+  if (placeholder === "resource") return resources.map(({ name }) => name);
+  if (placeholder === "table") {
+    // The same tables as in the list that `tables` prints.
     const removed = removedTableNames();
     return knownTableNames().filter((name) => !removed.includes(name));
   }
-  if (what === "profile") return (await readProfilesWithKey(deps)).map(([name]) => name);
+  if (placeholder === "profile") return (await readProfilesWithKey(deps)).map(([name]) => name);
   return [];
 }

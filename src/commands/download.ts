@@ -66,7 +66,9 @@ export async function run(options: DownloadFlags, { deps }: Context): Promise<vo
       const { path, bytes, library_bytes: librarySize, error } = file;
       if (error !== null) reporter.warn(`${path}: ${error}`);
       else if (librarySize !== null && bytes !== librarySize)
-        reporter.warn(`${path}: the file has ${bytes} bytes, the library says ${librarySize}; it was kept`);
+        reporter.warn(
+          `${path}: the file has ${bytes} bytes, but the library says ${librarySize}; it was kept`,
+        );
     });
     task.end(summaryText(summary));
     if (options.json) printJson(deps.stdout, { summary });
@@ -74,21 +76,22 @@ export async function run(options: DownloadFlags, { deps }: Context): Promise<vo
   });
 }
 
-/** Returns the one line that says how a download ended. */
+/** Returns the line that sums up a download. */
 function summaryText(summary: DownloadSummary): string {
   const { downloaded, failed, not_tried, already_complete, bytes, folder } = summary;
-  const others = { "there already": already_complete, failed, "not tried": not_tried };
-  const counts = Object.entries(others).filter(([, count]) => count > 0);
+  const otherCounts = { "already complete": already_complete, failed, "not tried": not_tried };
+  const counts = Object.entries(otherCounts).filter(([, count]) => count > 0);
   const first = `${pluralize(downloaded, "file", formatCount)}, ${formatBytes(bytes)}, in ${folder}`;
   return [first, ...counts.map(([what, count]) => `${formatCount(count)} ${what}`)].join("; ");
 }
 
-/** @throws ApiUnavailable if the file host is down, Incomplete if some files failed */
+/** Throws ApiUnavailable if the file host is down, or Incomplete if some files failed. */
 function throwIfFailed({ downloaded, failed, not_tried }: DownloadSummary): void {
   if (failed === 0) return;
   const missing = failed + not_tried;
-  const text = `${missing} of ${pluralize(missing + downloaded, "file")} were not fetched.`;
-  const hint = "run the same command again: what is complete is kept";
+  const text = `${missing} of ${pluralize(missing + downloaded, "file")} were not downloaded.`;
+  const hint =
+    "run `brandapi sync content` for new links, then the same command again: complete files are kept";
   if (not_tried > 0 && downloaded === 0) throw new ApiUnavailable(text, { hint });
   throw new Incomplete(text, { hint });
 }

@@ -29,7 +29,7 @@ export const examples = {
   "brandapi forget --host 3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47 --yes": "skip the confirmation, for scripts",
 };
 
-/** A shorter prefix of an ID is too easily another host's. */
+/** A shorter prefix of an ID could too easily match another host. */
 const minPrefixLength = 8;
 
 export function define(command: Command): void {
@@ -68,18 +68,21 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
         saveRun(mirror, { ...run, finished_at: at, rows_changed: rewritten.total, outcome: "done" });
         return rewritten;
       });
-      for (const each of lost) reporter.warn(each);
+      for (const warning of lost) reporter.warn(warning);
       if (!scrubFile(mirror))
-        throw new MirrorBusy("The host is forgotten, but the mirror's files still hold bytes of it.", {
-          hint: `close programs that read the mirror, free space, then run \`brandapi forget --host ${id}\``,
-        });
+        throw new MirrorBusy(
+          "The host is forgotten, but the mirror's files still contain remains of its data.",
+          {
+            hint: `close other programs that read the mirror, free some space, then run \`brandapi forget --host ${id}\``,
+          },
+        );
       return { host_id: id, records: counts, last_backup: lastBackup(mirror) };
     });
   const done = await deps.withSignals("kill", forget).finally(lock.release);
-  const touched = Object.entries(done.records).map(([resource, count]) => `${resource} ${count}`);
+  const rewrittenCounts = Object.entries(done.records).map(([resource, count]) => `${resource} ${count}`);
   const text =
-    `Forgot the host ${id}, whose id is kept. Records rewritten with their history: ${touched.join(", ") || "none"}.\n` +
-    `Backups, mirrors set aside and exports made before still hold the host; the last backup: ${done.last_backup?.path ?? "none"}`;
+    `Forgot the host ${id}; the ID is kept. Records rewritten with their history: ${rewrittenCounts.join(", ") || "none"}.\n` +
+    `Existing backups, replaced mirrors and exports still contain the host. Last backup: ${done.last_backup?.path ?? "none"}`;
   if (json) printJson(deps.stdout, done);
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
 }
@@ -89,29 +92,26 @@ function parseHost(text: string, previous: string | undefined): string {
   throw new UsageError("`--host` was given twice.", { hint: "forget one host at a time" });
 }
 
-/**
- * Returns the host with this ID, this prefix of an ID, or this handle.
- * @throws UsageError if there is none or more than one; it never suggests another host
- */
+/** Finds a host by ID, prefix of an ID, or handle. Throws a UsageError, without a suggestion, if it is not exactly one. */
 function findHost(typed: string, hosts: readonly KnownHost[]): KnownHost {
   const hint =
-    `name its handle, or at least ${minPrefixLength} characters of its ID: ` +
-    '`brandapi query "SELECT * FROM hosts"` lists both; a forgotten host has no handle any more';
+    `use the handle, or at least ${minPrefixLength} characters of the ID: ` +
+    '`brandapi query "SELECT * FROM hosts"` lists both; forgotten hosts have no handle';
   const exact = hosts.find(({ id }) => id === typed);
   if (exact) return exact;
   const byHandle = hosts.filter(({ handles }) => handles.includes(typed));
   const isPrefix = typed.length >= minPrefixLength;
   const byPrefix = hosts.filter(({ id }) => isPrefix && id.toLowerCase().startsWith(typed.toLowerCase()));
-  const found = new Set([...byHandle, ...byPrefix]);
-  const [host] = found;
+  const matches = new Set([...byHandle, ...byPrefix]);
+  const [host] = matches;
   if (!host) throw new UsageError(`Unknown host: \`${typed}\`.`, { hint });
-  if (found.size === 1) return host;
-  throw new UsageError(`\`${typed}\` could be ${found.size} hosts.`, {
-    hint: "name the host by its whole ID",
+  if (matches.size === 1) return host;
+  throw new UsageError(`\`${typed}\` matches ${matches.size} hosts.`, {
+    hint: "use the complete ID",
   });
 }
 
-/** Returns `@ada (Ada Lovelace, ID 3f0c…)`. */
+/** Returns a description such as `@ada (Ada Lovelace, ID 3f0c…)`. */
 function hostText({ id, handles: [handle, ...others], name }: KnownHost): string {
   const also = others.length > 0 ? `also @${others.join(", @")}` : [];
   const facts = [handle === undefined ? [] : (name ?? []), also, `ID ${id}`].flat();

@@ -27,29 +27,29 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<vo
   const brands: Brand[] = [];
   for (const [profile, stored] of await readProfilesWithKey(deps)) {
     const mirror = mirrorPath(profile, stored.db, deps);
-    // A mirror that cannot be read is no obstacle for the others.
+    // An unreadable mirror must not hide the other brands.
     const last = await lastSuccess(mirror).catch((error) => warn(`${profile}: ${errorReason(error)}`));
-    brands.push({ profile, mirror, ...describe(stored, last ?? null, clock.now()) });
+    brands.push({ profile, mirror, ...describeBrand(stored, last ?? null, clock.now()) });
   }
   if (options.json) return printJson(stdout, brands);
-  if (brands.length === 0) return note("No brand is set up here yet: run `brandapi login`.");
-  const look = { width: terminalWidth(stdout), style: styleFor(stdout, options, env) };
+  if (brands.length === 0) return note("No brand is configured on this machine yet: run `brandapi login`.");
+  const format = { width: terminalWidth(stdout), style: styleFor(stdout, options, env) };
   const columns = ["profile", "brand", "mirror", "age", "key"];
-  stdout.write(`${renderTable(columns, brands.map(cells), look)}\n`);
+  stdout.write(`${renderTable(columns, brands.map(tableCells), format)}\n`);
 }
 
-/** A brand as `profiles --json` prints it. */
-type Brand = ReturnType<typeof describe> & { profile: string; mirror: string };
+/** A brand as printed by `profiles --json`. */
+type Brand = ReturnType<typeof describeBrand> & { profile: string; mirror: string };
 
 async function lastSuccess(path: string): Promise<string | null> {
   return await withMirror(openMirrorOrEmpty(path), oldestSuccess);
 }
 
 /**
- * Returns the brand and its key, as `login` was told. Times are ISO 8601; null: not known.
- * @param last when the resource with the oldest data was last read well
+ * Returns the brand and its key as `login` stored them. Times are ISO 8601; null means unknown.
+ * @param last the last success of the resource with the oldest data
  */
-function describe(stored: Profile, last: string | null, now: number) {
+function describeBrand(stored: Profile, last: string | null, now: number) {
   const { baseUrl = null, brandId = null, brandName = null, keyExpiresAt: expires_at = null } = stored;
   return {
     brand: { id: brandId, name: brandName },
@@ -60,7 +60,7 @@ function describe(stored: Profile, last: string | null, now: number) {
   };
 }
 
-function cells({ profile, brand, mirror, age_seconds, key }: Brand): string[] {
+function tableCells({ profile, brand, mirror, age_seconds, key }: Brand): string[] {
   const age = age_seconds === null ? "none" : formatDuration(age_seconds * 1_000);
   return [profile, brand.name ?? "unknown", mirror, age, formatDaysLeft(key.days_left)];
 }

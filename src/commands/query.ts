@@ -2,7 +2,7 @@ import { addAbortSignal } from "node:stream";
 import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { parseCount, parsedOption } from "../cli/flags.js";
-import { readMirror } from "../cli/mirror-reading.js";
+import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import {
   chooseOutput,
   createOutputOptions,
@@ -27,10 +27,10 @@ import { parseInstant } from "../util/times.js";
 type QueryFlags = GlobalOptions &
   OutputOptions & { file?: string; param?: QueryParameters; limit?: number; asOf?: string };
 
-/** The rows of a table, because it is for reading; the other formats take all. */
+/** The default number of rows of a terminal table; other formats have no limit. */
 const terminalLimit = 1_000;
 
-/** Singer sends records, which an answer does not have. */
+/** All formats except Singer, which needs records with a key. */
 const queryFormats = formats.filter(({ name }) => name !== "singer");
 
 export const about =
@@ -61,56 +61,61 @@ export function define(command: Command): void {
 export async function run(options: QueryFlags, { deps }: Context, argument?: string): Promise<void> {
   const { file, param, limit } = options;
   const output = chooseOutput({ ...options }, 0, deps, queryFormats);
-  const at = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", deps.clock.now());
-
+  const asOf = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", deps.clock.now());
   if (argument !== undefined && file !== undefined)
     throw new UsageError("The statement was given twice: as an argument and with `--file`.", {
       hint: "omit one of them",
     });
   const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
-  await readMirror(options, deps, async (reading) => {
-    const { mirror, reporter, style, width } = reading;
+  await readMirror(options, deps, async (session) => {
+    const { mirror, reporter } = session;
     let statement = compileQuery(mirror, sql, param);
     const reads = findReads(mirror.db, sql, param);
-    if (at !== undefined) {
-      useDataAsOf(reading, checkStatementHistory(reads).names, at);
+    if (asOf !== undefined) {
+      useDataAsOf(session, checkStatementHistory(reads).names, asOf);
       statement = compileQuery(mirror, sql, param);
     }
     for (const column of reads?.datetimeComparisons ?? [])
       reporter.warn(
         `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
       );
-    warnAboutUnreadTables(reading, reads?.names ?? []);
-    if (output) {
-      const written = await writeRows([openQueryResult(statement, limit)], output, reading);
-      if (output.path !== undefined) reportOutput(output.path, [written], reading);
-      return;
-    }
-    const most = limit ?? terminalLimit;
-    const source = openQueryResult(statement, most + 1);
-    const rows = [...source.rows()].flat();
-    const names = source.columns.map(({ name }) => name);
-    const shown = rows.slice(0, most);
-    const table = { style, width, none: "null" };
-    const render = tableFits(names, shown, table) ? renderTable : renderBlocks;
-    deps.stdout.write(`${render(names, shown, table)}\n`);
-    if (rows.length === 0) reporter.note("No rows.");
-    if (rows.length > most && limit === undefined)
-      reporter.note(`The first ${formatCount(most)} rows; more with \`--limit\`, all with \`--csv\`.`);
+    warnAboutUnreadTables(session, reads?.names ?? []);
+    if (!output) return printRows(statement, limit, session);
+    const written = await writeRows([openQueryResult(statement, limit)], output, session);
+    if (output.path !== undefined) reportOutput(output.path, [written], session);
   });
 }
 
-/** Reads the statement from a file, or from stdin if there is no file or it is `-`. */
+/** Prints the rows as a table, or as one block per row if the table is too wide for the terminal. */
+function printRows(
+  statement: ReturnType<typeof compileQuery>,
+  limit: number | undefined,
+  { deps, reporter, style, width }: ReadSession,
+): void {
+  const maxRows = limit ?? terminalLimit;
+  const result = openQueryResult(statement, maxRows + 1);
+  const rows = [...result.rows()].flat();
+  const names = result.columns.map(({ name }) => name);
+  const printed = rows.slice(0, maxRows);
+  const format = { style, width, none: "null" };
+  const render = tableFits(names, printed, format) ? renderTable : renderBlocks;
+  deps.stdout.write(`${render(names, printed, format)}\n`);
+  if (rows.length === 0) reporter.note("No rows.");
+  if (rows.length > maxRows && limit === undefined)
+    reporter.note(`Only the first ${formatCount(maxRows)} rows; more with \`--limit\`, all with \`--csv\`.`);
+}
+
+/** Reads the statement from a file, or from stdin without a file or with `-`. */
 async function readSql(file: string | undefined, deps: Deps): Promise<string> {
   if (file !== undefined && file !== "-") return readTextFile(expandPath(file, deps));
   if (deps.stdin.isTTY && file === undefined)
-    throw new UsageError("No SQL was given.", {
+    throw new UsageError("No SQL statement was given.", {
       hint: '`brandapi query "SELECT …"`, `brandapi query -f FILE`, or a pipe; `brandapi tables` lists the tables',
     });
   return await readStream(addAbortSignal(deps.signal, deps.stdin), "stdin");
 }
 
-/** Parses `name=value`. A value that reads as a number is one, because to SQLite no number equals a text. */
+/** Parses `name=value`. Numeric-looking values are bound as numbers, because in SQLite no number equals a text. */
 function parseParameter(text: string, previous: QueryParameters | undefined): QueryParameters {
   const [, name, value] = /^:?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined)

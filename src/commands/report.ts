@@ -57,15 +57,15 @@ export async function run(options: ReportFlags, { deps }: Context): Promise<void
       hint: "omit `--open` or `-o -`",
     });
   const period = month === undefined ? options : { since: month, until: month };
-  const asked = parseRange(period, deps.clock.now());
-  await readMirror(options, deps, async (reading) => {
-    const { mirror, style, width = 80 } = reading;
+  const range = parseRange(period, deps.clock.now());
+  await readMirror(options, deps, async (session) => {
+    const { mirror, style, width = 80 } = session;
     const underWay = await findCurrentRun(mirror.path);
-    const made = createReport(mirror, asked, { now: deps.clock.now(), underWay });
-    if (text) deps.stdout.write(renderText(made, { style, width: Math.min(80, width) }));
-    else if (json) printJson(deps.stdout, made);
-    else if (out === "-") deps.stdout.write(renderPage(made));
-    else await save(made, out ?? `report-${made.period.slug}.html`, reading, open);
+    const report = createReport(mirror, range, { now: deps.clock.now(), underWay });
+    if (text) deps.stdout.write(renderText(report, { style, width: Math.min(80, width) }));
+    else if (json) printJson(deps.stdout, report);
+    else if (out === "-") deps.stdout.write(renderPage(report));
+    else await savePage(report, out ?? `report-${report.period.slug}.html`, session, open);
   });
 }
 
@@ -74,14 +74,19 @@ function parseMonth(text: string): string {
   throw new UsageError(`Not a month: \`${text}\`.`, { hint: "use for example `2026-10` or `last-month`" });
 }
 
-/** @throws UsageError if the file's name does not end in `.html` */
-async function save(made: ReportDocument, file: string, { deps, reporter }: ReadSession, isShown = false) {
+/** Writes the report to a file, and opens it if asked. Throws a UsageError if the name does not end in `.html`. */
+async function savePage(
+  report: ReportDocument,
+  file: string,
+  { deps, reporter }: ReadSession,
+  open = false,
+): Promise<void> {
   if (extname(file).toLowerCase() !== ".html")
     throw new UsageError(`A report is an HTML page: ${file}`, {
       hint: "use a name such as `-o report.html`",
     });
   const path = expandPath(file, deps);
-  const { bytes } = await writeAll([{ data: renderPage(made), rows: 0 }], await openFileSink(path, deps));
-  reporter.note(`${made.period.name}: ${formatBytes(bytes)}: ${file}`);
-  if (isShown) deps.openInBrowser(path);
+  const { bytes } = await writeAll([{ data: renderPage(report), rows: 0 }], await openFileSink(path, deps));
+  reporter.note(`${report.period.name}: ${formatBytes(bytes)}: ${file}`);
+  if (open) deps.openInBrowser(path);
 }

@@ -42,16 +42,16 @@ export async function run(options: TablesFlags, context: Context, name: string |
     });
   if (delta !== undefined) return listDeltaTables(name ? [name] : [], options, context);
   const { stdout } = context.deps;
-  await readMirror(options, context.deps, async (reading) => {
-    const { mirror } = reading;
+  await readMirror(options, context.deps, async (session) => {
+    const { mirror } = session;
     const facts = name === undefined ? listFacts(mirror, { all }) : readFacts(mirror, checkTableName(name));
     if (json) printJson(stdout, facts);
-    else stdout.write(Array.isArray(facts) ? listText(facts, reading) : tableText(facts, reading));
+    else stdout.write(Array.isArray(facts) ? listText(facts, session) : tableText(facts, session));
   });
 }
 
-function listText(all: readonly TableFacts[], { width, style }: ReadSession): string {
-  const lines = all.map(({ name, kind, rows, about }) => {
+function listText(tables: readonly TableFacts[], { width, style }: ReadSession): string {
+  const lines = tables.map(({ name, kind, rows, about }) => {
     const count = rows === null ? "not synced" : formatCount(rows);
     return [name, kind === "view" ? "view" : count, about.split(";")[0] ?? ""];
   });
@@ -77,6 +77,7 @@ function tableText(
   return `${style.bold(`${name} (${count})`)}\n${explanation}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;
 }
 
+/** Returns how many of all rows have a value: `all`, `none`, or `12 (40 %)`. */
 function shareText(some: number, all: number): string {
   if (some === all) return "all";
   if (some === 0) return "none";
