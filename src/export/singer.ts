@@ -103,8 +103,8 @@ interface SingerStream {
 
 /**
  * The Singer specification's lines: for each table a SCHEMA, a RECORD for each row that came or changed, and the STATE
- * from which the next run continues. Removed rows have `_sdc_deleted_at`. If the state is of another mirror, all rows are
- * sent.
+ * from which the next run continues. Removed rows have `_sdc_deleted_at`. If the state is of another mirror, or data
+ * was erased since (`forget`, `login --omit`), all rows are sent.
  * Source: github.com/singer-io/getting-started, docs/SPEC.md.
  */
 export function* write(sources: RowSources, options: WriteOptions): Iterable<Chunk> {
@@ -117,8 +117,9 @@ export function* write(sources: RowSources, options: WriteOptions): Iterable<Chu
     const known = before && changed.matches(before) ? before : undefined;
     const schema = { type: "object", properties };
     yield messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
-    // A new column is in every row.
-    yield* recordLines(stream, changed.rows(known?.columns === columns ? known : undefined), options);
+    // A new column is in every row; redacted records are not marked as changed.
+    const isCurrent = known?.columns === columns && !changed.precedesRedaction(known);
+    yield* recordLines(stream, changed.rows(isCurrent ? known : undefined), options);
     if (known) yield* recordLines(stream, changed.removedItems(known), options);
     if (changed.bookmark) bookmarks = { ...bookmarks, [source.name]: { columns, ...changed.bookmark } };
     yield messageLine({ type: "STATE", value: { bookmarks } });

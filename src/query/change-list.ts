@@ -1,5 +1,6 @@
 import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
+import { readRedactedAfterRun } from "../store/redaction-rules.js";
 import {
   positionsPerRecord,
   quote,
@@ -93,6 +94,8 @@ export interface ChangedRows {
   bookmark: Bookmark | null;
   /** True if the bookmark is of this mirror. */
   matches(bookmark: Bookmark): boolean;
+  /** True if records were redacted since the bookmark: what was sent up to it may hold data that was removed since. */
+  precedesRedaction(bookmark: Bookmark): boolean;
   /** All rows without a bookmark. */
   rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
   /** The rows that are gone from their lists; only the columns of their parent have values. */
@@ -104,10 +107,12 @@ const runName = `${begunRun} || coalesce(finished_at, '')`;
 
 /** Prepares these columns of a table for reading; call it inside `withReadTransaction`. */
 export function openChangedRows(
-  { db }: Mirror,
+  mirror: Mirror,
   shape: TableShape,
   columns: readonly ReadableColumn[],
 ): ChangedRows {
+  const { db } = mirror;
+  const redactedAfterRun = readRedactedAfterRun(mirror);
   const names = columns.map(({ name }) => name);
   function* read(sqlOf: (part: RecordState) => string, after: Bookmark | undefined): Iterable<ChangedRow[]> {
     for (const part of recordStates) yield* readPart(sqlOf(part), after);
@@ -129,6 +134,7 @@ export function openChangedRows(
     // A run that was under way then may have ended since.
     matches: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${begunRun})`).get(run) !== undefined,
+    precedesRedaction: ({ run }) => redactedAfterRun !== null && Number.parseInt(run, 10) <= redactedAfterRun,
     rows: (after) => read((part) => changedRowsSql(shape, part, names, after === undefined), after),
     removedItems(after) {
       const { list } = shape;

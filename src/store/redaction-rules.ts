@@ -1,5 +1,5 @@
 import { isObject, type Json } from "../util/json-value.js";
-import { type Mirror, readInfo } from "./database.js";
+import { type Mirror, readInfo, writeInfo } from "./database.js";
 
 /** What a mirror must not store. */
 export interface RedactionRules {
@@ -87,3 +87,19 @@ export function isCovered(rule: string, rules: readonly string[]): boolean {
 export function omitsHostNames({ omit }: Pick<RedactionRules, "omit">): boolean {
   return omit.some((rule) => /(^|[.:])(first|last)_name$/.test(rule));
 }
+
+/** Notes that stored records were redacted after this run. */
+export function noteRedaction(mirror: Mirror, newestRunId: number): void {
+  writeInfo(mirror, redactedAfterRun, String(newestRunId));
+}
+
+/**
+ * Returns the newest run (`run_id`) before stored records were last redacted; null if none ever were. What was exported up to
+ * that run may hold data that was removed since.
+ */
+export function readRedactedAfterRun(mirror: Mirror): number | null {
+  const runId = readInfo(mirror, redactedAfterRun);
+  return runId === null ? null : Number(runId);
+}
+
+const redactedAfterRun = "redacted_after_run";

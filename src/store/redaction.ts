@@ -4,7 +4,7 @@ import { diffRecords } from "./change-log.js";
 import { deleteInfo, type Mirror, readInfo, statement, truncateLog, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
 import { rebuildTables } from "./rebuild.js";
-import { createRedactor, isCovered, readRedactionRules } from "./redaction-rules.js";
+import { createRedactor, isCovered, noteRedaction, readRedactionRules } from "./redaction-rules.js";
 import { newestRun } from "./runs.js";
 
 export interface RedactionResult {
@@ -49,7 +49,7 @@ export function redactMirror(
     }
     if (records.length > 0) {
       writeInfo(mirror, toScrub, "1");
-      writeInfo(mirror, redactedAfterRun, String(newestRun(mirror)));
+      noteRedaction(mirror, newestRun(mirror));
     }
     const changed = [...resources, ...details].filter(({ name }) => name in counts);
     const lost = rebuildTables(mirror, changed);
@@ -74,15 +74,6 @@ function replaceRules(
   write("no_longer_omitted", uncovered([...before.restored, ...before.omit]));
   write("forgotten", [...before.forgotten, ...hosts]);
   return uncovered(before.omit);
-}
-
-/**
- * Returns the newest run (`run_id`) before stored records were last redacted; null if none ever were. What was exported up to
- * that run may hold data that was removed since.
- */
-export function readRedactedAfterRun(mirror: Mirror): number | null {
-  const runId = readInfo(mirror, redactedAfterRun);
-  return runId === null ? null : Number(runId);
 }
 
 /**
@@ -143,6 +134,5 @@ const redactSnapshots = `UPDATE analytics_hosts_snapshots SET host_username =
   redacted('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
     ->> '$.host.username'`;
 
-/** Names of entries of the table `mirror_info`. */
+/** The entry of `mirror_info` that says that the file must be rewritten. */
 const toScrub = "to_scrub";
-const redactedAfterRun = "redacted_after_run";

@@ -245,6 +245,26 @@ test("sends everything if the state is of another mirror", async () => {
   expect(await sendFrom(other.path)).toEqual([]);
 });
 
+test("sends all rows again after a host was forgotten, so that a target overwrites the names", async () => {
+  const home = makeHome();
+  const host = { id: "host-to-forget", username: "ada", first_name: "Ada", last_name: "Lovelace" };
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1, { host }), anOrder(2)], { at: at(1) });
+  const tgt = target();
+  const send = async () => {
+    tgt.keepState(join(home, "state.json"));
+    const args = ["export", "orders", "--singer", "--state", "state.json", "--db", mirror.path];
+    return tgt.take((await brandapi(args, { home })).out);
+  };
+  expect(await send()).toHaveLength(2);
+  expect(tgt.rows("orders", "host_id", "host_username")).toContain("host-to-forget ada");
+  mirror.db.close();
+  await brandapi(["forget", "--host", host.id, "--yes", "--db", mirror.path], { home });
+  expect(await send()).toHaveLength(2);
+  expect(tgt.rows("orders", "host_id", "host_username")).toContain("host-to-forget ");
+  expect(await send()).toEqual([]);
+});
+
 test("only reads the state file, so rows that a failing target has not stored are sent again", async () => {
   const db = await mirrorOfOrders(makeHome(), 3);
   const home = makeHome();
