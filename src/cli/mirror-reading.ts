@@ -1,9 +1,9 @@
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { withReadTransaction } from "../query/select.js";
-import { addRestoreHint } from "../store/damage.js";
 import { type Mirror, withMirror } from "../store/database.js";
 import { openMirrorReadOnly } from "../store/open.js";
+import { addRestoreHint } from "../store/restore-hint.js";
 import { type Style, styleFor } from "../util/terminal.js";
 import { terminalWidth } from "../util/terminal-text.js";
 import { TerminalReporter } from "./progress.js";
@@ -24,7 +24,7 @@ export async function readMirror(
   deps: Deps,
   work: (reading: ReadSession) => Promise<void>,
 ): Promise<void> {
-  const { dbPath, profile } = await readSettings(options, deps);
+  const { dbPath } = await readSettings(options, deps);
   const reporter = new TerminalReporter(deps, options);
   const read = async (mirror: Mirror) => {
     const style = styleFor(deps.stdout, options, deps.env);
@@ -34,7 +34,7 @@ export async function readMirror(
   try {
     await deps.withSignals("kill", () => withMirror(openMirrorReadOnly(dbPath, { reporter }), read));
   } catch (error) {
-    throw await addRestoreHint(error, dbPath, profile);
+    throw await addRestoreHint(error, dbPath);
   } finally {
     reporter.close();
   }

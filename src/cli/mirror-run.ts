@@ -3,7 +3,7 @@ import { commandFor } from "../config/credentials.js";
 import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden, BrandapiError, KeyRejected } from "../errors.js";
-import { addRestoreHint, checkForDamage } from "../store/damage.js";
+import { checkForDamage } from "../store/damage.js";
 import {
   checkOwner,
   claimMirror,
@@ -16,6 +16,7 @@ import {
 import { lockMirror } from "../store/lock.js";
 import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/open.js";
 import { omitMembers } from "../store/redaction.js";
+import { addRestoreHint } from "../store/restore-hint.js";
 import { noteFailedRun, noteProgress } from "../store/run-progress.js";
 import type { SyncSession } from "../sync/session.js";
 import { hideKeys } from "../util/redact-keys.js";
@@ -70,7 +71,7 @@ export async function withMirrorRun(run: RunOptions, work: Work): Promise<void> 
       api.close();
     }
   } catch (error) {
-    throw await addRestoreHint(error, settings.dbPath, settings.profile);
+    throw await addRestoreHint(error, settings.dbPath);
   } finally {
     reporter.close();
   }

@@ -9,14 +9,20 @@ import { expandPath } from "../config/folders.js";
 import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { MirrorUnusable, UsageError } from "../errors.js";
-import { type Mirror, readInfo, withMirror, withMirrorFile, writeInfo } from "../store/database.js";
+import { readInfo, withMirror, withMirrorFile, writeInfo } from "../store/database.js";
 import { lockMirror } from "../store/lock.js";
-import { copyMirror, replaceMirror } from "../store/mirror-copy.js";
+import {
+  backupFolder,
+  backupName,
+  copyMirror,
+  isBackupName,
+  readOrigin,
+  replaceMirror,
+} from "../store/mirror-copy.js";
 import { resolveMirrorPath } from "../store/mirror-files.js";
 import { openMirror, openMirrorReadOnly } from "../store/open.js";
 import { redactMirror, scrubFile } from "../store/redaction.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
-import { firstRead } from "../store/runs.js";
 import { checkIdentity } from "../store/schema.js";
 import { createFolder } from "../util/files.js";
 import { errorCode } from "../util/system-errors.js";
@@ -59,27 +65,22 @@ export async function run(options: BackupFlags, { deps }: Context, dir: string |
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
 }
 
-async function backUp(
-  dir: string | undefined,
-  keep: number,
-  { dbPath, output, profile }: Settings,
-  deps: Deps,
-) {
+async function backUp(dir: string | undefined, keep: number, { dbPath, output }: Settings, deps: Deps) {
   const reporter = new TerminalReporter(deps, output);
-  // Other mirrors may have the same folder for their copies.
-  const originOf = (mirror: Mirror) => `${readInfo(mirror, "brand_id")} ${firstRead(mirror)}`;
-  const origin = await withMirror(openMirrorReadOnly(dbPath, { reporter }), originOf);
-  const folder = dir === undefined ? join(dirname(dbPath), "backups") : expandPath(dir, deps);
+  // Another mirror with the same file name may have its copies in this folder.
+  const origin = await withMirror(openMirrorReadOnly(dbPath, { reporter }), readOrigin);
+  const folder = dir === undefined ? backupFolder(dbPath) : expandPath(dir, deps);
   if (dir === undefined) createFolder(folder, 0o700);
   const older: string[] = [];
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
-    if (name.replace(/\d{8}T\d+Z\.sqlite$/, "") !== `${profile}-`) continue;
+    if (!isBackupName(name, dbPath)) continue;
     if (resolveMirrorPath(path) === resolveMirrorPath(dbPath)) continue;
-    if ((await withMirrorFile(path, originOf).catch(() => undefined)) === origin) older.push(path);
+    const copied = await withMirrorFile(path, readOrigin).catch(() => null);
+    if (copied !== null && copied === origin) older.push(path);
   }
   const at = formatInstant(deps.clock.now());
-  const path = join(folder, `${profile}-${at.replace(/[-:.]/g, "")}.sqlite`);
+  const path = join(folder, backupName(dbPath, at));
   const { copy, records } = await copyMirror(dbPath, folder, deps);
   // The copy has the note, too, because the mirror may be gone or damaged when the copy is restored.
   for (const file of [copy, dbPath])
@@ -112,6 +113,8 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
   try {
     const kept = existsSync(db) ? aside : null;
     const present = kept === null ? null : await readPresent(db);
+    // A damaged mirror may have lost its runs only.
+    const origin = present && (await withMirrorFile(db, readOrigin).catch(() => null));
     const { copy } = await copyMirror(from, dirname(db), deps);
     await withMirror(openMirror(copy, { isCopy: true, reporter }), (mirror) => {
       const [id, name] = [readInfo(mirror, "brand_id"), readInfo(mirror, "brand_name")];
@@ -119,6 +122,8 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
         throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
           hint: "choose another backup, or name its profile: `--profile NAME`",
         });
+      if (origin !== null && readOrigin(mirror) !== origin)
+        warn(`the backup is of another mirror of this brand, with a history of its own: ${from}`);
       // Without a list since, the copy keeps its own: the next sync finds that it differs from the profile's.
       if (present) {
         const { lost } = redactMirror(

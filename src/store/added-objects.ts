@@ -54,7 +54,7 @@ function restore({ db }: Mirror, { name, sql, table, type }: AddedObject): strin
 }
 
 /** Returns the views of this mirror that SQLite cannot read, and why. */
-export function brokenViews({ db }: Mirror): Map<string, string> {
+export function findBrokenViews({ db }: Mirror): Map<string, string> {
   const names = db.prepare("SELECT name FROM main.sqlite_master WHERE type = 'view'").pluck();
   const broken = new Map<string, string>();
   for (const name of names.all() as string[])

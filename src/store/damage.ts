@@ -1,14 +1,13 @@
-import { existsSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { MirrorUnusable } from "../errors.js";
-import { damagedHint, errorCode } from "../util/system-errors.js";
-import { quoteShellWord } from "../util/text.js";
+import { damagedHint } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
-import { asMirrorError, connect, type Mirror, readInfo, withMirror, writeInfo } from "./database.js";
-import { lastBackup } from "./mirror-copy.js";
+import { type Mirror, readInfo, writeInfo } from "./database.js";
 
-/** The UTC day on which the mirror's file was last checked for damage. */
-const checkedOn = "checked_on";
+/** Returns the first damage that SQLite finds in a mirror's file, indexes included; null if there is none. */
+export function findDamage({ db }: Pick<Mirror, "db">): string | null {
+  const first = String(db.pragma("integrity_check(1)", { simple: true }));
+  return first === "ok" ? null : first;
+}
 
 /**
  * Checks the mirror's file for damage with `PRAGMA quick_check`, at most once a day (UTC).
@@ -26,27 +25,5 @@ export function checkForDamage(mirror: Mirror, now: number): void {
   writeInfo(mirror, checkedOn, today);
 }
 
-/**
- * Returns an error about a damaged mirror with the command that restores the last backup; any other error unchanged.
- * @param profile backups in the default folder have its name
- */
-export async function addRestoreHint(error: unknown, path: string, profile: string): Promise<unknown> {
-  const cause = error instanceof MirrorUnusable ? error.cause : error;
-  if (!/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(cause))) return error;
-  const backup = await findBackup(path, profile);
-  const known = asMirrorError(error, path);
-  if (backup === null || !(known instanceof MirrorUnusable)) return known;
-  const hint = `restore the last backup: \`brandapi backup --restore ${quoteShellWord(backup)}\``;
-  return new MirrorUnusable(known.message, { hint, cause });
-}
-
-/** Returns the last backup that the mirror knows; if the mirror cannot be read, the newest in the default folder. */
-async function findBackup(path: string, profile: string): Promise<string | null> {
-  const known = await withMirror(connect(path, true), lastBackup).catch(() => null);
-  if (known) return known.path;
-  const folder = join(dirname(path), "backups");
-  const isBackup = (name: string) => name.replace(/\d{8}T\d+Z\.sqlite$/, "") === `${profile}-`;
-  const names = existsSync(folder) ? readdirSync(folder).filter(isBackup).sort() : [];
-  const newest = names.at(-1);
-  return newest === undefined ? null : join(folder, newest);
-}
+/** The entry of `mirror_info` with the day of the last check. */
+const checkedOn = "checked_on";

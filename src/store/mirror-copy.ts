@@ -10,92 +10,132 @@ import {
 } from "node:fs";
 import { dirname, join, parse } from "node:path";
 import type { Deps } from "../deps.js";
-import { MirrorUnusable } from "../errors.js";
+import { BrandapiError, MirrorUnusable } from "../errors.js";
 import { createFolder } from "../util/files.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
+import { findDamage } from "./damage.js";
 import { type Mirror, readInfo, withMirrorFile } from "./database.js";
 import { moveLogFiles, resolveMirrorPath } from "./mirror-files.js";
-import { checkIdentity, findDamage, schemaVersion } from "./schema.js";
-
-/** The number of records, of their versions and of changes, and all runs: one text. */
-const contents = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT count(*) FROM record_versions),
-  (SELECT count(*) FROM changes), (SELECT group_concat(run_id || outcome) FROM sync_runs))`;
+import { firstRead } from "./runs.js";
+import { checkIdentity, schemaVersion } from "./schema.js";
 
 /**
- * Copies a mirror as it is at one instant, beside a running sync, and checks the copy.
- * @returns the copy (0600) and its number of records. The program removes it when it ends, unless it was renamed
- * @throws MirrorUnusable if it is no mirror, or the copy is damaged or differs from it
+ * Copies the state of a mirror at one instant, even while a sync is writing, and checks the copy.
+ * @returns a temporary file in `folder` (0600), which the program removes when it ends unless it was renamed, and its number of
+ * records
+ * @throws MirrorUnusable if the file is no mirror, or the copy is damaged or incomplete
  */
 export async function copyMirror(
   from: string,
   folder: string,
   { random, withSignals }: Pick<Deps, "random" | "withSignals">,
-) {
-  // The next copy into this folder clears away what a killed process left of this one.
+): Promise<{ copy: string; records: number }> {
+  // Reserving a name also removes what a killed process left in this folder.
   const copy = await reserveTempFile(join(folder, "mirror.sqlite"), random);
-  const read = ({ db }: Mirror) => db.prepare(contents).pluck().get() as string;
-  const unsound = (why: string) =>
-    new MirrorUnusable(`No sound copy can be made (${why}): ${from}`, {
-      hint: "free some space, choose another backup, or see `brandapi doctor`; nothing was kept of this copy",
+  const failed = (reason: string) =>
+    new MirrorUnusable(`The mirror cannot be copied (${reason}): ${from}`, {
+      hint: "free some space, choose another backup, or see `brandapi doctor`; the incomplete copy was removed",
     });
-  const refuse = (error: Error) => {
+  const explain = (error: Error) => {
     const cause = error.cause ?? error;
-    throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(errorCode(cause)) ? unsound(errorReason(cause)) : error;
+    throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(errorCode(cause)) ? failed(errorReason(cause)) : error;
   };
+  const summarize = ({ db }: Mirror) => db.prepare(summary).pluck().get() as string;
   const expected = await withMirrorFile(from, async (mirror) => {
     checkIdentity(mirror);
-    if (schemaVersion(mirror) === "none") throw unsound("it is empty");
+    if (schemaVersion(mirror) === "none") throw failed("it is empty");
     closeSync(openSync(copy, "wx", 0o600));
-    // SQLite copies what an open transaction sees. VACUUM INTO cannot run in one, so its copy could not be compared.
+    // SQLite copies what the open transaction sees. VACUUM INTO cannot run in one, so its copy could not be compared.
     mirror.db.exec("BEGIN");
-    const stored = read(mirror);
-    // SQLite copies in small steps: a signal between them stops the program, which then removes the copy.
+    const result = summarize(mirror);
+    // SQLite copies in small steps: a signal between two of them stops the program, which then removes the copy.
     await withSignals("clean", () => mirror.db.backup(copy));
-    return stored;
-  }).catch(refuse);
+    return result;
+  }).catch(explain);
   await withMirrorFile(copy, (copied) => {
-    // A file in WAL mode could not be opened in a folder that is not writable.
+    // A file in WAL mode cannot be opened in a folder that is not writable.
     copied.db.pragma("journal_mode = DELETE");
-    const damage = findDamage(copied) ?? (read(copied) === expected ? null : "its rows differ");
-    if (damage !== null) throw unsound(damage);
-  }).catch(refuse);
+    const damage = findDamage(copied) ?? (summarize(copied) === expected ? null : "its rows differ");
+    if (damage !== null) throw failed(damage);
+  }).catch(explain);
   return { copy, records: Number.parseInt(expected, 10) };
+}
+
+/** One text with the numbers of records, of their versions and of changes, and all runs. */
+const summary = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT count(*) FROM record_versions),
+  (SELECT count(*) FROM changes), (SELECT group_concat(run_id || outcome) FROM sync_runs))`;
+
+/** A backup as the mirror remembers it. `at`: ISO 8601. */
+export interface Backup {
+  at: string;
+  path: string;
 }
 
 /**
  * Copies a mirror of an older version into the folder `backups` next to it. `backup --keep` never deletes this copy.
- * @returns its path, and when it was made (ISO 8601)
+ * @throws MirrorUnusable if no backup can be made
  */
-export async function backUpBeforeMigration({ path }: Mirror): Promise<{ at: string; path: string }> {
+export async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
   const place = resolveMirrorPath(path);
-  const folder = join(dirname(place), "backups");
-  createFolder(folder, 0o700);
-  // A killed process leaves a temporary copy, which the next copy into the folder removes.
+  const folder = backupFolder(place);
   const withSignals: Deps["withSignals"] = (_mode, work) => work();
-  const { copy } = await copyMirror(place, folder, { random: () => 0, withSignals });
-  const at = statSync(copy).mtime.toISOString();
-  const name = `${parse(place).name}-before-migration-${at.replace(/[-:.]/g, "")}.sqlite`;
-  const backup = join(folder, name);
-  renameSync(copy, backup);
-  releaseTempFile(copy);
-  return { at, path: backup };
+  try {
+    createFolder(folder, 0o700);
+    const { copy } = await copyMirror(place, folder, { random: () => 0, withSignals });
+    const at = statSync(copy).mtime.toISOString();
+    const backup = join(folder, backupName(place, at, "-before-migration"));
+    renameSync(copy, backup);
+    releaseTempFile(copy);
+    return { at, path: backup };
+  } catch (error) {
+    const hint =
+      error instanceof BrandapiError ? error.hint : `make it a folder that you can write: ${folder}`;
+    throw new MirrorUnusable(
+      `The mirror of an older version was not migrated, because no backup of it could be made (${errorReason(error)}): ${folder}`,
+      { hint, cause: error },
+    );
+  }
 }
 
-/** Puts a file in a mirror's place, which is never empty meanwhile. The present mirror is kept under another name. */
+/** Returns the default folder for backups of the mirror at a path. */
+export function backupFolder(path: string): string {
+  return join(dirname(path), "backups");
+}
+
+/** Returns the file name of a backup of the mirror at a path: `default-20261122T120000000Z.sqlite`. @param at ISO 8601 */
+export function backupName(path: string, at: string, infix = ""): string {
+  return `${parse(path).name}${infix}-${at.replace(/[-:.]/g, "")}.sqlite`;
+}
+
+/** True if `backup` can have given this name to a copy of the mirror at a path. */
+export function isBackupName(name: string, path: string): boolean {
+  return name.replace(/\d{8}T\d+Z\.sqlite$/, "") === `${parse(path).name}-`;
+}
+
+/**
+ * Returns the identity of a mirror and its copies: its brand, and when it first read records. Null if it has read none. Another
+ * mirror of the same brand has another origin.
+ */
+export function readOrigin(mirror: Mirror): string | null {
+  const first = firstRead(mirror);
+  return first === null ? null : `${readInfo(mirror, "brand_id")} ${first}`;
+}
+
+/** Puts a file in a mirror's place. The present mirror is kept at the path `aside`. A mirror is in place at any time. */
 export function replaceMirror(file: string, place: string, aside: string): void {
   try {
     if (existsSync(place)) linkSync(place, aside);
   } catch {
-    // Some disks have no links.
+    // Some file systems have no links.
     copyFileSync(place, aside, constants.COPYFILE_EXCL);
   }
   moveLogFiles(place, aside);
   renameSync(file, place);
 }
 
-/** Returns the copy that was made last (`at`: ISO 8601); null if there was none, or it cannot be found. */
-export function lastBackup(mirror: Mirror): { at: string; path: string } | null {
-  const last: { at: string; path: string } | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
+/** Returns the newest backup that the mirror remembers; null if there is none, or its file no longer exists. */
+export function lastBackup(mirror: Mirror): Backup | null {
+  const last: Backup | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
   return last && existsSync(last.path) ? last : null;
 }

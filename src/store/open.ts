@@ -1,9 +1,10 @@
 import { ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
 import { type Reporter, silentReporter } from "../util/reporter.js";
 import { loadSqlite } from "../util/sqlite.js";
-import { brokenViews } from "./added-objects.js";
+import { findBrokenViews } from "./added-objects.js";
 import {
   asMirrorError,
+  beginTransaction,
   busyMs,
   connect,
   createMirrorFile,
@@ -19,58 +20,64 @@ import { hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
 import { checkIdentity, migrate, schemaVersion } from "./schema.js";
 import { createViews, findOutdatedViews } from "./views/all-views.js";
 
-/** How long to wait for a different program that writes, in milliseconds. */
-const migrationBusyMs = 10_000;
-
 export interface OpenOptions {
-  /** True for a copy of a mirror, such as a backup that is restored: it is migrated without a backup. */
+  /** True for a copy of a mirror, such as a backup that is being restored: it is migrated without a backup. */
   isCopy?: boolean;
-  /** Learns where the backup before a migration is, and what of somebody's own views, indexes and triggers was lost. */
+  /** Receives the path of the backup before a migration, and a warning for each added view, index and trigger that was lost. */
   reporter?: Pick<Reporter, "note" | "warn">;
 }
 
+/** How long opening waits for another program that writes to the mirror or migrates it, in milliseconds. */
+const openingBusyMs = 10_000;
+
 /**
- * Opens the mirror for writing, creating it (mode 0600, its folder 0700) if there is none. A mirror of an older version is
- * backed up, and migrated to this version's tables in one transaction.
- * @throws MirrorUnusable if the file is no mirror, damaged, or written by a newer version (left untouched)
+ * Opens the mirror for writing, and creates it (mode 0600, its folder 0700) if there is none. A mirror of an older version is
+ * backed up and migrated.
+ * @throws MirrorUnusable if the file is no mirror, is damaged, or was written by a newer version (it is left untouched)
  */
 export async function openMirror(path: string, options: OpenOptions = {}): Promise<Mirror> {
-  const { isCopy = false, reporter = silentReporter } = options;
   if (!checkMirrorPath(path)) await createMirrorFile(path);
   return await connectAnd(path, false, async (mirror) => {
-    const isOlder = schemaVersion(mirror) === "older";
-    const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
-    setFileFormat(mirror.db);
-    mirror.db.pragma("synchronous = NORMAL");
-    mirror.db.pragma("cache_size = -16000");
-    mirror.db.pragma("wal_autocheckpoint = 1000");
-    mirror.db.pragma(`busy_timeout = ${migrationBusyMs}`);
-    const lost = mirror.transaction(() => {
-      const brokenBefore = isOlder ? brokenViews(mirror) : new Map<string, string>();
-      migrate(mirror.db);
-      const objects = [...rebuildOutdatedTables(mirror), ...createViews(mirror)];
-      if (backup !== null) writeInfo(mirror, "last_backup", JSON.stringify(backup));
-      if (!isOlder) return objects;
-      const broken = [...brokenViews(mirror)].filter(([name]) => !brokenBefore.has(name));
-      return [
-        ...objects,
-        ...broken.map(([name, reason]) => `the view \`${name}\` no longer works: ${reason}`),
-      ];
-    });
-    if (backup !== null)
-      reporter.note(
-        `The mirror was migrated to the tables of this version. A backup from before: ${backup.path}`,
-      );
-    for (const text of lost) reporter.warn(text);
-    mirror.db.pragma(`busy_timeout = ${busyMs}`);
+    const { db } = mirror;
+    db.pragma(`busy_timeout = ${openingBusyMs}`);
+    setFileFormat(db);
+    db.pragma("synchronous = NORMAL");
+    db.pragma("cache_size = -16000");
+    db.pragma("wal_autocheckpoint = 1000");
+    await updateTables(mirror, options);
+    db.pragma(`busy_timeout = ${busyMs}`);
     return mirror;
   });
 }
 
+/** Brings all tables and views to this version in one transaction, after a backup if the mirror is of an older version. */
+async function updateTables(
+  mirror: Mirror,
+  { isCopy = false, reporter = silentReporter }: OpenOptions,
+): Promise<void> {
+  // Other commands that open an older mirror meanwhile wait here, and then find it migrated.
+  const commit = beginTransaction(mirror);
+  const isOlder = schemaVersion(mirror) === "older";
+  const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
+  const brokenBefore = isOlder ? findBrokenViews(mirror) : null;
+  migrate(mirror.db);
+  const lost = [...rebuildOutdatedTables(mirror), ...createViews(mirror)];
+  if (brokenBefore)
+    for (const [name, reason] of findBrokenViews(mirror))
+      if (!brokenBefore.has(name)) lost.push(`the view \`${name}\` no longer works: ${reason}`);
+  if (backup) writeInfo(mirror, "last_backup", JSON.stringify(backup));
+  commit();
+  if (backup)
+    reporter.note(
+      `The mirror was migrated to the tables of this version. A backup from before: ${backup.path}`,
+    );
+  for (const text of lost) reporter.warn(text);
+}
+
 /**
- * Opens the mirror for reading: never blocked by a sync, never blocking one. A mirror that an older version wrote is
- * brought up to date first, from what it holds.
- * @throws ConfigurationError if there is no mirror yet; MirrorBusy while an older version writes into it
+ * Opens the mirror for reading. Neither waits for a sync nor makes one wait. A mirror that an older version wrote is migrated
+ * first.
+ * @throws ConfigurationError if there is no mirror yet; MirrorBusy while an older version writes to it
  */
 export async function openMirrorReadOnly(path: string, options: OpenOptions = {}): Promise<Mirror> {
   if (!checkMirrorPath(path)) throw noMirrorError(path);
@@ -82,13 +89,13 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
       return mirror;
     mirror.db.close();
     if (!isWritable(path))
-      throw new MirrorUnusable(`An older version wrote this mirror, and it is read-only: ${path}.`, {
-        hint: "open it once where it can be written, for example with `brandapi status`; a copy will do: name it with `--db`",
+      throw new MirrorUnusable(`The mirror was written by an older version, and is read-only: ${path}.`, {
+        hint: "open it once where it can be written, for example with `brandapi status`, or name a copy with `--db`",
       });
-    // Its tables would change from one statement of that run to the next.
+    // The tables would change between two statements of that run.
     if (version === "older" && (await findCurrentRun(path)))
-      throw new MirrorBusy(`A run holds this mirror, which an older version wrote: ${path}.`, {
-        hint: "wait for it to end: then this version brings the mirror up to date",
+      throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
+        hint: "wait until that run has ended, then run the same command again: it migrates the mirror",
       });
     (await openMirror(path, options)).db.close();
     return await connect(path, true);
@@ -96,23 +103,23 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
 }
 
 /**
- * Opens the mirror for reading; without one, an empty one in memory.
- * @throws MirrorUnusable if the file is no mirror of this version or an older one
+ * Opens the mirror for reading as it is; without one, an empty one in memory.
+ * @throws MirrorUnusable if the file is no mirror, or was written by a newer version
  */
 export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
-  const found = checkMirrorPath(path) ? await connectAnd(path, true, async (mirror) => mirror) : undefined;
-  if (found && schemaVersion(found) !== "none") return found;
-  found?.db.close();
+  const mirror = checkMirrorPath(path) ? await connectAnd(path, true, async (opened) => opened) : null;
+  if (mirror && schemaVersion(mirror) !== "none") return mirror;
+  mirror?.db.close();
   const Sqlite = await loadSqlite();
-  const mirror = wrapDatabase({ db: new Sqlite(":memory:"), path, id: null });
-  migrate(mirror.db);
-  return mirror;
+  const empty = wrapDatabase({ db: new Sqlite(":memory:"), path, id: null });
+  migrate(empty.db);
+  return empty;
 }
 
 /**
- * Opens the mirror for a plan, which writes nothing: without a mirror, an empty one in memory; a mirror of an older
- * version as a migrated copy in memory.
- * @throws MirrorUnusable if the file is no mirror of this version or an older one
+ * Opens the mirror for a plan, which writes nothing: without a mirror an empty one in memory, instead of a mirror of an older
+ * version a migrated copy in memory.
+ * @throws MirrorUnusable if the file is no mirror, or was written by a newer version
  */
 export async function openMirrorForPlan(path: string): Promise<Mirror> {
   const mirror = await openMirrorOrEmpty(path);
@@ -133,7 +140,7 @@ export function noMirrorError(path: string): ConfigurationError {
   });
 }
 
-/** Connects, and closes again if the file is no mirror or `prepare` fails. */
+/** Opens the file at a path and prepares it. Closes it again if it is no mirror, or `prepare` fails. */
 async function connectAnd(
   path: string,
   isReadOnly: boolean,

@@ -219,9 +219,3 @@ export function schemaVersion({ db }: Mirror): "none" | "older" | "current" {
 function versionOf(db: Database): number {
   return Number(db.pragma("user_version", { simple: true }));
 }
-
-/** Returns the first damage that SQLite finds in a mirror's file, indexes included; null if there is none. */
-export function findDamage({ db }: Pick<Mirror, "db">): string | null {
-  const first = String(db.pragma("integrity_check(1)", { simple: true }));
-  return first === "ok" ? null : first;
-}

@@ -71,8 +71,8 @@ test("a backup is a whole mirror with a name of its own, and status says how old
   const brand = await mirrored();
   const ran = await brand.run("backup");
   const [name = ""] = backups(brand);
-  expect(name).toMatch(/^default-20261121T1200\d{5}Z\.sqlite$/);
-  expect(ran.out).toMatch(/^\/.*\/backups\/default-\S+\.sqlite: 50 records, checked\n$/);
+  expect(name).toMatch(/^brand-1-20261121T1200\d{5}Z\.sqlite$/);
+  expect(ran.out).toMatch(/^\/.*\/backups\/brand-1-\S+\.sqlite: 50 records, checked\n$/);
   const path = join(brand.home, "backups", name);
   expect(
     (await brand.run(["query", "--db", path, "SELECT count(*) AS n FROM orders", "--json"])).out,
@@ -86,8 +86,10 @@ test("the newest are kept, and no file that is not a copy of this mirror is remo
   const other = makeBrand({ beside: brand, seed: 2, history: 20 });
   await other.run("sync roster");
   expect((await other.run("backup")).code).toBe(0);
-  const [foreign = ""] = backups(brand);
-  writeFileSync(join(brand.home, "backups", "default-notes.sqlite"), "");
+  const [copied = ""] = backups(brand);
+  const foreign = "brand-1-20200101T000000000Z.sqlite";
+  renameSync(join(brand.home, "backups", copied), join(brand.home, "backups", foreign));
+  writeFileSync(join(brand.home, "backups", "brand-1-notes.sqlite"), "");
   const twin = { env: { BRANDAPI_DB: join(brand.home, "twin.sqlite") } };
   await brand.run("sync orders", twin);
   const own = JSON.parse((await brand.run("backup --json", twin)).out)
@@ -102,7 +104,7 @@ test("the newest are kept, and no file that is not a copy of this mirror is remo
   expect(removed).toHaveLength(1);
   expect(backups(brand)).toHaveLength(5);
   expect(backups(brand)).toEqual(
-    expect.arrayContaining([foreign, own, "default-notes.sqlite", path.split("/").at(-1)]),
+    expect.arrayContaining([foreign, own, "brand-1-notes.sqlite", path.split("/").at(-1)]),
   );
 });
 
@@ -136,7 +138,7 @@ test("a copy that does not agree is not kept, and nothing old is removed", async
   brand.pass(day);
   const env = { BRANDAPI_DB: brand.db };
   const ran = await spawnBrandapi(["backup", "--keep", "1"], { env, home: brand.home }).ended;
-  expect([ran.code, ran.err]).toEqual([3, expect.stringContaining("No sound copy can be made (")]);
+  expect([ran.code, ran.err]).toEqual([3, expect.stringContaining("The mirror cannot be copied (")]);
   expect(backups(brand)).toEqual(before);
 });
 
@@ -180,6 +182,31 @@ test("a damaged mirror names the command that restores it, and is replaced", asy
   expect(status.code).toBe(3);
   expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
   expect((await brand.run("status")).code).toBe(0);
+});
+
+test("names backups after the mirror's file, so that two mirrors of a profile do not share a name", async () => {
+  const brand = await mirrored();
+  const other = { env: { BRANDAPI_DB: join(brand.home, "other.sqlite") } };
+  await brand.run("sync orders", other);
+  for (const options of [{}, other]) expect((await brand.run("backup", options)).code).toBe(0);
+  expect(backups(brand)).toEqual([
+    expect.stringMatching(/^brand-1-\d{8}T\d{9}Z\.sqlite$/),
+    expect.stringMatching(/^other-\d{8}T\d{9}Z\.sqlite$/),
+  ]);
+});
+
+test("warns when the restored backup is of another mirror of the brand", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  expect((await brand.run(["backup", "--restore", path])).err).not.toContain("another mirror");
+  brand.pass(day);
+  const other = { env: { BRANDAPI_DB: join(brand.home, "other.sqlite") } };
+  await brand.run("sync orders", other);
+  const restored = await brand.run(["backup", "--restore", path], other);
+  expect([restored.code, restored.err]).toEqual([
+    0,
+    expect.stringContaining("of another mirror of this brand"),
+  ]);
 });
 
 test("each backup of one second has a name of its own", async () => {
@@ -270,7 +297,7 @@ test("a file that is no backup is not restored: 3, in one sentence", async () =>
     return [ran.code, ran.err.split("\n")[0]];
   };
   writeFileSync(file, "");
-  expect(await restored()).toEqual([3, `brandapi: No sound copy can be made (it is empty): ${file}`]);
+  expect(await restored()).toEqual([3, `brandapi: The mirror cannot be copied (it is empty): ${file}`]);
   new Sqlite(file).exec("CREATE TABLE notes (text)").close();
   expect(await restored()).toEqual([3, `brandapi: Not a mirror of brandapi: ${file}.`]);
   writeFileSync(file, "notes".repeat(1_000));
@@ -280,7 +307,7 @@ test("a file that is no backup is not restored: 3, in one sentence", async () =>
   renameSync(path, file);
   expect(await restored()).toEqual([
     3,
-    `brandapi: No sound copy can be made (database disk image is malformed): ${file}`,
+    `brandapi: The mirror cannot be copied (database disk image is malformed): ${file}`,
   ]);
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
@@ -308,7 +335,7 @@ test("a profile's backups are not removed by another, although that has restored
   await brand.run("login --key-stdin --profile test", { stdin: brand.key });
   expect((await brand.run(["backup", "--restore", path], options)).code).toBe(0);
   const other = await brand.run(["backup", "backups", "--keep", "1"], options);
-  expect([other.code, other.out]).toEqual([0, expect.stringMatching(/\/test-.*checked\n$/)]);
+  expect([other.code, other.out]).toEqual([0, expect.stringMatching(/\/other-.*checked\n$/)]);
   expect(backups(brand)).toHaveLength(3);
 });
 

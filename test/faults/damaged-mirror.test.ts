@@ -1,5 +1,5 @@
 import { closeSync, copyFileSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { join, parse } from "node:path";
 import { expect, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, hour, noon, ordersBefore } from "../support/records.js";
@@ -66,7 +66,7 @@ test.each(["mirror_info", "sqlite_schema"])(
     const folder = join(brand.home, "backups");
     mkdirSync(folder);
     for (const at of ["20261119T120000000Z", "20261120T120000000Z"])
-      copyFileSync(brand.db, join(folder, `default-${at}.sqlite`));
+      copyFileSync(brand.db, join(folder, `${parse(brand.db).name}-${at}.sqlite`));
     copyFileSync(brand.db, join(folder, "other-20261121T120000000Z.sqlite"));
     if (table === "mirror_info") damage(brand.db, table);
     else {
@@ -77,7 +77,7 @@ test.each(["mirror_info", "sqlite_schema"])(
     }
     brand.pass(day);
     const { code, err } = await brand.run("sync orders");
-    const newest = join(folder, "default-20261120T120000000Z.sqlite");
+    const newest = join(folder, `${parse(brand.db).name}-20261120T120000000Z.sqlite`);
     expect([code, err]).toEqual([3, expect.stringContaining(`brandapi backup --restore ${newest}`)]);
   },
 );

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { details, resources } from "../../src/resources/registry.js";
@@ -7,6 +7,7 @@ import { migrations } from "../../src/store/schema.js";
 import { compareTables } from "../../src/store/table-check.js";
 import { makeHome } from "../support/home.js";
 import { anOrder } from "../support/mirror.js";
+import { spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
 
@@ -116,6 +117,26 @@ describe("a mirror that version 0.1.0 wrote", () => {
     expect(restored.code).toBe(0);
     expect(backupsOf(path)).toEqual([backup]);
     expect(rowsIn(path, "SELECT id FROM orders_removed")).toEqual([{ id: "order-2" }]);
+  });
+
+  test("is backed up and migrated once when several commands open it at the same time", async () => {
+    const path = releasedMirror();
+    const env = { BRANDAPI_DB: path };
+    const runs = await Promise.all(
+      ["tables", "status", "tables", "status"].map((command) => spawnBrandapi([command], { env }).ended),
+    );
+    expect(runs.map(({ code }) => code)).not.toContain(9);
+    expect(runs.filter(({ err }) => err.includes("The mirror was migrated"))).toHaveLength(1);
+    expect(backupsOf(path)).toHaveLength(1);
+    expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: migrations.length }]);
+  });
+
+  test("is not migrated when no backup can be made, and the error says so", async () => {
+    const path = releasedMirror();
+    writeFileSync(join(path, "..", "backups"), "");
+    const run = await brandapi(["status", "--db", path]);
+    expect([run.code, run.err]).toEqual([3, expect.stringMatching(/not migrated.*no backup.*backups$/m)]);
+    expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
   });
 
   test("stays as it was when its migration fails", async () => {
