@@ -63,7 +63,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: () => import("./commands/completion.js"),
     },
   },
-  "Keep the mirror:": {
+  "Maintain the mirror:": {
     sync: {
       summary: "Sync the brand's data into the mirror",
       load: () => import("./commands/sync.js"),
@@ -119,7 +119,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: () => import("./commands/changes.js"),
     },
   },
-  "Without a key:": {
+  "Try without a key:": {
     demo: {
       summary: "Try every step against a built-in sandbox",
       load: () => import("./commands/demo.js"),

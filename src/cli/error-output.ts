@@ -7,8 +7,8 @@ import { printJson } from "../util/terminal.js";
 import { escapeLines } from "../util/terminal-text.js";
 import { quoteShellWord } from "../util/text.js";
 
-/** The flags that shape an error's text. */
-const errorFlags = {
+/** The options that affect an error's text. */
+const errorOptions = {
   json: { type: "boolean" },
   verbose: { type: "boolean" },
   profile: { type: "string" },
@@ -16,9 +16,9 @@ const errorFlags = {
 } as const;
 
 /**
- * Prints an error on stderr, with `--json` also on stdout. Text from outside is escaped, and keys in use are hidden. A
- * usage error does not repeat a long argument, because it may be a key.
- * @param profile named if the error belongs to one profile of several
+ * Prints an error on stderr, with `--json` also on stdout, and returns its exit code. Text from outside is escaped, and
+ * keys in use are hidden. A usage error abbreviates long arguments, because they may be keys.
+ * @param profile set if a command runs for every profile: the profile that failed
  */
 export function reportError(
   error: unknown,
@@ -26,7 +26,7 @@ export function reportError(
   deps: Pick<Deps, "stdout" | "stderr" | "signal" | "keys">,
   profile?: string,
 ): ExitCode {
-  // A call that a signal cut short ends with an error of its own.
+  // A call that a signal interrupts throws an error of its own.
   const isCutShort = deps.signal.aborted && error instanceof Error && error.name === "AbortError";
   const known = asBrandapiError(isCutShort ? deps.signal.reason : error);
   const { code } = known;
@@ -34,8 +34,8 @@ export function reportError(
   const clean = (text: string) =>
     hideKeys(known instanceof UsageError ? abbreviateArguments(text, argv) : text, keys);
   const message = clean(known.message);
-  // A command line that could not be parsed has them, too.
-  const { values: flags } = parseArgs({ args: [...argv], options: errorFlags, strict: false });
+  // Commander's result is missing if the command line could not be parsed.
+  const { values: flags } = parseArgs({ args: [...argv], options: errorOptions, strict: false });
   const hint = known.hint && hideKeys(completeHint(clean(known.hint), { profile, ...flags }), keys);
   if (flags.json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
   const whose = profile === undefined ? "" : `${profile}: `;
@@ -46,13 +46,16 @@ export function reportError(
   return known.exitCode;
 }
 
-/** Commands that act on a profile. */
-const ofProfile = "login|whoami|sync|verify|export|changes|status|query|doctor|backup|forget";
+/** Commands that use no profile. */
+const withoutProfile = "completion|demo|help|profiles|sandbox";
+const commandInHint = new RegExp(
+  `\`brandapi (?!(?:${withoutProfile})\\b)([a-z]+)\\b(?![^\`]*--help)[^\`]*`,
+  "g",
+);
 
-/** Returns the hint with its commands for this profile and this mirror. */
+/** Returns the hint with `--profile` and `--db` added to its commands, as the failed command had them. */
 export function completeHint(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {
-  const pattern = new RegExp(`\`brandapi (${ofProfile})\\b(?![^\`]*--help)[^\`]*`, "g");
-  return hint.replace(pattern, (command, name: string) => {
+  return hint.replace(commandInHint, (command, name: string) => {
     const flags = { "--profile": profile, "--db": name === "login" ? undefined : db };
     const words = Object.entries(flags).flatMap(([flag, value]) =>
       typeof value === "string" && !hint.includes(flag) ? [flag, quoteShellWord(value)] : [],

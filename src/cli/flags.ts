@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { type Argument, Command, Option } from "commander";
 import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { suggestName } from "../util/suggestions.js";
@@ -77,6 +77,18 @@ export function refuseJson(command: string, { json }: { json?: boolean | undefin
 export function checkName(noun: string, name: string, known: readonly string[], otherwise?: string): string {
   if (known.includes(name)) return name;
   throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggestName(name, known) ?? otherwise });
+}
+
+/** Restricts an option or argument to some values, which help and completion list. @param noun what a value is called in errors */
+export function withChoices<Target extends Option | Argument>(
+  target: Target,
+  noun: string,
+  values: readonly string[],
+): Target {
+  target.choices(values);
+  // Replaces commander's own check, whose error has no suggestion.
+  target.argParser((text: string) => checkName(noun, text, values));
+  return target;
 }
 
 /** Parses a list: values with commas between them, or the flag several times. */

@@ -1,6 +1,7 @@
 import { Argument, Command } from "commander";
 import type { Deps } from "../deps.js";
 import { durationFormats, timeFormats } from "../util/times.js";
+import { withChoices } from "./flags.js";
 
 /** Returns the end of a command's help. @param examples command lines, and what each is for */
 export function formatExamples(examples: Readonly<Record<string, string>>): string {
@@ -52,8 +53,9 @@ function commandFooter(command: Command): string[] {
 /** `brandapi help [command]`, for the commands that the program has by now. */
 export function createHelpCommand(program: Command): Command {
   const { commands } = program;
+  const names = commands.map((command) => command.name());
   return new Command("help")
     .summary("Show help for a command")
-    .addArgument(new Argument("[command]").choices(commands.map((one) => one.name())))
+    .addArgument(withChoices(new Argument("[command]"), "command", names))
     .action((name?: string) => (commands.find((one) => one.name() === name) ?? program).outputHelp());
 }

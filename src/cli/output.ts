@@ -13,6 +13,7 @@ import { mirrorFiles } from "../store/mirror-files.js";
 import { createFolder, resolveLinks } from "../util/files.js";
 import { escapeData } from "../util/terminal-text.js";
 import { formatBytes, formatCount, pluralize } from "../util/text.js";
+import { withChoices } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 
 /** The flags of commands that write data; each format adds one of its name. */
@@ -34,7 +35,15 @@ export function createOutputOptions(among: readonly Format[] = formats): readonl
       new Option(flag, about).conflicts(names.filter((other) => other !== name)),
     ),
     new Option("-o, --out <file>", "write a file; its extension chooses the format"),
-    new Option("--delimiter <sign>", "between cells of CSV").choices([",", ";", "|", ":", "^", "~", "tab"]),
+    withChoices(new Option("--delimiter <sign>", "between cells of CSV"), "delimiter", [
+      ",",
+      ";",
+      "|",
+      ":",
+      "^",
+      "~",
+      "tab",
+    ]),
     new Option("--excel", "CSV for spreadsheets: BOM, CRLF, dates, no formulas"),
     new Option("--decimal-comma", "CSV with decimal commas, and `;` between cells"),
   ];

@@ -1,40 +1,44 @@
 import type { Command, CommanderError } from "commander";
 import { UsageError } from "../errors.js";
-import { abbreviateArguments } from "../util/redact-keys.js";
-import { closestName, suggestName } from "../util/suggestions.js";
+import { closestName } from "../util/suggestions.js";
 import { findCommandName } from "./flags.js";
 
-/** Returns commander's error in this program's words, with the nearest valid name, or the help to read, as its hint. */
+/** Returns commander's error as a UsageError, with the nearest valid name or the help as its hint. */
 export function toUsageError(cause: CommanderError, program: Command, argv: readonly string[]): UsageError {
-  const message = abbreviateArguments(cause.message, argv)
-    .replace(/^error: /, "")
-    .replace(/\.$/, "");
-  const [text = "", choices = ""] = message.split(/ Allowed choices are |\n/);
-  const invalid = /(?:argument|value) '(.*?)' is invalid/.exec(text)?.[1];
-  const typed = invalid ?? /'(.*?)'/.exec(text)?.[1] ?? "";
-  const argument = /is invalid for argument '(.*?)'/.exec(text)?.[1];
-  const name = findCommandName(argv);
-  const command = program.commands.find((one) => one.name() === name);
-  const options = [...(command?.options ?? []), ...program.options];
-  const meant = (names: readonly string[]) => {
-    const near = closestName(typed, names);
-    return near && `did you mean \`${near}\`?`;
-  };
-  const unknown = (what: string) => `Unknown ${what}: '${typed}'`;
-  const quotes = command?.name() === "query" ? "put the statement in quotes" : undefined;
-  const wordings: Record<string, readonly [message: string, hint?: string | undefined]> = {
-    "commander.help": ["No command was given"],
-    "commander.unknownCommand": [unknown("command"), meant(program.commands.map((one) => one.name()))],
-    "commander.unknownOption": [text, meant(options.flatMap(({ long }) => long ?? []))],
-    "commander.invalidArgument": [
-      argument ? unknown(argument) : text,
-      suggestName(typed, choices.split(", ")),
-    ],
-    "commander.conflictingOption": [text, "leave one of them out"],
-    "commander.excessArguments": [text, quotes],
-  };
-  const [sentence, hint] = wordings[cause.code] ?? [text];
-  const help = `see \`brandapi ${command ? `${command.name()} ` : ""}--help\``;
-  const words = sentence.replace(/'([^']*)'/g, "`$1`").replace(/\.?$/, ".");
-  return new UsageError(words.charAt(0).toUpperCase() + words.slice(1), { hint: hint ?? help, cause });
+  const name = findCommandName(argv) ?? "";
+  const command = program.commands.find((each) => each.name() === name);
+  const help = `see \`brandapi ${command ? `${name} ` : ""}--help\``;
+  const fail = (message: string, hint = help) => new UsageError(message, { hint, cause });
+  switch (cause.code) {
+    case "commander.help":
+      return fail("No command was given.");
+    case "commander.unknownCommand": {
+      const names = program.commands.map((each) => each.name());
+      return fail(`Unknown command: \`${name}\`.`, didYouMean(name, names));
+    }
+    case "commander.unknownOption": {
+      // Commander gives the option in its message only.
+      const option = /'(.*)'/.exec(cause.message)?.[1] ?? "";
+      const options = [...(command?.options ?? []), ...program.options];
+      const names = options.flatMap(({ long }) => long ?? []);
+      return fail(`Unknown option: \`${option}\`.`, didYouMean(option, names));
+    }
+    case "commander.conflictingOption":
+      return fail(sentenceOf(cause), "leave one of them out");
+    case "commander.excessArguments":
+      return fail(sentenceOf(cause), name === "query" ? "put the statement in quotes" : undefined);
+    default:
+      return fail(sentenceOf(cause));
+  }
+}
+
+function didYouMean(typed: string, names: readonly string[]): string | undefined {
+  const name = closestName(typed, names);
+  return name && `did you mean \`${name}\`?`;
+}
+
+/** Returns commander's message as a sentence, with names in backticks. */
+function sentenceOf({ message }: CommanderError): string {
+  const text = message.replace(/^error: /, "").replaceAll("'", "`");
+  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
 }

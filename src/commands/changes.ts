@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import type { Context } from "../cli/context.js";
-import { parseCount, parsedOption, parseRange } from "../cli/flags.js";
+import { parseCount, parsedOption, parseRange, withChoices } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { chooseOutput, writeRows } from "../cli/output.js";
 import type { GlobalOptions } from "../config/settings.js";
@@ -33,7 +33,9 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .addArgument(new Argument("[resource]", trackedResources.join(", ")).choices(trackedResources))
+    .addArgument(
+      withChoices(new Argument("[resource]", trackedResources.join(", ")), "resource", trackedResources),
+    )
     .option("--since <time>", `only changes seen since TIME (default: ${defaultSince})`)
     .addOption(
       parsedOption("--run <n>", "only changes found by this run: its `run_id` in `sync_runs`", parseCount),

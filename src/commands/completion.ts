@@ -1,6 +1,6 @@
 import { Argument, type Command, type Option } from "commander";
 import type { Context } from "../cli/context.js";
-import { findCommandName, refuseJson } from "../cli/flags.js";
+import { findCommandName, refuseJson, withChoices } from "../cli/flags.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Deps } from "../deps.js";
@@ -40,7 +40,7 @@ export const examples = {
 };
 
 export function define(command: Command): void {
-  command.addArgument(new Argument("<shell>", "bash, zsh, fish").choices(Object.keys(scripts)));
+  command.addArgument(withChoices(new Argument("<shell>", "bash, zsh, fish"), "shell", Object.keys(scripts)));
 }
 
 export function run(options: GlobalOptions, { deps }: Context, shell: keyof typeof scripts): void {

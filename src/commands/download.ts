@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
 import type { Context } from "../cli/context.js";
-import { parseCount, parsedOption, parseRange, waitOption } from "../cli/flags.js";
+import { parseCount, parsedOption, parseRange, waitOption, withChoices } from "../cli/flags.js";
 import { withMirrorRun } from "../cli/mirror-run.js";
 import { findSyncedTable } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
@@ -37,7 +37,7 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .addArgument(new Argument("<resource>").choices(["content"]))
+    .addArgument(withChoices(new Argument("<resource>"), "resource", ["content"]))
     .option("-o, --out <dir>", `folder to write to (default: ./${defaultFolder})`)
     .option("--where <condition>", "only files that match this SQL condition, as in `export content`")
     .option("--since <time>", "only files added since TIME")

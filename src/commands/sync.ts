@@ -9,6 +9,7 @@ import {
   parseList,
   parseRange,
   waitOption,
+  withChoices,
 } from "../cli/flags.js";
 import { type RunSession, withMirrorRun } from "../cli/mirror-run.js";
 import { parsePingUrl, withPings } from "../cli/ping.js";
@@ -72,7 +73,7 @@ export function define(command: Command): void {
   command
     .optionsGroup("What to read:")
     .addOption(full)
-    .addOption(details.choices(["all", "changed", "none"]));
+    .addOption(withChoices(details, "value of `--details`", ["all", "changed", "none"]));
   command
     .optionsGroup("Unattended runs:")
     .addOption(waitOption())
@@ -82,7 +83,7 @@ export function define(command: Command): void {
     );
   command
     .optionsGroup("Clicks (analytics-clicks):")
-    .addOption(groupBy.choices(["day", "week", "month"]))
+    .addOption(withChoices(groupBy, "value of `--group-by`", ["day", "week", "month"]))
     .addOption(parsedOption("--host <ids>", "read only the clicks of these hosts", parseHostIds))
     .addOption(perHost.conflicts("host"));
   command

@@ -93,7 +93,7 @@ test.each([
 });
 
 test.each([
-  [["--delimiter", "x", "--csv"], "argument `x` is invalid."],
+  [["--delimiter", "x", "--csv"], "Unknown delimiter: `x`."],
   [["--delimiter", ";", "--json"], "`--delimiter` is for CSV, not for `--json`"],
   [["--excel", "-o", "o.ndjson"], "`--excel` is for CSV, not for `--ndjson`"],
   [["-o", "o.xlsx", "--csv"], "`--csv` contradicts the file's extension: o.xlsx"],
