@@ -32,14 +32,14 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
   if (succeeded === 0) throw first.error;
   const texts = new Set(failures.map((failure) => failureText(failure, failures)));
   if (notTried.length > 0) texts.add(`Not asked any more: ${notTried.map(({ name }) => name).join(", ")}.`);
-  const isRefused = failures.every(({ error }) => refusalIn(error) !== null);
+  const retry = "run the same command again: what succeeded is kept; see `brandapi status`";
+  const hints = failures.flatMap(({ error }) => {
+    const refusal = refusalIn(error);
+    return refusal ? (refusal.hint ?? []) : retry;
+  });
   throw new Incomplete(
     `${failures.length} of ${pluralize(asked, "resource")} failed: ${[...texts].join(" ")}`,
-    {
-      hint: isRefused
-        ? refusalIn(first.error)?.hint
-        : "run the same command again: what succeeded is kept; see `brandapi status`",
-    },
+    { hint: [...new Set(hints)].join("; ") },
   );
 }
 

@@ -53,15 +53,17 @@ export function define(command: Command): void {
  */
 export async function run(options: DownloadFlags, { deps }: Context): Promise<void> {
   const range = parseRange(options, deps.clock.now());
+  const folder = expandPath(options.out ?? defaultFolder, deps);
   await withMirrorRun({ deps, options, purpose: "write", command: "download" }, async (session) => {
     const { mirror, reporter, settings } = session;
     const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: options.where, ...range });
     const { baseUrl = "", maxWaitMs } = settings;
-    const folder = expandPath(options.out ?? defaultFolder, deps);
     const task = reporter.begin({ name: "download content" });
-    const fileHost = { ...deps, userAgent: `brandapi/${readVersion()}`, baseUrl, maxWaitMs };
-    const access = { ...fileHost, ...session, task, folder };
-    const summary = await downloadFiles(files, access, options.limit ?? files.length, (file) => {
+    const userAgent = `brandapi/${readVersion()}`;
+    const access = { ...deps, ...session, userAgent, baseUrl, maxWaitMs, task, folder };
+    let hasMissing = false;
+    const summary = await downloadFiles(files, access, options.limit ?? files.length, (file, failure) => {
+      if (failure?.kind === "missing") hasMissing = true;
       if (options.json) printJson(deps.stdout, { file });
       const { path, bytes, library_bytes: librarySize, error } = file;
       if (error !== null) reporter.warn(`${path}: ${error}`);
@@ -72,7 +74,7 @@ export async function run(options: DownloadFlags, { deps }: Context): Promise<vo
     });
     task.end(summaryText(summary));
     if (options.json) printJson(deps.stdout, { summary });
-    throwIfFailed(summary);
+    throwIfFailed(summary, hasMissing);
   });
 }
 
@@ -85,13 +87,17 @@ function summaryText(summary: DownloadSummary): string {
   return [first, ...counts.map(([what, count]) => `${formatCount(count)} ${what}`)].join("; ");
 }
 
-/** Throws ApiUnavailable if the file host is down, or Incomplete if some files failed. */
-function throwIfFailed({ downloaded, failed, not_tried }: DownloadSummary): void {
+/**
+ * Throws ApiUnavailable if the file host is down, or Incomplete if some files failed.
+ * @param hasMissing true if the library no longer has one of the files
+ */
+function throwIfFailed({ downloaded, failed, not_tried }: DownloadSummary, hasMissing: boolean): void {
   if (failed === 0) return;
-  const missing = failed + not_tried;
-  const text = `${missing} of ${pluralize(missing + downloaded, "file")} were not downloaded.`;
-  const hint =
-    "run `brandapi sync content` for new links, then the same command again: complete files are kept";
+  const incomplete = failed + not_tried;
+  const text = `${incomplete} of ${pluralize(incomplete + downloaded, "file")} were not downloaded.`;
+  const hint = hasMissing
+    ? "run `brandapi sync content` to update the list of files, then the same command again"
+    : "run the same command again: complete files are kept";
   if (not_tried > 0 && downloaded === 0) throw new ApiUnavailable(text, { hint });
   throw new Incomplete(text, { hint });
 }

@@ -121,7 +121,9 @@ function staleError(
   if (missing.length > 0) reasons.push(`Never synced: ${missing.join(", ")}.`);
   const toSync = [...old, ...missing];
   if (toSync.length > 0) hints.push(`run \`brandapi sync ${toSync.join(" ")}\``);
-  return reasons.length === 0 ? null : new MirrorStale(reasons.join(" "), { hint: hints[0] });
+  return reasons.length === 0
+    ? null
+    : new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
 }
 
 /** Returns the health without what `staleError` names already. */

@@ -11,13 +11,13 @@ import { type FetchOptions, fetchFile } from "./transfer.js";
 
 /**
  * Thrown if one file cannot be fetched and the others still can. The message follows the file's name, and never holds a
- * URL. `again`: another try may succeed; `restart`: only from the first byte; `host`: the file host cannot be reached or
+ * URL. `missing`: the library no longer has the file; `again`: another try may succeed; `restart`: only from the first byte; `host`: the file host cannot be reached or
  * keeps failing, which the next file may meet too.
  */
 export class DownloadFailure extends Error {
   constructor(
     message: string,
-    readonly kind: "final" | "again" | "restart" | "host" = "final",
+    readonly kind: "final" | "missing" | "again" | "restart" | "host" = "final",
     /** Milliseconds that the file host asks to wait. */
     readonly retryAfterMs?: number,
   ) {
@@ -68,14 +68,14 @@ const mostHostFailures = 4;
  * Fetches files, four at a time, into one folder; those that are complete there are left alone. A file that cannot be
  * fetched does not stop the others.
  * @param limit at most this many are fetched
- * @param onFile called as each file ends
+ * @param onFile called as each file ends, with its failure if it failed
  * @throws errors that concern every file: the API's refusals, a full disk, the signal's reason
  */
 export async function downloadFiles(
   files: readonly LibraryFile[],
   access: DownloadOptions,
   limit: number,
-  onFile: (result: FileResult) => void,
+  onFile: (result: FileResult, failure?: DownloadFailure) => void,
 ): Promise<DownloadSummary> {
   const { task } = access;
   createFolder(access.folder);
@@ -106,7 +106,7 @@ export async function downloadFiles(
       if (failure.kind === "host") hostFailures += 1;
       counts.failed += 1;
       const nothing = { bytes: null, library_bytes, sha256: null, resumed_from: null };
-      onFile({ ...about, outcome: "failed", ...nothing, error: failure.message });
+      onFile({ ...about, outcome: "failed", ...nothing, error: failure.message }, failure);
     }
     done += 1;
     task.update({ done });

@@ -164,7 +164,7 @@ function refuseOtherThan200({ status, headers }: HttpResponse): void {
   if (status === 200) return;
   if (status === 401 || status === 403 || status === 410)
     throw new DownloadFailure(`the file host refuses the download URL (${status})`, "again");
-  if (status === 404) throw new DownloadFailure("the file host does not have it (404)");
+  if (status === 404) throw new DownloadFailure("the file host does not have it (404)", "missing");
   const isPassing = status === 408 || status === 429 || status >= 500;
   const retryAfterMs = Number(headers.get("retry-after") ?? 0) * 1_000 || undefined;
   throw new DownloadFailure(`the file host answered ${status}`, isPassing ? "host" : "final", retryAfterMs);
@@ -237,7 +237,7 @@ export async function fetchFile(file: LibraryFile, path: string, access: FetchOp
       } catch (error) {
         if (!(error instanceof DownloadFailure)) throw error;
         if (error.kind === "restart" || !part.version) await part.restart(undefined);
-        if (error.kind === "final" || tries === mostTries) throw error;
+        if (["final", "missing"].includes(error.kind) || tries === mostTries) throw error;
         const ownMs = (waitMs[tries - 1] ?? 0) * (0.5 + access.random());
         const ms = Math.min(error.retryAfterMs ?? ownMs, access.maxWaitMs);
         access.task.waiting(ms, error.message);
@@ -260,7 +260,8 @@ async function requestFileUrl(file: LibraryFile, { api, baseUrl }: FetchOptions)
     .then((answer): Json => answer.data)
     .catch((error: unknown) => {
       if (!(error instanceof NotFound || error instanceof RequestRefused)) throw error;
-      throw new DownloadFailure(`the API has no download URL for it (${error.status})`);
+      const kind = error instanceof NotFound ? "missing" : "final";
+      throw new DownloadFailure(`the API has no download URL for it (${error.status})`, kind);
     });
   const text = typeof data === "object" && data !== null && "url" in data ? data.url : null;
   const url = readFileUrl(text, baseUrl);

@@ -152,7 +152,7 @@ test("keeps a complete file whose size differs from the library's, and names bot
   );
   const run = await download(brand);
   expect(run).toMatchObject({ code: 0, summary: { downloaded: 2, failed: 0 } });
-  expect(run.err).toMatch(/a\.jpg: the file has 1533 bytes, the library says 1033; it was kept/);
+  expect(run.err).toMatch(/a\.jpg: the file has 1533 bytes, but the library says 1033; it was kept/);
   expect(run.err.match(/warning/g)).toHaveLength(1);
   expect(run.files[0]).toMatchObject({ bytes: 1_533, library_bytes: 1_033, error: null });
   expect(readFileSync(run.files[0]?.path ?? "", "utf8")).toBe(body);
@@ -263,7 +263,7 @@ test.each<[string, number, Fault]>([
     expect(run.code).toBe(8);
     expect(run.summary).toMatchObject({ downloaded: 1, failed: 1, not_tried: 0 });
     expect(run.files[0]).toMatchObject({ id: "bad", outcome: "failed", error: expect.stringMatching(/\w/) });
-    expect(run.err).toContain("1 of 2 files were not fetched.");
+    expect(run.err).toContain("1 of 2 files were not downloaded.");
     expect(asked.filter((request) => fileOf(request) === "bad")).toHaveLength(tries);
     expect(namesIn(brand)).toEqual([expect.stringMatching(/good\.jpg$/)]);
     // Neither a signed URL nor the key is printed or stored.
@@ -325,6 +325,7 @@ test("a file that left the library costs that file only", async () => {
   const run = await download(brand);
   expect(run.summary).toMatchObject({ downloaded: 1, failed: 1 });
   expect(run.files[0]?.error).toBe("the API has no download URL for it (404)");
+  expect(run.err).toContain("run `brandapi sync content` to update the list of files");
 });
 
 test.each([

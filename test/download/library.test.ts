@@ -101,7 +101,7 @@ test("a folder that was moved is still complete, and the mirror learns the new p
   await download(brand);
   renameSync(folderOf(brand), join(brand.home, "moved"));
   const run = await brand.run(`download content --out ${join(brand.home, "moved")}`);
-  expect(run.err).toContain("1 there already");
+  expect(run.err).toContain("1 already complete");
   expect(brand.sql<{ path: string }>("SELECT path FROM content_downloads")[0]?.path).toContain("/moved/");
 });
 
