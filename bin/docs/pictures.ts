@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium, openBrowser } from "../../test/support/browser.js";
+import { chromium, openBrowser } from "../../test/report/chromium.js";
 import { runProgram } from "./program.js";
 import { drawTerminal } from "./terminal-picture.js";
 

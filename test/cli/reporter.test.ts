@@ -3,7 +3,7 @@ import type { Progress } from "../../src/cli/progress.js";
 import { type ReporterOptions, TerminalReporter } from "../../src/cli/progress.js";
 import { Stopped } from "../../src/errors.js";
 import { type ProgramOptions, testDeps } from "../support/program.js";
-import { screenOf } from "../support/screen.js";
+import { screenOf } from "./screen.js";
 
 function reporterFor(output: ReporterOptions = {}, options: ProgramOptions = {}) {
   let time = 0;

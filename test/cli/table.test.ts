@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { styleFor } from "../../src/util/terminal.js";
 import { renderTable } from "../../src/util/terminal-table.js";
 import { displayWidth } from "../../src/util/terminal-text.js";
-import { capture } from "../support/streams.js";
+import { testDeps } from "../support/program.js";
 
 const titles = ["id", "title", "total"];
 const rows = [
@@ -37,8 +37,8 @@ test("spare columns go, one after another, before anything is cut", () => {
 });
 
 test("colour is for the stream that is a terminal, and for none with --no-color, NO_COLOR or a dumb terminal", () => {
-  const terminal = capture({ isTTY: true, columns: 80 });
-  const pipe = capture({ isTTY: false, columns: 80 });
+  const terminal = testDeps({ tty: true, columns: 80 }).stdout;
+  const pipe = testDeps({ tty: false, columns: 80 }).stdout;
   const red = (stream: typeof pipe, color = true, env = {}) => styleFor(stream, { color }, env).red("x");
   expect(red(terminal)).toBe("\u001b[31mx\u001b[39m");
   for (const plain of [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sandboxForTest } from "../support/sandbox.js";
-import { hasTerminal, inTerminal } from "../support/terminal.js";
+import { hasTerminal, inTerminal } from "./pseudo-terminal.js";
 
 const esc = String.fromCharCode(27);
 

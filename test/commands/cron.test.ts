@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { brandsForTest } from "../support/brands.js";
 import { makeHome } from "../support/home.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
+import { makeProfiles } from "../support/profiles.js";
 import { brandapi } from "../support/program.js";
 
 /** A folder whose name is a trap in every place that it is written to. */
@@ -134,7 +134,7 @@ describe("cron", () => {
   });
 
   test("runs every brand with --all-profiles, which takes no flag of one brand", async () => {
-    const brands = await brandsForTest();
+    const brands = await makeProfiles();
     await brands.login("acme", brands.sandbox.key);
     const { out, err } = await brands.run("cron --all-profiles");
     expect(err).toBe("");

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { brandsForTest } from "../support/brands.js";
+import { makeProfiles } from "../support/profiles.js";
 import { brandapi } from "../support/program.js";
 
 const noNetwork = () => Promise.reject(new Error("the network was asked"));
@@ -13,7 +13,7 @@ interface Listed {
   key: { expires_at: string | null; days_left: number | null };
 }
 
-async function list(brands: Awaited<ReturnType<typeof brandsForTest>>): Promise<Listed[]> {
+async function list(brands: Awaited<ReturnType<typeof makeProfiles>>): Promise<Listed[]> {
   const { code, out } = await brands.run("profiles --json", { fetch: noNetwork });
   expect(code).toBe(0);
   return JSON.parse(out) as Listed[];
@@ -21,7 +21,7 @@ async function list(brands: Awaited<ReturnType<typeof brandsForTest>>): Promise<
 
 describe("profiles", () => {
   test("lists each brand with its mirror, its age and its key's days, without a network and without a key", async () => {
-    const brands = await brandsForTest({ now: Date.UTC(2026, 10, 21) });
+    const brands = await makeProfiles({ now: Date.UTC(2026, 10, 21) });
     const { secretOf, key } = brands.sandbox;
     await brands.login("default", key);
     await brands.login("basalt", secretOf("other-brand"));
@@ -48,7 +48,7 @@ describe("profiles", () => {
   });
 
   test("lists only brands whose key is stored", async () => {
-    const brands = await brandsForTest({ now: Date.UTC(2026, 10, 21) });
+    const brands = await makeProfiles({ now: Date.UTC(2026, 10, 21) });
     await brands.login("acme", brands.sandbox.secretOf("expiring"));
     expect(await list(brands)).toMatchObject([{ profile: "acme", key: { days_left: 2 } }]);
     expect((await brands.run("logout --profile acme")).code).toBe(0);
@@ -56,7 +56,7 @@ describe("profiles", () => {
   });
 
   test("says of a mirror that cannot be read why, and hides none of the others", async () => {
-    const brands = await brandsForTest();
+    const brands = await makeProfiles();
     await brands.login("acme", brands.sandbox.key);
     await brands.login("basalt", brands.sandbox.secretOf("other-brand"));
     await brands.run("sync roster --profile basalt");
@@ -82,7 +82,7 @@ describe("profiles", () => {
 
 describe("a mistyped profile", () => {
   test("is refused with the nearest name, also where BRANDAPI_KEY is set, and begins no mirror", async () => {
-    const brands = await brandsForTest();
+    const brands = await makeProfiles();
     await brands.login("fernwood", brands.sandbox.key);
     const access = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
     const asked = brands.sandbox.requests();
@@ -103,7 +103,7 @@ describe("a mistyped profile", () => {
   });
 
   test("is a new brand once `login` has stored it, and where its mirror is there already", async () => {
-    const brands = await brandsForTest();
+    const brands = await makeProfiles();
     const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
     expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
     await brands.login("shop-us", brands.sandbox.key);

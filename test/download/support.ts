@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect } from "vitest";
 import { fileBytes } from "../../src/sandbox/file-host.js";
-import { type Asked, makeBrand, type TestBrand } from "../support/brand.js";
+import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
 import type { Fault } from "../support/faults.js";
 import { fileAt, noon } from "../support/records.js";
 
@@ -47,7 +47,7 @@ export function namesIn(brand: TestBrand): string[] {
 }
 
 /** The id of the file that a request to the file host is for; undefined for a request to the API. */
-export function fileOf({ path }: Asked): string | undefined {
+export function fileOf({ path }: SentRequest): string | undefined {
   return /^\/files\/\w+\/([^/]+)$/.exec(path)?.[1];
 }
 
@@ -55,8 +55,8 @@ export function fileOf({ path }: Asked): string | undefined {
 export function spoilFiles(
   brand: TestBrand,
   fault: (id: string, count: number) => Fault | undefined,
-): Asked[] {
-  const asked: Asked[] = [];
+): SentRequest[] {
+  const asked: SentRequest[] = [];
   brand.before = (request) => {
     const id = fileOf(request);
     if (id === undefined) return undefined;

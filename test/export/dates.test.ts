@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
 import { fileName } from "../../src/download/file-name.js";
-import { askDuckDb } from "../support/duckdb.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
+import { askDuckDb } from "./duckdb.js";
 
 /** Dates as the API may send them, and the same instant in UTC with microseconds. */
 const readable: Readonly<Record<string, string>> = {

@@ -14,12 +14,12 @@ import { commitVersion, exportDeltaTable, readDeltaLog } from "../../src/export/
 import { openMonthlyRows } from "../../src/query/monthly-rows.js";
 import { writeInfo } from "../../src/store/database.js";
 import type { JsonObject } from "../../src/util/json-value.js";
-import { askDuckDb } from "../support/duckdb.js";
-import { atFileEnd } from "../support/file-end.js";
+import { afterFile } from "../support/file-end.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 import { day } from "../support/records.js";
+import { askDuckDb } from "./duckdb.js";
 
 type Action = Record<string, JsonObject>;
 
@@ -34,7 +34,7 @@ async function makeLake() {
   const mirror = await makeMirror(home);
   writeInfo(mirror, "brand_id", "fern");
   writeRead(mirror, "orders", orders, { whole: true });
-  atFileEnd(() => mirror.db.close());
+  afterFile(() => mirror.db.close());
   const folder = join(home, "lake");
   const table = join(folder, "orders");
   const run = (command: string, options: ProgramOptions = {}) =>

@@ -2,10 +2,10 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/util/json-value.js";
-import { askDuckDb } from "../support/duckdb.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
+import { askDuckDb } from "./duckdb.js";
 
 async function mirrorOf(orders: readonly (JsonObject | { text: string })[]): Promise<string> {
   const mirror = await makeMirror();

@@ -17,9 +17,9 @@ import { defaultOptions, type SyncOptions, type SyncSession } from "../../src/sy
 import { silentReporter } from "../../src/util/reporter.js";
 import type { Verdict } from "../../src/verify/finding.js";
 import { verifyResource } from "../../src/verify/verify-resource.js";
-import { type Fault, spoil } from "../support/faults.js";
+import { type Fault, injectFault } from "../support/faults.js";
 import { fetchOf, testBaseUrl } from "../support/fetch-of.js";
-import { layEmptyMirror } from "../support/mirror.js";
+import { createEmptyMirror } from "../support/mirror.js";
 import { testDeps } from "../support/program.js";
 import { noon } from "../support/records.js";
 import { type Beginning, begin, type Watched } from "./brand.js";
@@ -107,7 +107,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   if (!resource) throw new RangeError("No such resource.");
   const folder = mkdtempSync(join(scratch, "brandapi-world-"));
   let path = join(folder, "0.sqlite");
-  await layEmptyMirror(path);
+  await createEmptyMirror(path);
   let mirror = await openMirror(path);
   const past: Brand[] = [{ ...brand }];
   let atLastRequest = past[0] as Brand;
@@ -176,7 +176,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
             init,
           );
         if (fault === undefined) return await fetchAnswer(url, init);
-        return await spoil(fault, () => fetchAnswer(url, init), clock.sleep, init.signal);
+        return await injectFault(fault, () => fetchAnswer(url, init), clock.sleep, init.signal);
       }
       const present = "SELECT key FROM records WHERE resource = ? AND removed_at IS NULL";
       const before = new Set(mirror.db.prepare(present).pluck().all(resource.name) as string[]);

@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chromium, openBrowser, type Page } from "../support/browser.js";
 import { makeHome } from "../support/home.js";
 import { names, pageOf } from "./brands.js";
+import { chromium, openBrowser, type Page } from "./chromium.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const widths = [375, 768, 1280] as const;

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
-import { atFileEnd } from "../support/file-end.js";
+import { afterFile } from "../support/file-end.js";
 import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
@@ -22,7 +22,7 @@ async function readableMirror() {
     for (const end of ["", "-wal", "-shm"]) if (existsSync(path + end)) chmodSync(path + end, 0o444);
     chmodSync(brand.home, 0o755);
     chmodSync(folder, 0o555);
-    atFileEnd(() => chmodSync(folder, 0o755));
+    afterFile(() => chmodSync(folder, 0o755));
   };
   const run = async (...args: string[]) =>
     await spawnBrandapi([...args, "--db", path], { home: brand.home, ...uid }).ended;

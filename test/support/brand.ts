@@ -10,7 +10,7 @@ import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { type BrandEvents, createBrandEvents } from "../../src/sandbox/events.js";
 import { type ApiKey, createKey } from "../../src/sandbox/keys.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
-import { type Fault, spoil } from "./faults.js";
+import { type Fault, injectFault } from "./faults.js";
 import { fetchOf, testBaseUrl } from "./fetch-of.js";
 import { makeHome } from "./home.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
@@ -18,7 +18,7 @@ import { noon } from "./records.js";
 import { Sqlite } from "./sqlite.js";
 
 /** A request as the API sees it. */
-export interface Asked {
+export interface SentRequest {
   /** Below the versioned root; of the file host, the whole path. */
   path: string;
   query: Readonly<Record<string, string>>;
@@ -46,9 +46,9 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
 }
 
 /** What one command did. */
-export interface Ran extends ProgramResult {
+export interface RunResult extends ProgramResult {
   /** The requests that it made. */
-  asked: Asked[];
+  asked: SentRequest[];
   /** How it ended whoever stopped it: null where nothing did. */
   stopped: boolean;
 }
@@ -69,19 +69,19 @@ export interface TestBrand extends BrandEvents {
   now(): number;
   /** Lets time pass in which nothing happens. */
   pass(ms: number): void;
-  asked: Asked[];
+  asked: SentRequest[];
   /** Called before each answer, which is of the instant after it; what it returns is answered instead. */
-  before: ((request: Asked) => Fault | undefined) | undefined;
+  before: ((request: SentRequest) => Fault | undefined) | undefined;
   /** Does something before the first request that is the one, and answers it with what that returns. */
-  once(isIt: (request: Asked) => boolean, happen: () => Fault | undefined | unknown): void;
+  once(isIt: (request: SentRequest) => boolean, happen: () => Fault | undefined | unknown): void;
   setKey(change: Partial<ApiKey>): void;
   /** The brand as it is now; what happens later does not change it. */
   snapshot(): Brand;
-  run(command: string | readonly string[], options?: ProgramOptions): Promise<Ran>;
+  run(command: string | readonly string[], options?: ProgramOptions): Promise<RunResult>;
   /** Runs a command that a signal ends before the first request that is the one is answered. */
-  stopped(command: string, isIt: (request: Asked) => boolean): Promise<Ran>;
+  stopped(command: string, isIt: (request: SentRequest) => boolean): Promise<RunResult>;
   /** The same, killed: the mirror goes on as its files were at that instant. */
-  killed(command: string, isIt: (request: Asked) => boolean): Promise<void>;
+  killed(command: string, isIt: (request: SentRequest) => boolean): Promise<void>;
   /** Reads the mirror. */
   sql<Row = Record<string, unknown>>(query: string, ...parameters: unknown[]): Row[];
   /** The keys of the records that the mirror holds as present, sorted. */
@@ -245,7 +245,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     const answer = () =>
       fetchOf(from ? createSandboxApi({ ...api, brands: [from], now: clock.now }) : api)(url, init);
     if (fault === undefined || (typeof fault === "object" && "from" in fault)) return await answer();
-    return await spoil(fault, answer, (ms) => clock.sleep(ms, init.signal ?? undefined), init.signal);
+    return await injectFault(fault, answer, (ms) => clock.sleep(ms, init.signal ?? undefined), init.signal);
   }
 
   return brand;
@@ -286,11 +286,11 @@ function copyMirror(path: string, copy: string): void {
 }
 
 /** True for a request that reads orders; one for a single record counts them. */
-export function readsOrders({ path, query }: Asked): boolean {
+export function readsOrders({ path, query }: SentRequest): boolean {
   return path === "/orders" && query.per_page !== "1";
 }
 
 /** True for a request that counts. */
-export function counts({ query }: Asked): boolean {
+export function counts({ query }: SentRequest): boolean {
   return query.per_page === "1";
 }

@@ -1,5 +1,5 @@
 import { afterAll } from "vitest";
-import { endFile } from "./file-end.js";
+import { runAfterFile } from "./file-end.js";
 
 // Vitest loads this anew for each test file.
-afterAll(endFile);
+afterAll(runAfterFile);

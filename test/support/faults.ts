@@ -27,18 +27,18 @@ const portal = "<!doctype html><title>Sign in</title><p>Welcome to Hotel WiFi.</
  * Spoils one answer.
  * @param sleep lets time pass
  */
-export async function spoil(
+export async function injectFault(
   fault: Exclude<Fault, { from: Brand }>,
   answer: () => Promise<Response>,
   sleep: (ms: number) => Promise<void>,
   signal: AbortSignal | null | undefined,
 ): Promise<Response> {
-  if (fault === "reset") throw broken("fetch failed", "ECONNRESET");
+  if (fault === "reset") throw connectionError("fetch failed", "ECONNRESET");
   if (fault === "stall") return await untilAborted(signal);
   if (fault === "html") return new Response(portal, { headers: { "content-type": "text/html" } });
   if (fault === "endless")
     return new Response(new ReadableStream({ pull: (to) => to.enqueue(chunk) }), { headers: json });
-  if (fault === "cut") return cut(await (await answer()).text());
+  if (fault === "cut") return truncateBody(await (await answer()).text());
   if ("status" in fault)
     return new Response(fault.body ?? "", { status: fault.status, headers: fault.headers ?? {} });
   if ("body" in fault)
@@ -56,11 +56,11 @@ export async function spoil(
 const chunk = new TextEncoder().encode("a".repeat(65_536));
 
 /** A body that ends in the middle, as undici reports it. */
-function cut(body: string): Response {
+function truncateBody(body: string): Response {
   const half = new TextEncoder().encode(body.slice(0, body.length / 2));
   const stream = new ReadableStream({
     start: (to) => to.enqueue(half),
-    pull: (to) => to.error(broken("terminated", "UND_ERR_SOCKET")),
+    pull: (to) => to.error(connectionError("terminated", "UND_ERR_SOCKET")),
   });
   return new Response(stream, { headers: json });
 }
@@ -72,6 +72,6 @@ function untilAborted(signal: AbortSignal | null | undefined): Promise<never> {
   });
 }
 
-function broken(message: string, code: string): TypeError {
+function connectionError(message: string, code: string): TypeError {
   return new TypeError(message, { cause: Object.assign(new Error(code), { code }) });
 }

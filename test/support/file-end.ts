@@ -5,10 +5,10 @@ const ends: (() => unknown)[] = [];
  * For what the tests of one file share. Many files run in one process, which loads a module once: of an `afterAll` in a
  * module that they import, only the first of them would hear.
  */
-export function atFileEnd(end: () => unknown): void {
+export function afterFile(end: () => unknown): void {
   ends.push(end);
 }
 
-export async function endFile(): Promise<void> {
+export async function runAfterFile(): Promise<void> {
   for (const end of ends.splice(0).reverse()) await end();
 }

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { atFileEnd } from "./file-end.js";
+import { afterFile } from "./file-end.js";
 
 /** An empty folder of a test's own, removed when the test file is done. */
 export function makeHome(): string {
   const home = mkdtempSync(join(tmpdir(), "brandapi-test-"));
-  atFileEnd(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));
+  afterFile(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));
   return home;
 }

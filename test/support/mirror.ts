@@ -17,14 +17,14 @@ import { orderAt } from "./records.js";
 /** A mirror in a folder of its own, for commands: `brandapi(["export", …, "--db", mirror.path])`. */
 export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Promise<Mirror> {
   const path = join(home, name);
-  await layEmptyMirror(path);
+  await createEmptyMirror(path);
   return await openMirror(path);
 }
 
 let empty: Buffer | undefined;
 
 /** Puts a new mirror where there is none: the program lays out its tables and views once, and the rest are copies. */
-export async function layEmptyMirror(path: string): Promise<void> {
+export async function createEmptyMirror(path: string): Promise<void> {
   if (existsSync(path)) return;
   empty ??= await emptyMirror();
   writeFileSync(path, empty, { mode: 0o600 });

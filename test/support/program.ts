@@ -1,9 +1,17 @@
-import type { Fetch } from "../../src/deps.js";
-import { type Clock, type Deps, type Env, type Machine, systemClock } from "../../src/deps.js";
+import { PassThrough, Writable } from "node:stream";
+import {
+  type Clock,
+  type Deps,
+  type Env,
+  type Fetch,
+  type InputStream,
+  type Machine,
+  type OutputStream,
+  systemClock,
+} from "../../src/deps.js";
 import { run } from "../../src/main.js";
 import { makeHome } from "./home.js";
 import { binPath } from "./process.js";
-import { capture, input } from "./streams.js";
 
 export interface ProgramOptions {
   env?: Env;
@@ -11,7 +19,7 @@ export interface ProgramOptions {
   home?: string;
   /** By default the HOME folder. */
   cwd?: string;
-  /** What is piped into stdin, or typed where it is a terminal. */
+  /** Text piped into stdin, or typed if stdin is a terminal. */
   stdin?: string;
   /** Which streams are terminals; `true` for all three. */
   tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean };
@@ -21,7 +29,7 @@ export interface ProgramOptions {
   signal?: AbortSignal;
   platform?: NodeJS.Platform;
   machine?: Partial<Machine>;
-  /** What stands for chance: temporary files of two runs at once need two. */
+  /** The value of `random()`: two runs at the same time need different ones for their temporary files. */
   random?: number;
 }
 
@@ -32,11 +40,11 @@ export interface ProgramResult {
   home: string;
   /** Each switch of the terminal's raw mode. */
   raw: boolean[];
-  /** Files that were shown in the browser. */
+  /** Files that were opened in the browser. */
   opened: string[];
 }
 
-/** What the program sees of the world in a test: captured streams, a HOME of its own, nothing of this process's env. */
+/** Returns dependencies for a test: captured streams, a new home folder, and nothing of this process's environment. */
 export function testDeps(options: ProgramOptions = {}) {
   const { tty = false, columns = 80, home = makeHome() } = options;
   const isTTY = (name: "stdin" | "stdout" | "stderr") =>
@@ -74,7 +82,7 @@ export function testDeps(options: ProgramOptions = {}) {
 
 /**
  * Runs one command line in this process: `await brandapi("export orders --csv", { home })`.
- * @param command as in a shell without quoting, or the arguments one by one
+ * @param command arguments separated by spaces, or a list of arguments
  */
 export async function brandapi(
   command: string | readonly string[],
@@ -91,4 +99,32 @@ export async function brandapi(
     raw: deps.stdin.raw,
     opened: deps.opened,
   };
+}
+
+/** A stream that records the text written to it. */
+type Captured = OutputStream & { readonly text: string };
+
+function capture(terminal: { isTTY: boolean; columns: number }): Captured {
+  const pieces: string[] = [];
+  const stream = new Writable({
+    decodeStrings: false,
+    write(piece: string | Buffer, _encoding, done) {
+      pieces.push(piece.toString());
+      done();
+    },
+  });
+  const size = terminal.isTTY ? { isTTY: true, columns: terminal.columns } : { isTTY: false };
+  return Object.defineProperty(Object.assign(stream, size), "text", {
+    get: () => pieces.join(""),
+  }) as unknown as Captured;
+}
+
+/** Returns a terminal with typed text, or a pipe with text that ends; `raw` records each switch of raw mode. */
+function input(text: string | undefined, isTTY: boolean): InputStream & { raw: boolean[] } {
+  const stream = new PassThrough();
+  const raw: boolean[] = [];
+  const setRawMode = (mode: boolean) => raw.push(mode);
+  if (text !== undefined) stream.write(text);
+  if (!isTTY) stream.end();
+  return Object.assign(stream, { isTTY, raw, ...(isTTY ? { setRawMode } : {}) });
 }

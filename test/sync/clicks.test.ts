@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Asked, makeBrand, type TestBrand } from "../support/brand.js";
+import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, noon, orderAt } from "../support/records.js";
 
 /** An order in the middle of each month from January to November 2026, and on the day before the test begins. */
@@ -13,7 +13,7 @@ async function night(brand: TestBrand, flags = "", after = day) {
   return { ...ran, months: monthsOf(ran.asked), last: brand.lastRun("analytics-clicks") };
 }
 
-function monthsOf(asked: readonly Asked[]): string[] {
+function monthsOf(asked: readonly SentRequest[]): string[] {
   return asked.flatMap(({ path, query }) =>
     path === "/analytics/clicks" && query.start_date
       ? [
@@ -38,7 +38,7 @@ describe("months of clicks", () => {
     const brand = makeBrand({ orders });
     const { asked, last, months } = await night(brand);
     expect(months).toEqual(Array.from({ length: 11 }, (_, n) => `2026-${String(n + 1).padStart(2, "0")}`));
-    const ofClicks = ({ path }: Asked) => path === "/analytics/clicks";
+    const ofClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
     expect(asked.filter(ofClicks)).toHaveLength(12);
     // Orders go by the same days.
     const both = await makeBrand({ orders }).run("sync orders analytics-clicks");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sameJson } from "../../src/store/change-log.js";
-import { type Asked, makeBrand, type TestBrand } from "../support/brand.js";
+import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, hour, noon, ordersBefore } from "../support/records.js";
 
 type Point = Record<string, number | string>;
@@ -8,8 +8,8 @@ interface Clicks {
   timeseries: Point[];
 }
 
-const asksForClicks = ({ path }: Asked) => path === "/analytics/clicks";
-const readsOrders = ({ path, query }: Asked) => path === "/orders" && query.per_page === "100";
+const asksForClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
+const readsOrders = ({ path, query }: SentRequest) => path === "/orders" && query.per_page === "100";
 
 /** Changes every point of every response of `/analytics/clicks`. `request` counts these responses. */
 function changePoints(brand: TestBrand, change: (point: Point, request: number) => Point): void {

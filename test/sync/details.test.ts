@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Brand } from "../../src/sandbox/brand.js";
-import { type Asked, makeBrand, type TestBrand } from "../support/brand.js";
+import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
 import { at, day, hour, minute, noon, openRecord } from "../support/records.js";
 
 type Campaign = Brand["opportunities"][number];
@@ -34,9 +34,9 @@ async function night(brand: TestBrand, command = "sync opportunities", after = d
   return { code, err, details: detailsOf(asked), last: brand.lastRun(command.split(" ")[1]) };
 }
 
-const detailsOf = (asked: readonly Asked[]) =>
+const detailsOf = (asked: readonly SentRequest[]) =>
   asked.flatMap(({ path }) => path.match(/^\/\w+\/(.+?)(?:\/results)?$/)?.[1] ?? []).sort();
-const detail = (id: string) => (request: Asked) => request.path === `/opportunities/${id}`;
+const detail = (id: string) => (request: SentRequest) => request.path === `/opportunities/${id}`;
 
 describe("details of campaigns", () => {
   test("all at first; later those that changed or can still move", async () => {
@@ -136,7 +136,7 @@ describe("details of campaigns", () => {
     ] as const) {
       brand.pass(day);
       let count = 0;
-      const isTenth = ({ path }: Asked) => path.startsWith("/opportunities/") && ++count === 10;
+      const isTenth = ({ path }: SentRequest) => path.startsWith("/opportunities/") && ++count === 10;
       const began = at(brand.now());
       await brand.stopped("sync opportunities", isTenth);
       const fresh = brand.sql("SELECT * FROM records WHERE detailed_at >= ?", began).length;

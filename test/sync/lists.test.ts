@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { type Asked, makeBrand, type TestBrand } from "../support/brand.js";
+import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, memberOf, openRecord } from "../support/records.js";
 
 const members = Array.from({ length: 60 }, (_, n) => memberOf(`r${n}`));
 const gifts = Array.from({ length: 60 }, (_, n) => openRecord(`g${n}`, { state: "sent" }));
 const page =
   (path: string, number: number) =>
-  ({ path: asked, query }: Asked) =>
+  ({ path: asked, query }: SentRequest) =>
     asked === path && query.page === String(number);
-const requests = (asked: readonly Asked[], path: string) =>
+const requests = (asked: readonly SentRequest[], path: string) =>
   asked.filter((one) => one.path === path).map(({ query }) => query);
 
 async function nightly(brand: TestBrand, command: string) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Asked, makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
+import { makeBrand, readsOrders, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, memberOf, minute, noon, openRecord, ordersBefore } from "../support/records.js";
 
 const everything = [
@@ -44,7 +44,7 @@ const scopesBut = (...without: string[]) =>
   everything
     .map((name) => (/^(orders|analytics)/.test(name) ? "analytics:read" : `${name}:read`))
     .filter((scope) => !without.includes(scope));
-const asks = (path: string) => (request: Asked) => request.path === path;
+const asks = (path: string) => (request: SentRequest) => request.path === path;
 
 describe("several resources", () => {
   test("small ones first, then content and orders; one object per run, as in `sync_runs`", async () => {
@@ -245,7 +245,7 @@ describe("what the key or the plan does not allow", () => {
   test("refused half-way: incomplete, though nobody named it; the next run goes on", async () => {
     const brand = makeBrand(lists());
     let page = 0;
-    const isThird = (request: Asked) => readsOrders(request) && ++page === 3;
+    const isThird = (request: SentRequest) => readsOrders(request) && ++page === 3;
     brand.once(isThird, () => void brand.setKey({ hasAnalyticsPlan: false }));
     const { code, outcomes } = await synced(brand);
     expect([code, outcomes.orders, outcomes.roster]).toEqual([8, "incomplete", "done"]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FullVerdict } from "../../src/verify/verify-resource.js";
-import { type Asked, counts, makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
+import { counts, makeBrand, readsOrders, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/records.js";
 
 /** 350 orders, one every 12 hours back to the end of May. */
@@ -139,7 +139,7 @@ describe("what was never read", () => {
     const brand = await synced();
     brand.pass(2 * hour);
     brand.order();
-    const isWhole = (request: Asked) =>
+    const isWhole = (request: SentRequest) =>
       counts(request) && ["start_date", "end_date", "status"].every((name) => !(name in request.query));
     brand.once(isWhole, () => brand.withdraw("o9"));
     const { code, verdict } = await verified(brand);

@@ -2,8 +2,8 @@ import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { quoteShellWord } from "../../src/util/text.js";
-import { makeHome } from "./home.js";
-import { binPath } from "./process.js";
+import { makeHome } from "../support/home.js";
+import { binPath } from "../support/process.js";
 
 /** Whether this machine has `script`, as util-linux makes it: it runs a command in a pseudo-terminal. */
 export const hasTerminal = spawnSync("script", ["-qec", "true", "/dev/null"]).status === 0;

@@ -4,7 +4,7 @@ import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js"
 import { type Sandbox, type SandboxOptions, sandboxForTest } from "./sandbox.js";
 
 /** A person with several brands on one machine: profiles of their own, and nothing in the environment. */
-export interface Brands {
+export interface Profiles {
   sandbox: Sandbox;
   home: string;
   /** The mirror of a profile that `login` was given no other for. */
@@ -13,10 +13,10 @@ export interface Brands {
   run(command: string | readonly string[], options?: ProgramOptions): Promise<ProgramResult>;
 }
 
-export async function brandsForTest(options: SandboxOptions = {}): Promise<Brands> {
+export async function makeProfiles(options: SandboxOptions = {}): Promise<Profiles> {
   const sandbox = await sandboxForTest({ orders: 50, ...options });
   const home = makeHome();
-  const brands: Brands = {
+  const brands: Profiles = {
     sandbox,
     home,
     mirrorOf: (profile) => join(home, `.local/share/brandapi/${profile}.sqlite`),
