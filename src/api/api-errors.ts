@@ -12,158 +12,154 @@ import { isObject, type Json } from "../util/json-value.js";
 import { dayMs, formatDuration, formatMinute } from "../util/times.js";
 import type { RequestFailure } from "./request-failure.js";
 
-/** The address of a refused request, and the scope that it needs. */
+/** What an error message says about its request. */
 export interface RequestInfo {
   path: string;
   baseUrl: string;
+  /** The scope that the endpoint needs. */
   scope: string | undefined;
 }
 
-/** The API has eight. */
-const mostScopes = 20;
-
-const inTheConsole = "in the brand's console: settings, integrations, brand API";
+const consolePage = "in the brand's console: settings, integrations, brand API";
 
 /**
- * Returns the error of a status that is not retried (API document, Errors). A 403 is `forbidden`'s, because it needs an
- * answer of `/me`. The answer's body is never read: its fields are not documented, and it may echo the key.
+ * Returns the error for a status that is not retried, other than 403 (API document, Errors). The response's body is not
+ * used: its fields are not documented, and it may repeat the key.
  */
-export function statusError(status: number, asked: RequestInfo): BrandapiError {
-  const { path, baseUrl } = asked;
-  if (status === 401) return keyRejected();
+export function statusError(status: number, { path, baseUrl }: RequestInfo): BrandapiError {
   if (status === 400)
-    return new RequestRefused(`The API refused the parameters of ${path} (400).`, {
+    return new RequestRefused(`The API rejected the parameters of ${path} (400).`, {
       status,
-      hint: "check the values given; if they are right, this version of brandapi may not fit the API",
+      hint: "check the values; if they are right, this version of brandapi may not support the API",
+    });
+  if (status === 401)
+    return new KeyRejected("The API rejected the key (401): it is malformed, unknown, expired or revoked.", {
+      status,
+      hint: `create a new key ${consolePage}; then \`brandapi login\``,
     });
   if (status === 402)
     return new PlanLacksData(
       `The brand's plan does not include ${path}, or its subscription is inactive (402).`,
-      {
-        status,
-        hint: "check the brand's plan; what it covers still syncs: `brandapi sync`",
-      },
+      { status, hint: "check the brand's plan; `brandapi sync` still syncs everything that it includes" },
     );
-  if (status === 404 && !namesRecord(path))
-    return new NotFound(`Nothing is at ${baseUrl}${path} (404): the base URL looks wrong.`, {
+  if (status === 404 && !/\d/.test(path))
+    // IDs contain digits; the API's own paths do not.
+    return new NotFound(`Nothing found at ${baseUrl}${path} (404): the base URL looks wrong.`, {
       status,
       hint: "set `--base-url` to the API's versioned root, whose path ends in /api/brand/v1",
     });
   if (status === 404) return new NotFound(`The API has no ${path} for this brand (404).`, { status });
   if (status === 410)
-    return new NotFound(`The API has retired ${path} (410).`, {
+    return new NotFound(`The API no longer provides ${path} (410).`, {
       status,
       hint: "look for a newer version of brandapi, and check that the base URL ends in /api/brand/v1",
     });
-  // 304 sends nobody anywhere: it says "not modified", to a question that was not asked.
+  // 304 (not modified) is not a redirect.
   if (status >= 300 && status < 400 && status !== 304)
     return new UnexpectedResponse(
-      `The API redirected ${path} to another address (${status}); redirects are not followed, so that the key goes nowhere else.`,
-      { status, hint: "set `--base-url` to the address that answers itself, without a redirect" },
+      `The API redirected ${path} (${status}). Redirects are not followed, because they could expose the key.`,
+      { status, hint: "set `--base-url` to the final address" },
     );
-  return new UnexpectedResponse(`The API answered ${path} with an undocumented status: ${status}.`, {
+  return new UnexpectedResponse(`The API responded to ${path} with an undocumented status: ${status}.`, {
     status,
     hint: "check that the base URL is the brand API's and ends in /api/brand/v1",
   });
 }
 
-function keyRejected(): KeyRejected {
-  return new KeyRejected("The API rejected the key (401): it is malformed, unknown, expired or revoked.", {
-    status: 401,
-    hint: `create a new key ${inTheConsole}; then \`brandapi login\``,
-  });
-}
+/** The API has eight scopes. A message lists no more than this many. */
+const maxListedScopes = 20;
 
-/** Returns the error of a 403. @param me the key's scopes, a 403 there too, or null if `/me` said nothing certain */
-export function forbiddenError(
-  asked: RequestInfo,
-  me: readonly string[] | "forbidden" | null,
-): AccessForbidden {
-  const { path, scope } = asked;
+/** The scopes of the key in use; "forbidden" if `/me` is refused with 403 as well; null if they are unknown. */
+export type KeyScopes = readonly string[] | "forbidden" | null;
+
+/** Returns the error for a 403. */
+export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScopes): AccessForbidden {
   const status = 403;
-  if (me === "forbidden")
+  if (keyScopes === "forbidden")
     return new AccessForbidden(
-      "The API refuses requests from this machine (403): its address is not on the key's IP allowlist.",
+      "The API refuses requests from this machine (403): its IP address is not on the key's allowlist.",
       {
         status,
         everywhere: true,
-        hint: `add this machine's public address to the key's allowlist ${inTheConsole}`,
+        hint: `add this machine's public IP address to the key's allowlist ${consolePage}`,
       },
     );
-  if (me && scope !== undefined && !me.includes(scope))
+  if (keyScopes && scope !== undefined && !keyScopes.includes(scope))
     return new AccessForbidden(`The key lacks the scope ${scope}, which ${path} needs (403).`, {
       status,
-      hint: `create a key with that scope ${inTheConsole}; then \`brandapi login\``,
+      hint: `create a key with that scope ${consolePage}; then \`brandapi login\``,
     });
-  const has = me ? `; the key's scopes: ${me.length ? me.slice(0, mostScopes).join(", ") : "none"}` : "";
-  const wanted = scope === undefined ? "the scope that it needs" : scope;
-  return new AccessForbidden(`The API forbids ${path} (403)${has}.`, {
+  const list = keyScopes?.slice(0, maxListedScopes).join(", ") || "none";
+  const listed = keyScopes ? `; the key's scopes: ${list}` : "";
+  return new AccessForbidden(`The API denied access to ${path} (403)${listed}.`, {
     status,
-    hint: `check that the key has ${wanted}, and its IP allowlist, ${inTheConsole}`,
+    hint: `check that the key has ${scope ?? "the required scope"}, and its IP allowlist, ${consolePage}`,
   });
 }
 
-/** The key's scopes, in the `data` of `/me`; `null` when it has another shape. */
+/** Returns the key's scopes from the `data` of `/me`; null if it has another shape. */
 export function readScopes(data: Json): readonly string[] | null {
   const key = isObject(data) ? data.key : undefined;
   const scopes = isObject(key) ? key.scopes : undefined;
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : null;
 }
 
-/** Whether the path names one record, by an id: ids have digits, the API's own words have none. */
-function namesRecord(path: string): boolean {
-  return /\d/.test(path);
-}
-
 /**
- * Returns the error for a request that is given up.
- * @param spent how it was tried; `everywhere` is true if other endpoints did not answer either
+ * Returns the error for a request whose retries are exhausted.
+ * @param now milliseconds since 1970
+ * @param spent `everywhere` is true if other endpoints failed as well
  */
 export function unavailableError(
-  fault: RequestFailure,
+  failure: RequestFailure,
   path: string,
-  spent: { tries: number; triedMs: number; everywhere: boolean },
   now: number,
+  spent: { attempts: number; elapsedMs: number; everywhere: boolean },
 ): BrandapiError {
-  const cause = "cause" in fault ? fault.cause : undefined;
-  const status = fault.kind === "status" ? fault.status : undefined;
-  if (fault.kind === "garbled")
-    return new UnexpectedResponse(`The API's answer to ${path} cannot be read: ${fault.reason}.`, {
+  const { reason, cause } = failure;
+  if (failure.kind === "invalid-body")
+    return new UnexpectedResponse(`The API's response to ${path} cannot be read: ${reason}.`, {
       status: 200,
       cause,
-      hint: "check the base URL; a login page of the network or a proxy may be answering in the API's place",
+      hint: "check the base URL; the network's login page or a proxy may have sent the response",
     });
-  if (fault.kind === "permanent") {
-    const { reason, hint } = fault;
-    return new ApiUnavailable(`The API cannot be reached: ${reason}.`, { cause, hint, everywhere: true });
-  }
-  const ms = fault.kind === "status" ? fault.retryAfterMs : null;
-  const asked = ms === null ? "" : `, and asks to wait ${formatDuration(ms)}, ${tooLong}`;
-  const tried = `tried ${spent.tries === 1 ? "once" : `${spent.tries} times`} in ${formatDuration(spent.triedMs)}`;
-  return new ApiUnavailable(`The API is unavailable: ${fault.reason}${asked} (${tried}).`, {
-    status,
+  if (failure.kind === "permanent")
+    return new ApiUnavailable(`The API cannot be reached: ${reason}.`, {
+      cause,
+      hint: failure.hint,
+      everywhere: true,
+    });
+  const attempts = spent.attempts === 1 ? "once" : `${spent.attempts} times`;
+  const tried = `tried ${attempts} in ${formatDuration(spent.elapsedMs)}`;
+  if (failure.kind === "status" && failure.retryAfterMs !== null)
+    return new ApiUnavailable(
+      `The API is unavailable: ${reason}; it asks to wait ${formatDuration(failure.retryAfterMs)}, ` +
+        `longer than the remaining \`--max-wait\` (${tried}).`,
+      {
+        status: failure.status,
+        cause,
+        everywhere: spent.everywhere,
+        hint: retryAfterHint(failure.retryAfterMs, now),
+      },
+    );
+  return new ApiUnavailable(`The API is unavailable: ${reason} (${tried}).`, {
+    status: failure.kind === "status" ? failure.status : undefined,
     cause,
-    everywhere: spent.everywhere || (fault.kind === "network" && fault.everywhere),
-    hint:
-      ms === null
-        ? "check the network, the base URL and any proxy, try again later, or give it longer with `--max-wait 30m`"
-        : waitLonger(ms, now),
+    everywhere: spent.everywhere || (failure.kind === "network" && failure.cannotConnect === true),
+    hint: "check the network, the base URL and any proxy, then try again later or with `--max-wait 30m`",
   });
 }
 
-/** Returns the error for a wait that the server asked for, and that is longer than the patience. */
+/** Returns the error for a wait, requested by the server, that exceeds the remaining `--max-wait`. */
 export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   return new ApiUnavailable(
-    `The API asks for a wait of another ${formatDuration(ms)} before the next request, ${tooLong}.`,
-    { status: 429, everywhere: true, hint: waitLonger(ms, now) },
+    `The API asks to wait another ${formatDuration(ms)}, longer than the remaining \`--max-wait\`.`,
+    { status: 429, everywhere: true, hint: retryAfterHint(ms, now) },
   );
 }
 
-const tooLong = "longer than is left of `--max-wait`";
-
-/** Names the time to try again, and a patience that covers the wait and the answer. */
-function waitLonger(ms: number, now: number): string {
-  if (ms > dayMs) return "try again later: no later command waits for this one";
+/** Says when to try again, and which `--max-wait` covers the wait. Later commands do not wait by themselves. */
+function retryAfterHint(ms: number, now: number): string {
+  if (ms > dayMs) return "try again later";
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);
   return `try again after ${formatMinute(now + ms)} UTC, or wait for it with \`--max-wait ${minutes}m\``;
 }

@@ -3,8 +3,8 @@ import { ConfigurationError } from "../errors.js";
 import { parseTimestamp } from "../util/timestamp.js";
 
 /**
- * Returns what every request carries (API document, "Authentication").
- * @throws ConfigurationError if the key cannot be in a header
+ * Returns the headers of every request (API document, "Authentication").
+ * @throws ConfigurationError if the key contains characters that a header cannot
  */
 export function requestHeaders({
   key,
@@ -15,13 +15,13 @@ export function requestHeaders({
 }): Record<string, string> {
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new ConfigurationError(
-      "The key holds characters that no key has, such as a space or a line break.",
+      "The API key contains invalid characters, such as a space or a line break.",
       { hint: "store it again: `brandapi login`" },
     );
   return { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": userAgent };
 }
 
-/** The rate limit as a server's headers state it. */
+/** The rate limit as stated in a response's headers. */
 export interface ServerLimit {
   /** Requests left in the server's window. */
   remaining: number;
@@ -32,31 +32,32 @@ export interface ServerLimit {
 const dayMs = 86_400_000;
 
 /**
- * Reads the usual rate-limit headers, because the API document gives no names: `RateLimit-*`, `X-RateLimit-*`,
- * `X-Rate-Limit-*`, and the combined `RateLimit`, of which the tightest policy counts.
- * @param now milliseconds since 1970, for a response without a `Date`
+ * Reads the rate-limit headers. The API document does not name them, so all usual ones are supported: `RateLimit-*`,
+ * `X-RateLimit-*`, `X-Rate-Limit-*`, and the combined `RateLimit`. If they state several limits, the one with the fewest
+ * remaining requests is returned.
+ * @param now milliseconds since 1970, for a response without a `Date` header
  * @returns null if the headers do not give both the remaining requests and a reset within a day
  */
 export function readServerLimit(headers: HttpResponse["headers"], now: number): ServerLimit | null {
-  const policies = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"].map((prefix) => [
+  const pairs = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"].map((prefix) => [
     headers.get(`${prefix}remaining`),
     headers.get(`${prefix}reset`),
   ]);
   // `"default";r=0;t=30, "day";r=900;t=40000`, or `limit=60, remaining=0, reset=30`.
   const combined = /(?:\br|remaining)=(\d+)[\s,;]+(?:t|reset)=(\d+)/gi;
-  for (const [, left, reset] of (headers.get("ratelimit") ?? "").matchAll(combined))
-    policies.push([left ?? null, reset ?? null]);
-  const limits = policies.flatMap(([left, reset]) => {
-    const remaining = /^\s*(\d{1,9})/.exec(left ?? "")?.[1];
-    const resetMs = readReset(reset?.trim() ?? "", readDateHeader(headers) ?? now);
+  for (const [, remaining, reset] of (headers.get("ratelimit") ?? "").matchAll(combined))
+    pairs.push([remaining ?? null, reset ?? null]);
+  const limits = pairs.flatMap(([remainingText, resetText]) => {
+    const remaining = /^\s*(\d{1,9})/.exec(remainingText ?? "")?.[1];
+    const resetMs = readReset(resetText?.trim() ?? "", readDateHeader(headers) ?? now);
     return remaining === undefined || resetMs === null ? [] : [{ remaining: Number(remaining), resetMs }];
   });
   return limits.sort((a, b) => a.remaining - b.remaining)[0] ?? null;
 }
 
 /**
- * Returns `Retry-After` in milliseconds from now; null if it is missing, past, or neither a number of seconds nor a date
- * within the next day, such as two values that a proxy joined (`2814, 2`).
+ * Returns `Retry-After` in milliseconds from now. Returns null if the header is missing, in the past, or neither a number
+ * of seconds nor a date within the next day (such as `2814, 2`, two values joined by a proxy).
  */
 export function readRetryAfter(headers: HttpResponse["headers"], now: number): number | null {
   const text = headers.get("retry-after")?.trim() ?? "";
@@ -65,12 +66,15 @@ export function readRetryAfter(headers: HttpResponse["headers"], now: number): n
   return ms > 0 && ms <= dayMs ? ms : null;
 }
 
-/** Returns the server's own time, in milliseconds since 1970; null if there is no valid `Date` header. */
+/** Returns the server's time in milliseconds since 1970; null if there is no valid `Date` header. */
 export function readDateHeader(headers: HttpResponse["headers"]): number | null {
   return readDate(headers.get("date")?.trim() ?? "");
 }
 
-/** Reads a reset given in seconds, or as an instant: epoch seconds, epoch milliseconds or a date. Null if it is not within a day. */
+/**
+ * Returns the milliseconds until a reset given in seconds, epoch seconds, epoch milliseconds or as a date; null if it is
+ * not within a day.
+ */
 function readReset(text: string, now: number): number | null {
   const value = isNumber(text) ? Number(text) : Number.NaN;
   let ms = value * 1_000;
@@ -86,7 +90,7 @@ function isNumber(text: string): boolean {
 const httpDate =
   /^(?:[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d|[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d) GMT$/;
 
-/** Reads a date of a header: one of the forms of HTTP, or ISO 8601. `Date.parse` alone finds a year in almost any text. */
+/** Reads an HTTP date or an ISO 8601 timestamp. `Date.parse` alone would accept almost any text with a number. */
 function readDate(text: string): number | null {
   const ms = httpDate.test(text) ? Date.parse(text) : parseTimestamp(text);
   return ms === undefined || Number.isNaN(ms) ? null : ms;

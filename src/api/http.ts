@@ -3,96 +3,101 @@ import type { Deps, HttpResponse } from "../deps.js";
 import { BrandapiError, ResponseRejected } from "../errors.js";
 import { unlessAborted } from "../util/abort.js";
 import { formatDuration } from "../util/times.js";
-import type { ApiEvents } from "./client.js";
+import type { ApiEvents } from "./api-settings.js";
 import { readDateHeader } from "./headers.js";
 import { classifyError, type RequestFailure, RequestTimeout, statusFailure } from "./request-failure.js";
-import { type ApiResponse, type ResponseChecks, readEnvelope, responseLimits } from "./response.js";
+import { type ApiResponse, readEnvelope, responseLimits } from "./response.js";
+
+/** A GET request, for one or several attempts. */
+export interface ApiRequest {
+  /** Below the base URL, for messages. */
+  path: string;
+  url: URL;
+  headers: Record<string, string>;
+  /** Maximum number of items in the response. */
+  maxItems: number;
+  key: string;
+}
+
+/** Called once for each attempt: with the response's headers when they arrive, or with null if none arrive. */
+export type OnHeaders = (headers: HttpResponse["headers"] | null) => void;
+
+/** Every attempt gets at least this long, however little of `--max-wait` remains. */
+const minTimeoutMs = 5_000;
 
 /**
- * Reads a whole body as UTF-8 text, without a byte order mark.
- * @throws ResponseRejected if it is larger, and what `faultOf` knows: if it is not UTF-8, or the stream breaks off
+ * Sends a request once and reads its response.
+ * @param remainingMs the time that remains of `--max-wait`
+ * @throws UnexpectedResponse if the response is JSON but not as documented, ResponseRejected if it exceeds a limit, or
+ * the reason of the program's signal
  */
-export async function readBody({ body }: HttpResponse, path: string): Promise<string> {
+export async function sendRequest(
+  request: ApiRequest,
+  remainingMs: number,
+  deps: Pick<Deps, "clock" | "fetch" | "setTimer" | "signal">,
+  onHeaders: OnHeaders,
+  onRequest: ApiEvents["onRequest"],
+): Promise<ApiResponse | { failure: RequestFailure }> {
+  const { clock, fetch, signal } = deps;
+  const { path, url, headers, key } = request;
+  const requestedAt = clock.now();
+  const startedAt = clock.monotonic();
+  let status = 0;
+  try {
+    return await withTimeout(Math.max(minTimeoutMs, remainingMs), deps, async (until) => {
+      const response = await unlessAborted(fetch(url, { headers, signal: until }), until);
+      status = response.status;
+      onHeaders(response.headers);
+      if (status !== 200) return { failure: statusFailure(response, clock.now()) };
+      const text = await unlessAborted(readBody(response, path), until);
+      return { ...readEnvelope(text, request), requestedAt, serverTime: readDateHeader(response.headers) };
+    });
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    const failure = error instanceof BrandapiError ? null : classifyError(error, url.host);
+    if (!failure) throw error;
+    // `--verbose` prints the cause, and a library's error may quote the request's headers.
+    return { failure: inspect(error).includes(key) ? { ...failure, cause: undefined } : failure };
+  } finally {
+    if (status === 0) onHeaders(null);
+    onRequest?.({ path, status, ms: clock.monotonic() - startedAt });
+  }
+}
+
+/** Runs work with a signal that aborts after `ms`, when the program is stopped, and when the work has ended. */
+async function withTimeout<T>(
+  ms: number,
+  { setTimer, signal }: Pick<Deps, "setTimer" | "signal">,
+  work: (until: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const timeout = new AbortController();
+  const cancel = setTimer?.(ms, () =>
+    timeout.abort(new RequestTimeout(`no complete response within ${formatDuration(ms)}`)),
+  );
+  try {
+    return await work(AbortSignal.any([signal, timeout.signal]));
+  } finally {
+    cancel?.();
+    // A body that was not read to its end would occupy the connection.
+    timeout.abort();
+  }
+}
+
+/**
+ * Reads a body as UTF-8 text, without a byte order mark.
+ * @throws ResponseRejected if it is too large; errors that `classifyError` knows if it is not UTF-8 or the stream fails
+ */
+async function readBody({ body }: HttpResponse, path: string): Promise<string> {
   const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  let size = 0;
   for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > responseLimits.bytes)
+    size += chunk.byteLength;
+    if (size > responseLimits.bytes)
       throw new ResponseRejected(
-        `The API's answer to ${path} is larger than ${responseLimits.bytes / 2 ** 20} MiB: it is refused.`,
+        `The API's response to ${path} is larger than ${responseLimits.bytes / 2 ** 20} MiB; it was rejected.`,
         { hint: "check that the base URL is the brand API's" },
       );
     chunks.push(chunk);
   }
   return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
-}
-
-/** One request gets at least so long, however little patience there is: an answer takes its time. */
-const leastDeadlineMs = 5_000;
-
-/** Does work with a signal of its own, which aborts when the program stops, when the patience ends, and after the work. */
-export async function withDeadline<T>(
-  leftMs: number,
-  { setTimer, signal }: Pick<Deps, "setTimer" | "signal">,
-  work: (until: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const ms = Math.max(leastDeadlineMs, leftMs);
-  const deadline = new AbortController();
-  const callOff = setTimer?.(ms, () =>
-    deadline.abort(new RequestTimeout(`no whole answer came within ${formatDuration(ms)}`)),
-  );
-  try {
-    return await work(AbortSignal.any([signal, deadline.signal]));
-  } finally {
-    callOff?.();
-    // The rest of an answer that is not read would occupy a connection.
-    deadline.abort();
-  }
-}
-
-/** A GET, whatever number of requests it takes. */
-export interface ApiRequest {
-  url: URL;
-  headers: Record<string, string>;
-  expected: ResponseChecks;
-}
-
-/**
- * Sends one request and reads its answer.
- * @param leftMs how much patience is left
- * @param onHeaders called once: with the answer's headers when they come, or with null if none come
- * @returns the answer, or what went wrong with it
- * @throws UnexpectedResponse if it is not as documented, or the signal's reason
- */
-export async function sendRequest(
-  { url, headers, expected }: ApiRequest,
-  leftMs: number,
-  onHeaders: (headers: HttpResponse["headers"] | null) => void,
-  deps: Pick<Deps, "clock" | "fetch" | "setTimer" | "signal">,
-  { onRequest }: ApiEvents,
-): Promise<ApiResponse | { fault: RequestFailure }> {
-  const { clock, fetch, signal } = deps;
-  const { path, key } = expected;
-  const requestedAt = clock.now();
-  const sentAt = clock.monotonic();
-  let status = 0;
-  try {
-    return await withDeadline(leftMs, deps, async (until) => {
-      const reply = await unlessAborted(fetch(url, { headers, signal: until }), until);
-      status = reply.status;
-      onHeaders(reply.headers);
-      if (status !== 200) return { fault: statusFailure(reply, clock.now()) };
-      const text = await unlessAborted(readBody(reply, path), until);
-      return { ...readEnvelope(text, expected), requestedAt, serverTime: readDateHeader(reply.headers) };
-    });
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    const fault = error instanceof BrandapiError ? null : classifyError(error, url.host);
-    if (!fault) throw error;
-    // The cause is shown with `--verbose`, unless a library quotes the key in it.
-    return { fault: inspect(error).includes(key) ? { ...fault, cause: undefined } : fault };
-  } finally {
-    if (status === 0) onHeaders(null);
-    onRequest?.({ path, status, ms: clock.monotonic() - sentAt });
-  }
 }

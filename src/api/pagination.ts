@@ -1,75 +1,26 @@
 import { isDeepStrictEqual } from "node:util";
-import { NotFound, RequestRefused, UnexpectedResponse } from "../errors.js";
-import { isObject, type Json, type JsonObject, type QueryParameters } from "../util/json-value.js";
-import { pluralize } from "../util/text.js";
+import { NotFound, RequestRefused, type UnexpectedResponse } from "../errors.js";
+import type { Json, QueryParameters } from "../util/json-value.js";
 import type { ApiClient } from "./client.js";
-import type { ApiResponse } from "./response.js";
+import { type ApiResponse, type Pagination, unexpectedResponse } from "./response.js";
 
-/** The `pagination` of a list (API document, "Pagination object"). */
-export interface Pagination {
-  page: number;
-  per_page: number;
-  total_items: number;
-  total_pages: number;
-  has_next: boolean;
-  has_prev: boolean;
-}
-
-const mostItems = 1e9;
-export const checkBaseUrl = "check that the base URL is the brand API's and ends in /api/brand/v1";
-
-/** Returns an envelope's `pagination`, or null if it has none. @throws UnexpectedResponse if it is not as documented */
-export function readPagination(value: Json | undefined, path: string): Pagination | null {
-  if (value === undefined || value === null) return null;
-  if (!isObject(value)) throw unexpectedResponse(path, "has a `pagination` that is not an object");
-  const pagination: Pagination = {
-    page: readInteger(value, "page", 1, path),
-    per_page: readInteger(value, "per_page", 1, path),
-    total_items: readInteger(value, "total_items", 0, path),
-    total_pages: readInteger(value, "total_pages", 0, path),
-    has_next: readBoolean(value, "has_next", path),
-    has_prev: readBoolean(value, "has_prev", path),
-  };
-  const { total_items, total_pages, per_page } = pagination;
-  if (total_items > mostItems || Math.abs(total_pages - Math.ceil(total_items / per_page)) > 1) {
-    const claim = `${pluralize(total_pages, "page")} for ${pluralize(total_items, "item")} at ${per_page} a page`;
-    throw unexpectedResponse(path, `cannot be true: ${claim}`);
-  }
-  return pagination;
-}
-
-function readInteger(pagination: JsonObject, member: string, least: number, path: string): number {
-  const value = pagination[member];
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
-  throw unexpectedResponse(path, `has no whole number as \`${member}\` in its \`pagination\``);
-}
-
-function readBoolean(pagination: JsonObject, member: string, path: string): boolean {
-  const value = pagination[member];
-  if (typeof value === "boolean") return value;
-  throw unexpectedResponse(path, `has neither true nor false as \`${member}\` in its \`pagination\``);
-}
-
-/** Returns the error for an answer that is JSON, but not of the documented shape. It quotes no text of the server's. */
-export function unexpectedResponse(path: string, what: string, hint = checkBaseUrl): UnexpectedResponse {
-  return new UnexpectedResponse(`The API's answer to ${path} ${what}.`, { status: 200, hint });
-}
-
+/** One page of a list. */
 export interface Page {
   page: number;
   items: readonly Json[];
   pagination: Pagination;
-  /** As in Answer. */
+  /** As in `ApiResponse`. */
   requestedAt: number;
 }
 
-/** The API document, Limits: pages beyond this one cannot be asked for. */
+/** The highest page number that the API accepts (API document, Limits). */
 export const lastPage = 10_000;
 
 /**
- * Reads a list page by page, in order, one request at a time; the next one is on its way while the caller handles a page.
- * Asks for no page that the answer before did not announce: a list that shrinks meanwhile just ends.
- * @throws UnexpectedResponse if the pages cannot be a list: the wrong page, a full page twice, a next page after the last
+ * Reads a list page by page, in order, with one request at a time; the next page is requested before a page is yielded.
+ * Only announced pages are requested, so a list that shrinks meanwhile simply ends.
+ * @throws UnexpectedResponse if the server does not paginate: the wrong page, the same full page twice, a next page after
+ * the last one
  */
 export async function* readPages(
   api: Pick<ApiClient, "get">,
@@ -77,30 +28,30 @@ export async function* readPages(
   query: QueryParameters,
   scope?: string,
 ): AsyncGenerator<Page, void> {
-  const ask = (page: number) => {
-    const asked = fetchPage(api, path, { ...query, page }, page, scope);
-    // A failure is thrown when the page is taken.
-    asked.catch(() => {});
-    return asked;
+  const request = (page: number) => {
+    const promise = fetchPage(api, path, { ...query, page }, page, scope);
+    // A failure is thrown when the page is awaited, not as an unhandled rejection.
+    promise.catch(() => {});
+    return promise;
   };
-  let asked = ask(1);
-  let before: readonly Json[] = [];
+  let next = request(1);
+  let previousItems: readonly Json[] = [];
   for (;;) {
-    const page = await asked;
+    const page = await next;
     if (!page) return;
     const { items, pagination } = page;
-    if (items.length >= pagination.per_page && isDeepStrictEqual(items, before))
+    if (items.length >= pagination.per_page && isDeepStrictEqual(items, previousItems))
       throw paginationError(path, `repeats page ${page.page - 1} as page ${page.page}`);
-    before = items;
-    // An empty page is the end, even if more are announced: the count shows that something is missing.
+    previousItems = items;
+    // An empty page ends the list even if more are announced: the caller compares `total_items` with what it got.
     const last = items.length === 0 ? 0 : Math.min(pagination.total_pages, lastPage);
-    if (page.page < last) asked = ask(page.page + 1);
+    if (page.page < last) next = request(page.page + 1);
     yield page;
     if (page.page >= last) return;
   }
 }
 
-/** Returns a page of a list; null if the list is too short by now to have it. */
+/** Requests one page of a list. Returns null if the list has become too short to have it. */
 async function fetchPage(
   api: Pick<ApiClient, "get">,
   path: string,
@@ -110,26 +61,26 @@ async function fetchPage(
 ): Promise<Page | null> {
   try {
     const page = toPage(path, await api.get(path, query, scope));
-    // Some servers answer with nothing, or with their last page, when asked beyond it.
+    // Some servers return an empty page or the last page for a number beyond the end.
     if (number > 1 && page.pagination.total_pages < number) return null;
     if (page.page === number) return page;
-    throw paginationError(path, `is page ${page.page} where page ${number} was asked for`);
+    throw paginationError(path, `is page ${page.page}, but page ${number} was requested`);
   } catch (error) {
     const isRefusal = error instanceof RequestRefused || error instanceof NotFound;
     if (number === 1 || !isRefusal) throw error;
-    // Other servers refuse to be asked beyond the last page.
+    // Other servers return 400 or 404 beyond the last page. Page 1 shows how long the list is now.
     const first = toPage(path, await api.get(path, { ...query, page: 1 }, scope));
     if (first.pagination.total_pages < number) return null;
     if (!(error instanceof NotFound)) throw error;
-    throw paginationError(path, `announces page ${number}, and nothing is there (${error.status})`);
+    throw paginationError(path, `announces page ${number}, which does not exist (${error.status})`);
   }
 }
 
-/** Returns an answer as page 1 of a list. @throws UnexpectedResponse if it is not one */
-export function firstPage(path: string, answer: ApiResponse): Page {
-  const first = toPage(path, answer);
-  if (first.page !== 1) throw paginationError(path, `is page ${first.page} where page 1 was asked for`);
-  return first;
+/** Returns a response as page 1 of a list. @throws UnexpectedResponse if it is not */
+export function firstPage(path: string, response: ApiResponse): Page {
+  const page = toPage(path, response);
+  if (page.page !== 1) throw paginationError(path, `is page ${page.page}, but page 1 was requested`);
+  return page;
 }
 
 function toPage(path: string, { items, pagination, requestedAt }: ApiResponse): Page {
@@ -143,10 +94,7 @@ function toPage(path: string, { items, pagination, requestedAt }: ApiResponse): 
   return { page: pagination.page, items, pagination, requestedAt };
 }
 
-function paginationError(path: string, what: string): UnexpectedResponse {
-  return unexpectedResponse(
-    path,
-    what,
-    "run the command again; if it stays so, the API does not page as documented",
-  );
+function paginationError(path: string, problem: string): UnexpectedResponse {
+  const hint = "run the command again; if it fails again, the API does not paginate as documented";
+  return unexpectedResponse(path, problem, hint);
 }

@@ -5,148 +5,159 @@ import type { Clock } from "../deps.js";
 import { loadSqlite, type SqliteConstructor } from "../util/sqlite.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { retryAfterTooLong } from "./api-errors.js";
-import type { ApiEvents, ApiSettings } from "./client.js";
+import type { ApiEvents, ApiSettings } from "./api-settings.js";
 import type { ServerLimit } from "./headers.js";
-import { type Permit, RequestLog } from "./rate-limit-file.js";
+import { type Permit, RateLimitFile } from "./rate-limit-file.js";
 
-/** Milliseconds until the file is looked at again: an answer may have come meanwhile, or the file may be gone. */
-const lookAgainMs = 1_000;
-/** The longest wait that a header other than `Retry-After` can ask for. */
-const longestResetMs = 60_000;
+/** The longest sleep before the file is checked again: a response may have arrived, or the file may have been deleted. */
+const pollMs = 1_000;
+/** The longest wait for a reset given in a rate-limit header. `Retry-After` may ask for more. */
+const maxResetMs = 60_000;
 
 /**
- * Keeps the requests of all processes of this machine within the API's limits (API document, Limits): a sliding window in
- * one SQLite file, in which bursts pass while the budget lasts. A request counts until a window after its answer's headers
- * came, because by then the server has counted it. Waits that the server's headers ask for are kept in memory: they end
- * with the run that received them.
+ * Keeps the requests of all processes of this machine within the API's limits (API document, Limits), with a sliding window
+ * that allows bursts. A request counts from when its response's headers arrive, because the server has counted it by then.
+ * Waits that the server asks for are kept in memory only: they end with the run.
  */
 export class RateLimiter {
-  /** The file that all processes count in; null if this process counts alone. */
-  #file: string | null;
-  #ledger: RequestLog | null = null;
-  /** True once requests were counted that a new file knows nothing of. */
-  #hasCounted = false;
-  /** Nothing is sent before this time of the monotonic clock, because the server asked for a wait. */
-  #heldUntil = Number.NEGATIVE_INFINITY;
-  /** The requests that the server still allows until its reset, if that is fewer than our own limit. */
+  /** Null if the file cannot be used, and this process counts its requests alone. */
+  #path: string | null;
+  #file: RateLimitFile | null = null;
+  /** True if a file that is created now replaces one in which requests were counted. */
+  #replacesFile = false;
+  /** Monotonic time before which nothing is sent, because the server asked for a wait. */
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  /** The server's own limit, if it allows fewer requests than we count. */
   #serverLimit: { remaining: number; until: number } | null = null;
 
   constructor(
-    private readonly settings: ApiSettings,
+    private readonly settings: Pick<ApiSettings, "baseUrl" | "key" | "rateLimit" | "statePath">,
     private readonly clock: Clock,
     private readonly events: Pick<ApiEvents, "onNotice" | "onWait">,
+    private readonly windowMs = 60_000,
   ) {
-    this.#file = join(settings.statePath, "rate.sqlite");
+    this.#path = join(settings.statePath, "rate.sqlite");
   }
 
   /**
-   * Waits for a permit. A wait that the server asked for may take `maxServerWaitMs` at most.
-   * @returns its id
+   * Waits until a request may be sent.
+   * @param maxServerWaitMs upper limit for waits that the server asks for; waits for our own limit always end
+   * @returns the ID of the permit, for `release`
    * @throws the signal's reason, or ApiUnavailable if the server asks for a longer wait
    */
   async acquire(signal: AbortSignal, maxServerWaitMs = Number.POSITIVE_INFINITY): Promise<number> {
-    let [serverWaitMs, isReported] = [0, false];
+    let serverWaitedMs = 0;
+    let isReported = false;
     for (;;) {
       signal.throwIfAborted();
-      const heldMs = this.#serverWaitMs();
-      const permit = heldMs > 0 ? { waitMs: heldMs } : await this.#try();
+      const serverWaitMs = this.#serverWaitMs();
+      const permit = serverWaitMs > 0 ? { waitMs: serverWaitMs } : await this.#take();
       if ("id" in permit) {
         if (this.#serverLimit) this.#serverLimit.remaining -= 1;
         return permit.id;
       }
-      const ms = permit.waitMs;
-      if (heldMs > 0 && serverWaitMs + ms > maxServerWaitMs) throw retryAfterTooLong(ms, this.clock.now());
-      if (!isReported && ms > 0) this.events.onWait?.({ ms, reason: heldMs > 0 ? "server" : "budget" });
-      isReported ||= ms > 0;
-      const sleepMs = Math.min(ms, lookAgainMs);
-      if (heldMs > 0) serverWaitMs += sleepMs;
+      const { waitMs } = permit;
+      if (serverWaitMs > 0 && serverWaitedMs + waitMs > maxServerWaitMs)
+        throw retryAfterTooLong(waitMs, this.clock.now());
+      if (!isReported && waitMs > 0) {
+        this.events.onWait?.({ ms: waitMs, reason: serverWaitMs > 0 ? "server" : "budget" });
+        isReported = true;
+      }
+      const sleepMs = Math.min(waitMs, pollMs);
+      if (serverWaitMs > 0) serverWaitedMs += sleepMs;
       await this.clock.sleep(sleepMs, signal);
     }
   }
 
-  /** Notes that a response's headers came, or that its request failed. If the file cannot be written, the request only counts longer. */
-  release(id: number, server: ServerLimit | null): void {
+  /** Restarts the window of a request, whose response's headers arrived or which failed. @param server null without headers */
+  release(permit: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
-    const used = this.#quietly((ledger) => ledger.answered(id, now)) ?? 0;
-    // Somebody else uses the key, or its limit is lower than ours.
-    if (server && server.remaining < (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - used)
-      this.#serverLimit = {
-        remaining: server.remaining,
-        until: now + Math.min(server.resetMs, longestResetMs),
-      };
+    const used = this.#restartWindow(permit, now);
+    const ownRemaining = (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - used;
+    // Fewer than we count: another machine uses the key, or its limit is lower than `rateLimit`.
+    if (server && server.remaining < ownRemaining)
+      this.#serverLimit = { remaining: server.remaining, until: now + Math.min(server.resetMs, maxResetMs) };
   }
 
-  /** Sends nothing in this run for `ms` milliseconds. */
+  /** Sends nothing for `ms` milliseconds in this run. */
   pause(ms: number): void {
-    this.#heldUntil = Math.max(this.#heldUntil, this.clock.monotonic() + ms);
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.clock.monotonic() + ms);
   }
 
-  /** Returns how long the server still asks to wait, in milliseconds; 0 if it does not. */
+  close(): void {
+    this.#file?.close();
+    this.#file = null;
+  }
+
+  /** Returns the milliseconds that the server still asks to wait; 0 if it does not. */
   #serverWaitMs(): number {
     const now = this.clock.monotonic();
     if (this.#serverLimit && this.#serverLimit.until <= now) this.#serverLimit = null;
     const limit = this.#serverLimit;
-    const until = limit && limit.remaining <= 0 ? Math.max(limit.until, this.#heldUntil) : this.#heldUntil;
+    const until =
+      limit && limit.remaining <= 0 ? Math.max(limit.until, this.#pausedUntil) : this.#pausedUntil;
     return Math.max(0, until - now);
   }
 
-  close(): void {
-    this.#ledger?.close();
-    this.#ledger = null;
-  }
-
-  /** Takes a permit if one is free, whatever state the file is in. */
-  async #try(): Promise<Permit> {
-    if (this.settings.rateLimit === null) return { id: 0 };
+  /** Takes a permit if one is free. If the file fails, repairs it and asks to be called again. */
+  async #take(): Promise<Permit> {
+    const { rateLimit } = this.settings;
+    if (rateLimit === null) return { id: 0 };
     const Sqlite = await loadSqlite();
     try {
-      this.#ledger ??= this.#open(Sqlite, this.settings.rateLimit);
-      return this.#ledger.take(() => this.clock.monotonic());
+      this.#file ??= this.#open(Sqlite, rateLimit);
+      return this.#file.take(() => this.clock.monotonic());
     } catch (error) {
-      const code = outsideCode(error);
-      if (this.#file === null || code === "") throw error;
+      if (this.#path === null || !isFileError(error)) throw error;
       this.close();
-      this.#recover(this.#file, code, errorReason(error));
+      this.#repair(this.#path, error);
       return { waitMs: 0 };
     }
   }
 
-  /** Opens the file. If requests were counted in a file that is lost, the new one begins with its whole window used. */
-  #open(Sqlite: SqliteConstructor, limit: number): RequestLog {
-    const { baseUrl, key, windowMs = 60_000 } = this.settings;
-    const account = { origin: new URL(baseUrl).origin, key: createHash("sha256").update(key).digest("hex") };
-    const ledger = new RequestLog(Sqlite, this.#file, { ...account, limit, windowMs });
-    if (this.#hasCounted) ledger.spend(this.clock.monotonic());
-    this.#hasCounted = true;
-    return ledger;
+  /** Opens the file. If it replaces one that was lost, it starts with the whole quota used. */
+  #open(Sqlite: SqliteConstructor, limit: number): RateLimitFile {
+    const file = new RateLimitFile(Sqlite, this.#path, {
+      origin: new URL(this.settings.baseUrl).origin,
+      key: createHash("sha256").update(this.settings.key).digest("hex"),
+      limit,
+      windowMs: this.windowMs,
+    });
+    if (this.#replacesFile) file.exhaust(this.clock.monotonic());
+    this.#replacesFile = true;
+    return file;
   }
 
-  /** A file that was deleted is made anew, a damaged one is replaced. If neither helps, this process counts alone. */
-  #recover(file: string, code: string, reason: string): void {
+  /** Deletes a damaged file. If the file cannot be used at all, falls back to counting in memory. */
+  #repair(path: string, error: unknown): void {
+    const code = errorCode(error);
+    // The file was deleted while it was open: opening it again creates a new one.
     if (code === "SQLITE_READONLY_DBMOVED") return;
     if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) {
-      for (const ending of ["", "-journal"]) rmSync(file + ending, { force: true });
-      this.#hasCounted = true;
+      for (const suffix of ["", "-journal"]) rmSync(path + suffix, { force: true });
+      this.#replacesFile = true;
       return;
     }
-    this.#file = null;
-    const why = `${this.settings.statePath} cannot be used (${reason})`;
-    const message = `${why}: requests of other brandapi processes are not counted in this run.`;
-    this.events.onNotice?.({ message });
+    this.#path = null;
+    this.events.onNotice?.({
+      message:
+        `${this.settings.statePath} cannot be used (${errorReason(error)}): ` +
+        "requests of other brandapi processes are not counted in this run.",
+    });
   }
 
-  #quietly<T>(work: (ledger: RequestLog) => T): T | undefined {
+  /** Returns how many requests of the key count now. If the file cannot be written, the request only counts longer. */
+  #restartWindow(permit: number, now: number): number {
     try {
-      return this.#ledger ? work(this.#ledger) : undefined;
+      return this.#file?.restartWindow(permit, now) ?? 0;
     } catch (error) {
-      if (outsideCode(error) === "") throw error;
-      return undefined;
+      if (!isFileError(error)) throw error;
+      return 0;
     }
   }
 }
 
-/** Returns the code of SQLite's or the system's error; empty for a defect of this program. */
-function outsideCode(error: unknown): string {
-  const code = errorCode(error);
-  return /^(SQLITE_|E[A-Z]+$)/.test(code) ? code : "";
+/** True for an error of SQLite or the system, false for a defect of this program. */
+function isFileError(error: unknown): boolean {
+  return /^(SQLITE_|E[A-Z]+$)/.test(errorCode(error));
 }

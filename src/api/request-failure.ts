@@ -1,102 +1,101 @@
 import { STATUS_CODES } from "node:http";
 import type { HttpResponse } from "../deps.js";
 import { readRetryAfter } from "./headers.js";
+import { InvalidBody } from "./response.js";
 
 /**
- * The reason why a request has no answer.
- * - status:    the API answered something other than 200
- * - network:   no whole answer came: refused, reset, timed out, cut off; `everywhere` if there was no connection
- * - garbled:   a 200 whose body is not JSON: a captive portal, a cut file
- * - permanent: trying again cannot help: a certificate, an unknown protocol
+ * Why a request failed. `reason` completes "The API is unavailable: …".
+ * - status:       the response is not a 200
+ * - network:      no complete response: connection refused, reset or timed out; `cannotConnect` if there was no connection
+ * - invalid-body: a 200 that is not JSON, such as a login page or a truncated file
+ * - permanent:    retrying cannot help: an untrusted certificate, a protocol mismatch
  */
 export type RequestFailure = { reason: string; cause?: unknown } & (
   | { kind: "status"; status: number; retryAfterMs: number | null }
-  | { kind: "network"; everywhere?: boolean }
-  | { kind: "garbled" }
+  | { kind: "network"; cannotConnect?: boolean }
+  | { kind: "invalid-body" }
   | { kind: "permanent"; hint: string }
 );
 
-/** Thrown for a body that is not JSON text. */
-export class InvalidBody extends Error {}
-
-/** Thrown when a request takes longer than its deadline. */
+/** Thrown when a request exceeds its timeout. */
 export class RequestTimeout extends Error {}
 
-const words: Record<string, string> = {
+/** Returns the failure for a response that is not a 200. @param now milliseconds since 1970 */
+export function statusFailure({ status, headers }: HttpResponse, now: number): RequestFailure {
+  const name = STATUS_CODES[status];
+  const reason = name === undefined ? `HTTP ${status}` : `HTTP ${status} (${name.toLowerCase()})`;
+  return { kind: "status", status, reason, retryAfterMs: readRetryAfter(headers, now) };
+}
+
+const errorTexts: Record<string, string> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "the connection was reset",
   EPIPE: "the connection was closed",
   ETIMEDOUT: "timed out",
-  EHOSTUNREACH: "the host cannot be reached",
-  ENETUNREACH: "the network cannot be reached",
-  ENOTFOUND: "the name is unknown (DNS)",
-  EAI_AGAIN: "the name could not be looked up (DNS)",
+  EHOSTUNREACH: "no route to the host",
+  ENETUNREACH: "the network is unreachable",
+  ENOTFOUND: "host name not found (DNS)",
+  EAI_AGAIN: "the DNS lookup failed",
   UND_ERR_CONNECT_TIMEOUT: "timed out while connecting",
-  UND_ERR_HEADERS_TIMEOUT: "no answer came in time",
-  UND_ERR_BODY_TIMEOUT: "the answer stalled",
-  UND_ERR_SOCKET: "the connection was closed before the answer was complete",
-  HTTPParserError: "the answer is not HTTP",
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer was cut short",
+  UND_ERR_HEADERS_TIMEOUT: "timed out while waiting for the response",
+  UND_ERR_BODY_TIMEOUT: "the response stalled",
+  UND_ERR_SOCKET: "the connection was closed before the response was complete",
+  HTTPParserError: "the response is not HTTP",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the response was truncated",
 };
-const connecting = /^(ECONNREFUSED|EHOST|ENET|ENOTFOUND|EAI_|UND_ERR_CONNECT)/;
-const certificate =
+const connectCodes = /^(ECONNREFUSED|EHOST|ENET|ENOTFOUND|EAI_|UND_ERR_CONNECT)/;
+const tlsCodes = /^(EPROTO$|ERR_(SSL|OSSL)_)/;
+const certificateCodes =
   /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|PATH_LENGTH|^CRL_|^UNSPECIFIED$/;
-const compression = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
-/** Codes of the system, of Node and of undici, but for those of a call that is wrong. */
-const network = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
+const decompressionCodes = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
+/** Codes of the system, Node and undici. Those of an invalid call are excluded: they are defects of this program. */
+const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
 
-/** Returns the fault that an exception of a request or of a body's stream is; null for a defect of this program. */
+/** Classifies an error thrown by a request or while reading its body. Returns null for a defect of this program. */
 export function classifyError(cause: unknown, host: string): RequestFailure | null {
-  if (cause instanceof InvalidBody) return { kind: "garbled", reason: cause.message };
+  if (cause instanceof InvalidBody) return { kind: "invalid-body", reason: cause.message };
   if (cause instanceof RequestTimeout) return { kind: "network", reason: cause.message };
-  const { code, message } = rootOf(cause);
-  if (compression.test(code)) return { kind: "garbled", reason: "its compressed body is damaged", cause };
+  const { code, message } = rootCause(cause);
+  if (decompressionCodes.test(code))
+    return { kind: "invalid-body", reason: "its compressed body is damaged", cause };
   // undici asserts that a status is at least 100.
-  if (code === "ERR_ASSERTION") return { kind: "garbled", reason: "it is not valid HTTP", cause };
-  if (code.startsWith("ERR_ENCODING_")) return { kind: "garbled", reason: "its body is not UTF-8 text" };
-  const permanent = (reason: string, hint: string): RequestFailure => ({
-    kind: "permanent",
-    reason,
-    hint,
-    cause,
-  });
-  if (code === "EPROTO" || /^ERR_(SSL|OSSL)_/.test(code))
-    return permanent(
-      `${host} does not speak TLS as expected`,
-      "check the base URL's scheme and port, and any proxy",
-    );
-  if (certificate.test(code))
-    return permanent(
-      `the certificate of ${host} cannot be trusted (${code})`,
-      "if your network has its own certificate authority, point NODE_EXTRA_CA_CERTS at its PEM file",
-    );
-  const proxy = /^Proxy response \((\d+)\)/.exec(message)?.[1];
-  const byProxy = `the proxy on the way to ${host} answered ${proxy}`;
-  if (proxy === "407") return permanent(byProxy, "put the user and password into HTTPS_PROXY");
-  if (proxy !== undefined) return { kind: "network", reason: byProxy, cause };
-  const said = words[code] ?? "the connection broke off";
-  if (connecting.test(code))
-    return { kind: "network", reason: `could not connect to ${host}: ${said}`, cause, everywhere: true };
-  return network.test(code) ? { kind: "network", reason: `${host}: ${said}`, cause } : null;
+  if (code === "ERR_ASSERTION") return { kind: "invalid-body", reason: "it is not valid HTTP", cause };
+  if (code.startsWith("ERR_ENCODING_")) return { kind: "invalid-body", reason: "its body is not UTF-8 text" };
+  if (tlsCodes.test(code)) {
+    const hint = "check the base URL's scheme and port, and any proxy";
+    return { kind: "permanent", reason: `the TLS handshake with ${host} failed`, hint, cause };
+  }
+  if (certificateCodes.test(code)) {
+    const hint = "if your network has its own certificate authority, set NODE_EXTRA_CA_CERTS to its PEM file";
+    return { kind: "permanent", reason: `the certificate of ${host} is not trusted (${code})`, hint, cause };
+  }
+  const proxyStatus = /^Proxy response \((\d+)\)/.exec(message)?.[1];
+  if (proxyStatus !== undefined) {
+    const reason = `the proxy refused the connection to ${host} (HTTP ${proxyStatus})`;
+    if (proxyStatus !== "407") return { kind: "network", reason, cause };
+    return {
+      kind: "permanent",
+      reason,
+      hint: "add the proxy's user name and password to HTTPS_PROXY",
+      cause,
+    };
+  }
+  const text = errorTexts[code] ?? "the connection was lost";
+  if (connectCodes.test(code))
+    return { kind: "network", reason: `cannot connect to ${host}: ${text}`, cause, cannotConnect: true };
+  return networkCodes.test(code) ? { kind: "network", reason: `${host}: ${text}`, cause } : null;
 }
 
-/** Returns the innermost code and message: errors of connections wrap the system's. */
-function rootOf(error: unknown): { code: string; message: string } {
+/** Returns the innermost code and message of an error: connection errors wrap the system's error. */
+function rootCause(error: unknown): { code: string; message: string } {
   let [code, message] = ["", ""];
-  let each: unknown = error;
-  for (let depth = 0; depth < 6 && each instanceof Error; depth += 1) {
-    if ("code" in each && typeof each.code === "string") code = each.code;
-    // undici's parser gives its errors a name only.
-    if (each.name === "HTTPParserError") code = each.name;
-    message = each.message;
-    each = each.cause;
+  let current: unknown = error;
+  for (let depth = 0; depth < 6 && current instanceof Error; depth += 1) {
+    if ("code" in current && typeof current.code === "string") code = current.code;
+    // The errors of undici's parser have a name but no code.
+    if (current.name === "HTTPParserError") code = current.name;
+    message = current.message;
+    current = current.cause;
   }
   return { code, message };
-}
-
-/** Returns the fault of an answer that is not a 200. @param now milliseconds since 1970 */
-export function statusFailure({ status, headers }: HttpResponse, now: number): RequestFailure {
-  const words = STATUS_CODES[status] ? `, ${STATUS_CODES[status].toLowerCase()}` : "";
-  const retryAfterMs = readRetryAfter(headers, now);
-  return { kind: "status", status, reason: `it answered ${status}${words}`, retryAfterMs };
 }

@@ -1,107 +1,157 @@
-import { ResponseRejected } from "../errors.js";
-import { isObject, type Json, parseFiniteJson, type QueryParameters } from "../util/json-value.js";
+import { ResponseRejected, UnexpectedResponse } from "../errors.js";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  parseFiniteJson,
+  type QueryParameters,
+} from "../util/json-value.js";
 import { pluralize } from "../util/text.js";
-import { checkBaseUrl, type Pagination, readPagination, unexpectedResponse } from "./pagination.js";
-import { InvalidBody } from "./request-failure.js";
 
-/** The most that an answer may hold. An answer that holds more is refused, and nothing of it is kept. */
-export const responseLimits = {
-  /** Bytes after decompression. A page of 100 orders has 100 kB. */
-  bytes: 16 * 2 ** 20,
-  /** Items of a list that is not asked for by pages. */
-  items: 200_000,
-  /** Levels of nesting. The document's deepest answer has six. */
-  depth: 100,
-} as const;
-
-/** Returns how many items the answer to a query may hold: as many as it asks for. */
-export function maxItemsFor({ per_page }: QueryParameters): number {
-  return per_page === undefined ? responseLimits.items : Number(per_page);
-}
-
-/** True if a value is nested deeper than the bound: what is written as JSON again later would overflow the stack. */
-export function isTooDeep(value: unknown, left: number = responseLimits.depth): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (left === 0) return true;
-  for (const member of Object.values(value))
-    if (typeof member === "object" && isTooDeep(member, left - 1)) return true;
-  return false;
-}
-
-/** A 200, checked. */
+/** A successful response, validated. */
 export interface ApiResponse {
   readonly data: Json;
   /** `data`, if it is an array. */
   readonly items: readonly Json[] | null;
   readonly pagination: Pagination | null;
-  /** Milliseconds since 1970, just before the request was sent. */
+  /** This machine's time just before the request was sent, in milliseconds since 1970. */
   readonly requestedAt: number;
-  /** Milliseconds since 1970 by the API's own clock (the `Date` header); null if the header is missing. */
+  /** The server's time from the `Date` header, in milliseconds since 1970; null if the header is missing. */
   readonly serverTime: number | null;
 }
 
-/** The path that was asked for, the most items that its answer may hold, and the key that it must not hold. */
-export interface ResponseChecks {
-  path: string;
-  mostItems: number;
-  key: string;
+/** The `pagination` of a list (API document, "Pagination object"). */
+export interface Pagination {
+  page: number;
+  per_page: number;
+  total_items: number;
+  total_pages: number;
+  has_next: boolean;
+  has_prev: boolean;
+}
+
+/** Upper limits for a response. A response that exceeds one is rejected and nothing of it is stored. */
+export const responseLimits = {
+  /** Bytes after decompression. A page of 100 orders has about 100 kB. */
+  bytes: 16 * 2 ** 20,
+  /** Items of a list that is requested without `per_page`. */
+  items: 200_000,
+  /** Levels of nesting. The deepest documented response has six. */
+  depth: 100,
+} as const;
+
+/** Returns the maximum number of items in the response to a query: its `per_page`, or `responseLimits.items`. */
+export function maxItemsFor({ per_page }: QueryParameters): number {
+  return per_page === undefined ? responseLimits.items : Number(per_page);
+}
+
+/** Thrown for a body that is not JSON. Treated as a temporary failure: a login page or a proxy may have sent it. */
+export class InvalidBody extends Error {}
+
+export const checkBaseUrl = "check that the base URL is the brand API's and ends in /api/brand/v1";
+
+/** Returns the error for JSON that does not have the documented shape. The message never quotes the response. */
+export function unexpectedResponse(path: string, problem: string, hint = checkBaseUrl): UnexpectedResponse {
+  return new UnexpectedResponse(`The API's response to ${path} ${problem}.`, { status: 200, hint });
 }
 
 /**
- * Reads an envelope (API document, "Envelope"). Members that the document does not name are ignored.
- * @throws Garbled if the text is not JSON; UnexpectedResponse if it is JSON of another shape; ResponseRejected if it holds
- * too much, or the key
+ * Parses and validates an envelope (API document, "Envelope"). Members that the document does not name are ignored.
+ * @param request its path, the maximum number of items, and the key, which a response must not contain
+ * @throws InvalidBody if the text is not JSON; UnexpectedResponse if it is JSON of another shape; ResponseRejected if it
+ * exceeds a limit or contains the key
  */
 export function readEnvelope(
   text: string,
-  { path, mostItems, key }: ResponseChecks,
+  { path, maxItems, key }: { path: string; maxItems: number; key: string },
 ): Pick<ApiResponse, "data" | "items" | "pagination"> {
-  const envelope = parse(text);
+  const envelope = parseBody(text);
   if (isTooDeep(envelope))
-    throw refused(path, `is nested more than ${responseLimits.depth} levels deep`, checkBaseUrl);
-  if (holdsKey(text, envelope, key)) throw refused(path, "holds the key itself", keySeen);
+    throw rejected(path, `is nested more than ${responseLimits.depth} levels deep`, checkBaseUrl);
+  if (containsKey(text, envelope, key))
+    throw rejected(
+      path,
+      "contains the API key",
+      "check the base URL, report it to the platform, and replace the key: others may have seen it",
+    );
   if (!isObject(envelope)) throw unexpectedResponse(path, "is not an object");
-  if (envelope.success !== true) throw unexpectedResponse(path, "does not say `success: true`");
+  if (envelope.success !== true) throw unexpectedResponse(path, "does not have `success: true`");
   const { data } = envelope;
   if (typeof data !== "object" || data === null)
     throw unexpectedResponse(path, "has no object or array as `data`");
   const items = Array.isArray(data) ? data : null;
-  if (items && items.length > mostItems)
-    throw refused(
-      path,
-      `holds more than the ${pluralize(mostItems, "item")} that were asked for`,
-      checkBaseUrl,
-    );
+  if (items && items.length > maxItems)
+    throw rejected(path, `contains more than the ${pluralize(maxItems, "item")} requested`, checkBaseUrl);
   return { data, items, pagination: readPagination(envelope.pagination, path) };
 }
 
-function parse(text: string): Json {
+function rejected(path: string, problem: string, hint: string): ResponseRejected {
+  return new ResponseRejected(`The API's response to ${path} ${problem}; it was rejected.`, {
+    status: 200,
+    hint,
+  });
+}
+
+function parseBody(text: string): Json {
   const value = parseFiniteJson<Json>(text);
-  if (value === undefined) throw new InvalidBody(describe(text.slice(0, 200)));
-  return value;
+  if (value !== undefined) return value;
+  const start = text.slice(0, 200).trimStart().slice(0, 15);
+  if (start === "") throw new InvalidBody("its body is empty");
+  if (start.startsWith("<")) throw new InvalidBody("its body is a web page, not JSON");
+  throw new InvalidBody(/^[[{]/.test(start) ? "its JSON is truncated or damaged" : "its body is not JSON");
 }
 
-function describe(text: string): string {
-  const start = text.trimStart().slice(0, 15);
-  if (start === "") return "its body is empty";
-  if (start.startsWith("<")) return "its body is a web page, not JSON";
-  return /^[[{]/.test(start) ? "its JSON is cut short or damaged" : "its body is not JSON";
+/** True if a value is nested so deep that `JSON.stringify`, which is recursive, could overflow the stack. */
+function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levelsLeft === 0) return true;
+  for (const member of Object.values(value))
+    if (typeof member === "object" && isTooDeep(member, levelsLeft - 1)) return true;
+  return false;
 }
 
-/** A key is longer than this. A shorter text could stand in an answer by chance. */
-const shortestKey = 8;
+/** Shorter keys are not looked for: a response could contain such a text by chance. */
+const minKeyLength = 8;
 
-/** True if an answer holds the key, as it is or written with JSON's escapes. */
-function holdsKey(text: string, envelope: Json, key: string): boolean {
-  if (key.length < shortestKey) return false;
+/** True if a response contains the key, verbatim or with JSON escapes. */
+function containsKey(text: string, envelope: Json, key: string): boolean {
+  if (key.length < minKeyLength) return false;
   if (text.includes(key)) return true;
-  // Of the characters of a key, JSON can escape ASCII as \u00xx, and the slash.
+  // JSON can escape the ASCII characters of a key as \u00xx, and a slash as \/.
   const isEscaped = text.includes("\\u00") || (key.includes("/") && text.includes("\\/"));
   return isEscaped && JSON.stringify(envelope).includes(JSON.stringify(key).slice(1, -1));
 }
 
-const keySeen = "check the base URL, tell the platform, and create a new key: this one may have been seen";
+const maxTotalItems = 1e9;
 
-function refused(path: string, what: string, hint: string): ResponseRejected {
-  return new ResponseRejected(`The API's answer to ${path} ${what}: it is refused.`, { status: 200, hint });
+/** Returns an envelope's `pagination`, or null if it has none. @throws UnexpectedResponse if it is not as documented */
+function readPagination(value: Json | undefined, path: string): Pagination | null {
+  if (value === undefined || value === null) return null;
+  if (!isObject(value)) throw unexpectedResponse(path, "has a `pagination` that is not an object");
+  const pagination: Pagination = {
+    page: readInteger(value, "page", 1, path),
+    per_page: readInteger(value, "per_page", 1, path),
+    total_items: readInteger(value, "total_items", 0, path),
+    total_pages: readInteger(value, "total_pages", 0, path),
+    has_next: readBoolean(value, "has_next", path),
+    has_prev: readBoolean(value, "has_prev", path),
+  };
+  const { total_items, total_pages, per_page } = pagination;
+  if (total_items > maxTotalItems || Math.abs(total_pages - Math.ceil(total_items / per_page)) > 1) {
+    const claim = `${pluralize(total_pages, "page")} for ${pluralize(total_items, "item")} at ${per_page} per page`;
+    throw unexpectedResponse(path, `has an impossible \`pagination\`: ${claim}`);
+  }
+  return pagination;
+}
+
+function readInteger(pagination: JsonObject, member: string, min: number, path: string): number {
+  const value = pagination[member];
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= min) return value;
+  throw unexpectedResponse(path, `has no valid integer \`${member}\` in its \`pagination\``);
+}
+
+function readBoolean(pagination: JsonObject, member: string, path: string): boolean {
+  const value = pagination[member];
+  if (typeof value === "boolean") return value;
+  throw unexpectedResponse(path, `has no boolean \`${member}\` in its \`pagination\``);
 }

@@ -72,7 +72,7 @@ export function listDeltaTables(names: readonly string[], options: DeltaFlags, c
   });
   const titles = ["table", "version", "rows", "verified", "through (UTC)", "run"];
   const style = styleFor(stdout, options, env);
-  const look = { style, width: terminalWidth(stdout), spare: ["run"] };
+  const look = { style, width: terminalWidth(stdout), optionalColumns: ["run"] };
   stdout.write(`${renderTable(titles, rows, look)}\n`);
 }
 

@@ -56,7 +56,7 @@ async function sendPing(url: string, code: ExitCode | null, { fetch, signal }: D
     const timeOut = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
     const limit = signal.aborted ? timeOut : AbortSignal.any([timeOut, signal]);
     const { status } = await unlessAborted(fetch(address, { ...init, signal: limit }), limit);
-    if (status < 200 || status > 299) throw new Error(`it answered ${status}`);
+    if (status < 200 || status > 299) throw new Error(`HTTP ${status}`);
   };
   await attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));
 }

@@ -78,7 +78,7 @@ async function printChanges(
     const heading = `${style.bold(change.resource)} ${style.dim(interval(change))}`;
     groups.set(heading, [...(groups.get(heading) ?? []), rowOf(change)]);
   }
-  const format = { width, alignRight: [], none: "null", spare: ["key"] };
+  const format = { width, rightAligned: [], nullText: "null", optionalColumns: ["key"] };
   const texts = [...groups].map(([heading, rows]) => `${heading}\n${renderTable(titles, rows, format)}`);
   deps.stdout.write(`${texts.join("\n\n")}\n`);
   if (total > changes.length) {

@@ -97,7 +97,7 @@ function printRows(
   const rows = [...result.rows()].flat();
   const names = result.columns.map(({ name }) => name);
   const printed = rows.slice(0, maxRows);
-  const format = { style, width, none: "null" };
+  const format = { style, width, nullText: "null" };
   const render = tableFits(names, printed, format) ? renderTable : renderBlocks;
   deps.stdout.write(`${render(names, printed, format)}\n`);
   if (rows.length === 0) reporter.note("No rows.");

@@ -55,7 +55,7 @@ function listText(tables: readonly TableFacts[], { width, style }: ReadSession):
     const count = rows === null ? "not synced" : formatCount(rows);
     return [name, kind === "view" ? "view" : count, about.split(";")[0] ?? ""];
   });
-  const options = { width, style, alignRight: ["rows"], wrapped: "about" };
+  const options = { width, style, rightAligned: ["rows"], wrappedColumn: "about" };
   return `${renderTable(["name", "rows", "about"], lines, options)}\n`;
 }
 
@@ -71,7 +71,7 @@ function tableText(
     ...(rows === null ? [] : [shareText(column.rows_with_value ?? 0, rows)]),
     column.about,
   ]);
-  const options = { width, style, alignRight: ["with a value"], spare: ["type"], wrapped: "about" };
+  const options = { width, style, rightAligned: ["with a value"], optionalColumns: ["type"], wrappedColumn: "about" };
   const list = renderTable(titles, cells, options);
   const explanation = width === undefined ? about : wrap(about, width);
   return `${style.bold(`${name} (${count})`)}\n${explanation}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;

@@ -1,5 +1,6 @@
-import { type ApiClient, encodePathSegment } from "../api/client.js";
+import type { ApiClient } from "../api/client.js";
 import { classifyError } from "../api/request-failure.js";
+import { encodePathSegment } from "../api/request-url.js";
 import type { Clock, Deps, Fetch, HttpResponse } from "../deps.js";
 import { NotFound, RequestRefused } from "../errors.js";
 import { unlessAborted } from "../util/abort.js";

@@ -64,7 +64,7 @@ async function fetchDailyPoints(
   const { data } = await api.get(declared.path, query, resource.scope);
   const list = valueAt(data, [declared.points]);
   if (!Array.isArray(list))
-    throw new UnexpectedResponse(`The API's answer to ${declared.path} has no \`${declared.points}\`.`);
+    throw new UnexpectedResponse(`The API's response to ${declared.path} has no \`${declared.points}\`.`);
   const days = list.map((point: Json): [string, Json] => [dayOfPoint(point, declared), point]);
   return new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
 }

@@ -1,4 +1,4 @@
-import { encodePathSegment } from "../api/client.js";
+import { encodePathSegment } from "../api/request-url.js";
 import { type BrandapiError, Incomplete, NotFound, ResponseRejected, UnexpectedResponse } from "../errors.js";
 import type { DetailsStrategy, Resource } from "../resources/resource.js";
 import { openRecords } from "../store/records.js";
@@ -192,7 +192,7 @@ async function askDetails(run: DetailsRun, parent: Parent, path: string): Promis
   const { api, mirror, resource, store } = run;
   const { data, requestedAt } = await api.get(path, {}, resource.scope);
   if (recordKey(resource, data, 0) !== parent.key)
-    throw new UnexpectedResponse(`The API's answer to ${path} is another record.`);
+    throw new UnexpectedResponse(`The API's response to ${path} is another record.`);
   mirror.transaction(() => store.write([data], { readAt: formatInstant(requestedAt), isDetail: true }));
 }
 

@@ -1,6 +1,6 @@
 import nock from "nock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ApiSettings } from "../../src/api/client.js";
+import type { ApiSettings } from "../../src/api/api-settings.js";
 import type { Fetch } from "../../src/deps.js";
 import { key, rejection, testApi } from "./support.js";
 
@@ -10,10 +10,10 @@ const me = (scopes: string[]) => ({
   success: true,
   data: { brand: { id: "b", name: "B" }, key: { id: "k", scopes, expires_at: "2027-01-01T00:00:00Z" } },
 });
-/** Bodies that a refusal may carry: no shape is documented, and any may echo the key. */
+/** The bodies of errors are not documented, and any of them may repeat the key. */
 const bodies = [`{"error":{"message":"bad key ${key}"}}`, `<html>${key}</html>`, "", `plain ${key}`];
 
-/** nock answers Node's own `fetch`, and not the undici of the program. */
+/** nock intercepts Node's own `fetch`, but not the undici of the program. */
 const fetchMocked: Fetch = (url, options) => fetch(url, { ...options, redirect: "manual" });
 const open = (settings: Partial<ApiSettings> = {}) =>
   testApi(baseUrl, { settings, deps: { fetch: fetchMocked } });
@@ -25,9 +25,9 @@ afterEach(() => {
   nock.enableNetConnect();
 });
 
-describe("a refused request", () => {
+describe("an error status", () => {
   it.each([
-    [400, "/orders", "RequestRefused", 7, /refused the parameters of \/orders/],
+    [400, "/orders", "RequestRefused", 7, /rejected the parameters of \/orders/],
     [401, "/orders", "KeyRejected", 4, /malformed, unknown, expired or revoked/],
     [402, "/orders", "PlanLacksData", 5, /plan does not include \/orders/],
     [
@@ -35,16 +35,16 @@ describe("a refused request", () => {
       "/orders",
       "NotFound",
       7,
-      /^Nothing is at https:.*\/v1\/orders \(404\): the base URL looks wrong\.$/,
+      /^Nothing found at https:.*\/v1\/orders \(404\): the base URL looks wrong\.$/,
     ],
     [404, "/opportunities/0b7c9f7e", "NotFound", 7, /has no \/opportunities\/0b7c9f7e/],
-    [410, "/orders", "NotFound", 7, /retired/],
+    [410, "/orders", "NotFound", 7, /no longer provides/],
     [405, "/orders", "UnexpectedResponse", 7, /undocumented status: 405/],
     [204, "/orders", "UnexpectedResponse", 7, /undocumented status: 204/],
     [302, "/orders", "UnexpectedResponse", 7, /redirected/],
     [304, "/orders", "UnexpectedResponse", 7, /undocumented status: 304/],
   ])(
-    "with %i for %s is a %3$s, asked once, and never shows what the body says",
+    "%i for %s throws %s after one request, without quoting the body",
     async (status, path, name, exitCode, message) => {
       for (const body of [204, 304].includes(status) ? [""] : bodies) {
         const scope = nock(origin)
@@ -54,7 +54,7 @@ describe("a refused request", () => {
         const error = await rejection(api.get(path));
         expect(error).toMatchObject({ name, exitCode, status });
         expect(error.message).toMatch(message);
-        // Asking for longer does not change a refusal.
+        // Waiting longer does not help.
         expect(`${error.hint}`).not.toContain("--max-wait");
         expect(`${error.message}${error.hint}${error.stack}${String(error.cause)}`).not.toContain(key);
         expect(api.stats).toMatchObject({ requests: 1, retries: 0 });
@@ -84,10 +84,17 @@ describe("a 403", () => {
       false,
       /the key's scopes: analytics:read/,
     ],
-    ["/me is refused, too", 403, [], "AccessForbidden", true, /not on the key's IP allowlist/],
-    ["/me fails otherwise", 500, [], "AccessForbidden", false, /^The API forbids \/orders \(403\)\.$/],
+    ["/me is a 403 as well", 403, [], "AccessForbidden", true, /IP address is not on the key's allowlist/],
+    [
+      "/me fails for another reason",
+      500,
+      [],
+      "AccessForbidden",
+      false,
+      /^The API denied access to \/orders \(403\)\.$/,
+    ],
     ["/me rejects the key", 401, [], "KeyRejected", undefined, /^The API rejected the key/],
-  ])("is told apart by /me: %s", async (_, status, scopes, name, everywhere, message) => {
+  ])("is explained by /me: %s", async (_, status, scopes, name, everywhere, message) => {
     nock(origin)
       .get("/api/brand/v1/orders")
       .reply(403, bodies[0])
@@ -98,12 +105,12 @@ describe("a 403", () => {
     if (everywhere !== undefined) expect(error).toMatchObject({ everywhere, exitCode: 5, status: 403 });
   });
 
-  it("of /me itself means the address, without asking twice", async () => {
+  it("for /me means that the IP address is refused, without a second request", async () => {
     nock(origin).get("/api/brand/v1/me").reply(403);
     expect(await rejection(open().get("/me"))).toMatchObject({ everywhere: true });
   });
 
-  it("asks /me once for all refusals of a client", async () => {
+  it("requests /me once for all errors of a client", async () => {
     nock(origin).get("/api/brand/v1/orders").times(3).reply(403).get("/api/brand/v1/me").reply(200, me([]));
     const api = open();
     await Promise.all([1, 2, 3].map(() => rejection(api.get("/orders", {}, scope))));
@@ -111,9 +118,9 @@ describe("a 403", () => {
   });
 });
 
-describe("what is never sent", () => {
+describe("the client never sends", () => {
   it.each(["/../../../evil", "/../v2/orders", "/orders?page=1", "/orders#x", "/content/../../..\\evil"])(
-    "a path such as %s, which leads outside the base URL or brings its own query",
+    "a request for %s, which is outside the base URL or has its own query",
     async (path) => {
       const api = open();
       expect((await rejection(api.get(path))).name).toBe("UnexpectedResponse");
@@ -122,7 +129,7 @@ describe("what is never sent", () => {
   );
 
   it.each(["//evil.test/x", "https://evil.test/"])(
-    "the key to another host, with a path such as %s",
+    "the key to another host for the path %s",
     async (path) => {
       const scope = nock(origin)
         .get(`/api/brand/v1/${path.replace(/^\//, "")}`)
@@ -132,7 +139,10 @@ describe("what is never sent", () => {
     },
   );
 
-  it.each(["", "two words", "line\nbreak", "bk_\u00e9"])("a key such as %j, and it is not shown", (bad) => {
-    expect(() => open({ key: bad })).toThrow(/key holds characters that no key has/);
-  });
+  it.each(["", "two words", "line\nbreak", "bk_\u00e9"])(
+    "an invalid key such as %j, which the error does not quote",
+    (bad) => {
+      expect(() => open({ key: bad })).toThrow(/key contains invalid characters/);
+    },
+  );
 });

@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
 import { FakeClock, freePort, key, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
 
-it("asks below the base URL with the key in its header only, and says when", async () => {
+it("sends the key in the Authorization header only, and returns the times of the request and the server", async () => {
   const server = await serve((_request, response) =>
     sendJson(response, '{"success":true,"data":[{"id":"a"}]}', 200, {
       date: "Tue, 20 Oct 2026 12:00:07 GMT",
     }),
   );
   const api = testApi(server.baseUrl, { deps: { clock: new FakeClock() } });
-  const answer = await api.get("/orders", { page: 1, status: "all", end_date: undefined });
+  const response = await api.get("/orders", { page: 1, status: "all", end_date: undefined });
   const request = server.requests[0];
   expect([request?.method, request?.url]).toEqual(["GET", "/api/brand/v1/orders?page=1&status=all"]);
   expect(request?.headers).toMatchObject({
@@ -16,7 +16,7 @@ it("asks below the base URL with the key in its header only, and says when", asy
     accept: "application/json",
     "user-agent": "brandapi/test",
   });
-  expect(answer).toEqual({
+  expect(response).toEqual({
     data: [{ id: "a" }],
     items: [{ id: "a" }],
     pagination: null,
@@ -29,15 +29,15 @@ it("asks below the base URL with the key in its header only, and says when", asy
 it.each([
   [{ per_page: 1 }, "the 1 item"],
   [{}, "the 200000 items"],
-])("takes no more items than %j asks for", async (query, most) => {
+])("rejects a response with more items than requested by %j", async (query, maximum) => {
   const items = JSON.stringify(Array(200_001).fill(0));
   const server = await serve((_request, response) => sendJson(response, `{"success":true,"data":${items}}`));
   const error = await rejection(testApi(server.baseUrl).get("/orders", query));
   expect(error).toMatchObject({ name: "ResponseRejected", exitCode: 7 });
-  expect(error.message).toContain(`holds more than ${most} that were asked for`);
+  expect(error.message).toContain(`contains more than ${maximum} requested`);
 });
 
-it("heeds what the answer says is left of the server's limit", async () => {
+it("waits for the reset when the rate-limit headers say that no requests remain", async () => {
   const headers = { "ratelimit-remaining": "0", "ratelimit-reset": "25" };
   const server = await serve((_request, response) =>
     sendJson(response, '{"success":true,"data":{}}', 200, headers),
@@ -50,7 +50,7 @@ it("heeds what the answer says is left of the server's limit", async () => {
   expect(clock.waitedMs).toBe(25_000);
 });
 
-it("counts requests that got no answer against the budget, too", async () => {
+it("counts requests that got no response against the rate limit", async () => {
   const clock = new FakeClock();
   const settings = { rateLimit: 1, statePath: temporaryFolder() };
   const api = testApi(`http://127.0.0.1:${await freePort()}/api/brand/v1`, { settings, deps: { clock } });

@@ -2,40 +2,40 @@ import { describe, expect, it } from "vitest";
 import { readDateHeader, readRetryAfter, readServerLimit } from "../../src/api/headers.js";
 
 const now = Date.parse("2026-10-20T12:00:00Z");
-const left = (remaining: number, resetMs: number) => ({ remaining, resetMs });
+const limit = (remaining: number, resetMs: number) => ({ remaining, resetMs });
 
 describe("rate-limit headers", () => {
   it.each([
-    ["RateLimit-", "0", "30", left(0, 30_000)],
-    ["X-RateLimit-", "7", "30", left(7, 30_000)],
-    ["X-Rate-Limit-", "7", "1.5", left(7, 1_500)],
-    ["X-RateLimit-", "0", String(now / 1_000 + 20), left(0, 20_000)],
-    ["X-RateLimit-", "0", String(now + 20_000), left(0, 20_000)],
-    ["X-RateLimit-", "0", "2026-10-20T12:00:20Z", left(0, 20_000)],
-    ["X-RateLimit-", "0", "2026-10-20T11:00:00Z", left(0, 0)],
-    ["RateLimit-", "59, 59;w=60", "30", left(59, 30_000)],
+    ["RateLimit-", "0", "30", limit(0, 30_000)],
+    ["X-RateLimit-", "7", "30", limit(7, 30_000)],
+    ["X-Rate-Limit-", "7", "1.5", limit(7, 1_500)],
+    ["X-RateLimit-", "0", String(now / 1_000 + 20), limit(0, 20_000)],
+    ["X-RateLimit-", "0", String(now + 20_000), limit(0, 20_000)],
+    ["X-RateLimit-", "0", "2026-10-20T12:00:20Z", limit(0, 20_000)],
+    ["X-RateLimit-", "0", "2026-10-20T11:00:00Z", limit(0, 0)],
+    ["RateLimit-", "59, 59;w=60", "30", limit(59, 30_000)],
     ["RateLimit-", "5", "soon", null],
     ["X-RateLimit-", "5", "2814, 2", null],
     ["X-RateLimit-", "5", "3600000", null],
     ["X-RateLimit-", "5", String(now / 1_000 + 999_999), null],
     ["X-RateLimit-", "5", "2026-10-22T12:00:20Z", null],
     ["RateLimit-", "many", "30", null],
-  ])("%sRemaining: %s, Reset: %s say %j", (prefix, remaining, reset, expected) => {
+  ])("%sRemaining: %s with Reset: %s is read as %j", (prefix, remaining, reset, expected) => {
     const headers = new Headers({ [`${prefix}Remaining`]: remaining, [`${prefix}Reset`]: reset });
     expect(readServerLimit(headers, now)).toEqual(expected);
   });
 
   it.each([
-    ['"default";r=0;t=30', left(0, 30_000)],
-    ['"day";r=900;t=40000, "minute";r=3;t=12', left(3, 12_000)],
-    ["limit=60, remaining=0, reset=30", left(0, 30_000)],
-    ["limit=60;remaining=4;reset=30", left(4, 30_000)],
+    ['"default";r=0;t=30', limit(0, 30_000)],
+    ['"day";r=900;t=40000, "minute";r=3;t=12', limit(3, 12_000)],
+    ["limit=60, remaining=0, reset=30", limit(0, 30_000)],
+    ["limit=60;remaining=4;reset=30", limit(4, 30_000)],
     ["what?", null],
-  ])("RateLimit: %s says %j", (text, expected) => {
+  ])("RateLimit: %s is read as %j", (text, expected) => {
     expect(readServerLimit(new Headers({ RateLimit: text }), now)).toEqual(expected);
   });
 
-  it("that name an instant are read by the server's own clock", () => {
+  it("with an absolute reset time are compared with the server's Date header", () => {
     const headers = new Headers({
       date: "Tue, 20 Oct 2026 15:00:00 GMT",
       "x-ratelimit-remaining": "0",
@@ -66,7 +66,7 @@ it.each([
   ["in 2026", null],
   ["Infinity", null],
   ["1e9", null],
-])("Retry-After: %j is %j ms", (value, expected) => {
+])("Retry-After: %j is read as %j ms", (value, expected) => {
   expect(readRetryAfter(new Headers({ "retry-after": value }), now)).toBe(expected);
 });
 
@@ -77,6 +77,6 @@ it.each([
   ["Tue, 40 Oct 2026 12:00:07 GMT", null],
   ["in 2026", null],
   ["", null],
-])("Date: %j is %j", (value, expected) => {
+])("Date: %j is read as %j", (value, expected) => {
   expect(readDateHeader(new Headers({ date: value }))).toBe(expected);
 });

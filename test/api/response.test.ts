@@ -4,15 +4,15 @@ import { ResponseRejected, UnexpectedResponse } from "../../src/errors.js";
 import { pagination } from "./support.js";
 
 const key = "bk_live_5ecret/Key-0123";
-const expected = { path: "/orders", mostItems: 2, key };
-const read = (text: string) => readEnvelope(text, expected);
+const request = { path: "/orders", maxItems: 2, key };
+const read = (text: string) => readEnvelope(text, request);
 const list = (given: object) =>
   JSON.stringify({ success: true, data: [], pagination: { ...pagination(1, 100, 250), ...given } });
 const nested = (levels: number) =>
   `{"success":true,"data":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
-describe("an envelope", () => {
-  it("gives its data, its items if that is a list, and its pagination", () => {
+describe("the envelope of a response", () => {
+  it("is returned as data, items if the data is a list, and pagination", () => {
     const page = pagination(1, 100, 250);
     const text = JSON.stringify({ success: true, data: [{ a: 1.5 }], pagination: page, new: 1 });
     expect(read(text)).toEqual({ data: [{ a: 1.5 }], items: [{ a: 1.5 }], pagination: page });
@@ -27,30 +27,33 @@ describe("an envelope", () => {
     ["[]", "is not an object"],
     ["7", "is not an object"],
     ["null", "is not an object"],
-    ['{"data":[]}', "does not say `success: true`"],
-    ['{"success":"true","data":[]}', "does not say `success: true`"],
+    ['{"data":[]}', "does not have `success: true`"],
+    ['{"success":"true","data":[]}', "does not have `success: true`"],
     ['{"success":true}', "has no object or array as `data`"],
     ['{"success":true,"data":null}', "has no object or array as `data`"],
     ['{"success":true,"data":"secret"}', "has no object or array as `data`"],
     ['{"success":true,"data":[],"pagination":[]}', "has a `pagination` that is not an object"],
-    [list({ page: "1" }), "has no whole number as `page` in its `pagination`"],
-    [list({ page: 0 }), "has no whole number as `page` in its `pagination`"],
-    [list({ per_page: 0 }), "has no whole number as `per_page` in its `pagination`"],
-    [list({ total_items: -1 }), "has no whole number as `total_items` in its `pagination`"],
-    [list({ total_items: 2.5 }), "has no whole number as `total_items` in its `pagination`"],
-    [list({ total_pages: undefined }), "has no whole number as `total_pages` in its `pagination`"],
-    [list({ has_next: "false" }), "has neither true nor false as `has_next` in its `pagination`"],
+    [list({ page: "1" }), "has no valid integer `page` in its `pagination`"],
+    [list({ page: 0 }), "has no valid integer `page` in its `pagination`"],
+    [list({ per_page: 0 }), "has no valid integer `per_page` in its `pagination`"],
+    [list({ total_items: -1 }), "has no valid integer `total_items` in its `pagination`"],
+    [list({ total_items: 2.5 }), "has no valid integer `total_items` in its `pagination`"],
+    [list({ total_pages: undefined }), "has no valid integer `total_pages` in its `pagination`"],
+    [list({ has_next: "false" }), "has no boolean `has_next` in its `pagination`"],
     [
       list({ total_items: 1e9 + 1, total_pages: 1e7 }),
-      "cannot be true: 10000000 pages for 1000000001 items at 100 a page",
+      "has an impossible `pagination`: 10000000 pages for 1000000001 items at 100 per page",
     ],
-    [list({ total_pages: 1e9 }), "cannot be true: 1000000000 pages for 250 items at 100 a page"],
-    [list({ total_pages: 5 }), "cannot be true: 5 pages for 250 items at 100 a page"],
-    [nested(101), "is nested more than 100 levels deep: it is refused"],
-    ['{"success":true,"data":[1,2,3]}', "holds more than the 2 items that were asked for: it is refused"],
-  ])("%s is refused: it %s", (text, what) => {
+    [
+      list({ total_pages: 1e9 }),
+      "has an impossible `pagination`: 1000000000 pages for 250 items at 100 per page",
+    ],
+    [list({ total_pages: 5 }), "has an impossible `pagination`: 5 pages for 250 items at 100 per page"],
+    [nested(101), "is nested more than 100 levels deep; it was rejected"],
+    ['{"success":true,"data":[1,2,3]}', "contains more than the 2 items requested; it was rejected"],
+  ])("%s is rejected: it %s", (text, problem) => {
     expect(() => read(text)).toThrow(UnexpectedResponse);
-    expect(() => read(text)).toThrow(`The API's answer to /orders ${what}.`);
+    expect(() => read(text)).toThrow(`The API's response to /orders ${problem}.`);
   });
 
   it.each([
@@ -69,41 +72,43 @@ describe("an envelope", () => {
   it.each([
     ["", "its body is empty"],
     ["  <!DOCTYPE html><p>Log in", "its body is a web page, not JSON"],
-    ['{"success":true,"data":[{"id":', "its JSON is cut short or damaged"],
+    ['{"success":true,"data":[{"id":', "its JSON is truncated or damaged"],
     ["OK", "its body is not JSON"],
-  ])("%j is no envelope at all: %s", (text, what) => {
+  ])("%j is not JSON: %s", (text, what) => {
     expect(() => read(text)).toThrow(what);
     expect(() => read(text)).not.toThrow(UnexpectedResponse);
   });
 
-  const byNumber = [...key].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join("");
+  const escapedKey = [...key].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join("");
 
   it.each([
-    ["as it is", key],
-    ["by the numbers of its letters", byNumber],
-    ["with one letter by its number", key.replace("k", "\\u006b")],
+    ["verbatim", key],
+    ["with every character escaped", escapedKey],
+    ["with one character escaped", key.replace("k", "\\u006b")],
     ["with an escaped slash", key.replace("/", "\\/")],
-    ["behind an escaped backslash", `\\\\${byNumber}`],
-  ])("that holds the key is refused, and says nothing of it: %s", (_, text) => {
+    ["after an escaped backslash", `\\\\${escapedKey}`],
+  ])("is rejected without quoting the key if it contains the key %s", (_, text) => {
     for (const body of [
       `{"success":true,"data":[{"id":"${text}"}]}`,
       `{"success":true,"data":{"${text}":1}}`,
       `{"success":true,"data":[],"debug":{"authorization":"Bearer ${text}"}}`,
     ]) {
       expect(() => read(body)).toThrow(ResponseRejected);
-      expect(() => read(body)).toThrow("The API's answer to /orders holds the key itself: it is refused.");
+      expect(() => read(body)).toThrow(
+        "The API's response to /orders contains the API key; it was rejected.",
+      );
     }
   });
 
   it.each([
-    ["part of the key", key.slice(1)],
-    ["an escape that is itself escaped", `\\\\u0062${key.slice(1)}`],
-  ])("that holds no key is accepted: %s", (_, text) => {
+    ["only a part of the key", key.slice(1)],
+    ["the key with an escape that is itself escaped", `\\\\u0062${key.slice(1)}`],
+  ])("is accepted if it contains %s", (_, text) => {
     expect(read(`{"success":true,"data":[{"id":"\\u0041${text}"}]}`).items).toHaveLength(1);
   });
 
-  it("may hold a word that is as short as a key never is", () => {
-    const answer = readEnvelope('{"success":true,"data":[{"id":"orders"}]}', { ...expected, key: "orders" });
-    expect(answer.items).toHaveLength(1);
+  it("may contain a configured key that is too short to be a real one", () => {
+    const response = readEnvelope('{"success":true,"data":[{"id":"orders"}]}', { ...request, key: "orders" });
+    expect(response.items).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RequestFailure } from "../../src/api/request-failure.js";
-import { planRetry } from "../../src/api/retry.js";
+import { retryDelay } from "../../src/api/retry.js";
 
 const status = (code: number, retryAfterMs: number | null = null): RequestFailure => ({
   kind: "status",
@@ -9,31 +9,31 @@ const status = (code: number, retryAfterMs: number | null = null): RequestFailur
   retryAfterMs,
 });
 const network: RequestFailure = { kind: "network", reason: "" };
-const garbled: RequestFailure = { kind: "garbled", reason: "" };
+const invalidBody: RequestFailure = { kind: "invalid-body", reason: "" };
 const permanent: RequestFailure = { kind: "permanent", reason: "", hint: "" };
 
-const usual = { attempt: 1, leftMs: 300_000, random: 0.5 };
-const wait = (fault: RequestFailure, given: Partial<typeof usual> = {}) =>
-  planRetry(fault, { ...usual, ...given })?.waitMs ?? null;
+const defaults = { attempt: 1, remainingMs: 300_000, random: 0.5 };
+const wait = (failure: RequestFailure, given: Partial<typeof defaults> = {}) =>
+  retryDelay(failure, { ...defaults, ...given });
 
-describe("the next try", () => {
-  it.each([408, 429, 500, 502, 501, 503, 504, 520])("comes after %i", (code) => {
+describe("a failed request", () => {
+  it.each([408, 429, 500, 502, 501, 503, 504, 520])("is retried after HTTP %i", (code) => {
     expect(wait(status(code))).toBe(250);
   });
 
   it.each([201, 204, 301, 302, 304, 400, 401, 402, 403, 404, 405, 410, 418, 422])(
-    "never comes after %i",
+    "is not retried after HTTP %i",
     (code) => {
       expect(wait(status(code, 1_000))).toBeNull();
     },
   );
 
-  it("comes after a broken connection, not after an untrusted certificate", () => {
+  it("is retried after a network error, but not after an untrusted certificate", () => {
     expect([wait(network), wait(permanent)]).toEqual([250, null]);
   });
 
-  it("after a body that is not JSON comes four times at most", () => {
-    const waits = [1, 2, 3, 4, 5].map((attempt) => wait(garbled, { attempt, random: 0 }));
+  it("is retried at most four times if the body is not JSON", () => {
+    const waits = [1, 2, 3, 4, 5].map((attempt) => wait(invalidBody, { attempt, random: 0 }));
     expect(waits).toEqual([0, 0, 0, 0, null]);
   });
 
@@ -44,19 +44,19 @@ describe("the next try", () => {
     [6, 16_000],
     [7, 30_000],
     [500, 30_000],
-  ])("after failure %i waits anything from 0 to %i ms", (attempt, most) => {
-    expect([0, 1].map((random) => wait(network, { attempt, random }))).toEqual([0, most]);
+  ])("waits a random time after attempt %i, at most %i ms", (attempt, maximum) => {
+    expect([0, 1].map((random) => wait(network, { attempt, random }))).toEqual([0, maximum]);
   });
 
   it.each([
-    ["as told, and a little more", status(429, 20_000), 300_000, 20_125],
-    ["as told by a 503, too", status(503, 20_000), 300_000, 20_125],
-    ["as told, to the very end", status(429, 199_950), 200_000, 200_000],
-    ["not at all if told longer than is left", status(429, 200_001), 200_000, null],
-    ["to the very end of what is left", network, 100, 100],
-    ["not at all if nothing is left", network, 5, null],
-    ["not at all without retries", status(429, 1_000), 0, null],
-  ] as const)("waits %s", (_, fault, leftMs, expected) => {
-    expect(wait(fault, { leftMs, attempt: 3 })).toBe(expected);
+    ["for Retry-After plus jitter", status(429, 20_000), 300_000, 20_125],
+    ["for the Retry-After of a 503, too", status(503, 20_000), 300_000, 20_125],
+    ["for a Retry-After that ends with the remaining time", status(429, 199_950), 200_000, 200_000],
+    ["not at all if Retry-After exceeds the remaining time", status(429, 200_001), 200_000, null],
+    ["no longer than the remaining time", network, 100, 100],
+    ["not at all if no time remains", network, 5, null],
+    ["not at all if retries are disabled", status(429, 1_000), 0, null],
+  ] as const)("waits %s", (_, failure, remainingMs, expected) => {
+    expect(wait(failure, { remainingMs, attempt: 3 })).toBe(expected);
   });
 });

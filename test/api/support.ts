@@ -4,13 +4,14 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type ApiEvents, type ApiSettings, openApi } from "../../src/api/client.js";
+import type { ApiEvents, ApiSettings } from "../../src/api/api-settings.js";
+import { openApi } from "../../src/api/client.js";
 import { createFetch } from "../../src/api/transport.js";
 import { type Clock, type Deps, systemDeps } from "../../src/deps.js";
 
 export const key = "bk_test_5ecret-Key";
 
-/** A clock that stands still until somebody sleeps. */
+/** A clock that only advances when `sleep` or `pass` is called. */
 export class FakeClock implements Clock {
   mono = 1_000_000;
   wall = Date.parse("2026-10-20T12:00:00Z");
@@ -43,7 +44,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Deps with real sockets and no deadlines; the clock real unless given, `random` a fixed half. */
+/** Deps with real sockets, no timeouts and a fixed `random`. */
 function testDeps(given: Partial<Deps>): Deps {
   const { setTimer: _, ...system } = systemDeps({
     signal: new AbortController().signal,
@@ -53,7 +54,7 @@ function testDeps(given: Partial<Deps>): Deps {
   return { ...system, random: () => 0.5, ...given };
 }
 
-/** A client for a base URL, closed when the test ends. */
+/** Opens a client without retries or a rate limit; closed when the test ends. */
 export function testApi(
   baseUrl: string,
   given: {
@@ -78,7 +79,7 @@ export function testApi(
 
 type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void;
 
-/** A real server on loopback; `requests` has what came in. */
+/** Starts an HTTP server on loopback. `requests` are the requests received. */
 export async function serve(
   handler: Handler,
 ): Promise<{ baseUrl: string; port: number; requests: IncomingMessage[] }> {
@@ -91,7 +92,7 @@ export async function serve(
   return { baseUrl: `http://127.0.0.1:${port}/api/brand/v1`, port, requests };
 }
 
-/** A real socket server that knows no HTTP: the test writes the bytes. */
+/** Starts a TCP server on loopback, to which the test writes raw bytes. */
 export async function serveBytes(
   handler: (socket: Socket, count: number) => void,
 ): Promise<{ baseUrl: string }> {
@@ -135,7 +136,7 @@ export function pagination(page: number, per_page: number, total_items: number) 
   return { page, per_page, total_items, total_pages, has_next: page < total_pages, has_prev: page > 1 };
 }
 
-/** The error that a promise rejects with. */
+/** Returns the error that a promise rejects with. */
 export async function rejection(
   promise: Promise<unknown>,
 ): Promise<Error & { hint?: string; exitCode?: number }> {
@@ -144,10 +145,10 @@ export async function rejection(
   } catch (error) {
     return error as Error;
   }
-  throw new Error("it did not reject");
+  throw new Error("the promise did not reject");
 }
 
-/** A port on which nothing listens. */
+/** Returns a port on which nothing listens. */
 export async function freePort(): Promise<number> {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -9,23 +9,23 @@ import { classifyError } from "../../src/api/request-failure.js";
 import { createFetch } from "../../src/api/transport.js";
 import { freePort, rejection, sendJson, serve, serveBytes } from "./support.js";
 
-/** A proxy that notes what it is asked and lets nothing through. */
+/** A proxy that records and refuses all requests. */
 async function serveProxy(status = 502) {
-  const asked: string[] = [];
+  const received: string[] = [];
   const proxy = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
+    received.push(`${request.method} ${request.url}`);
     response.writeHead(502).end();
   });
   proxy.on("connect", (request, socket) => {
-    asked.push(`CONNECT ${request.url}`);
+    received.push(`CONNECT ${request.url}`);
     socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void proxy.close());
-  return { asked, url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+  return { received, url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
 }
 
-it("plain http never goes through a proxy, whatever the environment says: the key would leak to it", async () => {
+it("plain http never uses a proxy, which could read the key", async () => {
   const proxy = await serveProxy();
   const server = await serve((_request, response) => sendJson(response, "{}"));
   for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"]) {
@@ -36,36 +36,36 @@ it("plain http never goes through a proxy, whatever the environment says: the ke
   }
   const fetch = createFetch({ HTTP_PROXY: proxy.url, http_proxy: proxy.url, HTTPS_PROXY: proxy.url });
   expect((await fetch(`${server.baseUrl}/me`)).status).toBe(200);
-  expect(proxy.asked).toEqual([]);
+  expect(proxy.received).toEqual([]);
 });
 
-it("https goes through HTTPS_PROXY, except to the hosts in NO_PROXY", async () => {
+it("https uses HTTPS_PROXY, except for the hosts in NO_PROXY", async () => {
   const proxy = await serveProxy();
   await expect(createFetch({ HTTPS_PROXY: proxy.url })("https://api.test/me")).rejects.toThrow();
-  expect(proxy.asked).toEqual(["CONNECT api.test:443"]);
+  expect(proxy.received).toEqual(["CONNECT api.test:443"]);
   const direct = createFetch({ HTTPS_PROXY: proxy.url, NO_PROXY: "other.test,127.0.0.1" });
   await expect(direct(`https://127.0.0.1:${await freePort()}/me`)).rejects.toThrow();
-  expect(proxy.asked).toHaveLength(1);
+  expect(proxy.received).toHaveLength(1);
 });
 
 it.each([
-  [407, "permanent", /the proxy on the way to api.test answered 407/],
-  [502, "network", /proxy .* answered 502/],
-])("a proxy that answers %i is named as the cause", async (status, kind, reason) => {
+  [407, "permanent", /the proxy refused the connection to api.test \(HTTP 407\)/],
+  [502, "network", /proxy .* \(HTTP 502\)/],
+])("a proxy that returns HTTP %i is reported as the cause", async (status, kind, reason) => {
   const proxy = await serveProxy(status);
   const error = await rejection(createFetch({ HTTPS_PROXY: proxy.url })("https://api.test/me"));
   expect(classifyError(error, "api.test")).toMatchObject({ kind, reason: expect.stringMatching(reason) });
 });
 
 it.each(["user:password@", "socks5://127.0.0.1:1"])(
-  "a proxy such as %s is the person's to mend, where it is needed",
+  "an invalid HTTPS_PROXY such as %s is an error for https, and ignored for http",
   async (value) => {
     const server = await serve((_request, response) => sendJson(response, "{}"));
     const fetch = createFetch({ HTTPS_PROXY: value });
     expect((await fetch(`${server.baseUrl}/me`)).status).toBe(200);
     const error = await rejection(fetch("https://api.test/me"));
     expect(error).toMatchObject({ name: "ConfigurationError", exitCode: 3 });
-    expect(error.message).toBe("HTTPS_PROXY is not the address of an http proxy.");
+    expect(error.message).toBe("HTTPS_PROXY is not the URL of an HTTP proxy.");
   },
 );
 
@@ -75,7 +75,7 @@ it.each([
   ["deflate", deflateSync],
   ["br", brotliCompressSync],
   ["aws-chunked", (text: string) => text],
-])("a body is decompressed: %s", async (coding, pack) => {
+])("decompresses a body with Content-Encoding: %s", async (coding, pack) => {
   const server = await serve((_request, response) =>
     response.writeHead(200, { "content-encoding": coding }).end(pack("text")),
   );
@@ -85,12 +85,12 @@ it.each([
 });
 
 it.each([
-  ["as it is", "x-coding: none", "reset"],
-  ["compressed", "content-encoding: gzip", "reset"],
-  ["compressed by br", "content-encoding: br", "reset"],
-  ["as it is", "x-coding: none", "aborted"],
-  ["compressed", "content-encoding: gzip", "aborted"],
-])("an answer %s (%s) that nobody reads may break off: %s", async (_, coding, end) => {
+  ["uncompressed", "x-coding: none", "reset"],
+  ["gzip", "content-encoding: gzip", "reset"],
+  ["brotli", "content-encoding: br", "reset"],
+  ["uncompressed", "x-coding: none", "aborted"],
+  ["gzip", "content-encoding: gzip", "aborted"],
+])("an unread %s body (%s) causes no unhandled error when its connection is %s", async (_, coding, end) => {
   const server = await serveBytes((socket) => {
     socket.write(`HTTP/1.1 503 No\r\n${coding}\r\nx: 1\r\nx: 2\r\ncontent-length: 9\r\n\r\nx`);
     if (end === "reset") setTimeout(() => socket.resetAndDestroy(), 20);
@@ -98,12 +98,12 @@ it.each([
   const stop = new AbortController();
   const { status, headers } = await createFetch({})(server.baseUrl, { signal: stop.signal });
   expect([status, headers.get("x"), headers.get("y")]).toEqual([503, "1, 2", null]);
-  if (end === "aborted") stop.abort(new Error("not wanted"));
-  // An error that nobody hears would fail the test.
+  if (end === "aborted") stop.abort(new Error("not needed"));
+  // An unhandled error would fail the test.
   await sleep(60);
 });
 
-it("undici is loaded with the transport only: `--help` must not pay for it", async () => {
+it("undici is loaded with the transport only, so that `--help` starts fast", async () => {
   let loaded = false;
   vi.resetModules();
   vi.doMock("undici", async (original) => {

@@ -74,7 +74,7 @@ test("a ping that fails is tried once more, is one warning, and changes no exit 
     .ended;
   expect(ran.code).toBe(0);
   expect(heard).toHaveLength(4);
-  expect(ran.err).toMatch(/^warning: the ping failed: it answered 500\n$/);
+  expect(ran.err).toMatch(/^warning: the ping failed: HTTP 500\n$/);
 });
 
 test("a service that cannot be reached is a warning; no password is printed", async () => {
@@ -92,7 +92,7 @@ test("a service that cannot be reached is a warning; no password is printed", as
   expect(await warned(url)).toEqual([
     0,
     expect.stringMatching(
-      /^warning: the ping failed: could not connect to the service: connection refused\n$/,
+      /^warning: the ping failed: cannot connect to the service: connection refused\n$/,
     ),
   ]);
   const [code, err] = await warned("https://user:secret@hc.example/x");

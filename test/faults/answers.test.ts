@@ -39,7 +39,7 @@ const first = (fields: object) =>
 const passing: [fault: string, fault: Fault, says: string, code: number][] = [
   ["the connection is reset", "reset", "connection", 6],
   ["the answer is cut off", "cut", "", 6],
-  ["the API answers 429", { status: 429, headers: { "retry-after": "2" } }, "it answered 429", 6],
+  ["the API answers 429", { status: 429, headers: { "retry-after": "2" } }, "HTTP 429", 6],
   ["the API answers 500", { status: 500 }, "500", 6],
   ["a proxy answers 502", { status: 502, body: "<h1>Bad gateway</h1>" }, "502", 6],
   ["the API answers 503", { status: 503 }, "503", 6],
@@ -78,21 +78,21 @@ describe.each(passing)("%s", (_, fault, says, code) => {
 
 /** They do not pass: nothing of the answer is kept, and nothing is asked twice. */
 const final: [fault: string, fault: Fault, code: number, says: RegExp][] = [
-  ["400", { status: 400 }, 7, /refused the parameters of \/orders \(400\)/],
+  ["400", { status: 400 }, 7, /rejected the parameters of \/orders \(400\)/],
   ["401", { status: 401 }, 4, /rejected the key \(401\)[\s\S]*hint: create a new key/],
   ["402", { status: 402 }, 5, /plan does not include \/orders[\s\S]*hint: check the brand's plan/],
-  ["403", { status: 403 }, 5, /forbids \/orders \(403\)/],
+  ["403", { status: 403 }, 5, /denied access to \/orders \(403\)/],
   ["404", { status: 404 }, 7, /base URL looks wrong/],
-  ["410", { status: 410 }, 7, /has retired \/orders/],
+  ["410", { status: 410 }, 7, /no longer provides \/orders/],
   [
     "a redirect",
     { status: 302, headers: { location: "https://elsewhere.test/" } },
     7,
-    /redirects are not followed/,
+    /Redirects are not followed/,
   ],
   ["an undocumented status", { status: 418 }, 7, /undocumented status: 418/],
-  ["`success` is false", change((one) => ({ ...one, success: false })), 7, /does not say `success: true`/],
-  ["`success` is missing", change(({ success: _, ...one }) => one), 7, /does not say `success: true`/],
+  ["`success` is false", change((one) => ({ ...one, success: false })), 7, /does not have `success: true`/],
+  ["`success` is missing", change(({ success: _, ...one }) => one), 7, /does not have `success: true`/],
   ["`data` is null", data(null), 7, /`data`/],
   ["`data` is missing", change(({ data: _, ...one }) => one), 7, /no object or array as `data`/],
   ["`data` is an object where a list was asked for", data({ orders: [] }), 7, /not a list/],

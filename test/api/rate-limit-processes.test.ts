@@ -6,19 +6,19 @@ import { expect, it } from "vitest";
 import { temporaryFolder } from "./support.js";
 
 const root = join(import.meta.dirname, "../..");
-/** A minute, shortened. */
+/** Shorter than the real minute. */
 const windowMs = 3_000;
-const [processes, each, rateLimit] = [20, 6, 60];
+const [processes, requestsEach, rateLimit] = [20, 6, 60];
 
-/** A program that sends requests, two at once, each under way for a few milliseconds. */
+/** A program that sends requests, two at a time, each of which takes a few milliseconds. */
 const program = `
 import { RateLimiter } from "./dist/rateLimit.js";
 import { systemClock as clock } from "./dist/deps.js";
-const settings = { baseUrl: "https://api.test/", key: "k", rateLimit: ${rateLimit}, windowMs: ${windowMs}, statePath: process.argv[2] };
+const settings = { baseUrl: "https://api.test/", key: "k", rateLimit: ${rateLimit}, statePath: process.argv[2] };
 const onNotice = ({ message }) => { throw new Error(message); };
-const limiter = new RateLimiter(settings, clock, { onNotice });
+const limiter = new RateLimiter(settings, clock, { onNotice }, ${windowMs});
 const signal = new AbortController().signal;
-let left = ${each};
+let left = ${requestsEach};
 async function send() {
   while (left-- > 0) {
     const permit = await limiter.acquire(signal);
@@ -32,7 +32,7 @@ async function send() {
 await Promise.all([send(), send()]);
 `;
 
-it("20 processes on one key never send more than 60 requests in any window, and all get through", async () => {
+it("20 processes with one key send at most 60 requests in any window, and none is starved", async () => {
   const folder = temporaryFolder();
   const input = { rateLimit: join(root, "src/api/rate-limit.ts"), deps: join(root, "src/deps.ts") };
   const bundle = await rolldown({ input, platform: "node", external: /^[^./]/ });
@@ -41,11 +41,11 @@ it("20 processes on one key never send more than 60 requests in any window, and 
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   writeFileSync(join(folder, "send.js"), program);
   const sends = (await Promise.all(Array.from({ length: processes }, () => run(folder)))).flat();
-  expect(sends).toHaveLength(processes * each);
-  const sent = sends.map((one) => one.sent).sort((a, b) => a - b);
-  const answered = sends.map((one) => one.answered).sort((a, b) => a - b);
+  expect(sends).toHaveLength(processes * requestsEach);
+  const sent = sends.map((request) => request.sent).sort((a, b) => a - b);
+  const answered = sends.map((request) => request.answered).sort((a, b) => a - b);
   for (let at = 0; at + rateLimit < sends.length; at += 1) {
-    // However long the network took within [sent, answered], the server's window saw no more than the limit.
+    // The server counts a request between `sent` and `answered`, so this is the worst case for its window.
     expect((sent[at + rateLimit] ?? 0) - (answered[at] ?? 0)).toBeGreaterThanOrEqual(windowMs);
   }
 }, 60_000);

@@ -1,0 +1,237 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import type { ApiEvents } from "../../src/api/api-settings.js";
+import { classifyError } from "../../src/api/request-failure.js";
+import type { Deps } from "../../src/deps.js";
+import { FakeClock, freePort, key, rejection, sendJson, serve, serveBytes, testApi } from "./support.js";
+
+const good = '{"success":true,"data":[]}';
+const head = (more: string) => `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${more}\r\n`;
+/** Timeouts that a test can wait for. */
+function setTimer(_ms: number, call: () => void) {
+  const timer = setTimeout(call, 1_500);
+  return () => clearTimeout(timer);
+}
+
+/** A client with a `--max-wait` of a minute, whose waits take no time. */
+function retryingClient(baseUrl: string, deps: Partial<Deps> = {}, events: ApiEvents = {}) {
+  const clock = new FakeClock();
+  const api = testApi(baseUrl, { settings: { maxWaitMs: 60_000 }, deps: { clock, ...deps }, events });
+  return { api, clock };
+}
+
+describe("a request is retried if the connection is", () => {
+  it.each([
+    ["reset before the response", (socket: Socket) => socket.resetAndDestroy()],
+    [
+      "reset within the body",
+      (socket: Socket) =>
+        socket.write(`${head("content-length: 26\r\n")}{"succ`, () =>
+          setTimeout(() => socket.resetAndDestroy(), 20),
+        ),
+    ],
+    ["closed within the body", (socket: Socket) => socket.end(`${head("content-length: 26\r\n")}{"succ`)],
+    [
+      "closed within a chunked body",
+      (socket: Socket) => socket.end(`${head("transfer-encoding: chunked\r\n")}6\r\n{"succ\r\n`),
+    ],
+    ["not HTTP", (socket: Socket) => socket.end("220 mail.test ESMTP\r\n")],
+    ["stalled before the response", () => {}],
+    ["stalled within the body", (socket: Socket) => socket.write(`${head("content-length: 26\r\n")}{"succ`)],
+  ])("%s", async (_name, fail) => {
+    const server = await serveBytes((socket, count) => {
+      if (count === 1) fail(socket);
+      else socket.end(`${head(`content-length: ${good.length}\r\nconnection: close\r\n`)}${good}`);
+    });
+    const reasons: string[] = [];
+    const events: ApiEvents = { onRetry: ({ reason }) => reasons.push(reason) };
+    const { api } = retryingClient(server.baseUrl, { setTimer }, events);
+    expect((await api.get("/orders")).data).toEqual([]);
+    expect(api.stats).toMatchObject({ requests: 2, retries: 1 });
+    expect(reasons).toHaveLength(1);
+  });
+});
+
+describe("an API that is down", () => {
+  it("fails the request after --max-wait, with the last reason", async () => {
+    const server = await serve((_request, response) => sendJson(response, "x", 503));
+    const { api, clock } = retryingClient(server.baseUrl);
+    const error = await rejection(api.get("/orders"));
+    expect(error).toMatchObject({ name: "ApiUnavailable", exitCode: 6, status: 503 });
+    expect(error.message).toMatch(
+      /^The API is unavailable: HTTP 503 \(service unavailable\) \(tried \d+ times in 60s\)\.$/,
+    );
+    expect(error.hint).toContain("--max-wait");
+    expect(clock.waitedMs).toBeCloseTo(60_000, 0);
+  });
+
+  it("is reported with host and port if nothing listens there", async () => {
+    const port = await freePort();
+    const baseUrl = `http://127.0.0.1:${port}/api/brand/v1`;
+    const error = await rejection(retryingClient(baseUrl).api.get("/me"));
+    expect(error.message).toContain(`cannot connect to 127.0.0.1:${port}: connection refused`);
+    expect(error.exitCode).toBe(6);
+  });
+});
+
+describe("a Retry-After", () => {
+  it.each([
+    ["20", 20_125],
+    ["60", 60_000],
+  ])("of %s seconds is waited for", async (seconds, expected) => {
+    const server = await serve((_request, response, count) =>
+      sendJson(response, good, count > 1 ? 200 : 429, { "retry-after": seconds }),
+    );
+    const { api, clock } = retryingClient(server.baseUrl);
+    await api.get("/orders");
+    expect(clock.slept[0]).toBe(expected);
+    expect(server.requests.length).toBe(2);
+  });
+
+  it.each([
+    [429, "25", "25s", 3],
+    [429, "61", "61s", 1],
+    [503, "120", "2m", 1],
+  ])(
+    "with HTTP %i of %s seconds fails the request if it exceeds the remaining --max-wait",
+    async (status, wait, formatted, attempts) => {
+      const server = await serve((_request, response) =>
+        sendJson(response, "", status, { "retry-after": wait }),
+      );
+      const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
+      expect(error).toMatchObject({ name: "ApiUnavailable", exitCode: 6, status });
+      expect(error.message).toContain(
+        `; it asks to wait ${formatted}, longer than the remaining \`--max-wait\` (tried `,
+      );
+      expect(server.requests.length).toBe(attempts);
+    },
+  );
+});
+
+it.each([
+  ["a login page", Buffer.from("<title>Log in</title>"), {}, /a web page, not JSON/],
+  ["invalid UTF-8", Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), {}, /not UTF-8/],
+  ["a damaged gzip", Buffer.from("no gzip"), { "content-encoding": "gzip" }, /compressed body is damaged/],
+])(
+  "a 200 with %s as its body is requested five times, then rejected",
+  async (_name, body, headers, message) => {
+    const server = await serve((_request, response) => response.writeHead(200, headers).end(body));
+    const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
+    expect(error).toMatchObject({ name: "UnexpectedResponse", exitCode: 7 });
+    expect(error.message).toMatch(message);
+    expect(server.requests.length).toBe(5);
+  },
+);
+
+it.each(["099 Odd", "000 Odd"])("an invalid status line is rejected: %s", async (status) => {
+  const server = await serveBytes((socket) =>
+    socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 2\r\n\r\n{}`),
+  );
+  const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
+  expect(error).toMatchObject({ name: "UnexpectedResponse", exitCode: 7 });
+  expect(error.message).toBe("The API's response to /orders cannot be read: it is not valid HTTP.");
+});
+
+it("a status above 599 is rejected without a retry", async () => {
+  const server = await serveBytes((socket) => socket.end("HTTP/1.1 600 Odd\r\ncontent-length: 2\r\n\r\n{}"));
+  const { api } = retryingClient(server.baseUrl);
+  expect(await rejection(api.get("/orders"))).toMatchObject({ name: "UnexpectedResponse", exitCode: 7 });
+  expect(api.stats.requests).toBe(1);
+});
+
+describe("a body that", () => {
+  const gzipped = (text: string | Buffer) => (_request: unknown, response: ServerResponse) =>
+    response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(text));
+  const endless = (_request: unknown, response: ServerResponse) => {
+    const more = () => {
+      while (!response.destroyed && response.write("x".repeat(65_536)));
+    };
+    response.on("drain", more);
+    more();
+  };
+
+  it("has a byte order mark and is compressed can be read", async () => {
+    const server = await serve(gzipped(`\ufeff${good}`));
+    expect((await retryingClient(server.baseUrl).api.get("/orders")).data).toEqual([]);
+  });
+
+  it.each([
+    ["is a decompression bomb", gzipped(Buffer.alloc(40 * 2 ** 20, " "))],
+    ["never ends", endless],
+  ])("%s is rejected at 16 MiB without a retry", async (_name, respond) => {
+    const server = await serve(respond);
+    const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
+    expect(error).toMatchObject({ name: "ResponseRejected", exitCode: 7 });
+    expect(error.message).toBe("The API's response to /orders is larger than 16 MiB; it was rejected.");
+    expect(server.requests.length).toBe(1);
+  });
+});
+
+it("a redirect is not followed, so that the key is not sent to another server", async () => {
+  const other = await serve((_request, response) => sendJson(response, good));
+  const server = await serve((_request, response) =>
+    sendJson(response, "", 307, { location: `${other.baseUrl}/orders` }),
+  );
+  const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
+  expect(error).toMatchObject({ name: "UnexpectedResponse", status: 307 });
+  expect([other.requests.length, server.requests.length]).toEqual([0, 1]);
+});
+
+describe("an abort signal", () => {
+  const settings = { maxWaitMs: 60_000 };
+
+  it("ends the current request with the signal's reason", async () => {
+    const stop = new AbortController();
+    const server = await serve(() => stop.abort(new Error("stop now")));
+    const api = testApi(server.baseUrl, { settings, deps: { signal: stop.signal } });
+    expect((await rejection(api.get("/orders"))).message).toBe("stop now");
+    expect(server.requests.length).toBe(1);
+  });
+
+  it("ends the wait before a retry", async () => {
+    const stop = new AbortController();
+    const server = await serve((_request, response) => sendJson(response, "", 429, { "retry-after": "50" }));
+    const events = { onRetry: () => setImmediate(() => stop.abort(new Error("stop now"))) };
+    const api = testApi(server.baseUrl, { settings, deps: { signal: stop.signal }, events });
+    expect((await rejection(api.get("/orders"))).message).toBe("stop now");
+  });
+});
+
+describe("an error thrown by a request", () => {
+  const coded = (code: string) => Object.assign(new Error("x"), { code });
+
+  it.each([
+    ["ENOTFOUND", "network", /cannot connect to h: host name not found/],
+    ["UND_ERR_CONNECT_TIMEOUT", "network", /cannot connect to h: timed out while connecting/],
+    ["UND_ERR_BODY_TIMEOUT", "network", /h: the response stalled/],
+    ["CERT_HAS_EXPIRED", "permanent", /certificate of h is not trusted \(CERT_HAS_EXPIRED\)/],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "permanent", /certificate/],
+    ["HOSTNAME_MISMATCH", "permanent", /certificate/],
+    ["UNSPECIFIED", "permanent", /certificate/],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", "permanent", /TLS handshake with h failed/],
+    ["ERR_OSSL_EVP_UNSUPPORTED", "permanent", /TLS handshake with h failed/],
+  ])("with the code %s is a %s failure", (code, kind, reason) => {
+    const failure = classifyError(coded(code), "h");
+    expect(failure?.kind).toBe(kind);
+    expect(failure?.reason).toMatch(reason);
+    if (code.includes("CERT"))
+      expect(failure).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
+  });
+
+  it("is not classified if it is a defect of the program", () => {
+    expect(classifyError(new TypeError("x is not a function"), "h")).toBeNull();
+    expect(classifyError("text", "h")).toBeNull();
+    for (const code of ["UND_ERR_INVALID_ARG", "ERR_INVALID_URL"])
+      expect(classifyError(coded(code), "h")).toBeNull();
+  });
+
+  it("is not kept as the cause if it quotes the key", async () => {
+    const fetch = () => Promise.reject(Object.assign(new Error(`header ${key}`), { code: "ECONNRESET" }));
+    const api = testApi("https://api.test/api/brand/v1", { deps: { fetch } });
+    const error = await rejection(api.get("/orders"));
+    expect(error.name).toBe("ApiUnavailable");
+    expect(error.cause).toBeUndefined();
+  });
+});
