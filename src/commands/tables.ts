@@ -71,7 +71,13 @@ function tableText(
     ...(rows === null ? [] : [shareText(column.rows_with_value ?? 0, rows)]),
     column.about,
   ]);
-  const options = { width, style, rightAligned: ["with a value"], optionalColumns: ["type"], wrappedColumn: "about" };
+  const options = {
+    width,
+    style,
+    rightAligned: ["with a value"],
+    optionalColumns: ["type"],
+    wrappedColumn: "about",
+  };
   const list = renderTable(titles, cells, options);
   const explanation = width === undefined ? about : wrap(about, width);
   return `${style.bold(`${name} (${count})`)}\n${explanation}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;

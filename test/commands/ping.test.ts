@@ -91,9 +91,7 @@ test("a service that cannot be reached is a warning; no password is printed", as
   server.close();
   expect(await warned(url)).toEqual([
     0,
-    expect.stringMatching(
-      /^warning: the ping failed: cannot connect to the service: connection refused\n$/,
-    ),
+    expect.stringMatching(/^warning: the ping failed: cannot connect to the service: connection refused\n$/),
   ]);
   const [code, err] = await warned("https://user:secret@hc.example/x");
   expect([code, err]).toEqual([0, expect.not.stringContaining("secret")]);
