@@ -11,7 +11,7 @@ import { lockMirror } from "../store/lock.js";
 import { lastBackup } from "../store/mirror-copy.js";
 import { openMirrorReadOnly } from "../store/open.js";
 import { redactMirror, scrubFile } from "../store/redaction.js";
-import { beginRun, saveRun } from "../store/runs.js";
+import { beginRun, updateRun } from "../store/runs.js";
 import { printJson } from "../util/terminal.js";
 import { escapeLines } from "../util/terminal-text.js";
 import { formatInstant } from "../util/times.js";
@@ -64,8 +64,8 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
       const at = formatInstant(deps.clock.now());
       const { counts, lost } = mirror.transaction(() => {
         const rewritten = redactMirror(mirror, [id]);
-        const run = beginRun(mirror, "forget", at);
-        saveRun(mirror, { ...run, finished_at: at, rows_changed: rewritten.total, outcome: "done" });
+        const runId = beginRun(mirror, "forget", at);
+        updateRun(mirror, runId, { finished_at: at, rows_changed: rewritten.total, outcome: "done" });
         return rewritten;
       });
       for (const warning of lost) reporter.warn(warning);

@@ -11,7 +11,7 @@ import type { Mirror } from "./database.js";
 import { openHostNames } from "./host-names.js";
 import { openTables } from "./projection.js";
 import { createRedactor, createRestorer } from "./redaction-rules.js";
-import { type Run, saveRun } from "./runs.js";
+import { addWrittenRows } from "./runs.js";
 import { parseRecord, recordKey, type StoredRow } from "./stored-record.js";
 import { openUnexpectedValues } from "./unexpected-values.js";
 import { type SchemaIssue, valueAt } from "./values.js";
@@ -257,9 +257,16 @@ export interface RecordWriter {
    * Writes records of a resource with dates, but not the older copies of a record that the API lists more than once: those
    * after the first one with its ID, and those with an older date than the mirrored record.
    */
-  writeNewest(values: readonly Json[], options: WriteOptions): { ids: number[]; copies: SkippedCopy[] };
+  writeNewest(values: readonly Json[], options: WriteOptions): WrittenRecords;
   /** Marks records as removed. */
   remove(recordIds: Iterable<number>, at: string): void;
+}
+
+/** The effect of writing records: the IDs of those that were written, the copies that were not, and how many differ now. */
+export interface WrittenRecords {
+  ids: number[];
+  copies: SkippedCopy[];
+  changed: number;
 }
 
 /** A copy of a record that was not written, and the ID of the mirrored record. */
@@ -269,7 +276,8 @@ export interface SkippedCopy {
 }
 
 export interface RecordWriterOptions extends ReadHistory {
-  run: Run;
+  /** The run that new, changed and removed records are counted for. */
+  runId: number;
   /** Receives unknown attributes and columns with another name, once in the life of a mirror. */
   reporter: Pick<Reporter, "note" | "warn">;
 }
@@ -278,7 +286,7 @@ export interface RecordWriterOptions extends ReadHistory {
 export function openRecords(
   mirror: Mirror,
   resource: Resource,
-  { run, reporter, ...readings }: RecordWriterOptions,
+  { runId, reporter, ...readings }: RecordWriterOptions,
 ): RecordWriter {
   let readAt = "";
   let recordId = 0;
@@ -288,20 +296,20 @@ export function openRecords(
     complaint.kind === "type" ? unexpected.add(recordId, complaint) : notice(complaint);
   const door = createRedactor(mirror);
   const table = openRecordTable(mirror, resource);
-  const log = openChangeLog(mirror, resource, { runId: run.run_id, ...readings });
+  const log = openChangeLog(mirror, resource, { runId, ...readings });
   const writeRecord = openRecordWriter(mirror, resource, table, log);
   const writeRows = openTables(mirror, tablesOf(resource), complain);
   const watch = openAttributeWatch(resource, complain);
   const names = openHostNames(mirror);
 
-  function remove(id: number, at: string): void {
+  function remove(id: number, at: string): boolean {
     const row = table.get(id);
-    if (!row || row.removed_at !== null) return;
+    if (!row || row.removed_at !== null) return false;
     log.removed(row, at);
     table.setRemoved(id, at);
     recordId = id;
     writeRows(parseRecord(mirror, { ...row, since_at: at, removed_at: at }), false);
-    run.rows_removed += 1;
+    return true;
   }
 
   function writeAll(values: readonly Json[], options: WriteOptions) {
@@ -309,6 +317,7 @@ export function openRecords(
     const { context = {}, keyPrefix = "", position = 0 } = options;
     const ids: number[] = [];
     const copies: SkippedCopy[] = [];
+    let [added, changed] = [0, 0];
     // All keys, before anything is written.
     const keys = values.map((value, index) => keyPrefix + recordKey(resource, value, position + index));
     const around = table.findAround(values);
@@ -324,8 +333,8 @@ export function openRecords(
       if (effect === "older") copies.push({ id, value: sent });
       else ids.push(id);
       if (effect === "same" || effect === "older") continue;
-      if (effect === "added") run.rows_new += 1;
-      if (effect === "changed") run.rows_changed += 1;
+      if (effect === "added") added += 1;
+      if (effect === "changed") changed += 1;
       recordId = id;
       if (effect !== "added") unexpected.clear(id);
       const object = asObject(value);
@@ -333,16 +342,16 @@ export function openRecords(
       watch(object);
       writeRows({ recordId: id, value: object, context, sinceAt, removedAt: null }, effect === "added");
     }
-    saveRun(mirror, run);
-    return { ids, copies };
+    addWrittenRows(mirror, runId, { added, changed });
+    return { ids, copies, changed: added + changed };
   }
 
   return {
     write: (values, options) => writeAll(values, options).ids,
     writeNewest: (values, options) => writeAll(values, { ...options, newestOnly: true }),
     remove(recordIds, at) {
-      for (const id of recordIds) remove(id, at);
-      saveRun(mirror, run);
+      const removed = [...recordIds].filter((id) => remove(id, at)).length;
+      addWrittenRows(mirror, runId, { removed });
     },
   };
 }

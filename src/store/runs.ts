@@ -1,7 +1,5 @@
 import { AccessForbidden, BrandapiError } from "../errors.js";
 import type { CoveredRange } from "../util/ranges.js";
-import { hideKeys } from "../util/redact-keys.js";
-import { formatInstant } from "../util/times.js";
 import { deleteInfo, type Mirror, readInfo, statement, writeInfo } from "./database.js";
 import { readCoverage } from "./sync-state.js";
 
@@ -67,23 +65,63 @@ export interface Run {
   differing: number | null;
 }
 
-/** Records that a run began. Earlier runs that never ended are marked as stopped. */
-export function beginRun(mirror: Mirror, resource: string, startedAt: string): Run {
+/** Records that a run began, and returns its `run_id`. Marks earlier runs that never ended as stopped. */
+export function beginRun(mirror: Mirror, resource: string, startedAt: string): number {
   return mirror.transaction(() => {
     statement(
       mirror,
       "UPDATE sync_runs SET outcome = 'stopped', error = 'killed' WHERE resource = ? AND outcome = 'running'",
     ).run(resource);
     const insert = "INSERT INTO sync_runs (resource, started_at, outcome) VALUES (?, ?, 'running')";
-    const { lastInsertRowid } = statement(mirror, insert).run(resource, startedAt);
-    return blankRun(resource, startedAt, Number(lastInsertRowid));
+    return Number(statement(mirror, insert).run(resource, startedAt).lastInsertRowid);
   });
 }
 
-/** Returns a run before anything has happened. Without an id it is never written. */
-export function blankRun(resource: string, startedAt: string, runId = 0): Run {
+/** Sets columns of a run's row. */
+export function updateRun(
+  mirror: Mirror,
+  runId: number,
+  columns: Partial<Omit<Run, "run_id" | "resource" | "started_at">>,
+): void {
+  const assignments = Object.keys(columns).map((column) => `${column} = @${column}`);
+  const values = { ...columns, ...("verified" in columns && { verified: columns.verified ? 1 : 0 }) };
+  const update = `UPDATE sync_runs SET ${assignments.join(", ")} WHERE run_id = @run_id`;
+  mirror.transaction(() => statement(mirror, update).run({ ...values, run_id: runId }));
+}
+
+/** Adds written rows to a run's row. Call it in the transaction that writes them. */
+export function addWrittenRows(
+  mirror: Mirror,
+  runId: number,
+  { added = 0, changed = 0, removed = 0 }: { added?: number; changed?: number; removed?: number },
+): void {
+  if (added + changed + removed === 0) return;
+  statement(
+    mirror,
+    `UPDATE sync_runs SET rows_new = rows_new + ?, rows_changed = rows_changed + ?, rows_removed = rows_removed + ?
+     WHERE run_id = ?`,
+  ).run(added, changed, removed, runId);
+}
+
+/**
+ * Adds rows that the API returned to a run's row, and sets the requests so far: they stay correct if the run is killed.
+ * Call it in the transaction that writes the rows.
+ */
+export function addReadRows(
+  mirror: Mirror,
+  runId: number,
+  { rows, requests, retries }: { rows: number; requests: number; retries: number },
+): void {
+  statement(
+    mirror,
+    "UPDATE sync_runs SET rows_read = rows_read + ?, requests = ?, retries = ? WHERE run_id = ?",
+  ).run(rows, requests, retries, runId);
+}
+
+/** Returns the row of a run that is not recorded. */
+export function blankRun(resource: string, startedAt: string): Run {
   return {
-    run_id: runId,
+    run_id: 0,
     resource,
     started_at: startedAt,
     finished_at: null,
@@ -105,77 +143,22 @@ export function blankRun(resource: string, startedAt: string, runId = 0): Run {
   };
 }
 
-const written = Object.keys(blankRun("", "")).filter(
-  (column) => !/^(run_id|resource|started_at)$/.test(column),
-);
-const update = `UPDATE sync_runs SET ${written.map((column) => `${column} = @${column}`)} WHERE run_id = @run_id`;
-
-/** Writes a run's figures as they stand: in the transaction of an answer, they stay true of a run that is killed. */
-export function saveRun(mirror: Mirror, run: Run): void {
-  const write = () => statement(mirror, update).run({ ...run, verified: run.verified ? 1 : 0 });
-  // Beside an answer's rows one statement needs no savepoint.
-  if (mirror.db.inTransaction) write();
-  else mirror.transaction(write);
+/** Returns the row of a run. */
+export function readRun(mirror: Mirror, runId: number): Run {
+  const row = statement(mirror, "SELECT * FROM sync_runs WHERE run_id = ?").get(runId);
+  return fromRow(row as RunRow);
 }
 
-/** How a run ended; `error` if it did not end well. */
-export interface RunEnd {
-  run: Run;
-  error: unknown;
-}
+type RunRow = Omit<Run, "verified"> & { verified: number };
 
-/** `stats` are the requests and retries of this process so far; `keys` are hidden in the error. */
-interface RunAccess {
-  mirror: Mirror;
-  clock: { now(): number };
-  api: { readonly stats: Readonly<Pick<Run, "requests" | "retries">> };
-  keys: ReadonlySet<string>;
-}
-
-/** Records a run of a resource however it ends: `work` returns its outcome, or throws. */
-export async function recordRun(
-  { mirror, clock, api, keys }: RunAccess,
-  resource: string,
-  { work, outcomeOf }: { work(run: Run): Promise<Outcome>; outcomeOf(error: unknown): Outcome },
-): Promise<RunEnd> {
-  const before = { ...api.stats };
-  const row = beginRun(mirror, resource, formatInstant(clock.now()));
-  const run = Object.defineProperties(row, {
-    requests: { get: () => api.stats.requests - before.requests, enumerable: true },
-    retries: { get: () => api.stats.retries - before.retries, enumerable: true },
-  });
-  let error: unknown = null;
-  try {
-    run.outcome = await work(run);
-  } catch (caught) {
-    error = caught;
-    run.outcome = outcomeOf(caught);
-    run.error = caught instanceof Error ? caught.message : String(caught);
-  }
-  // `status` prints it later.
-  if (run.error !== null) run.error = hideKeys(run.error, keys);
-  run.finished_at = formatInstant(clock.now());
-  try {
-    saveRun(mirror, run);
-    const refusal = refusalIn(error);
-    const { message, hint = null } = refusal ?? {};
-    if (message !== undefined)
-      noteRefusal(mirror, resource, { at: run.finished_at, error: hideKeys(message, keys), hint });
-    else if (run.outcome !== "failed" && run.outcome !== "stopped") noteRefusal(mirror, resource, null);
-  } catch (second) {
-    // A full disk cannot take the run either: the first error is the one to report.
-    throw error ?? second;
-  }
-  // Later requests belong to the next run.
-  return { run: { ...run }, error };
+function fromRow(row: RunRow): Run {
+  return { ...row, verified: row.verified === 1 };
 }
 
 function newest(mirror: Mirror, resource: string, condition = ""): Run | null {
   const select = `SELECT * FROM sync_runs WHERE resource = ? ${condition} ORDER BY run_id DESC LIMIT 1`;
-  const row = statement(mirror, select).get(resource) as
-    | (Omit<Run, "verified"> & { verified: number })
-    | undefined;
-  return row ? { ...row, verified: row.verified === 1 } : null;
+  const row = statement(mirror, select).get(resource);
+  return row === undefined ? null : fromRow(row as RunRow);
 }
 
 /** Returns the `run_id` of the newest run of any resource; 0 if there is none. */

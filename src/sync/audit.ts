@@ -2,34 +2,34 @@ import type { MarkedSlice } from "../store/sync-state.js";
 import { type CoveredRange, mergeRanges, type Range } from "../util/ranges.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
-import { type DatedRun, startBudget } from "./session.js";
+import { type DatedSync, startBudget } from "./session.js";
 
-/** A second sync right after the first audits nothing: what was read within 20 hours is not read again. */
+/** What was read within 20 hours is not read again: a second sync right after the first audits nothing. */
 const restMs = 20 * 3_600_000;
 
 /**
- * Reads on from a cursor through the dates, one page per request, because a change may move no daily total and no count. The
- * cursor goes down to the beginning and starts again at the top, whatever else is read: each record is read again within a
- * known number of runs. A marked slice that was read longer ago comes first.
+ * Reads on from a cursor through the dates, one page per request, because a change may affect no daily total and no count.
+ * The cursor goes down to the beginning and starts again at the top, whatever else is read: each record is read again within
+ * a known number of runs. A marked slice that was read longer ago comes first.
  */
-export async function audit(run: DatedRun): Promise<void> {
+export async function audit(run: DatedSync): Promise<void> {
   const { mirror, now, options, state } = run;
-  const left = startBudget(run, options.audit);
+  const remaining = startBudget(run, options.audit);
   const freshSince = now - restMs;
-  let at = state.cursor() ?? now;
+  let cursor = state.cursor() ?? now;
   // At most from the cursor down to the beginning, and from the top down to the cursor.
-  for (let turns = 0; turns < 2 && left() > 0; ) {
-    const due = nextDue(state.coverage(), at, freshSince);
+  for (let turns = 0; turns < 2 && remaining() > 0; ) {
+    const due = nextDue(state.coverage(), cursor, freshSince);
     const slice = leastRecent(state.markedSlices());
     if (slice && slice.readAt < Math.min(freshSince, due?.readAt ?? freshSince)) {
-      await readByPage(run, slice, left);
+      await readByPage(run, slice, remaining);
       continue;
     }
-    const reached = due ? await readRange(run, due, left) : Number.NEGATIVE_INFINITY;
+    const reached = due ? (await readRange(run, due, remaining)).reached : Number.NEGATIVE_INFINITY;
     const isAtEnd = reached === Number.NEGATIVE_INFINITY;
     if (isAtEnd) turns += 1;
-    at = isAtEnd ? now : reached - 1;
-    mirror.transaction(() => state.setCursor(at));
+    cursor = isAtEnd ? now : reached - 1;
+    mirror.transaction(() => state.setCursor(cursor));
   }
 }
 
@@ -37,13 +37,14 @@ function leastRecent(slices: readonly MarkedSlice[]): MarkedSlice | undefined {
   return slices.toSorted((a, b) => a.readAt - b.readAt)[0];
 }
 
-/** Returns the newest stretch at or below an instant that was read long enough ago, and what lies unbroken below it. */
+/** Returns the newest range at or below an instant that was read long enough ago, with everything covered below it. */
 function nextDue(
-  covered: readonly CoveredRange[],
+  coverage: readonly CoveredRange[],
   at: number,
   freshSince: number,
 ): (Range & { readAt: number }) | null {
-  const head = covered.findLast(({ from, readAt }) => from <= at && readAt < freshSince);
-  const joined = head && mergeRanges(covered).find((range) => range.from <= head.from && range.to >= head.to);
-  return head && joined ? { from: joined.from, to: Math.min(at, head.to), readAt: head.readAt } : null;
+  const newest = coverage.findLast(({ from, readAt }) => from <= at && readAt < freshSince);
+  const joined =
+    newest && mergeRanges(coverage).find(({ from, to }) => from <= newest.from && to >= newest.to);
+  return newest && joined ? { from: joined.from, to: Math.min(at, newest.to), readAt: newest.readAt } : null;
 }

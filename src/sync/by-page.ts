@@ -5,11 +5,11 @@ import { pluralize } from "../util/text.js";
 import { dayMs, formatInstant } from "../util/times.js";
 import { compareCount } from "./counts.js";
 import { dropDailyTotals } from "./daily-totals.js";
-import { dateFault } from "./dates.js";
-import { rangeQuery } from "./read.js";
+import { dateFault, rangeQuery } from "./dates.js";
+import type { RangeReading } from "./read.js";
 import { type List, readList, whyIncomplete } from "./read-list.js";
-import { type DatedRun, maxPerPage } from "./session.js";
-import { changesOf, cover, writeList } from "./write.js";
+import { type DatedRun, type DatedSync, maxPerPage } from "./session.js";
+import { cover, writeList } from "./write.js";
 
 /**
  * Returns what is wrong with dates, as a clause: the newest record of a marked slice, and how many there are; null if there
@@ -37,22 +37,22 @@ const openRangeMs = 20 * 365 * dayMs;
 /**
  * Reads a range of dates by page number, in slices, newest first: for an API that does not return records newest first, or
  * returns dates that are unreadable or outside the requested ones. No record is lost.
- * @param left requests that may still be spent; the first slice is read in any case
- * @returns the oldest instant that was read
+ * @param remaining returns the requests that may still be spent; the first slice is read in any case
  */
 export async function readByPage(
-  run: DatedRun,
+  run: DatedSync,
   range: Range,
-  left = () => Number.POSITIVE_INFINITY,
-): Promise<number> {
-  const newest = newestPart(run, range, left() * maxPerPage);
+  remaining = () => Number.POSITIVE_INFINITY,
+): Promise<RangeReading> {
+  const newest = newestPart(run, range, remaining() * maxPerPage);
   let reached = range.to + 1;
-  for await (const slice of slicesOf(run, newest)) {
-    await readSlice(run, slice);
+  let changed = 0;
+  for await (const slice of splitIntoSlices(run, newest)) {
+    changed += await readSlice(run, slice);
     reached = slice.from;
-    if (left() <= 0) break;
+    if (remaining() <= 0) break;
   }
-  return reached;
+  return { reached, changed };
 }
 
 /** Returns the newest part of a range that has about so many mirrored records. */
@@ -63,8 +63,8 @@ function newestPart({ state }: DatedRun, range: Range, records: number): Range {
 }
 
 /** Splits a range at days until the API counts few enough records in each slice. Newest first. */
-async function* slicesOf(run: DatedRun, range: Range): AsyncGenerator<Range, void> {
-  const isLongerThanDay = middleOf(range) !== null;
+async function* splitIntoSlices(run: DatedRun, range: Range): AsyncGenerator<Range, void> {
+  const isLongerThanDay = middleDay(range) !== null;
   const { api: total } = isLongerThanDay ? await compareCount(run, range) : { api: 0 };
   yield* split(run, { ...range, total }, 0);
 }
@@ -75,7 +75,7 @@ async function* split(
   splits: number,
 ): AsyncGenerator<Range, void> {
   const { from, to, total } = slice;
-  const middle = middleOf(slice);
+  const middle = middleDay(slice);
   if (total <= maxSliceRecords || middle === null || splits === maxSplits) return yield { from, to };
   const upper = { from: middle, to };
   const lower = { from, to: middle - 1 };
@@ -88,7 +88,7 @@ async function* split(
 }
 
 /** Returns the first instant of the day in the middle of a range; null if that is no later than the range's beginning. */
-function middleOf({ from, to }: Range): number | null {
+function middleDay({ from, to }: Range): number | null {
   const start = Math.max(from, to - openRangeMs);
   const middle = startOfDay(start + (to - start) / 2);
   return middle > from && middle <= to ? middle : null;
@@ -97,44 +97,42 @@ function middleOf({ from, to }: Range): number | null {
 /**
  * Reads a slice as a list, and writes every record as it is. A complete list whose records all have a date within the slice
  * covers it: a list needs no order. A slice with other dates is marked: nothing is removed in it, and it is not covered.
+ * @returns how many records of the mirror differ now
  */
-export async function readSlice(run: DatedRun, slice: Range): Promise<void> {
-  const { mirror, resource, row, incompleteReasons, state } = run;
+export async function readSlice(run: DatedSync, slice: Range): Promise<number> {
+  const { id, incompleteReasons, mirror, progress, resource, state } = run;
   const list = await readList(run, {
     query: rangeQuery(resource.strategy, slice),
     mirrored: () => readPresentKeys(mirror, resource.name, slice),
   });
   const { requestedAt } = list;
-  const faults = faultsOf(run, list, slice);
+  const faults = findFaults(run, list, slice);
   const [[, fault] = ["", ""]] = faults;
   if (!list.isComplete && list.repeated.length === 0)
-    incompleteReasons.push(`${describeRange(slice)} ${whyIncomplete(list)}`);
+    incompleteReasons.push({ text: `${describeRange(slice)} ${whyIncomplete(list)}` });
 
-  const copies = mirror.transaction(() => {
-    const changesBefore = changesOf(run);
-    const entries = [...list.records];
-    const sound = writeList(
-      run,
-      entries.flatMap(([name, one]) => (faults.has(name) ? [] : one)),
-    );
-    const faulty = writeList(
-      run,
-      entries.flatMap(([name, one]) => (faults.has(name) ? one : [])),
-    );
-    state.missing.delete(sound.ids);
-    if (changesOf(run) > changesBefore || faults.size > 0) dropDailyTotals(run, slice);
+  const entries = [...list.records];
+  const sound = entries.flatMap(([name, record]) => (faults.has(name) ? [] : record));
+  const faulty = entries.flatMap(([name, record]) => (faults.has(name) ? record : []));
+  const { copies, changed } = mirror.transaction(() => {
+    const writtenSound = writeList(run, sound);
+    const writtenFaulty = writeList(run, faulty);
+    const changed = writtenSound.changed + writtenFaulty.changed;
+    progress.addRows(list.rowCount);
+    state.missing.delete(writtenSound.ids);
+    if (changed > 0 || faults.size > 0) dropDailyTotals(run, slice);
     if (faults.size > 0) {
-      const recordIds = [...faulty.ids, ...faulty.copies.map(({ id }) => id)];
-      state.markSlice({ ...slice, readAt: requestedAt, runId: row.run_id, recordIds, fault });
+      const recordIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map((copy) => copy.id)];
+      state.markSlice({ ...slice, readAt: requestedAt, runId: id, recordIds, fault });
     } else if (list.isComplete)
-      cover(run, { range: slice, ids: new Set(sound.ids), requestedAt, runId: row.run_id });
-    return [...sound.copies, ...faulty.copies];
+      cover(run, { range: slice, ids: new Set(writtenSound.ids), requestedAt, runId: id });
+    return { copies: [...writtenSound.copies, ...writtenFaulty.copies], changed };
   });
-  await resolveCopies(run, copies, requestedAt);
+  return changed + (await resolveCopies(run, copies, requestedAt));
 }
 
 /** Returns what is wrong with the records of a slice, each by its name in the list. */
-function faultsOf({ resource }: DatedRun, { records, repeated }: List, slice: Range): Map<string, string> {
+function findFaults({ resource }: DatedRun, { records, repeated }: List, slice: Range): Map<string, string> {
   const faults = new Map<string, string>();
   const isRepeated = new Set(repeated);
   for (const [name, { record }] of records) {
@@ -155,33 +153,37 @@ const maxLookups = 10;
 /**
  * Decides about copies that are older than the mirrored record. If the API still returns that record at its date, it lists
  * the ID twice: the newer copy is kept, and the second of the older one is marked. Otherwise the record has moved.
+ * @returns how many records of the mirror differ now
  */
 export async function resolveCopies(
-  run: DatedRun,
+  run: DatedSync,
   copies: readonly SkippedCopy[],
   requestedAt: number,
-): Promise<void> {
-  const { mirror, resource, row, state, store } = run;
+): Promise<number> {
+  const { mirror, resource, state, store } = run;
   let lookups = 0;
+  let changed = 0;
   for (const { id, value } of copies) {
     const second = secondOf(state.dateOf(id));
     const copySecond = secondOf(recordDate(resource, value));
     if (second && !isReadByRun(run, second) && lookups < maxLookups) {
       lookups += 1;
-      await readSlice(run, second);
+      changed += await readSlice(run, second);
     }
     const isListedTwice = second !== null && isReadByRun(run, second) && !state.missing.has(id);
     mirror.transaction(() => {
       if (isListedTwice && copySecond) {
         const fault = repeatedText(recordKey(resource, value, 0));
         dropDailyTotals(run, copySecond);
-        state.markSlice({ ...copySecond, readAt: requestedAt, runId: row.run_id, recordIds: [id], fault });
+        state.markSlice({ ...copySecond, readAt: requestedAt, runId: run.id, recordIds: [id], fault });
       } else {
         store.write([value], { readAt: formatInstant(requestedAt) });
         state.missing.delete([id]);
+        changed += 1;
       }
     });
   }
+  return changed;
 }
 
 function secondOf(dated: number | null): Range | null {
@@ -190,8 +192,8 @@ function secondOf(dated: number | null): Range | null {
   return { from, to: from + 999 };
 }
 
-function isReadByRun({ row, state }: DatedRun, { from }: Range): boolean {
+function isReadByRun({ id, state }: DatedRun, { from }: Range): boolean {
   return [...state.coverage(), ...state.markedSlices()].some(
-    (one) => one.runId === row.run_id && containsInstant(one, from),
+    (one) => one.runId === id && containsInstant(one, from),
   );
 }

@@ -6,8 +6,8 @@ import type { Json, QueryParameters } from "../util/json-value.js";
 import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from "../util/ranges.js";
 import { formatMinute } from "../util/times.js";
 import { parseTimestamp } from "../util/timestamp.js";
-import { rangeQuery } from "./read.js";
-import { type DatedRun, pagesFor, type SyncRun } from "./session.js";
+import { rangeQuery } from "./dates.js";
+import { type CountTotals, type DatedRun, pagesFor, type SyncRun } from "./session.js";
 
 /** All records, or those that a status filter of the API selects. `flags`: their bit in the mirror. */
 export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
@@ -50,18 +50,21 @@ export async function compareCount(
   return { from, to, filter, api, mirror: run.state.count({ from, to }, filter.flags), requestedAt };
 }
 
-/** Adds up counts of all records: as in `sync_runs`. */
-export function sumTotals(counts: readonly CountComparison[]): { api_total: number; mirror_total: number } {
+/** Returns the totals of counts, as in `sync_runs`. @param differing how many counts differ */
+export function sumTotals(counts: readonly CountComparison[], differing: number): CountTotals {
   const all = counts.filter(({ filter }) => filter === allRecords);
-  const sum = (side: "api" | "mirror") => all.reduce((total, one) => total + one[side], 0);
-  return { api_total: sum("api"), mirror_total: sum("mirror") };
+  return { api_total: sumOf(all, "api"), mirror_total: sumOf(all, "mirror"), differing };
 }
 
-/** Records in the run's row the API's count of a list, and how many of its records the mirror has. */
-export function noteListTotals({ mirror, resource, row }: SyncRun, total: number): void {
-  row.api_total = total;
-  row.mirror_total = countPresent(mirror, resource.name);
-  row.differing = row.api_total === row.mirror_total ? 0 : 1;
+/** Adds up one side of some counts. */
+export function sumOf(counts: readonly CountComparison[], side: "api" | "mirror"): number {
+  return counts.reduce((sum, count) => sum + count[side], 0);
+}
+
+/** Returns the totals of a list: the API's count, and the number of mirrored records. */
+export function listTotals({ mirror, resource }: SyncRun, listed: number): CountTotals {
+  const mirrored = countPresent(mirror, resource.name);
+  return { api_total: listed, mirror_total: mirrored, differing: listed === mirrored ? 0 : 1 };
 }
 
 /** Returns the counts that differ. @param distrusted the filters that are no evidence */

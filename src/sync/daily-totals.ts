@@ -1,6 +1,5 @@
 import { ApiUnavailable, BrandapiError, ResponseRejected, UnexpectedResponse } from "../errors.js";
 import type { DailyTotals } from "../resources/resource.js";
-import { isFirstNotice } from "../store/columns.js";
 import { valueAt } from "../store/values.js";
 import { amountsEqual } from "../util/amounts.js";
 import type { Json } from "../util/json-value.js";
@@ -16,9 +15,14 @@ import {
 import { pluralize } from "../util/text.js";
 import { dayMs, dayRange, formatInstant } from "../util/times.js";
 import { daysSince1970 } from "../util/timestamp.js";
-import { readRange } from "./read.js";
-import { affectsAllResources, type DailyPoints, type DatedRun, maxPerPage, type SyncRun } from "./session.js";
-import { changesOf } from "./write.js";
+import {
+  affectsAllResources,
+  type DailyPoints,
+  type DatedRun,
+  type DatedSync,
+  maxPerPage,
+  type SyncRun,
+} from "./session.js";
 
 /**
  * Requests a resource's daily totals: one request for the complete history. Call it before anything is read, so that a
@@ -74,16 +78,16 @@ export function dayOfPoint(point: Json, { day }: DailyTotals): string {
   return String(valueAt(point, [day])).slice(0, "2026-01-31".length);
 }
 
-/** Drops the figures of the days that changed: if only a part of a day was read, its records are not those of its figures. */
+/** Drops the stored daily totals of changed days: after a part of a day was read, its records no longer match them. */
 export function dropDailyTotals({ state }: DatedRun, changed: Range): void {
   state.replaceDailyTotals(daysOf(changed), new Map());
 }
 
-/** Keeps the figures of the days that this run has read whole, in the transaction that covers what made them whole. */
-export function storeDailyTotals({ dailyTotals, row, state }: DatedRun, covers: Range): void {
-  const read = mergeRanges(state.coverage().filter(({ runId }) => runId === row.run_id));
-  const around = read.filter((one) => overlaps(one, covers));
-  const [part] = clipRanges(around, daysOf(covers));
+/** Stores the daily totals of the days that this run has read completely. Call it in the transaction that completes them. */
+export function storeDailyTotals({ dailyTotals, id, state }: DatedSync, coveredRange: Range): void {
+  const read = mergeRanges(state.coverage().filter(({ runId }) => runId === id));
+  const around = read.filter((one) => overlaps(one, coveredRange));
+  const [part] = clipRanges(around, daysOf(coveredRange));
   if (dailyTotals && part) state.replaceDailyTotals(clipToCompleteDays(part), dailyTotals);
 }
 
@@ -91,12 +95,19 @@ function daysOf({ from, to }: Range): Range {
   return { from: startOfDay(from), to: startOfDay(to) + dayMs - 1 };
 }
 
+/** The API's daily totals, and what of them a run compares. */
+export interface ComparedTotals {
+  /** Null if the API returned none. */
+  dailyTotals: ReadonlyMap<string, string> | null;
+  /** True if the amounts changed on most days at once without a change of records: only the number of records is compared. */
+  ignoresAmounts: boolean;
+}
+
 /** Returns the covered days whose totals differ from those stored at their last reading, oldest first. */
-export function changedDays({
-  dailyTotals,
-  ignoresAmounts,
-  state,
-}: Pick<DatedRun, "dailyTotals" | "ignoresAmounts" | "state">): string[] {
+export function changedDays(
+  { state }: Pick<DatedRun, "state">,
+  { dailyTotals, ignoresAmounts }: ComparedTotals,
+): string[] {
   if (!dailyTotals) return [];
   const stored = state.dailyTotals();
   const covered = mergeRanges(state.coverage());
@@ -108,7 +119,7 @@ export function changedDays({
   return days.filter((day) => differs(day) && contains(covered, dayRange(day))).sort();
 }
 
-/** Tells what differs between a day's stored totals and the API's; undefined for a day without totals. */
+/** Returns what differs between a day's stored totals and the API's; undefined for a day without totals. */
 export function compareTotals(
   a: string | undefined,
   b: string | undefined,
@@ -155,7 +166,10 @@ const maxSampledRecords = 500;
  * Returns the days of which only the amounts changed, if they are more than half of all days that can be compared;
  * otherwise null. Amounts converted from another currency change on every day at once, without a change of records.
  */
-export function findAmountDrift({ dailyTotals, state }: DatedRun): AmountDrift | null {
+export function findAmountDrift(
+  { state }: Pick<DatedRun, "state">,
+  dailyTotals: ReadonlyMap<string, string> | null,
+): AmountDrift | null {
   const covered = mergeRanges(state.coverage());
   const days: string[] = [];
   let compared = 0;
@@ -170,7 +184,7 @@ export function findAmountDrift({ dailyTotals, state }: DatedRun): AmountDrift |
 }
 
 /** Returns the oldest of some days as ranges: old records rarely change, so a change of all amounts at once shows there. */
-export function sampleOldest(run: DatedRun, days: readonly string[]): Range[] {
+export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const sample: string[] = [];
   let records = 0;
   for (const day of days) {
@@ -181,37 +195,7 @@ export function sampleOldest(run: DatedRun, days: readonly string[]): Range[] {
   return groupDays(run, sample);
 }
 
-/**
- * Reads the oldest days whose amounts changed. If no record of them changed, the amounts say nothing about records: the
- * run then compares the number of records of each day, and no amounts.
- * @param drift what `findAmountDrift` returned before the run read anything
- * @param left requests that may still be spent
- */
-export async function ignoreDrift(run: DatedRun, drift: AmountDrift, left: () => number): Promise<void> {
-  const { clock, mirror, reporter, resource } = run;
-  const stillChanged = new Set(changedDays(run));
-  const days = drift.days.filter((day) => stillChanged.has(day));
-  if (days.length === 0) return;
-  const ranges = sampleOldest(run, days);
-  const before = differencesIn(run);
-  for (const range of ranges) await readRange(run, range, left);
-  const unread = changedDays(run).filter((day) => stillChanged.has(day));
-  const isSampleRead = !unread.some((day) => contains(ranges, dayRange(day)));
-  if (unread.length === 0 || !isSampleRead || differencesIn(run) !== before) return;
-  run.ignoresAmounts = true;
-  const { name } = resource;
-  const at = formatInstant(clock.now());
-  if (mirror.transaction(() => isFirstNotice(mirror, `drift:${name}`, at)))
-    reporter.warn(
-      `${name}: the API's amounts changed on ${drift.days.length} of ${pluralize(drift.compared, "day")} at once, but no record of the oldest of these days did. Amounts that are converted from another currency change like this. Such runs compare counts instead, and find a change of an old amount when they read it again in turn (\`--audit\`)`,
-    );
-}
-
-/** Says why amounts were not compared, as a clause. */
+/** Returns why amounts were not compared, as a clause. */
 export function driftText({ compared, days }: AmountDrift): string {
   return `amounts were not compared: they changed on ${days.length} of ${pluralize(compared, "day")} at once, without a change of records in the oldest of them`;
-}
-
-function differencesIn(run: DatedRun): number {
-  return changesOf(run) + run.state.missing.all().length;
 }

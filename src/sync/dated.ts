@@ -1,18 +1,26 @@
 import type { DatedStrategy } from "../resources/resource.js";
-import { finishedRuns } from "../store/runs.js";
-import { allTime, describeRange, mergeRanges, type Range, utcDay } from "../util/ranges.js";
+import { isFirstNotice } from "../store/columns.js";
+import { finishedRuns, updateRun } from "../store/runs.js";
+import { allTime, contains, describeRange, mergeRanges, utcDay } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
-import { dayRange, formatInstantOrNull } from "../util/times.js";
+import { dayRange, formatInstant, formatInstantOrNull } from "../util/times.js";
 import { audit } from "./audit.js";
 import { describeMarked, readByPage } from "./by-page.js";
 import { compareCount, countFilters } from "./counts.js";
-import { changedDays, findAmountDrift, ignoreDrift, requestDailyTotals } from "./daily-totals.js";
+import {
+  type AmountDrift,
+  changedDays,
+  findAmountDrift,
+  requestDailyTotals,
+  sampleOldest,
+} from "./daily-totals.js";
 import { type DatedPlan, planDated } from "./plan.js";
 import { readRange } from "./read.js";
 import { readChangedDays, reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
 import {
   type DatedRun,
+  type DatedSync,
   type PlanStep,
   pagesFor,
   resumableMs,
@@ -20,7 +28,7 @@ import {
   startBudget,
 } from "./session.js";
 
-/** Newest first, filtered by a date: orders, content. The loop is described in `../README.md`. */
+/** Reads newest first, filtered by a date: orders, content. `README.md` describes the loop. */
 export const dated: SyncStrategy<DatedStrategy> = {
   async plan(run) {
     const steps: PlanStep[] = [];
@@ -30,85 +38,117 @@ export const dated: SyncStrategy<DatedStrategy> = {
       steps.push({ what: `${describeRange(range)}: ${pluralize(api, "record")}`, requests: pagesFor(api) });
     }
     const { dailyTotals } = run.resource.strategy;
-    const what = dailyTotals ? "its proof: figures by day, and counts" : "its proof: counts";
+    const what = dailyTotals ? "verification: daily totals, and counts" : "verification: counts";
     return [...steps, { what, requests: (dailyTotals ? 1 : 0) + countFilters(run).length + 1, open: true }];
   },
 
-  async read(run) {
-    const { options, incompleteReasons } = run;
-    const { gaps, marked, ranges } = begin(run);
-    run.dailyTotals = await requestDailyTotals(run);
-    const drift = findAmountDrift(run);
+  async read(datedRun) {
+    const { options, reporter, resource, state } = datedRun;
+    const { gaps, marked, ranges } = begin(datedRun);
+    const dailyTotals = await requestDailyTotals(datedRun);
+    const run: DatedSync = { ...datedRun, dailyTotals, incompleteReasons: [] };
+    const { incompleteReasons } = run;
+    const drift = findAmountDrift(run, dailyTotals);
     for (const range of ranges) await readRange(run, range);
     for (const range of marked) await readByPage(run, range);
     await audit(run);
-    const left = startBudget(run, options.budget);
-    if (drift) await ignoreDrift(run, drift, left);
-    await readChangedDays(run, left);
-    await reconcile(run, left);
-    const moved = changedDays(run).length;
-    if (moved > 0)
-      incompleteReasons.push(
-        `the API's figures moved on ${pluralize(moved, "day")} not read yet, which the next runs will read`,
+
+    const remaining = startBudget(run, options.budget);
+    const ignoresAmounts = drift !== null && (await isDriftWithoutChanges(run, drift, remaining));
+    const compared = { dailyTotals, ignoresAmounts };
+    await readChangedDays(run, compared, remaining);
+    const { hasUndated, totals } = await reconcile(run, compared, remaining);
+    const unreadDays = changedDays(run, compared).length;
+    if (unreadDays > 0)
+      incompleteReasons.push({
+        text: `the API's daily totals changed on ${pluralize(unreadDays, "day")} that the next runs will read`,
+      });
+    const refusal = incompleteReasons.length === 0 ? removeMissing(run) : null;
+    if (refusal) incompleteReasons.push(refusal);
+
+    for (const gap of gaps)
+      reporter.warn(
+        `${resource.name}: ${describeRange(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${resource.name}\``,
       );
-    if (incompleteReasons.length === 0) removeMissing(run);
-    warnOfGaps(run, gaps);
-    warnOfMarked(run);
+    const markedText = describeMarked(run);
+    if (markedText !== null)
+      reporter.warn(
+        `${resource.name}: ${markedText}: all records are kept, but none near these is removed, and nothing is verified`,
+      );
+    const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
+    return {
+      incompleteReasons,
+      isPartial: hasUndated || markedText !== null,
+      totals,
+      coveredFrom: formatInstantOrNull(Math.max(floor, ...gaps.map(({ to }) => to + 1))),
+      comparesTotals: !resource.strategy.dailyTotals || (dailyTotals !== null && !ignoresAmounts),
+    };
   },
 };
 
+/** Decides what a run reads. `isResumed`: an earlier run was interrupted. */
 function decide({ clock, mirror, now, options, resource, state }: DatedRun) {
   const coverage = state.coverage();
+  const marked = state.markedSlices();
   const { runId: finishedId, until: finishedUntil } = finishedRuns(mirror, resource.name);
-  const stopped = [...coverage, ...state.markedSlices()].filter(({ runId }) => runId > finishedId);
-  const resumed = stopped.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
+  const interrupted = [...coverage, ...marked].filter(({ runId }) => runId > finishedId);
+  const resumed = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
   // A record that a marked slice returned is not looked for at its date.
   const markedIds = state.markedIds();
   const missing = state.missing
     .all()
     .flatMap(({ id, dated }) => (dated === null || markedIds.has(id) ? [] : dayRange(utcDay(dated))));
-  const before = {
-    coverage,
-    marked: state.markedSlices(),
-    floor: state.floor(),
-    finishedUntil,
-    resumed,
-    missing,
-  };
-  return { ...planDated(before, options, now), isResumed: stopped.length > 0 };
+  const before = { coverage, marked, floor: state.floor(), finishedUntil, resumed, missing };
+  return { ...planDated(before, options, now), isResumed: interrupted.length > 0 };
 }
 
+/** Plans a run, and stores what the next runs and a killed run's row need. */
 function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "marked" | "ranges"> {
-  const { mirror, options, reporter, resource, row, state } = run;
+  const { id, mirror, options, reporter, resource, state } = run;
   const { floor, gaps, isResumed, marked, ranges } = decide(run);
-  const here = pluralize(state.count(allTime), "record");
-  if (isResumed) reporter.note(`${resource.name}: goes on with a stopped read: ${here} already here`);
+  const mirrored = pluralize(state.count(allTime), "record");
+  if (isResumed) reporter.note(`${resource.name}: resumes an interrupted sync: ${mirrored} already read`);
   const due = mergeRanges([...ranges, ...marked]);
-  row.since = formatInstantOrNull(due[0]?.from ?? floor);
-  row.until = formatInstantOrNull(due.at(-1)?.to ?? floor);
+  const since = formatInstantOrNull(due[0]?.from ?? floor);
+  const until = formatInstantOrNull(due.at(-1)?.to ?? floor);
   mirror.transaction(() => {
+    updateRun(mirror, id, { since, until });
     state.setFloor(floor);
     state.setLastOptions(options);
   });
   return { gaps, marked, ranges };
 }
 
-/** Warns of the dates that stay unread, and claims only those above them. */
-function warnOfGaps({ reporter, resource: { name }, row, state }: DatedRun, gaps: readonly Range[]): void {
-  const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
-  row.covered_from = formatInstantOrNull(Math.max(floor, ...gaps.map(({ to }) => to + 1)));
-  for (const gap of gaps)
-    reporter.warn(
-      `${name}: ${describeRange(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${name}\``,
-    );
-}
-
-/** Warns of records whose dates are unreadable or outside the requested ones: a run that has any is not verified. */
-function warnOfMarked(run: DatedRun): void {
-  const text = describeMarked(run);
-  if (text === null) return;
-  run.isPartial = true;
-  run.reporter.warn(
-    `${run.resource.name}: ${text}: all records are kept, but none near these is removed, and nothing is verified`,
+/**
+ * Reads the oldest days whose amounts changed. If no record of them changed, the amounts say nothing about records: the
+ * run then compares the number of records of each day, and no amounts.
+ * @param drift what `findAmountDrift` returned before the run read anything
+ * @param remaining returns the remaining requests of the run's budget
+ */
+async function isDriftWithoutChanges(
+  run: DatedSync,
+  drift: AmountDrift,
+  remaining: () => number,
+): Promise<boolean> {
+  const { clock, dailyTotals, mirror, reporter, resource, state } = run;
+  const compared = { dailyTotals, ignoresAmounts: false };
+  const stillChanged = new Set(changedDays(run, compared));
+  const ranges = sampleOldest(
+    run,
+    drift.days.filter((day) => stillChanged.has(day)),
   );
+  if (ranges.length === 0) return false;
+  const missingBefore = state.missing.all().length;
+  let changed = 0;
+  for (const range of ranges) changed += (await readRange(run, range, remaining)).changed;
+  const unread = changedDays(run, compared).filter((day) => stillChanged.has(day));
+  const isSampleRead = !unread.some((day) => contains(ranges, dayRange(day)));
+  const hasChanges = changed > 0 || state.missing.all().length !== missingBefore;
+  if (unread.length === 0 || !isSampleRead || hasChanges) return false;
+  const at = formatInstant(clock.now());
+  if (mirror.transaction(() => isFirstNotice(mirror, `drift:${resource.name}`, at)))
+    reporter.warn(
+      `${resource.name}: the API's amounts changed on ${drift.days.length} of ${pluralize(drift.compared, "day")} at once, but no record of the oldest of these days did. Amounts that are converted from another currency change like this. Such runs compare counts instead, and find a change of an old amount when they read it again in turn (\`--audit\`)`,
+    );
+  return true;
 }

@@ -1,7 +1,8 @@
 import type { DatedStrategy, Resource } from "../resources/resource.js";
 import { valueAt } from "../store/values.js";
-import type { Json } from "../util/json-value.js";
+import type { Json, QueryParameters } from "../util/json-value.js";
 import { type Range, startOfSecond } from "../util/ranges.js";
+import { formatInstant } from "../util/times.js";
 import { readTimestamp, type Timestamp } from "../util/timestamp.js";
 
 /** The dates of a response, at whole seconds. */
@@ -31,6 +32,19 @@ export function checkDates(
     seconds.push(newest);
   }
   return { seconds, fault: null };
+}
+
+/**
+ * Returns the query of a range of dates, as full timestamps. An inclusive end is sent with microseconds, because dates may
+ * be as fine. Source: the API document, "4. GET /orders", "7. GET /content".
+ */
+export function rangeQuery({ end, from, until }: DatedStrategy, range: Range): QueryParameters {
+  const last = (to: number) =>
+    end === "exclusive" ? formatInstant(to + 1) : formatInstant(to).replace("Z", "999Z");
+  return {
+    [from]: Number.isFinite(range.from) ? formatInstant(range.from) : undefined,
+    [until]: Number.isFinite(range.to) ? last(range.to) : undefined,
+  };
 }
 
 /** Returns what is wrong with the date of a record that a range returned, as a clause; null if it is readable and within. */

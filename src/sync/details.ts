@@ -19,8 +19,8 @@ import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { countList, planList, readCompleteList } from "./full.js";
 import { readList, whyIncomplete } from "./read-list.js";
-import { checkRemovals } from "./removals.js";
-import { reportProgress, resumableMs, type SyncRun, type SyncStrategy } from "./session.js";
+import { refuseRemovals } from "./removals.js";
+import { type IncompleteReason, resumableMs, type SyncRun, type SyncStrategy } from "./session.js";
 
 /** Requests at once: the API's budget counts requests, not connections. */
 const inFlight = 4;
@@ -49,7 +49,7 @@ export async function askEach<Item extends { id: number }>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
 ): Promise<number> {
-  const { mirror } = run;
+  const { mirror, progress } = run;
   const failures: BrandapiError[] = [];
   let next = 0;
   async function takeTurns(): Promise<void> {
@@ -63,7 +63,7 @@ export async function askEach<Item extends { id: number }>(
         failures.push(error);
         mirror.transaction(() => markDetailsOutdated(mirror, id));
       });
-      reportProgress(run, 0, items.length - next);
+      progress.advance(items.length - next);
     }
   }
   const turns = await Promise.allSettled(Array.from({ length: inFlight }, takeTurns));
@@ -88,18 +88,20 @@ export async function syncResults(
   pathOf: (id: string) => string,
   { resource, parent }: { resource: Resource; parent: string },
 ): Promise<void> {
-  const { clock, mirror, reporter, row } = run;
+  const { api, clock, id, mirror, progress, reporter } = run;
   const { name } = run.resource;
-  const store = openRecords(mirror, resource, { run: row, reporter, coverage: [] });
+  const store = openRecords(mirror, resource, { runId: id, reporter, coverage: [] });
   let notFound = 0;
 
   function replace(survey: Parent, results: readonly Json[], readAt: string): void {
     const context = { [parent]: survey.askBy };
     const ids = store.write(results, { readAt, context, keyPrefix: `${survey.key}/` });
     const before = readDetailIds(mirror, resource.name, parent).get(survey.askBy) ?? [];
-    const gone = before.filter((id) => !ids.includes(id));
-    checkRemovals(run, gone.length, gone.length + ids.length);
-    store.remove(gone, readAt);
+    const removed = before.filter((recordId) => !ids.includes(recordId));
+    const refusal = refuseRemovals(run, removed.length, removed.length + ids.length);
+    if (refusal) throw new Incomplete(`${pathOf(survey.askBy)}: ${refusal.text}.`, { hint: refusal.hint });
+    store.remove(removed, readAt);
+    progress.addRows(results.length);
     markDetailsRead(mirror, survey.id, readAt);
   }
 
@@ -110,7 +112,7 @@ export async function syncResults(
   await askEach(run, due, async (survey) => {
     const readAt = formatInstant(clock.now());
     const path = pathOf(survey.askBy);
-    const list = await readList({ ...run, resource }, { path }).catch((error: unknown) => {
+    const list = await readList({ api, progress, resource }, { path }).catch((error: unknown) => {
       if (error instanceof NotFound) return null;
       throw error;
     });
@@ -138,14 +140,17 @@ export const details: SyncStrategy<DetailsStrategy> = {
 
   async read(run) {
     const { options, resource } = run;
-    await readCompleteList(run);
-    if (options.details === "none") {
-      run.isPartial = true;
-      return;
-    }
+    const result = await readCompleteList(run);
+    if (options.details === "none") return { ...result, isPartial: true };
     const { into, path } = resource.strategy;
-    if (into === "merge") await mergeDetails(run, path);
-    else await syncResults(run, dueParents(run), path, into);
+    try {
+      if (into !== "merge") await syncResults(run, dueParents(run), path, into);
+      else result.incompleteReasons.push(...(await mergeDetails(run, path)));
+    } catch (error) {
+      if (!(error instanceof Incomplete)) throw error;
+      result.incompleteReasons.push({ text: error.message, ...(error.hint && { hint: error.hint }) });
+    }
+    return result;
   },
 };
 
@@ -181,11 +186,11 @@ function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: PresentRec
   return resource.strategy.canChange(whole) || resource.strategy.canChange({ ...whole, ...listed });
 }
 
-async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<void> {
+async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<IncompleteReason[]> {
   const ask = async (parent: Parent) => await askDetails(run, parent, path(parent.askBy));
-  const lost = await askEach(run, dueParents(run), ask);
-  if (lost > 0)
-    run.incompleteReasons.push(`the API lists ${pluralize(lost, "record")}, but answers 404 for the details`);
+  const notFound = await askEach(run, dueParents(run), ask);
+  const text = `the API lists ${pluralize(notFound, "record")}, but answers 404 for the details`;
+  return notFound > 0 ? [{ text }] : [];
 }
 
 async function askDetails(run: DetailsRun, parent: Parent, path: string): Promise<void> {

@@ -2,18 +2,18 @@ import { readPresentKeys, recordKey } from "../store/stored-record.js";
 import { allTime } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
-import { noteListTotals, requestCount } from "./counts.js";
+import { listTotals, requestCount } from "./counts.js";
 import { groupByResponse, type List, nameIds, readList, whyIncomplete } from "./read-list.js";
 import { removeMissing } from "./removals.js";
-import { type PlanStep, pagesFor, type SyncRun, type SyncStrategy } from "./session.js";
+import { type PlanStep, pagesFor, type SyncResult, type SyncRun, type SyncStrategy } from "./session.js";
 
-/** Every page, every time: the API has no filter that says what is new. */
+/** Reads every page, every time, because the API has no filter for what is new. */
 export const full: SyncStrategy = {
   plan: async (run) => [planList(await countList(run))],
   read: readCompleteList,
 };
 
-/** Returns how many records a list has; null if the API document shows no way to ask. */
+/** Returns how many records a list has; null if the API document does not describe its pages. */
 export async function countList(run: SyncRun): Promise<number | null> {
   return run.resource.pagination === "unknown" ? null : (await requestCount(run, {})).total;
 }
@@ -25,31 +25,34 @@ export function planList(listed: number | null): PlanStep {
 }
 
 /**
- * Reads a list without dates, and removes the records that are no longer on it. A list that is not complete is written, but
- * removes nothing.
+ * Reads a list without dates, and removes the records that are no longer on it. An incomplete list is written, but
+ * nothing is removed.
  */
-export async function readCompleteList(run: SyncRun): Promise<void> {
-  const { mirror, reporter, resource, row, incompleteReasons, state } = run;
+export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
+  const { id, mirror, progress, reporter, resource, state } = run;
   const list = await readList(run, { mirrored: () => readPresentKeys(mirror, resource.name) });
-  const { requestedAt, isComplete, repeated } = list;
+  const { requestedAt, isComplete, repeated, total } = list;
   mirror.transaction(() => {
     const written = new Set(writeRecords(run, list));
     state.missing.delete(written);
     const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
-    if (isComplete) state.cover({ range, ids: written, requestedAt, runId: row.run_id }, allTime);
+    if (isComplete) state.cover({ range, ids: written, requestedAt, runId: id }, allTime);
+    progress.addRows(list.rowCount);
   });
-  noteListTotals(run, list.total);
   if (isComplete) {
-    removeMissing(run);
-    noteListTotals(run, list.total);
-  } else if (repeated.length === 0)
-    incompleteReasons.push(`the list of ${resource.name} ${whyIncomplete(list)}`);
-  else {
-    run.isPartial = true;
-    reporter.warn(
-      `${resource.name}: the API lists ${nameIds(repeated)} more than once: one copy is kept, nothing is removed, and nothing is verified`,
-    );
+    const refusal = removeMissing(run);
+    const incompleteReasons = refusal ? [refusal] : [];
+    return { incompleteReasons, isPartial: false, totals: listTotals(run, total) };
   }
+  const totals = listTotals(run, total);
+  if (repeated.length === 0) {
+    const text = `the list of ${resource.name} ${whyIncomplete(list)}`;
+    return { incompleteReasons: [{ text }], isPartial: false, totals };
+  }
+  reporter.warn(
+    `${resource.name}: the API lists ${nameIds(repeated)} more than once: one copy is kept, nothing is removed, and nothing is verified`,
+  );
+  return { incompleteReasons: [], isPartial: true, totals };
 }
 
 /** Writes a list. The key of a record without an ID is its position, which only a complete list has. */

@@ -2,6 +2,7 @@ import { ConfigurationError, UnexpectedResponse } from "../errors.js";
 import type { MonthlyStrategy } from "../resources/resource.js";
 import { sameJson } from "../store/change-log.js";
 import { rankedHostId } from "../store/rankings.js";
+import { updateRun } from "../store/runs.js";
 import { readPresentRecords } from "../store/stored-record.js";
 import { valueAt } from "../store/values.js";
 import { amountsEqual } from "../util/amounts.js";
@@ -11,7 +12,7 @@ import { pluralize } from "../util/text.js";
 import { formatInstant, monthRange } from "../util/times.js";
 import { dayOfPoint, requestDailyPoints } from "./daily-totals.js";
 import { floorOf } from "./plan.js";
-import { type DailyPoints, reportProgress, type SyncRun, type SyncStrategy } from "./session.js";
+import type { DailyPoints, SyncRun, SyncStrategy } from "./session.js";
 
 /** A request: a month of all hosts (null) or one, in buckets of a day, a week or a month. */
 interface Month extends Range {
@@ -31,19 +32,22 @@ export const monthly: SyncStrategy<MonthlyStrategy> = {
   },
 
   async read(run) {
-    const { mirror, now, options, reporter, resource, row, state } = run;
+    const { id, mirror, now, options, progress, reporter, resource, state } = run;
     const due = dueMonths(run, await requestDailyPoints(run, resource.strategy.dailyTotals));
-    const asked = askedRange(run);
-    if (isPlain(options)) mirror.transaction(() => state.setFloor(floorOf(options, state.floor())));
-    else run.isPartial = true;
+    const requested = requestedRange(run);
+    const since = due[0] ? formatInstant(Math.min(...due.map(({ from }) => from))) : null;
+    const until = formatInstant(Math.min(now, options.until ?? now));
+    mirror.transaction(() => {
+      updateRun(mirror, id, { since, until });
+      if (isPlain(options)) state.setFloor(floorOf(options, state.floor()));
+    });
     if (options.perHost) reporter.note(`${resource.name}: ${pluralize(due.length, "request")}`);
     for (const [index, month] of due.entries()) {
       await readMonth(run, month);
-      reportProgress(run, 1, due.length - index - 1);
+      progress.advance(due.length - index - 1);
     }
-    if (isPlain(options)) coverIdleMonths(run, asked);
-    if (due[0]) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
-    row.until = formatInstant(Math.min(now, options.until ?? now));
+    if (isPlain(options)) coverIdleMonths(run, requested);
+    return { incompleteReasons: [], isPartial: !isPlain(options) };
   },
 };
 
@@ -64,7 +68,7 @@ function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] 
   const moved = isPlain(options) ? movedMonths(run, points) : new Set<string>();
   const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
   const months = [...new Set([...active, ...moved, utcDay(now).slice(0, 7)])].sort();
-  const range = askedRange(run);
+  const range = requestedRange(run);
   const isAll = full || since !== undefined || !isPlain(options);
   const readAt = (month: Range) =>
     state.coverage().find((one) => overlaps(one, month))?.readAt ?? Number.NEGATIVE_INFINITY;
@@ -76,7 +80,7 @@ function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] 
 }
 
 /** Returns the dates that a run is asked to read. */
-function askedRange({ now, options, state }: SyncRun): Range {
+function requestedRange({ now, options, state }: SyncRun): Range {
   const { full, since, until = now } = options;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   return { from: since ?? (full ? Number.NEGATIVE_INFINITY : floor), to: Math.min(until, now) };
@@ -86,14 +90,14 @@ function askedRange({ now, options, state }: SyncRun): Range {
  * Covers the months without activity between the months that were read: their days have shown that there is nothing to
  * request. Call it when all months that are due have been read.
  */
-function coverIdleMonths({ mirror, now, row, state }: SyncRun, asked: Range): void {
+function coverIdleMonths({ id, mirror, now, state }: SyncRun, requested: Range): void {
   const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return;
-  const between = clipRanges([asked], { from: first.from, to: last.to });
+  const between = clipRanges([requested], { from: first.from, to: last.to });
   mirror.transaction(() => {
     for (const range of subtractRanges(between, covered))
-      state.cover({ range, ids: new Set(), requestedAt: now, runId: row.run_id });
+      state.cover({ range, ids: new Set(), requestedAt: now, runId: id });
   });
 }
 
@@ -139,7 +143,7 @@ function isIdle(point: Json): boolean {
 
 /** Reads one month. Source: the API document, "2. GET /analytics/clicks". */
 async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Promise<void> {
-  const { api, mirror, options, resource, row, state, store } = run;
+  const { api, id, mirror, options, progress, resource, state, store } = run;
   const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
   const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
   const { data, requestedAt } = await api.get(resource.path, query, resource.scope);
@@ -156,8 +160,8 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
       keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
       touch: true,
     });
+    progress.addRows(1);
     const covered = { from, to: Math.min(to, requestedAt) };
-    if (isPlain(options))
-      state.cover({ range: covered, ids: new Set(written), requestedAt, runId: row.run_id });
+    if (isPlain(options)) state.cover({ range: covered, ids: new Set(written), requestedAt, runId: id });
   });
 }

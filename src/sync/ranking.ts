@@ -1,41 +1,47 @@
 import { rankedHostId, saveRanking } from "../store/rankings.js";
 import { countPresent, readPresentIds } from "../store/stored-record.js";
 import { formatInstant } from "../util/times.js";
-import { noteListTotals } from "./counts.js";
+import { listTotals } from "./counts.js";
 import { full } from "./full.js";
 import { readList, whyIncomplete } from "./read-list.js";
-import { checkRemovals } from "./removals.js";
-import type { SyncStrategy } from "./session.js";
+import { refuseRemovals } from "./removals.js";
+import type { IncompleteReason, SyncResult, SyncRun, SyncStrategy } from "./session.js";
 
 /**
- * A ranking as it stands. It reorders while it is read, and several rows can have no host: a row is its place. The whole
- * is believed if rows and hosts are as many as the API counts, and is kept as it was ranked.
+ * Reads a ranking as it is now. Its order changes while it is read, and several rows can lack a host, so a row is identified
+ * by its position. It is written if it has as many rows and hosts as the API counts, and is kept as it was ranked.
  */
 export const ranking: SyncStrategy = {
   plan: (run) => full.plan(run),
 
   async read(run) {
-    const { mirror, resource, row, incompleteReasons, state, store } = run;
+    const { id, mirror, progress, resource, state, store } = run;
     const query = { sort: "sale_amount", order: "desc" };
     const list = await readList(run, { query, idOf: rankedHostId });
-    noteListTotals(run, list.total);
     if (!list.isComplete)
-      return void incompleteReasons.push(`the ranking ${whyIncomplete({ ...list, repeated: [] })}`);
+      return incomplete(run, list.total, { text: `the ranking ${whyIncomplete({ ...list, repeated: [] })}` });
     const items = [...list.records.values()].map(({ record }) => record);
     const present = countPresent(mirror, resource.name);
-    checkRemovals(run, Math.max(0, present - items.length), present);
-    const readAt = formatInstant(list.requestedAt);
+    const refusal = refuseRemovals(run, Math.max(0, present - items.length), present);
+    if (refusal) return incomplete(run, list.total, refusal);
+    const { requestedAt } = list;
+    const readAt = formatInstant(requestedAt);
     mirror.transaction(() => {
       const written = items.flatMap((record, position) =>
         store.write([record], { readAt, position, context: { position }, touch: true }),
       );
       const ids = new Set(written);
-      const gone = readPresentIds(mirror, resource.name).filter((id) => !ids.has(id));
-      store.remove(gone, readAt);
+      const removed = readPresentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
+      store.remove(removed, readAt);
       saveRanking(mirror, readAt.slice(0, 10), readAt, items);
-      const range = { from: Number.NEGATIVE_INFINITY, to: list.requestedAt };
-      state.cover({ range, ids, requestedAt: list.requestedAt, runId: row.run_id });
+      const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
+      state.cover({ range, ids, requestedAt, runId: id });
+      progress.addRows(list.rowCount);
     });
-    noteListTotals(run, list.total);
+    return { incompleteReasons: [], isPartial: false, totals: listTotals(run, list.total) };
   },
 };
+
+function incomplete(run: SyncRun, listed: number, reason: IncompleteReason): SyncResult {
+  return { incompleteReasons: [reason], isPartial: false, totals: listTotals(run, listed) };
+}

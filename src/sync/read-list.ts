@@ -5,7 +5,10 @@ import type { Resource } from "../resources/resource.js";
 import { recordDate } from "../store/records.js";
 import { recordKey } from "../store/stored-record.js";
 import type { Json, QueryParameters } from "../util/json-value.js";
-import { maxPerPage, reportProgress, type SyncRun } from "./session.js";
+import { maxPerPage, type SyncRun } from "./session.js";
+
+/** What reading a list needs of a run. */
+type ListRun = Pick<SyncRun, "api" | "progress" | "resource">;
 
 /** A record of a list, and when its response was requested, in milliseconds since 1970. */
 export interface ListRecord {
@@ -21,6 +24,8 @@ export interface List {
   requestedAt: number;
   /** `total_items` of the last response, or the number of items if the list has no pages. */
   total: number;
+  /** How many distinct records the responses had. */
+  rowCount: number;
   /** True if no record is missing from it. */
   isComplete: boolean;
   /** The IDs that every reading listed more than once. Such a list is not complete, and reading it again does not help. */
@@ -60,7 +65,7 @@ const maxReadingsInRandomOrder = 12;
  * `total_items`, or if `total_items` was the same in all readings and all of them together have exactly that many.
  * @throws Incomplete if it has more pages than can be requested
  */
-export async function readList(run: SyncRun, { mirrored, ...query }: ListQuery = {}): Promise<List> {
+export async function readList(run: ListRun, { mirrored, ...query }: ListQuery = {}): Promise<List> {
   const { resource } = run;
   const idOf = (record: Json) => idIn(resource, record);
   const wanted = { path: resource.path, idOf, ...query, query: { ...resource.query, ...query.query } };
@@ -75,8 +80,8 @@ export async function readList(run: SyncRun, { mirrored, ...query }: ListQuery =
   return { ...second, records: merge(first.records, second.records), requestedAt: first.requestedAt };
 }
 
-/** @param seen the records that were counted as read, by name */
-async function settle(run: SyncRun, wanted: Wanted, seen: Set<string>): Promise<List> {
+/** @param seen the names of all records so far: of other readings, too */
+async function settle(run: ListRun, wanted: Wanted, seen: Set<string>): Promise<List> {
   const readOnce = run.resource.pagination === "unknown" ? readUndocumented : readAllPages;
   const readings: Pick<Reading, "requestedAt" | "names" | "totals">[] = [];
   let records: ReadonlyMap<string, ListRecord> = new Map();
@@ -84,7 +89,13 @@ async function settle(run: SyncRun, wanted: Wanted, seen: Set<string>): Promise<
   for (let count = 1; ; count += 1) {
     const reading = await readOnce(run, wanted, seen);
     const total = reading.totals.at(-1) ?? 0;
-    const list = { requestedAt: reading.requestedAt, total, isComplete: true, repeated: [] };
+    const list = {
+      requestedAt: reading.requestedAt,
+      total,
+      rowCount: seen.size,
+      isComplete: true,
+      repeated: [],
+    };
     const fell = reading.totals.some((one, page) => one < (reading.totals[page - 1] ?? 0));
     if (reading.records.size === total && !fell) return { ...list, records: reading.records };
 
@@ -136,7 +147,7 @@ function emptyReading(): Reading {
   return { records: new Map(), names: [], totals: [], requestedAt: Number.POSITIVE_INFINITY };
 }
 
-async function readAllPages(run: SyncRun, wanted: Wanted, seen: Set<string>): Promise<Reading> {
+async function readAllPages(run: ListRun, wanted: Wanted, seen: Set<string>): Promise<Reading> {
   const { api, resource } = run;
   const { path, query } = wanted;
   const reading = emptyReading();
@@ -146,14 +157,8 @@ async function readAllPages(run: SyncRun, wanted: Wanted, seen: Set<string>): Pr
       throw new Incomplete(
         `${path} has more pages than the API lets anyone read: ${pagination.total_pages}.`,
       );
-    const rows = addPage(
-      run,
-      reading,
-      { items, requestedAt, total: pagination.total_items },
-      wanted.idOf,
-      seen,
-    );
-    reportProgress(run, rows, pagination.total_pages - page);
+    addPage(run, reading, { items, requestedAt, total: pagination.total_items }, wanted.idOf, seen);
+    run.progress.advance(pagination.total_pages - page);
   }
   return reading;
 }
@@ -162,7 +167,7 @@ async function readAllPages(run: SyncRun, wanted: Wanted, seen: Set<string>): Pr
  * Reads a list whose pages the API document does not describe: bare first, because parameters are strict. Pages are asked
  * for only if the response announces more; a refused `per_page` is left out. One object is a list of one.
  */
-async function readUndocumented(run: SyncRun, wanted: Wanted, seen: Set<string>): Promise<Reading> {
+async function readUndocumented(run: ListRun, wanted: Wanted, seen: Set<string>): Promise<Reading> {
   const { api, resource } = run;
   const { path, query } = wanted;
   const { data, items: list, pagination, requestedAt } = await api.get(path, query, resource.scope);
@@ -175,23 +180,23 @@ async function readUndocumented(run: SyncRun, wanted: Wanted, seen: Set<string>)
       if (!(error instanceof RequestRefused)) throw error;
     }
   const reading = emptyReading();
-  reportProgress(run, addPage(run, reading, { items, requestedAt, total }, wanted.idOf, seen), 0);
+  addPage(run, reading, { items, requestedAt, total }, wanted.idOf, seen);
+  run.progress.advance(0);
   return reading;
 }
 
 /**
  * Adds a response to a reading. A record without an ID is identified by its text; equal ones are several records if one
- * response has them. @returns how many records were not seen before
+ * response has them.
  */
 function addPage(
-  { resource }: SyncRun,
+  { resource }: ListRun,
   reading: Reading,
   { items, requestedAt, total }: { items: readonly Json[]; requestedAt: number; total: number },
   idOf: (record: Json) => string | null,
   seen: Set<string>,
-): number {
+): void {
   const equal = new Map<string, number>();
-  const seenBefore = seen.size;
   for (const record of items) {
     const id = idOf(record);
     const text = id === null ? JSON.stringify(record) : "";
@@ -206,7 +211,6 @@ function addPage(
   }
   reading.totals.push(total);
   reading.requestedAt = Math.min(reading.requestedAt, requestedAt);
-  return seen.size - seenBefore;
 }
 
 /** Of two copies of a record, the one with the newer date is kept; of equal dates, the one that was returned later. */

@@ -9,100 +9,128 @@ import {
   differingCounts,
   futureText,
   separateFuture,
+  sumOf,
   sumTotals,
 } from "./counts.js";
-import { changedDays, groupDays } from "./daily-totals.js";
+import { type ComparedTotals, changedDays, groupDays } from "./daily-totals.js";
 import { readRange } from "./read.js";
-import type { DatedRun } from "./session.js";
+import type { CountTotals, DatedSync } from "./session.js";
 
 const maxRounds = 4;
 
+/** The result of comparing the API's counts with the mirror's. */
+interface Reconciliation {
+  totals: CountTotals;
+  /** True if the API counts more records without a range of dates than in all dates (A11). */
+  hasUndated: boolean;
+}
+
 /**
- * Counts all that is covered, and reads where a count differs, until all counts agree, at most four times. The last
- * count comes after the last reading. What still differs is a shortfall.
- * @param left requests that may still be spent
+ * Compares the counts of everything that is covered, and reads where they differ, until they agree, at most four times. The
+ * last count comes after the last reading. What still differs is an incomplete reason.
+ * @param remaining returns the remaining requests of the run's budget
  */
-export async function reconcile(run: DatedRun, left: () => number): Promise<void> {
-  const { reporter, resource, row, incompleteReasons, state } = run;
-  let differing = await recount(run);
-  for (let round = 1; round <= maxRounds && differing.length > 0 && left() > 0; round += 1) {
-    for (const one of differing) await readDiffering(run, one, left);
-    // A part of a day that changed says nothing of the rest of the day.
-    await readChangedDays(run, left);
-    differing = await recount(run);
+export async function reconcile(
+  run: DatedSync,
+  compared: ComparedTotals,
+  remaining: () => number,
+): Promise<Reconciliation> {
+  const { incompleteReasons, resource } = run;
+  let { differing, totals } = await recount(run);
+  for (let round = 1; round <= maxRounds && differing.length > 0 && remaining() > 0; round += 1) {
+    for (const count of differing) await readDiffering(run, count, remaining);
+    // If only a part of a day was read, the rest of the day may have changed, too.
+    await readChangedDays(run, compared, remaining);
+    ({ differing, totals } = await recount(run));
   }
-  const [covered, ...others] = mergeRanges(state.coverage());
-  const isCovered = covered?.from === Number.NEGATIVE_INFINITY && others.length === 0;
-  const isAllRead = isCovered && state.markedSlices().length === 0;
-  if (isAllRead && differing.length === 0 && incompleteReasons.length === 0) {
-    // Without a range (A11).
-    const whole = await compareCount(run, allTime);
-    let beside = whole.api - (row.api_total ?? 0);
-    if (beside > 0) {
-      const unread = await compareUnread(run);
-      beside -= sumTotals(unread).api_total;
-      const { future } = await separateFuture(run, unread);
-      if (future) reporter.note(`${resource.name}: ${futureText(future)}`);
-    }
-    // A record that came after the counts is no record beside the dates.
-    if (beside > 0) differing = await recount(run);
-    if (beside > 0 && differing.length === 0) {
-      run.isPartial = true;
-      reporter.warn(
-        `${resource.name}: the API counts ${beside} more without a range of dates than in all dates: those are not read, and nothing is verified`,
-      );
-    }
+  let undatedCount = 0;
+  if (differing.length === 0 && incompleteReasons.length === 0 && isAllCovered(run)) {
+    undatedCount = await countUndated(run, totals);
+    // The other records may only have been added after the counts.
+    if (undatedCount > 0) ({ differing, totals } = await recount(run));
   }
-  for (const { api, filter, mirror } of differing)
-    incompleteReasons.push(
-      `the API counts ${api} ${filter === allRecords ? resource.name : filter.name} and the mirror ${mirror}`,
+  for (const { api, filter, mirror } of differing) {
+    const name = filter === allRecords ? resource.name : filter.name;
+    incompleteReasons.push({ text: `the API counts ${api} ${name} and the mirror ${mirror}` });
+  }
+  const hasUndated = undatedCount > 0 && differing.length === 0;
+  if (hasUndated)
+    run.reporter.warn(
+      `${resource.name}: the API counts ${undatedCount} more without a range of dates than in all dates: those are not read, and nothing is verified`,
     );
+  return { totals, hasUndated };
 }
 
-/** Reads the days whose figures are not those of their last reading (A8), while the budget lasts. */
-export async function readChangedDays(run: DatedRun, left: () => number): Promise<void> {
-  for (const range of groupDays(run, changedDays(run))) {
-    if (left() <= 0) return;
-    await readRange(run, range, left);
+/** True if everything from the beginning to the newest read is covered. */
+function isAllCovered({ state }: DatedSync): boolean {
+  const [first, ...others] = mergeRanges(state.coverage());
+  const isContinuous = first?.from === Number.NEGATIVE_INFINITY && others.length === 0;
+  return isContinuous && state.markedSlices().length === 0;
+}
+
+/** Returns how many records the API counts without a range of dates that it does not count in any range (A11). */
+async function countUndated(run: DatedSync, { api_total }: CountTotals): Promise<number> {
+  const { api: all } = await compareCount(run, allTime);
+  const others = all - (api_total ?? 0);
+  if (others <= 0) return 0;
+  const unread = await compareUnread(run);
+  const { future } = await separateFuture(run, unread);
+  if (future) run.reporter.note(`${run.resource.name}: ${futureText(future)}`);
+  return Math.max(0, others - sumOf(unread, "api"));
+}
+
+/** Reads the days whose totals differ from those of their last reading (A8), while the budget lasts. */
+export async function readChangedDays(
+  run: DatedSync,
+  compared: ComparedTotals,
+  remaining: () => number,
+): Promise<void> {
+  for (const range of groupDays(run, changedDays(run, compared))) {
+    if (remaining() <= 0) return;
+    await readRange(run, range, remaining);
   }
 }
 
 /**
- * Counts all that is covered, trusts a distrusted filter again if it agrees by now, and notes the totals in the run's row.
- * @returns the counts that differ, without those of distrusted filters
+ * Compares the counts of everything that is covered. Trusts a distrusted filter again if it agrees now.
+ * @returns `differing`: the counts that differ, without those of distrusted filters
  */
-async function recount(run: DatedRun): Promise<CountComparison[]> {
-  const { mirror, row, state } = run;
+async function recount(run: DatedSync): Promise<{ differing: CountComparison[]; totals: CountTotals }> {
+  const { mirror, state } = run;
   const counts = await compareCovered(run);
   const wrong = differingCounts(counts).map(({ filter }) => filter.name);
   const distrusted = new Set([...state.distrusted()].filter((name) => wrong.includes(name)));
   if (distrusted.size < state.distrusted().size) mirror.transaction(() => state.setDistrusted(distrusted));
   const differing = differingCounts(counts, distrusted);
-  Object.assign(row, sumTotals(counts), { differing: differing.length });
-  return differing;
+  return { differing, totals: sumTotals(counts, differing.length) };
 }
 
 /** Reads the parts of a range in which a count differs. */
-async function readDiffering(run: DatedRun, differing: CountComparison, left: () => number): Promise<void> {
-  const { mirror, incompleteReasons, state } = run;
+async function readDiffering(
+  run: DatedSync,
+  differing: CountComparison,
+  remaining: () => number,
+): Promise<void> {
+  const { incompleteReasons, mirror, state } = run;
   const { filter } = differing;
-  for await (const part of bisect(run, differing, left)) {
-    if (left() <= 0) return;
-    const isWhole = (await readRange(run, part, left)) <= part.from;
-    if (filter === allRecords || !isWhole || !(await isMeaningless(run, part))) continue;
+  for await (const part of bisect(run, differing, remaining)) {
+    if (remaining() <= 0) return;
+    const { reached } = await readRange(run, part, remaining);
+    const isReadCompletely = reached <= part.from;
+    if (filter === allRecords || !isReadCompletely || !(await isMeaningless(run, part))) continue;
     mirror.transaction(() => state.setDistrusted([...state.distrusted(), filter.name]));
-    incompleteReasons.push(
-      `the API's filter \`${filter.name}\` does not count what its records say: it is no evidence until it does`,
-    );
+    incompleteReasons.push({
+      text: `the API's filter \`${filter.name}\` does not count the records that have this status: it is ignored until it does`,
+    });
     return;
   }
 }
 
 /**
- * True if a filter does not count what its records say (A7): its number is the same before and after they were read, and
- * is not theirs. Another number says that something changed meanwhile, and nothing of the filter.
+ * True if a filter does not count the records that have its status (A7): its number is the same before and after they were
+ * read, and not theirs. If the number changed, the records changed meanwhile, which says nothing about the filter.
  */
-async function isMeaningless(run: DatedRun, before: CountComparison): Promise<boolean> {
+async function isMeaningless(run: DatedSync, before: CountComparison): Promise<boolean> {
   const after = await compareCount(run, before, before.filter);
   return after.api === before.api && after.mirror !== after.api;
 }

@@ -2,11 +2,22 @@ import { AccessForbidden, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { indexTables } from "../store/projection.js";
 import { openRecords } from "../store/records.js";
-import { blankRun, confirmedCoverage, type Outcome, type RunEnd, recordRun, wasRead } from "../store/runs.js";
+import {
+  beginRun,
+  confirmedCoverage,
+  noteRefusal,
+  type Outcome,
+  type Run,
+  readRun,
+  refusalIn,
+  updateRun,
+  wasRead,
+} from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { unexpectedWarning } from "../store/unexpected-values.js";
 import { startOfSecond } from "../util/ranges.js";
-import { silentReporter } from "../util/reporter.js";
+import { hideKeys } from "../util/redact-keys.js";
+import { silentReporter, type Task } from "../util/reporter.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 import { dated } from "./dated.js";
 import { details } from "./details.js";
@@ -16,14 +27,16 @@ import { ranking } from "./ranking.js";
 import { runLine } from "./run-line.js";
 import {
   affectsAllResources,
+  type IncompleteReason,
   type PlanStep,
+  ReadProgress,
   type SyncRun,
   type SyncSession,
   type SyncStrategy,
 } from "./session.js";
 
 /** How each kind of resource is read. */
-export const strategies: Record<Strategy["kind"], SyncStrategy> = {
+const strategies: Record<Strategy["kind"], SyncStrategy> = {
   dated,
   details,
   full,
@@ -33,99 +46,151 @@ export const strategies: Record<Strategy["kind"], SyncStrategy> = {
   [Kind in Strategy["kind"]]: SyncStrategy<Strategy & { kind: Kind }>;
 } as Record<Strategy["kind"], SyncStrategy>;
 
-/** Reads one resource into the mirror, and records the run however it ends: what ended it is in the result. */
-export async function syncResource(session: SyncSession, resource: Resource, named = true): Promise<RunEnd> {
-  const task = session.reporter.begin({ name: resource.name });
-  let floor: string | null = null;
-  let comparesTotals = true;
-  const { run: row, error } = await recordRun(session, resource.name, {
-    async work(row) {
-      const run = openRun(session, resource, row, task);
-      await strategies[resource.strategy.kind].read(run).catch((error: unknown) => {
-        if (named || !(error instanceof AccessForbidden) || affectsAllResources(error)) throw error;
-        const isKnown = row.rows_read > 0 || wasRead(session.mirror, resource.name);
-        throw isKnown ? lostAccess(resource, error) : error;
-      });
-      indexTables(session.mirror, resource);
-      if (run.incompleteReasons.length > 0) throw incomplete(resource, run.incompleteReasons);
-      row.verified = !run.isPartial;
-      comparesTotals = !lacksTotals(run);
-      floor = formatInstantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
-      return "done";
+/**
+ * Reads one resource into the mirror, and records the run however it ends. The error that ended it is in the result.
+ * @param isOptional true if the resource was not named: then it is skipped if the key or the plan does not allow it
+ */
+export async function syncResource(
+  session: SyncSession,
+  resource: Resource,
+  isOptional: boolean,
+): Promise<RunEnd> {
+  const { mirror, reporter } = session;
+  const task = reporter.begin({ name: resource.name });
+  const { run, error, value } = await recordRun(session, resource.name, {
+    async work(id) {
+      const syncRun = openRun(session, resource, id, task);
+      const result = await readResource(syncRun, isOptional);
+      const { coveredFrom = null, incompleteReasons, isPartial, totals } = result;
+      const isComplete = incompleteReasons.length === 0;
+      return {
+        value: { result, floor: formatInstantOrNull(syncRun.state.floor() ?? Number.NEGATIVE_INFINITY) },
+        columns: {
+          ...totals,
+          outcome: isComplete ? "done" : "incomplete",
+          verified: isComplete && !isPartial,
+          covered_from: coveredFrom,
+        },
+        error: isComplete ? null : incompleteError(resource, incompleteReasons),
+      };
     },
-    outcomeOf: (error) => outcomeOf(error, named),
+    outcomeOf(error) {
+      if (error instanceof Stopped) return "stopped";
+      if (error instanceof AccessForbidden && isOptional) return "skipped";
+      return error instanceof Incomplete ? "incomplete" : "failed";
+    },
   });
-  task.end(runLine(row, { floor, comparesTotals }));
-  warnOfUnexpectedValues(session, resource);
-  return { run: row, error };
+  const { comparesTotals = true } = value?.result ?? {};
+  task.end(runLine(run, { floor: value?.floor ?? null, comparesTotals }));
+  warnOfUnexpectedValues({ mirror, reporter }, resource);
+  return { run, error };
 }
 
-/** Warns if the mirror has records of a resource with values of an unexpected type: on every run, not only the first. */
-export function warnOfUnexpectedValues(
-  { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
-  resource: Resource,
-): void {
-  for (const { name } of [resource, detailsResource(resource) ?? []].flat()) {
-    const warning = unexpectedWarning(mirror, name);
-    if (warning !== null) reporter.warn(warning);
+async function readResource(run: SyncRun, isOptional: boolean) {
+  const { mirror, progress, resource } = run;
+  try {
+    const result = await strategies[resource.strategy.kind].read(run);
+    indexTables(mirror, resource);
+    return result;
+  } catch (error) {
+    if (!isOptional || !(error instanceof AccessForbidden) || affectsAllResources(error)) throw error;
+    throw progress.hasResponses() || wasRead(mirror, resource.name) ? lostAccess(resource, error) : error;
   }
 }
 
 /** Returns what a sync of this resource would do. */
 export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
-  return await strategies[resource.strategy.kind].plan(openRun(session, resource));
+  return await strategies[resource.strategy.kind].plan(openUnrecordedRun(session, resource));
 }
 
-/** Without a row nothing is recorded, without a task nothing is shown. */
-export function openRun(
-  session: SyncSession,
-  resource: Resource,
-  row = blankRun(resource.name, formatInstant(session.clock.now())),
-  task = silentReporter.begin({ name: resource.name }),
-): SyncRun {
-  const { options } = session;
+/** Opens a run that is recorded in the row with this `run_id`. */
+export function openRun(session: SyncSession, resource: Resource, id: number, task: Task): SyncRun {
+  const { mirror, options, reporter } = session;
   const { since, until } = options;
-  const state = new SyncState(session.mirror, resource.name);
+  const state = new SyncState(mirror, resource.name);
   return {
     ...session,
     resource,
-    row,
-    task,
+    id,
     state,
+    progress: new ReadProgress(session, id, task),
     now: startOfSecond(session.clock.now()) - 1,
-    // The API shows no more of a date than its second, so a second is read whole or not at all.
+    // The API returns dates without fractions of a second, so a second is read completely or not at all.
     options: {
       ...options,
       since: since === undefined ? undefined : startOfSecond(since),
       until: until === undefined ? undefined : startOfSecond(until + 1) - 1,
     },
-    dailyTotals: null,
-    ignoresAmounts: false,
-    responses: 0,
-    isPartial: false,
-    incompleteReasons: [],
-    store: openRecords(session.mirror, resource, {
-      run: row,
-      reporter: session.reporter,
-      coverage: confirmedCoverage(session.mirror, resource.name),
-      lastSeen: (id) => state.missing.lastSeen(id),
+    store: openRecords(mirror, resource, {
+      runId: id,
+      reporter,
+      coverage: confirmedCoverage(mirror, resource.name),
+      lastSeen: (recordId) => state.missing.lastSeen(recordId),
     }),
   };
 }
 
-/** True if the API offers daily totals of a resource, and this run could not compare them. */
-function lacksTotals({ dailyTotals, ignoresAmounts, resource: { strategy } }: SyncRun): boolean {
-  return (
-    strategy.kind === "dated" &&
-    strategy.dailyTotals !== undefined &&
-    (dailyTotals === null || ignoresAmounts)
-  );
+/** Opens a run that writes nothing: for plans, and for what `verify` says without a request. */
+export function openUnrecordedRun(session: SyncSession, resource: Resource): SyncRun {
+  return openRun(session, resource, 0, silentReporter.begin({ name: resource.name }));
 }
 
-function outcomeOf(error: unknown, named: boolean): Outcome {
-  if (error instanceof Stopped) return "stopped";
-  if (error instanceof AccessForbidden && !named) return "skipped";
-  return error instanceof Incomplete ? "incomplete" : "failed";
+/** A run as it was recorded. `error`: why it did not end well, or null. */
+export interface RunEnd {
+  run: Run;
+  error: unknown;
+}
+
+/** The work of a run. */
+interface RunWork<T> {
+  /** @returns a value for the caller, the columns of the run's row, and the error of a run that is incomplete */
+  work(runId: number): Promise<{
+    value: T;
+    columns: Partial<Omit<Run, "run_id" | "resource" | "started_at">> & { outcome: Outcome };
+    error: Error | null;
+  }>;
+  /** Returns the outcome of a run whose work threw an error. */
+  outcomeOf(error: unknown): Outcome;
+}
+
+/**
+ * Does the work of a run, and records the run however it ends.
+ * @returns `value`: what the work returned; null if it threw an error
+ * @throws only if the mirror cannot be written
+ */
+export async function recordRun<T>(
+  { api, clock, keys, mirror }: Pick<SyncSession, "api" | "clock" | "keys" | "mirror">,
+  resource: string,
+  { work, outcomeOf }: RunWork<T>,
+): Promise<RunEnd & { value: T | null }> {
+  const before = { ...api.stats };
+  const runId = beginRun(mirror, resource, formatInstant(clock.now()));
+  const { value, columns, error } = await work(runId).catch((thrown: unknown) => ({
+    value: null,
+    columns: { outcome: outcomeOf(thrown), error: null },
+    error: thrown,
+  }));
+  const finishedAt = formatInstant(clock.now());
+  const text = error === null ? columns.error : error instanceof Error ? error.message : String(error);
+  try {
+    updateRun(mirror, runId, {
+      ...columns,
+      error: text ? hideKeys(text, keys) : null,
+      finished_at: finishedAt,
+      requests: api.stats.requests - before.requests,
+      retries: api.stats.retries - before.retries,
+    });
+    const refusal = refusalIn(error);
+    const isAnswered = columns.outcome !== "failed" && columns.outcome !== "stopped";
+    if (refusal) {
+      const { hint = null, message } = refusal;
+      noteRefusal(mirror, resource, { at: finishedAt, error: hideKeys(message, keys), hint });
+    } else if (isAnswered) noteRefusal(mirror, resource, null);
+  } catch (second) {
+    // If the disk is full, the row cannot be written either: the first error is the one to report.
+    throw error ?? second;
+  }
+  return { run: readRun(mirror, runId), error, value };
 }
 
 /** Returns the error of a resource that was read before, or in part, and that the key or the plan no longer allows. */
@@ -134,9 +199,21 @@ export function lostAccess({ name }: Resource, cause: AccessForbidden): Incomple
   return new Incomplete(message, { hint: cause.hint, cause });
 }
 
-function incomplete(resource: Resource, shortfalls: readonly string[]): Incomplete {
-  const told = shortfalls.map((one) => one.replace(/\.$/, "")).join("; ");
-  return new Incomplete(`${resource.name} is incomplete: ${told}.`, {
-    hint: "what was read is kept; run the same command again",
+function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
+  const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
+  const hint = reasons.find((reason) => reason.hint)?.hint;
+  return new Incomplete(`${name} is incomplete: ${texts}.`, {
+    hint: hint ?? "what was read is kept; run the same command again",
   });
+}
+
+/** Warns if the mirror has records with values of an unexpected type: on every run, not only the first. */
+export function warnOfUnexpectedValues(
+  { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
+  resource: Resource,
+): void {
+  for (const { name } of [resource, detailsResource(resource) ?? []].flat()) {
+    const warning = unexpectedWarning(mirror, name);
+    if (warning !== null) reporter.warn(warning);
+  }
 }

@@ -4,7 +4,7 @@ import { AccessForbidden, BrandapiError, KeyRejected, Stopped } from "../errors.
 import type { DailyTotals, DatedStrategy, Resource, Strategy } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import type { RecordWriter } from "../store/records.js";
-import type { Run } from "../store/runs.js";
+import { addReadRows, type Run } from "../store/runs.js";
 import type { SyncState } from "../store/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import type { Reporter, Task } from "../util/reporter.js";
@@ -14,13 +14,13 @@ export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
   full: boolean;
-  /** How far behind the last complete reading a run begins. */
+  /** How far before the end of the last finished run a run begins to read. */
   windowMs: number;
   /** Apply removals that look implausible. */
   acceptRemovals: boolean;
-  /** Requests for what the evidence says differs. */
+  /** Requests for reading the days and ranges whose totals or counts differ. */
   budget: number;
-  /** Requests for the records that were read longest ago. */
+  /** Requests for reading again the records that were read longest ago. */
   audit: number;
   details: "all" | "changed" | "none";
   groupBy: string;
@@ -40,63 +40,118 @@ export const defaultOptions: SyncOptions = {
   perHost: false,
 };
 
-/** The API's points by day (`YYYY-MM-DD`). */
+/** The API's analytics of each day, by its name (`2026-01-31`). */
 export type DailyPoints = ReadonlyMap<string, Json>;
 
-/** All that an engine works with: the mirror, the API and the options of one command. */
+/** What a command works with: the mirror, the API and its options. */
 export interface SyncSession {
   mirror: Mirror;
   api: ApiClient;
   clock: Clock;
-  /** The keys in use, which no error that is recorded may hold. */
+  /** The keys in use, which are removed from recorded errors. */
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  /** The points by day that were asked for so far: resources that go by the same ones ask once. */
+  /** A cache of this command's responses: several resources use the same points. */
   dailyPoints: Map<DailyTotals, Promise<DailyPoints>>;
 }
 
-/** A session at work on one resource, with its memory, and the row of `sync_runs` that it fills. */
+/** A run of one resource, of `sync` or `verify`. */
 export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   resource: Resource<How>;
-  /** The last instant that the run reads, in milliseconds: the end of the last whole second. */
+  /** `run_id` of its row in `sync_runs`; 0 if the run is not recorded. */
+  id: number;
+  /** The last instant that the run reads, in milliseconds: the end of the last complete second. */
   now: number;
-  /** The row of `sync_runs`. */
-  row: Run;
-  task: Task;
   readonly store: RecordWriter;
   readonly state: SyncState;
-  /** The API's figures of each day as text, asked for before anything was read; null if the API gave none. */
-  dailyTotals: ReadonlyMap<string, string> | null;
-  /** True if the amounts of the daily totals changed on most days at once without a change of records: only counts are compared. */
-  ignoresAmounts: boolean;
-  /** Requests answered so far, for the progress bar. */
-  responses: number;
-  /** True if the run read a part only, or cannot prove what it read: it is not `verified`. */
-  isPartial: boolean;
-  /** Clauses that say what the run could not do: each makes it incomplete. */
-  incompleteReasons: string[];
+  readonly progress: ReadProgress;
 }
 
+/** A run of a resource that is read by date. */
 export type DatedRun = SyncRun<DatedStrategy>;
+
+/** A sync of a resource that is read by date. */
+export interface DatedSync extends DatedRun {
+  /** The API's totals of each day as text, requested before anything was read; null if the API returned none. */
+  readonly dailyTotals: ReadonlyMap<string, string> | null;
+  /** What the sync could not do. The functions that read add to it, and only `dated.read` looks at it. */
+  readonly incompleteReasons: IncompleteReason[];
+}
+
+/** The progress of a run: in its row of `sync_runs`, and on the progress bar. */
+export class ReadProgress {
+  #responses = 0;
+  readonly #before: Readonly<ApiClient["stats"]>;
+
+  constructor(
+    private readonly session: Pick<SyncSession, "api" | "mirror">,
+    private readonly runId: number,
+    private readonly task: Task,
+  ) {
+    this.#before = { ...session.api.stats };
+  }
+
+  /** Adds rows that the API returned to the run's row. Call it in the transaction that writes them. */
+  addRows(rows: number): void {
+    const { api, mirror } = this.session;
+    const requests = api.stats.requests - this.#before.requests;
+    const retries = api.stats.retries - this.#before.retries;
+    addReadRows(mirror, this.runId, { rows, requests, retries });
+  }
+
+  /** Advances the progress bar by one response. @param remaining requests to come, as far as known */
+  advance(remaining: number): void {
+    this.#responses += 1;
+    this.task.update({ done: this.#responses, total: this.#responses + Math.max(0, remaining) });
+  }
+
+  /** True if the API has returned any data of the resource. */
+  hasResponses(): boolean {
+    return this.#responses > 0;
+  }
+}
 
 /** One line of a plan. */
 export interface PlanStep {
   what: string;
   requests: number;
-  /** True if it may take more requests, as many as only reading shows. */
+  /** True if it may take more requests, which only reading shows. */
   open?: boolean;
+}
+
+/** Something that a run could not do, as a clause. Any of them makes the run incomplete. */
+export interface IncompleteReason {
+  text: string;
+  /** The next step, if it is not to run the same command again. */
+  hint?: string;
+}
+
+/** The API's number of records at the end of a run, the mirror's, and how many counts differ: as in `sync_runs`. */
+export type CountTotals = Pick<Run, "api_total" | "mirror_total" | "differing">;
+
+/** What a strategy returns. */
+export interface SyncResult {
+  incompleteReasons: IncompleteReason[];
+  /** True if the run read only a part, or cannot verify what it read. */
+  isPartial: boolean;
+  /** Undefined if nothing was counted. */
+  totals?: CountTotals;
+  /** The oldest date that was read, ISO 8601; null: from the beginning, or not read by date. */
+  coveredFrom?: string | null;
+  /** False if the run compared counts, but no daily totals, although the API has them. */
+  comparesTotals?: boolean;
 }
 
 /** A way to read a resource. */
 export interface SyncStrategy<How extends Strategy = Strategy> {
-  /** Returns the steps of `read` and the requests they would take; asks the API for counts only. */
+  /** Returns the steps of `read` and the requests they would take; requests only counts. */
   plan(run: SyncRun<How>): Promise<PlanStep[]>;
-  /** Reads. A shortfall is noted in the run; an error is thrown. */
-  read(run: SyncRun<How>): Promise<void>;
+  /** Reads the resource into the mirror. */
+  read(run: SyncRun<How>): Promise<SyncResult>;
 }
 
-/** A run goes on with an answer that a stopped one has read no longer ago than this, in milliseconds. */
+/** What an interrupted run has read within this time is not read again, in milliseconds. */
 export const resumableMs = 3_600_000;
 
 /** Records on a page. Source: the API document, "Limits". */
@@ -107,20 +162,13 @@ export function pagesFor(records: number): number {
   return Math.max(1, Math.ceil(records / maxPerPage));
 }
 
-/** Returns a function that says how many of so many requests, from now on, are left. */
+/** Returns a function that returns the remaining requests of a budget. */
 export function startBudget({ api }: Pick<SyncRun, "api">, requests: number): () => number {
   const end = api.stats.requests + requests;
   return () => end - api.stats.requests;
 }
 
-/** Counts an answer and its rows. @param left requests still to come, as far as known */
-export function reportProgress(run: SyncRun, rows: number, left: number): void {
-  run.responses += 1;
-  run.row.rows_read += rows;
-  run.task.update({ done: run.responses, total: run.responses + Math.max(0, left) });
-}
-
-/** True if each other resource would end the same way: the key, this machine's address, a signal, a defect. */
+/** True if every other resource would fail in the same way: because of the key, this machine's address, a signal or a defect. */
 export function affectsAllResources(error: unknown): boolean {
   const isAddress = error instanceof AccessForbidden && error.everywhere;
   return (

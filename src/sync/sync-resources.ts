@@ -1,8 +1,8 @@
 import { AccessForbidden, ApiUnavailable } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
-import { blankRun, lastGood, type Run, type RunEnd, recordRun, wasRead } from "../store/runs.js";
+import { blankRun, lastGood, type Run, wasRead } from "../store/runs.js";
 import { formatInstant } from "../util/times.js";
-import { lostAccess, syncResource } from "./run.js";
+import { lostAccess, type RunEnd, recordRun, syncResource } from "./run.js";
 import { affectsAllResources, type SyncSession } from "./session.js";
 
 export interface Failure {
@@ -64,7 +64,7 @@ export async function syncResources(
   const due = smallFirst(chosen.allowed);
   reporter.expect(due.map(({ name }) => ({ name, requests: lastGood(mirror, name)?.requests })));
   const ended = await forEachResource(session, { due, named: chosen.named }, async (resource) => {
-    const { run, error } = await syncResource(session, resource, chosen.named);
+    const { run, error } = await syncResource(session, resource, !chosen.named);
     finished(run);
     // The run is in the mirror however it ended; its error goes to `workThrough`, and from there to the exit code.
     if (error !== null) throw error;
@@ -88,7 +88,7 @@ export async function syncResources(
 async function recordLostScope(session: SyncSession, { resource, why }: Skipped): Promise<RunEnd> {
   const hint = "create a key with that scope in the brand's console, then run `brandapi login`";
   const refusal = new AccessForbidden(`${why}.`, { hint });
-  return await recordRun(session, resource.name, {
+  return await recordRun<never>(session, resource.name, {
     work: () => Promise.reject(lostAccess(resource, refusal)),
     outcomeOf: () => "incomplete",
   });

@@ -1,94 +1,91 @@
 import { beginTransaction } from "../store/database.js";
-import type { RecordWriter } from "../store/records.js";
+import type { WrittenRecords } from "../store/records.js";
 import type { RangeRecords } from "../store/sync-state.js";
 import type { Range } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
 import { dropDailyTotals, storeDailyTotals } from "./daily-totals.js";
-import type { NewestRecords } from "./read.js";
 import { groupByResponse, type ListRecord } from "./read-list.js";
-import type { DatedRun } from "./session.js";
+import type { DatedSync } from "./session.js";
 
-/** Answers that come faster than they are written share a transaction of at most so many milliseconds. */
-const longestMs = 250;
-/** Turns of the event loop until a request is sent: undici looks at an idle connection first. */
+/** A response to a date query, with the dates that it returned completely. */
+interface RangeResponse {
+  records: Parameters<DatedSync["store"]["writeNewest"]>[0];
+  requestedAt: number;
+  coveredRange: Range;
+  /** The record IDs that an earlier response has returned, too: they are not counted again. */
+  alreadyCounted: readonly number[];
+}
+
+/** Responses that arrive faster than they are written share a transaction of at most this time, in milliseconds. */
+const maxBatchMs = 250;
+/** Turns of the event loop until a request is sent: undici checks an idle connection first. */
 const turnsToSend = 2;
-/** How long the next answer is waited for before a transaction is committed, in milliseconds. */
-const patienceMs = 25;
+/** How long the next response is awaited before a transaction is committed, in milliseconds. */
+const maxWaitMs = 25;
 
-/** What became of the records of a response: those that were written, and older copies, which were not. */
-type Written = ReturnType<RecordWriter["writeNewest"]>;
-
-/** Responses that are committed together, the newest first. A kill costs what is not committed. */
+/** Responses of one range that are committed together, newest first. A kill costs what is not committed. */
 export class WriteBatch {
   /** Commits the open transaction; null if none is open. */
   #commit: ReturnType<typeof beginTransaction> | null = null;
   #openedAt = 0;
-  /** All that its answers show together. */
-  #shown: (RangeRecords & { ids: Set<number> }) | null = null;
+  /** The records and dates of all responses in the open transaction. */
+  #written: (RangeRecords & { ids: Set<number> }) | null = null;
 
-  constructor(private readonly run: DatedRun) {}
+  constructor(private readonly run: DatedSync) {}
 
-  /** Writes one response completely, or nothing of it. Commits unless the next response comes at once. */
-  async write(answer: NewestRecords, covers: Range, next: Promise<unknown> | null): Promise<Written> {
-    const { clock, mirror, row } = this.run;
-    // The next request goes out first: it is answered while this answer is written.
+  /** Writes one response, or nothing of it. Commits unless the next response arrives soon. */
+  async write(response: RangeResponse, next: Promise<unknown> | null): Promise<WrittenRecords> {
+    const { clock, id, mirror } = this.run;
+    // The next request is sent first: the API works on it while this response is written.
     for (let turn = 0; next && turn < turnsToSend; turn += 1) await clock.sleep(0);
     if (!this.#commit) this.#openedAt = clock.monotonic();
     this.#commit ??= beginTransaction(mirror);
-    const written = mirror.transaction(() => this.#writeRecords(answer, covers));
-    this.#shown ??= {
-      range: { ...covers },
-      ids: new Set(),
-      requestedAt: answer.requestedAt,
-      runId: row.run_id,
-    };
-    this.#shown.range.from = covers.from;
-    for (const id of written.ids) this.#shown.ids.add(id);
-    const isOld = clock.monotonic() - this.#openedAt >= longestMs;
-    if (isOld || !next || !(await this.#comesSoon(next))) this.commit();
+    const written = mirror.transaction(() => this.#writeRecords(response));
+    const { coveredRange, requestedAt } = response;
+    this.#written ??= { range: { ...coveredRange }, ids: new Set(), requestedAt, runId: id };
+    this.#written.range.from = coveredRange.from;
+    for (const recordId of written.ids) this.#written.ids.add(recordId);
+    const isOld = clock.monotonic() - this.#openedAt >= maxBatchMs;
+    if (isOld || !next || !(await this.#arrivesSoon(next))) this.commit();
     return written;
   }
 
-  #writeRecords({ records, requestedAt }: NewestRecords, covers: Range): Written {
-    const { state, store } = this.run;
-    const before = changesOf(this.run);
+  #writeRecords({ records, requestedAt, coveredRange, alreadyCounted }: RangeResponse): WrittenRecords {
+    const { progress, state, store } = this.run;
     const written = store.writeNewest(records, { readAt: formatInstant(requestedAt) });
     state.missing.delete(written.ids);
-    if (changesOf(this.run) > before) dropDailyTotals(this.run, covers);
+    if (written.changed > 0) dropDailyTotals(this.run, coveredRange);
+    progress.addRows(written.ids.filter((id) => !alreadyCounted.includes(id)).length);
     return written;
   }
 
-  /** Covers what the answers have shown, and commits. */
+  /** Covers the dates of the responses, and commits. */
   commit(): void {
-    const [commit, shown] = [this.#commit, this.#shown];
-    this.#commit = this.#shown = null;
-    commit?.(() => shown && cover(this.run, shown));
+    const [commit, written] = [this.#commit, this.#written];
+    this.#commit = this.#written = null;
+    commit?.(() => written && cover(this.run, written));
   }
 
-  async #comesSoon(next: Promise<unknown>): Promise<boolean> {
-    const came = Promise.allSettled([next]).then(() => true);
-    return await Promise.race([came, this.run.clock.sleep(patienceMs).then(() => false)]);
+  async #arrivesSoon(next: Promise<unknown>): Promise<boolean> {
+    const arrival = Promise.allSettled([next]).then(() => true);
+    return await Promise.race([arrival, this.run.clock.sleep(maxWaitMs).then(() => false)]);
   }
 }
 
 /** Writes the records of a list with dates, those of one response together. */
-export function writeList({ store }: DatedRun, records: readonly ListRecord[]): Written {
+export function writeList({ store }: DatedSync, records: readonly ListRecord[]): WrittenRecords {
   const responses = groupByResponse(records).map(({ items, requestedAt }) =>
     store.writeNewest(items, { readAt: formatInstant(requestedAt) }),
   );
   return {
     ids: responses.flatMap(({ ids }) => ids),
     copies: responses.flatMap(({ copies }) => copies),
+    changed: responses.reduce((sum, { changed }) => sum + changed, 0),
   };
 }
 
-/** Covers dates, and keeps the figures of the days that are whole by now. */
-export function cover(run: DatedRun, shown: RangeRecords): void {
-  if (run.state.cover(shown) > 0) dropDailyTotals(run, shown.range);
-  storeDailyTotals(run, shown.range);
-}
-
-/** Returns how many records of the mirror the run has changed. */
-export function changesOf({ row }: DatedRun): number {
-  return row.rows_new + row.rows_changed;
+/** Covers dates, and stores the daily totals of the days that are complete now. */
+export function cover(run: DatedSync, records: RangeRecords): void {
+  if (run.state.cover(records) > 0) dropDailyTotals(run, records.range);
+  storeDailyTotals(run, records.range);
 }

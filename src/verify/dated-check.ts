@@ -2,6 +2,7 @@ import { openRecordComparison } from "../store/change-log.js";
 import { countUndated, recordKey } from "../store/stored-record.js";
 import { describeMarked } from "../sync/by-page.js";
 import {
+  allRecords,
   bisect,
   type CountComparison,
   compareCount,
@@ -11,6 +12,7 @@ import {
   differingCounts,
   type FutureRecords,
   separateFuture,
+  sumOf,
   sumTotals,
 } from "../sync/counts.js";
 import {
@@ -21,7 +23,7 @@ import {
   requestDailyTotals,
   sampleOldest,
 } from "../sync/daily-totals.js";
-import { rangeQuery } from "../sync/read.js";
+import { rangeQuery } from "../sync/dates.js";
 import { readList } from "../sync/read-list.js";
 import { type DatedRun, startBudget } from "../sync/session.js";
 import {
@@ -47,6 +49,15 @@ import {
 /** Requests for finding the days that differ. */
 const mostRequests = 100;
 
+/** The API's daily totals, and the days on which they differ from those stored when the day was read. */
+interface ComparedDays {
+  requestedAt: number;
+  totals: ReadonlyMap<string, string>;
+  changed: string[];
+  /** Set if the amounts were not compared. */
+  drift: AmountDrift | null;
+}
+
 /** Something that contradicts the mirror, and its dates. */
 export interface Difference extends Range {
   text: string;
@@ -61,7 +72,7 @@ export interface DatedComparison {
   /** The filters that are evidence, `all` first. */
   filters: string[];
   /** The days whose totals differ from those stored when the day was read; null if the API returned no totals. */
-  dailyTotals: { requestedAt: number; moved: string[]; drift: AmountDrift | null } | null;
+  dailyTotals: ComparedDays | null;
   differences: Difference[];
   /** The ranges that were never read and hold records, oldest first. */
   unread: CountComparison[];
@@ -80,15 +91,14 @@ export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { clock, state } = run;
   const left = startBudget(run, mostRequests);
   const requestedAt = clock.now();
-  run.dailyTotals = await requestDailyTotals(run);
-  const changes = findAmountDrift(run);
-  const drift = changes && (await isSampleUnchanged(run, changes.days)) ? changes : null;
-  run.ignoresAmounts = drift !== null;
-  const moved = changedDays(run);
+  const dailyTotals = await requestDailyTotals(run);
+  const largeDrift = findAmountDrift(run, dailyTotals);
+  const drift = largeDrift && (await isSampleUnchanged(run, largeDrift.days)) ? largeDrift : null;
+  const changed = changedDays(run, { dailyTotals, ignoresAmounts: drift !== null });
   const counts = await compareCovered(run);
   const distrusted = state.distrusted();
   const differing = differingCounts(counts, distrusted);
-  const differences: Difference[] = moved.map((day) =>
+  const differences: Difference[] = changed.map((day) =>
     dayDifference(day, "its figures changed since it was read"),
   );
   for (const one of differing)
@@ -97,7 +107,7 @@ export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   for (const { id, dated } of state.missing.all())
     if (dated !== null && !marked.has(id))
       differences.push(dayDifference(utcDay(dated), "a record is no longer there"));
-  const totals = { ...sumTotals(counts), differing: differing.length };
+  const totals = sumTotals(counts, differing.length);
   const allUnread = await compareUnread(run);
   const { future, unread } = await separateFuture(run, allUnread);
   const allDates = await compareCount(run, allTime);
@@ -108,10 +118,14 @@ export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
     allDates,
     undatedCount: hasMarked
       ? 0
-      : Math.max(0, allDates.api - totals.api_total - sumTotals(allUnread).api_total),
+      : Math.max(
+          0,
+          allDates.api -
+            sumOf([...counts.filter(({ filter }) => filter === allRecords), ...allUnread], "api"),
+        ),
     counts,
     filters: countFilters(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
-    dailyTotals: run.dailyTotals && { requestedAt, moved, drift },
+    dailyTotals: dailyTotals && { requestedAt, totals: dailyTotals, changed, drift },
     differences,
     totals,
   };

@@ -4,8 +4,8 @@ import { finishedRuns } from "../store/runs.js";
 import { countPresent } from "../store/stored-record.js";
 import type { CountComparison } from "../sync/counts.js";
 import { type AmountDrift, driftText } from "../sync/daily-totals.js";
+import { rangeQuery } from "../sync/dates.js";
 import { earlier } from "../sync/plan.js";
-import { rangeQuery } from "../sync/read.js";
 import type { List } from "../sync/read-list.js";
 import type { DatedRun, SyncRun } from "../sync/session.js";
 import type { QueryParameters } from "../util/json-value.js";
@@ -147,10 +147,10 @@ function sqlOf({ resource, state }: DatedRun, range: Range, check?: string): str
 }
 
 /** Returns how many days have figures, of the days that were read whole. */
-function dailyTotalsEvidence(run: DatedRun, { dailyTotals: asked }: DatedComparison): Evidence[] {
-  const { dailyTotals, resource, state } = run;
+function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): Evidence[] {
+  const { resource, state } = run;
   const { dailyTotals: declared } = resource.strategy;
-  if (!declared || !dailyTotals || !asked) return [];
+  if (!declared || !dailyTotals) return [];
   const any = [declared.count, ...declared.amounts].map((name) => `.${name}`).join(", ");
   const counting = `jq '[.data.${declared.points}[] | select(any(${any}; (. // 0) != 0))] | length'`;
   const ranges = mergeRanges(state.coverage()).map(clipToCompleteDays);
@@ -159,16 +159,16 @@ function dailyTotalsEvidence(run: DatedRun, { dailyTotals: asked }: DatedCompari
     const first = Number.isFinite(range.from) ? utcDay(range.from) : "";
     const last = utcDay(range.to);
     const countIn = (days: Iterable<string>) => [...days].filter((day) => day >= first && day <= last).length;
-    const differing = countIn(asked.moved);
+    const differing = countIn(dailyTotals.changed);
     const [start_date, end_date] = [range.from, range.to].map((at) => formatInstantOrNull(at) ?? undefined);
     return createEvidence(run, "days with figures", range, {
-      api: countIn(dailyTotals.keys()),
+      api: countIn(dailyTotals.totals.keys()),
       mirror: countIn(state.dailyTotals().keys()),
-      agrees: asked.drift && differing === 0 ? null : differing === 0,
-      asked_at: formatInstantOrNull(asked.requestedAt),
+      agrees: dailyTotals.drift && differing === 0 ? null : differing === 0,
+      asked_at: formatInstantOrNull(dailyTotals.requestedAt),
       request: curlLine(declared.path, { ...declared.query, start_date, end_date }, counting),
       sql: `SELECT count(*) FROM day_figures WHERE resource = '${resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
-      note: noteOn(differing, asked.drift),
+      note: noteOn(differing, dailyTotals.drift),
     });
   });
 }

@@ -1,11 +1,10 @@
 import { Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
-import { recordRun } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, differenceText, saveTableCheck, type TableDifference } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
-import { openRun, syncResource, warnOfUnexpectedValues } from "../sync/run.js";
+import { openRun, openUnrecordedRun, recordRun, syncResource, warnOfUnexpectedValues } from "../sync/run.js";
 import { affectsAllResources, type SyncRun, type SyncSession } from "../sync/session.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
@@ -110,7 +109,7 @@ async function verifyRecords(
   if (!repair || (verdict.state !== "different" && !verdict.unread)) return verdict;
   const used = new SyncState(session.mirror, resource.name).lastOptions();
   const options = { ...session.options, budget: Number.POSITIVE_INFINITY, ...used };
-  const { run, error } = await syncResource({ ...session, options, dailyPoints: new Map() }, resource);
+  const { run, error } = await syncResource({ ...session, options, dailyPoints: new Map() }, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // The second proof reports by month what could not be mended.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
@@ -127,24 +126,30 @@ async function recordProof(
   { prove }: Proof,
   tableError: string | null,
 ): Promise<VerificationResult> {
-  let finding: VerificationResult | undefined;
   const task = session.reporter.begin({ name: resource.name });
-  const { error } = await recordRun(session, resource.name, {
-    async work(row) {
-      const one = openRun(session, resource, row, task);
-      finding = await prove(one);
-      const found = findingsOf(finding, tableError);
-      row.verified = found.length === 0 && finding.months.length > 0;
-      row.error = found.join("; ") || null;
-      const { api_total, mirror_total, differing } = finding;
-      Object.assign(row, { api_total, mirror_total, differing });
-      return "verified";
+  const { error, value } = await recordRun(session, resource.name, {
+    async work(id) {
+      const result = await prove(openRun(session, resource, id, task));
+      const { api_total, mirror_total, differing, months } = result;
+      const found = findingsOf(result, tableError);
+      return {
+        value: result,
+        columns: {
+          outcome: "verified",
+          verified: found.length === 0 && months.length > 0,
+          error: found.join("; ") || null,
+          api_total,
+          mirror_total,
+          differing,
+        },
+        error: null,
+      };
     },
     outcomeOf: (error) => (error instanceof Stopped ? "stopped" : "failed"),
   });
   task.end(null);
-  if (!finding) throw error;
-  return finding;
+  if (value === null) throw error;
+  return value;
 }
 
 /** Returns what a proof found, a clause each. */
@@ -167,6 +172,6 @@ function findingsOf(
 function restated(session: SyncSession, resource: Resource): VerificationResult {
   const why =
     "the API restates these figures at any time: the mirror has them as they were when they were last read";
-  const claims = () => [restatedEvidence(openRun(session, resource))];
+  const claims = () => [restatedEvidence(openUnrecordedRun(session, resource))];
   return { ...unprovenResult(resource.name, why), claims };
 }

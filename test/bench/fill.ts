@@ -2,7 +2,6 @@ import { orders } from "../../src/resources/orders.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { openMirror } from "../../src/store/open.js";
 import { openRecords } from "../../src/store/records.js";
-import { blankRun } from "../../src/store/runs.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 
@@ -11,7 +10,7 @@ const [path = "", count = "0"] = process.argv.slice(2);
 const now = Date.now();
 const mirror = await openMirror(path);
 const records = openRecords(mirror, orders, {
-  run: blankRun("orders", new Date(now).toISOString()),
+  runId: 0,
   coverage: [],
   reporter: silentReporter,
 });

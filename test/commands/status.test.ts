@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { resources } from "../../src/resources/registry.js";
 import { writeInfo } from "../../src/store/database.js";
-import { beginRun, saveRun } from "../../src/store/runs.js";
+import { beginRun, updateRun } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, recordCoverage, writeRead } from "../support/mirror.js";
@@ -150,8 +150,7 @@ describe("status", () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
     const run = beginRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
-    saveRun(mirror, {
-      ...run,
+    updateRun(mirror, run, {
       finished_at: "2026-11-02T02:00:10.000Z",
       outcome: "failed",
       error: "The API is away.",
@@ -164,7 +163,7 @@ describe("status", () => {
       ["stopped", "killed", "was stopped"],
       ["incomplete", "A page is missing.", "was incomplete: A page is missing."],
     ] as const) {
-      saveRun(mirror, { ...run, finished_at: "2026-11-02T02:00:10.000Z", outcome, error });
+      updateRun(mirror, run, { finished_at: "2026-11-02T02:00:10.000Z", outcome, error });
       expect((await brandapi(["status", "--db", mirror.path], { clock })).out).toContain(
         `! orders: the last run ${says}\n`,
       );
@@ -179,7 +178,7 @@ describe("status", () => {
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
     const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
       const at = `2026-11-02T0${hour}:00:00.000Z`;
-      saveRun(mirror, { ...beginRun(mirror, "orders", at), finished_at: at, outcome, error });
+      updateRun(mirror, beginRun(mirror, "orders", at), { finished_at: at, outcome, error });
     };
     const said = async () => (await brandapi(["status", "--db", mirror.path], { clock })).out;
     end(1, "verified", "15228 orders were not read yet");

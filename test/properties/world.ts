@@ -246,7 +246,7 @@ type Ended = Pick<RunEnd, "code" | "error" | "verdict">;
 async function runOnce(resource: Resource, job: Job, session: SyncSession): Promise<Ended> {
   try {
     if (job === "sync") {
-      const { error } = await syncResource(session, resource);
+      const { error } = await syncResource(session, resource, false);
       return { code: codeOf(error), error, verdict: null };
     }
     const { verdict, error } = await verifyResource(session, resource, job === "repair");

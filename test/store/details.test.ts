@@ -3,9 +3,11 @@ import { opportunities } from "../../src/resources/opportunities.js";
 import { openRecordComparison } from "../../src/store/change-log.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openRecords } from "../../src/store/records.js";
+import { beginRun, readRun, updateRun } from "../../src/store/runs.js";
 import { readListItem, readPresentRecords } from "../../src/store/stored-record.js";
 import type { JsonObject } from "../../src/util/json-value.js";
-import { mirrorForTest, rows, runForTest } from "./record-mirror.js";
+import { silentReporter } from "../../src/util/reporter.js";
+import { mirrorForTest, rows } from "./record-mirror.js";
 
 const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const listed = { id: "c1", title: "Spring", status: "OPEN" };
@@ -14,13 +16,14 @@ const detailed = { ...listed, deliverables: [{ id: "d1", title: "Reel" }], assig
 /** A mirror, and a function that writes a campaign as the list or its details have it, on a day. */
 async function campaigns() {
   const mirror = await mirrorForTest();
-  const { run, reporter } = runForTest(opportunities, 1);
-  const store = openRecords(mirror, opportunities, { run, reporter, coverage: [] });
+  const runId = beginRun(mirror, "opportunities", at(1));
+  const store = openRecords(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
   /** @returns how many records are new, and how many have changed */
   function write(value: JsonObject, day: number, isDetail = false) {
-    Object.assign(run, { rows_new: 0, rows_changed: 0 });
+    updateRun(mirror, runId, { rows_new: 0, rows_changed: 0 });
     mirror.transaction(() => store.write([value], { readAt: at(day), isDetail }));
-    return { added: run.rows_new, changed: run.rows_changed };
+    const { rows_new: added, rows_changed: changed } = readRun(mirror, runId);
+    return { added, changed };
   }
   return { mirror, write };
 }

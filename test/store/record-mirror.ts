@@ -4,7 +4,6 @@ import type { Resource } from "../../src/resources/resource.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { openRecords } from "../../src/store/records.js";
-import { blankRun } from "../../src/store/runs.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeHome } from "../support/home.js";
@@ -25,15 +24,14 @@ export function write(
 ): string[] {
   const complaints: string[] = [];
   const note = (text: string) => void complaints.push(text);
-  const { run } = runForTest(resource, 1);
-  const store = openRecords(mirror, resource, { run, coverage: [], reporter: { note, warn: note } });
+  const store = openRecords(mirror, resource, { runId: 1, coverage: [], reporter: { note, warn: note } });
   mirror.db.transaction(() => store.write(records, { readAt, ...(context && { context }) }))();
   return complaints;
 }
 
-/** A run that is not recorded, and says nothing. */
-export function runForTest({ name }: Resource, runId: number) {
-  return { run: blankRun(name, "2026-11-01T00:00:00.000Z", runId), reporter: silentReporter };
+/** Options for `openRecords`: a run without a row, and a reporter that prints nothing. */
+export function unrecordedRun(runId: number) {
+  return { runId, reporter: silentReporter };
 }
 
 /** An order with only what a test cares about. */

@@ -7,10 +7,12 @@ import { diffRecords } from "../../src/store/change-log.js";
 import type { Mirror } from "../../src/store/database.js";
 import { rebuildTables } from "../../src/store/rebuild.js";
 import { openRecords } from "../../src/store/records.js";
+import { beginRun, readRun } from "../../src/store/runs.js";
 import { readUnexpectedColumns } from "../../src/store/unexpected-values.js";
 import type { Json } from "../../src/util/json-value.js";
+import { silentReporter } from "../../src/util/reporter.js";
 import { writeRead } from "../support/mirror.js";
-import { mirrorForTest, order, rows, runForTest, write } from "./record-mirror.js";
+import { mirrorForTest, order, rows, unrecordedRun, write } from "./record-mirror.js";
 
 describe("what differs between two versions of a record", () => {
   const before = order("o1", { refund_amount: 0, host: { id: "h1", username: "ada" } });
@@ -129,10 +131,10 @@ describe("a URL that only another signature tells from the one before", () => {
       attachments: [{ url: `https://cdn.test/b.pdf?sig=${n}`, filename: "b.pdf" }],
     });
     writeRead(mirror, "opportunities", [campaign(1)], { at: "2026-11-01T00:00:00.000Z" });
-    const asked = runForTest(opportunities, 2);
-    const store = openRecords(mirror, opportunities, { ...asked, coverage: [] });
+    const runId = beginRun(mirror, "opportunities", "2026-11-02T00:00:00.000Z");
+    const store = openRecords(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
     store.write([campaign(2)], { readAt: "2026-11-02T00:00:00.000Z" });
-    expect(asked.run).toMatchObject({ rows_new: 0, rows_changed: 0 });
+    expect(readRun(mirror, runId)).toMatchObject({ rows_new: 0, rows_changed: 0 });
     expect(rows(mirror, "SELECT json, since_at FROM records")).toEqual([
       { json: JSON.stringify(campaign(2)), since_at: "2026-11-01T00:00:00.000Z" },
     ]);
@@ -269,7 +271,7 @@ describe("since when a change can have come", () => {
       readAt: Date.parse(at(2)),
       runId: 1,
     };
-    const store = openRecords(mirror, orders, { ...runForTest(orders, 2), coverage: [recent] });
+    const store = openRecords(mirror, orders, { ...unrecordedRun(2), coverage: [recent] });
     const value = order("o1", { order_date: "2026-09-05T00:00:00Z", refund_amount: 5 });
     store.write([value], { readAt: at(3) });
     expect(changes(mirror)).toEqual([

@@ -5,62 +5,32 @@ import { findCurrentRun, lockMirror } from "../../src/store/lock.js";
 import { currentRunText, noteFailedRun, noteProgress, readFailedRun } from "../../src/store/run-progress.js";
 import {
   beginRun,
-  blankRun,
   lastFinding,
   lastGood,
   lastProven,
   lastRun,
   type Outcome,
   type Run,
-  recordRun,
-  saveRun,
+  updateRun,
 } from "../../src/store/runs.js";
-import { runLine } from "../../src/sync/run-line.js";
 import { mirrorForTest } from "./record-mirror.js";
 
 const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;
 
-function run(mirror: Mirror, hour: number, fields: Partial<Run> & { outcome: Outcome }): number {
-  const row = { ...beginRun(mirror, "orders", at(hour)), finished_at: at(hour), ...fields };
-  saveRun(mirror, row);
-  return row.run_id;
+function run(
+  mirror: Mirror,
+  hour: number,
+  fields: Partial<Omit<Run, "run_id" | "resource" | "started_at">> & { outcome: Outcome },
+): number {
+  const runId = beginRun(mirror, "orders", at(hour));
+  updateRun(mirror, runId, { finished_at: at(hour), ...fields });
+  return runId;
 }
 
 describe("a run is recorded however it ends", () => {
-  const clock = { now: () => Date.parse(at(3)) };
-
-  test("with what it counted, and only its own requests", async () => {
-    const mirror = await mirrorForTest();
-    const stats = { requests: 7, retries: 1 };
-    const { run, error } = await recordRun({ mirror, clock, api: { stats }, keys: new Set() }, "orders", {
-      async work(row) {
-        stats.requests += 3;
-        Object.assign(row, { rows_read: 5, rows_new: 2, verified: true, api_total: 5, mirror_total: 5 });
-        return "done";
-      },
-      outcomeOf: () => "failed",
-    });
-    expect(error).toBeNull();
-    expect(run).toMatchObject({ requests: 3, retries: 0, rows_read: 5, outcome: "done", finished_at: at(3) });
-    expect(lastRun(mirror, "orders")).toEqual(run);
-  });
-
-  test("with what ended it, but never with a key", async () => {
-    const mirror = await mirrorForTest();
-    const thrown = new Error(`refused for grk_${"a1B2".repeat(8)}`);
-    const api = { stats: { requests: 0, retries: 0 } };
-    const { error, run } = await recordRun({ mirror, clock, api, keys: new Set() }, "orders", {
-      work: () => Promise.reject(thrown),
-      outcomeOf: () => "failed",
-    });
-    expect(error).toBe(thrown);
-    expect(run.error).toMatch(/^refused for /);
-    expect(lastRun(mirror, "orders")).toEqual(run);
-  });
-
   test("one that was killed is marked when the next begins, with what it had saved", async () => {
     const mirror = await mirrorForTest();
-    saveRun(mirror, { ...beginRun(mirror, "orders", at(1)), rows_read: 100 });
+    updateRun(mirror, beginRun(mirror, "orders", at(1)), { rows_read: 100 });
     beginRun(mirror, "roster", at(2));
     expect(lastRun(mirror, "orders")?.outcome).toBe("running");
     const killed = lastRun(mirror, "orders")?.run_id;
@@ -93,47 +63,6 @@ describe("of the runs before", () => {
     expect(lastFinding(mirror, "orders")).toBeNull();
     expect(lastGood(mirror, "orders")?.run_id).toBe(good);
   });
-});
-
-test.each([
-  [{ outcome: "done", verified: true }, null, "verified"],
-  [
-    { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
-    "2026-10-01T00:00:00.000Z",
-    "verified from 2026-10-01 (older orders were never asked for; `--full` reads them)",
-  ],
-  [
-    { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
-    null,
-    "verified from 2026-10-01 (older orders were never read)",
-  ],
-  [{ outcome: "done", verified: false }, null, "not verified"],
-  [{ outcome: "failed", error: "no network" }, null, "failed: no network"],
-  [{ outcome: "stopped", error: "Stopped." }, null, "stopped"],
-] as const)("the line of a run: %o", (fields, floor, end) => {
-  const run = {
-    ...blankRun("orders", at(1)),
-    finished_at: "2026-11-20T01:02:00.000Z",
-    requests: 1,
-    ...fields,
-  };
-  expect(runLine(run, { floor, comparesTotals: true })).toBe(
-    `0 read, 0 new, 0 changed, 0 removed, 1 request in 2m, ${end}`,
-  );
-});
-
-test.each([
-  [null, "verified by counts"],
-  ["2026-10-01T00:00:00.000Z", "verified by counts from 2026-10-01 (older orders were never read)"],
-])("the line of a run that compared no daily totals, from %s", (covered_from, end) => {
-  const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
-  const line = runLine({ ...blankRun("orders", at(1)), ...done }, { floor: null, comparesTotals: false });
-  expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
-});
-
-test("the line of surveys says that results are among what was read", () => {
-  const run = { ...blankRun("surveys", at(1)), finished_at: at(1), rows_read: 18, outcome: "done" as const };
-  expect(runLine(run, { floor: null, comparesTotals: true })).toMatch(/^18 surveys and results read, 0 new/);
 });
 
 test("another process sees a run, how far it is, and nothing that an earlier run noted", async () => {

@@ -6,7 +6,7 @@ import type { Resource } from "../../src/resources/resource.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { openRecords } from "../../src/store/records.js";
-import { beginRun, saveRun } from "../../src/store/runs.js";
+import { beginRun, updateRun } from "../../src/store/runs.js";
 import { addCoverage, readCoverage, writeCoverage, writeRunCoverage } from "../../src/store/sync-state.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import type { CoveredRange } from "../../src/util/ranges.js";
@@ -63,9 +63,9 @@ export function writeRead(
 ): void {
   const resource = resourceOf(name);
   const at = options.at ?? "2026-11-01T00:00:00.000Z";
-  const run = beginRun(mirror, resource.name, at);
+  const runId = beginRun(mirror, resource.name, at);
   const store = openRecords(mirror, resource, {
-    run,
+    runId,
     coverage: readCoverage(mirror, resource.name),
     reporter: silentReporter,
   });
@@ -83,8 +83,7 @@ export function writeRead(
           .get(resource.name, key) as number,
     );
     store.remove(gone, at);
-    saveRun(mirror, {
-      ...run,
+    updateRun(mirror, runId, {
       until: at,
       finished_at: at,
       rows_read: records.length,
@@ -98,9 +97,9 @@ export function writeRead(
       from: Number.NEGATIVE_INFINITY,
       to: readAt,
       readAt,
-      runId: run.run_id,
+      runId,
     });
-  writeRunCoverage(mirror, run.run_id, readCoverage(mirror, resource.name));
+  writeRunCoverage(mirror, runId, readCoverage(mirror, resource.name));
 }
 
 /** Lays a reading over the coverage of a resource. */

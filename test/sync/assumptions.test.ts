@@ -123,7 +123,7 @@ describe("more differs than 100 requests read: the run keeps to them, is not ver
     await brand.run("sync orders --audit 0");
     for (let n = 0; n < hours.length; n += step) brand.refund(`o${n}`, 1);
     const { asked, code, err } = await brand.run("sync orders --audit 0");
-    expect(err).toMatch(/the API's figures moved on \d+ days not read yet/);
+    expect(err).toMatch(/the API's daily totals changed on \d+ days/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
     // One more for the time since the last run.
     expect(asked.filter(isPage)).toHaveLength(100 + 1);

@@ -222,7 +222,7 @@ describe("a run that is stopped", () => {
     const { asked, err } = await brand.run("sync orders");
     // Six for what is left, one for what came since, and at most two for the day that both runs read a part of.
     expect(asked.filter(pages).length).toBeLessThanOrEqual(9);
-    expect(err).toContain(`goes on with a stopped read: ${held} records already here`);
+    expect(err).toContain(`resumes an interrupted sync: ${held} records already read`);
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 

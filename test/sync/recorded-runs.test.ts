@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import type { ApiClient } from "../../src/api/client.js";
+import { systemClock } from "../../src/deps.js";
+import { blankRun, lastRun } from "../../src/store/runs.js";
+import { recordRun } from "../../src/sync/run.js";
+import { runLine } from "../../src/sync/run-line.js";
+import { mirrorForTest } from "../store/record-mirror.js";
+
+const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;
+
+describe("the row of a run", () => {
+  const clock = { ...systemClock, now: () => Date.parse(at(3)) };
+  const stats = { requests: 7, retries: 1 };
+  const api = { stats } as ApiClient;
+
+  test("has what the work returned, and only the requests of this run", async () => {
+    const mirror = await mirrorForTest();
+    const { run, error, value } = await recordRun({ mirror, clock, api, keys: new Set() }, "orders", {
+      async work() {
+        stats.requests += 3;
+        const columns = {
+          outcome: "done",
+          rows_read: 5,
+          verified: true,
+          api_total: 5,
+          mirror_total: 5,
+        } as const;
+        return { value: "value", columns, error: null };
+      },
+      outcomeOf: () => "failed",
+    });
+    expect([error, value]).toEqual([null, "value"]);
+    expect(run).toMatchObject({ requests: 3, retries: 0, rows_read: 5, outcome: "done", finished_at: at(3) });
+    expect(lastRun(mirror, "orders")).toEqual(run);
+  });
+
+  test("has the error that ended the work, without keys", async () => {
+    const mirror = await mirrorForTest();
+    const key = `grk_${"a1B2".repeat(8)}`;
+    const thrown = new Error(`refused for ${key}`);
+    const { error, run } = await recordRun({ mirror, clock, api, keys: new Set([key]) }, "orders", {
+      work: () => Promise.reject(thrown),
+      outcomeOf: () => "failed",
+    });
+    expect(error).toBe(thrown);
+    expect(run.error).toMatch(/^refused for /);
+    expect(run.error).not.toContain("a1B2");
+    expect(lastRun(mirror, "orders")).toEqual(run);
+  });
+});
+
+describe("the line that a run prints", () => {
+  test.each([
+    [{ outcome: "done", verified: true }, null, "verified"],
+    [
+      { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
+      "2026-10-01T00:00:00.000Z",
+      "verified from 2026-10-01 (older orders were never asked for; `--full` reads them)",
+    ],
+    [
+      { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
+      null,
+      "verified from 2026-10-01 (older orders were never read)",
+    ],
+    [{ outcome: "done", verified: false }, null, "not verified"],
+    [{ outcome: "failed", error: "no network" }, null, "failed: no network"],
+    [{ outcome: "stopped", error: "Stopped." }, null, "stopped"],
+  ] as const)("ends with the outcome: %o", (fields, floor, end) => {
+    const run = {
+      ...blankRun("orders", at(1)),
+      finished_at: "2026-11-20T01:02:00.000Z",
+      requests: 1,
+      ...fields,
+    };
+    expect(runLine(run, { floor, comparesTotals: true })).toBe(
+      `0 read, 0 new, 0 changed, 0 removed, 1 request in 2m, ${end}`,
+    );
+  });
+
+  test.each([
+    [null, "verified by counts"],
+    ["2026-10-01T00:00:00.000Z", "verified by counts from 2026-10-01 (older orders were never read)"],
+  ])("says that only counts were compared, from %s", (covered_from, end) => {
+    const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
+    const line = runLine({ ...blankRun("orders", at(1)), ...done }, { floor: null, comparesTotals: false });
+    expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
+  });
+
+  test("counts results of surveys with the surveys", () => {
+    const run = {
+      ...blankRun("surveys", at(1)),
+      finished_at: at(1),
+      rows_read: 18,
+      outcome: "done" as const,
+    };
+    expect(runLine(run, { floor: null, comparesTotals: true })).toMatch(
+      /^18 surveys and results read, 0 new/,
+    );
+  });
+});
