@@ -1,4 +1,3 @@
-import { type ApiVariants, documentedBehaviour } from "./api-variants.js";
 import type { Brand } from "./brand.js";
 import {
   type ApiRequest,
@@ -9,57 +8,93 @@ import {
 } from "./endpoint.js";
 import { endpoints } from "./endpoints.js";
 import { handleFileRequest } from "./file-host.js";
-import { authorize, createRequestLimits, findKey, type LimitResult, refuseMisplacedKey } from "./keys.js";
+import { authorize, findKey, refuseMisplacedKey } from "./keys.js";
+import { RequestLimits } from "./request-limits.js";
 
-/** The versioned root: every endpoint's path is below it. */
+/** The versioned root that every endpoint's path is below. */
 export const apiRoot = "/api/brand/v1";
 
-/** The two keyless feeds of before: API document, Versioning 5. */
-const retired = ["/api/public/brands/{partner_id}/recommendations", "/api/brands/{domain}/recommendations"];
+/** The two feeds without a key that the API replaced: API document, "Versioning". */
+const retiredFeeds = [
+  "/api/public/brands/{partner_id}/recommendations",
+  "/api/brands/{domain}/recommendations",
+];
 
-export interface HandlerOptions {
-  variants: ApiVariants;
-  /** The file host's origin, for signed URLs. */
-  filesUrl: string;
-  limits: LimitResult;
+export interface SandboxApiOptions {
+  /** Each with its own keys. Requests without a known key are answered for the first. */
+  brands: readonly Brand[];
+  /** Returns milliseconds since 1970. */
+  now(): number;
+  /** Returns milliseconds of a monotonic clock, for the rate limit. Default: `now`. */
+  monotonic?(): number;
+  /** Requests a minute for each key, twice as many for each IP address; null: no limit. Default: null. */
+  rateLimit?: number | null;
+  /** Computes the data of a response. Default: `respond`. */
+  respond?: typeof respond;
 }
 
-/** Answers one request from a brand's records as they are now: the whole API, without anything that it remembers. */
-export function handleRequest(
+/** The API of some brands, in memory. Its only state of its own are the rate limits. */
+export interface SandboxApi {
+  brands: readonly Brand[];
+  /** The origin of the file host. `serveSandbox` sets it when it knows the port. */
+  filesUrl: string;
+  handle(request: ApiRequest): HttpResponse;
+  handleFile(request: ApiRequest): HttpResponse<Buffer>;
+}
+
+export function createSandboxApi(options: SandboxApiOptions): SandboxApi {
+  const { now, monotonic = now, brands, rateLimit = null } = options;
+  const limits = new RequestLimits(rateLimit);
+  const computeData = options.respond ?? respond;
+  const api: SandboxApi = {
+    brands,
+    filesUrl: "https://files.brand.test",
+    handle(request) {
+      const brand = brands.find((one) => findKey(request, one)) ?? (brands[0] as Brand);
+      const limit = limits.count(request.address, findKey(request, brand)?.id ?? null, monotonic());
+      const at = now();
+      const date = new Date(at).toUTCString();
+      const headers = { ...limit.headers, date, "content-type": "application/json; charset=utf-8" };
+      try {
+        if (limit.error) throw limit.error;
+        const { data, pagination } = computeData(request, brand, { now: at, filesUrl: api.filesUrl });
+        const envelope = { success: true, data, pagination, _timing: { duration_ms: 1 } };
+        return { status: 200, headers, body: JSON.stringify(envelope) };
+      } catch (error) {
+        if (!(error instanceof ErrorResponse)) throw error;
+        return { status: error.status, headers: { ...headers, ...error.headers }, body: error.body };
+      }
+    },
+    handleFile(request) {
+      const responses = brands.map((brand) => handleFileRequest(request, brand, now()));
+      return responses.find(({ status }) => status < 400) ?? (responses[0] as HttpResponse<Buffer>);
+    },
+  };
+  return api;
+}
+
+/**
+ * Returns the data of the documented response to a request.
+ * @throws ErrorResponse for a request that the API refuses; the checks are in the order that `brandapi sandbox --help` states
+ */
+export function respond(
   request: ApiRequest,
   brand: Brand,
-  now: number,
-  options: HandlerOptions,
-): HttpResponse {
-  const date = new Date(now).toUTCString();
-  const headers = { ...options.limits.headers, date, "content-type": "application/json; charset=utf-8" };
-  try {
-    const { data, pagination } = replyTo(request, brand, now, options);
-    const envelope = { success: true, data, pagination, _timing: { duration_ms: 1 } };
-    return { status: 200, headers, body: JSON.stringify(envelope) };
-  } catch (error) {
-    if (!(error instanceof ErrorResponse)) throw error;
-    return { status: error.status, headers: { ...headers, ...error.headers }, body: error.body() };
-  }
-}
-
-/** Makes every check in its order (the help of `brandapi sandbox` names it). Throws a `Refusal`. */
-function replyTo(request: ApiRequest, brand: Brand, now: number, options: HandlerOptions): ResponseData {
-  const { variants, filesUrl, limits } = options;
+  context: { now: number; filesUrl: string },
+): ResponseData {
   const [path = "", text = ""] = request.url.split(/\?(.*)/s);
   const query = new URLSearchParams(text);
-  if (limits.refusal) throw limits.refusal;
-  if (retired.some((feed) => matchPath(feed, path)))
+  if (retiredFeeds.some((feed) => matchPath(feed, path)))
     throw new ErrorResponse(410, "gone", "This feed is retired: use GET /recommendations with a key.");
-  const { endpoint, params } = endpointOf(path);
+  const { endpoint, params } = findEndpoint(path);
   if (request.method !== "GET" && request.method !== "HEAD")
     throw new ErrorResponse(405, "read_only", "Every endpoint is a GET.", { allow: "GET, HEAD" });
   refuseMisplacedKey(request, query, brand);
-  const key = authorize(request, brand, endpoint, now);
-  return endpoint.handle({ brand, key, query, params, variants, filesUrl, now });
+  const key = authorize(request, brand, endpoint, context.now);
+  return endpoint.handle({ brand, key, query, params, ...context });
 }
 
-function endpointOf(path: string) {
+function findEndpoint(path: string) {
   for (const endpoint of endpoints) {
     const params = matchPath(apiRoot + endpoint.path, path);
     if (params) return { endpoint, params };
@@ -67,61 +102,19 @@ function endpointOf(path: string) {
   throw new ErrorResponse(404, "unknown_path", "No endpoint has this path.");
 }
 
-export interface SandboxApiOptions {
-  /** Each with keys of its own; the first is the one that requests without a known key meet. */
-  brands: readonly Brand[];
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Milliseconds of a clock that never jumps, for the limits. Default: `now`. */
-  monotonic?(): number;
-  /** Requests a minute for a key, twice that for an address; null, the default: none. */
-  rateLimit?: number | null;
-  variants?: Partial<ApiVariants>;
-}
-
-/** The API of some brands: what it remembers are the limits. */
-export interface SandboxApi {
-  brands: readonly Brand[];
-  variants: Partial<ApiVariants>;
-  filesUrl: string;
-  handle(request: ApiRequest): HttpResponse;
-  handleFile(request: ApiRequest): HttpResponse<Buffer>;
-}
-
-export function createSandboxApi(options: SandboxApiOptions): SandboxApi {
-  const { now, monotonic = now, brands } = options;
-  const count = createRequestLimits(options.rateLimit ?? null);
-  const api: SandboxApi = {
-    brands,
-    variants: options.variants ?? {},
-    filesUrl: "https://files.brand.test",
-    handle(request) {
-      const brand = brands.find((one) => findKey(request, one)) ?? (brands[0] as Brand);
-      const limits = count(request.address, findKey(request, brand)?.id ?? null, monotonic());
-      const variants = { ...documentedBehaviour, ...api.variants };
-      return handleRequest(request, brand, now(), { variants, filesUrl: api.filesUrl, limits });
-    },
-    handleFile(request) {
-      const answers = brands.map((brand) => handleFileRequest(request, brand, now()));
-      return answers.find(({ status }) => status < 400) ?? (answers[0] as HttpResponse<Buffer>);
-    },
-  };
-  return api;
-}
-
-/** The sandbox's choices, for its help: the API document says "not shown" here, or allows several readings. */
+/** How the sandbox reads the API document where it says "not shown" or allows several readings; printed by its help. */
 export const undocumentedChoices: readonly string[] = [
   "A bare date is a whole day in UTC; timestamps end in Z or a zero offset.",
   "A page past the end is an empty list; an empty list has total_pages 0.",
   "`active` orders are neither cancelled nor fully refunded.",
-  "Orders of one instant: the one attributed last comes first.",
-  "A malformed id is a 404 in a path, a 400 in a query.",
-  "Checked in this order: limit, path, method, key, scope, plan, parameters.",
-  "Refused requests count against the limits too.",
-  "Analytics: no cancelled orders, refunds taken off, currencies added up.",
+  "Orders with the same date: the one attributed last comes first.",
+  "A malformed ID is a 404 in a path, a 400 in a query.",
+  "Checks run in this order: limit, path, method, key, scope, plan, parameters.",
+  "Refused requests count against the limits.",
+  "Analytics leaves out cancelled orders, subtracts refunds, adds up currencies.",
   "Weeks begin on Monday; unique counts of days do not add up.",
-  "`download_path` starts at /content; attachments' URLs lead nowhere.",
-  "Recommended products carry `note` and `url` beside `id` and `title`.",
+  "`download_path` starts at /content; attachment URLs do not exist.",
+  "Recommended products have `note` and `url` next to `id` and `title`.",
   "Gifts, codes, surveys: paginated, with UUIDs; results: one object.",
   "Errors: {success: false, error: {code, message, status}}.",
 ];

@@ -1,21 +1,19 @@
-import type { Product } from "./data/order-data.js";
-import type { Person } from "./data/people-data.js";
-import type { ApiKey } from "./keys.js";
-
-/**
- * The records of a brand, in the very shape in which the API serves them: declared is what the sandbox itself reads. They
- * are never changed in place: a happening puts another record, and another array, where the old one was.
- */
-type Open = { [member: string]: unknown };
-/** Texts that may be null. */
+/** A member that a record carries although the sandbox never reads it. */
+type OtherMembers = { [member: string]: unknown };
+/** Members with text that may be null. */
 type Texts<Names extends string> = Record<Names, string | null>;
+
+/*
+ * Records have exactly the shape in which the API serves them; the types declare only the members that the sandbox itself
+ * reads. No record and no list is changed in place: an event replaces the record and the array that holds it.
+ */
 
 export type Host = { id: string } & Texts<"username" | "first_name" | "last_name" | "profile_photo">;
 
-/** A host of the roster and of recommendations: with a bio, links, a location. */
-export type HostProfile = Host & Open;
+/** A host in the roster and in recommendations: with biography, links and location. */
+export type HostProfile = Host & OtherMembers;
 
-export type Order = Open &
+export type Order = OtherMembers &
   Texts<"currency" | "order_number" | "financial_status"> &
   Record<"total_amount" | "subtotal_amount" | "refund_amount" | "commission_amount", number | null> & {
     id: string;
@@ -27,15 +25,15 @@ export type Order = Open &
     host: Host | null;
   };
 
-export type Assignment = Open & {
+export type Assignment = OtherMembers & {
   id: string;
   status: string;
   brand_payment_state: string | null;
   host: Host | null;
 };
 
-/** An opportunity in the detail's shape: the list leaves out `deliverables` and `assignments`. */
-export type Campaign = Open & {
+/** An opportunity with its details; `GET /opportunities` leaves out `deliverables` and `assignments`. */
+export type Campaign = OtherMembers & {
   id: string;
   title: string;
   status: string;
@@ -46,7 +44,7 @@ export type Campaign = Open & {
   assignments: Assignment[];
 };
 
-export type ContentItem = Open &
+export type ContentItem = OtherMembers &
   Record<"id" | "source" | "media_type" | "created_at" | "download_path", string> &
   Texts<"filename" | "mime_type"> & {
     file_size_bytes: number | null;
@@ -54,7 +52,7 @@ export type ContentItem = Open &
     opportunity: ({ id: string; title: string } & Texts<"assignment_id" | "assignment_status">) | null;
   };
 
-export type RosterEntry = Open & {
+export type RosterEntry = OtherMembers & {
   relationship_id: string;
   host: HostProfile;
   commission_rate: number;
@@ -62,12 +60,12 @@ export type RosterEntry = Open & {
   campaigns: ({ status: string } & Record<"invited" | "active" | "completed" | "declined", number>) | null;
 };
 
-export type Recommendation = Open & { host: HostProfile; products: { id: string; title: string }[] };
+export type Recommendation = OtherMembers & { host: HostProfile; products: { id: string; title: string }[] };
 
-/** A gift, a code or a survey: the document shows none of their fields, so all are the sandbox's own. */
-export type OpenRecord = Open & { id: string | number };
+/** A gift, code or survey. The API document shows none of their fields, so these are the sandbox's invention. */
+export type OpenRecord = OtherMembers & { id: string | number };
 
-/** The lists of a brand; in each, the record that came last stands first. */
+/** The lists of a brand, each with the record added last at the front. */
 export interface Lists {
   orders: readonly Order[];
   roster: readonly RosterEntry[];
@@ -81,28 +79,68 @@ export interface Lists {
 
 export type ListName = keyof Lists;
 
-/** A brand as the API knows it: its records as they are served, and the material of new ones. */
+/** A host that the brand has met, whether on the roster or not. */
+export interface Person {
+  profile: HostProfile;
+  motto: string | null;
+  /** The commission rate agreed with this host, in percent; null: the brand's default. */
+  rate: number | null;
+  /** The share of sales and clicks that come from this host, relative to other hosts. */
+  weight: number;
+}
+
+/** A product of the brand. */
+export interface Product {
+  id: string;
+  title: string;
+  coverPhoto: string | null;
+  sku: string;
+  /** Unit price in hundredths of the order's currency. */
+  cents: number;
+  variants: readonly (string | null)[];
+  /** How often it is bought and viewed, relative to other products. */
+  weight: number;
+}
+
+/** An API key of a brand: API document, "Authentication". */
+export interface ApiKey {
+  name: string;
+  secret: string;
+  /** A short description for people. */
+  note: string;
+  id: string;
+  scopes: readonly string[];
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+  revoked: boolean;
+  /** The IP addresses that the key may be used from; null: any. */
+  allowlist: readonly string[] | null;
+  /** True if the brand's plan includes Analytics. */
+  hasAnalyticsPlan: boolean;
+}
+
+/** Everything the API knows about a brand, and what new records are made from. */
 export interface Brand extends Lists {
   seed: number;
   id: string;
   name: string;
   keys: readonly ApiKey[];
-  /** The hosts that the brand has met, on the roster or not: traffic and new records come from them. */
+  /** Hosts that traffic and new records come from. */
   people: readonly Person[];
   products: readonly Product[];
-  /** Results by survey id. */
+  /** Survey results by survey ID. */
   results: Readonly<Record<string, unknown>>;
-  /** How many happenings there were: a number for what comes next. */
+  /** The number of the next record that an event creates. */
   nextNumber: number;
 }
 
-/** The rate, percentage, if none was agreed with a host. */
-export const defaultRate = 12;
-
-/** The material of new records. */
+/** What new records are made from. */
 export type BrandMaterial = Pick<Brand, "seed" | "people" | "products" | "opportunities">;
 
-/** Returns a brand without a record and without hosts. */
+/** The commission rate of hosts without an agreed rate, in percent. */
+export const defaultRate = 12;
+
+/** Returns a brand without any records or hosts. */
 export function emptyBrand(keys: readonly ApiKey[] = [], seed = 1): Brand {
   return {
     seed,
@@ -128,19 +166,19 @@ export const second = 1_000;
 export const hour = 3_600 * second;
 export const day = 24 * hour;
 
-/** Returns a timestamp with milliseconds, in UTC. */
+/** Returns an ISO 8601 timestamp in UTC, with milliseconds. */
 export function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Returns a date, `YYYY-MM-DD`, in UTC. */
+/** Returns a UTC date, `YYYY-MM-DD`. */
 export function dateText(ms: number): string {
   return timeText(ms).slice(0, 10);
 }
 
-/** Returns the microseconds since 1970 of a timestamp (dates can be finer than milliseconds); NaN without one. */
+/** Parses a timestamp to microseconds since 1970; NaN for anything else. The API's dates can be finer than milliseconds. */
 export function parseInstant(text: unknown): number {
   if (typeof text !== "string") return Number.NaN;
-  const finer = text.length > 24 ? (/\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? "") : "";
-  return Date.parse(text) * 1_000 + Number(finer.padEnd(3, "0"));
+  const microseconds = text.length > 24 ? (/\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? "") : "";
+  return Date.parse(text) * 1_000 + Number(microseconds.padEnd(3, "0"));
 }

@@ -1,32 +1,13 @@
-import type { ApiVariants } from "./api-variants.js";
-import type { Brand } from "./brand.js";
-import type { ApiKey } from "./keys.js";
+import type { ApiKey, Brand } from "./brand.js";
 
-/** Thrown to answer with an error status. The fields of error bodies are "not shown": these are the sandbox's own. */
-export class ErrorResponse extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-    readonly headers: Record<string, string> = {},
-  ) {
-    super(message);
-    this.name = "Refusal";
-  }
-
-  body(): string {
-    const { status, code, message } = this;
-    return JSON.stringify({ success: false, error: { code, message, status } });
-  }
-}
-
+/** A request to the API or to its file host. */
 export interface ApiRequest {
   method: string;
-  /** Path and query, exactly as they came. */
+  /** Path and query as received. */
   url: string;
   /** By lower-case name. */
   headers: Record<string, string | undefined>;
-  /** The caller's IP address. */
+  /** The client's IP address. */
   address: string;
 }
 
@@ -34,6 +15,36 @@ export interface HttpResponse<Body = string> {
   status: number;
   headers: Record<string, string>;
   body: Body;
+}
+
+/** One row of the API document's table of endpoints. */
+export interface Endpoint {
+  path: string;
+  /** The scope that a key needs; null: none. */
+  scope: string | null;
+  /** True if the brand's plan has to include Analytics. */
+  needsAnalyticsPlan?: boolean;
+  /** @throws ErrorResponse for an invalid query or an unknown ID */
+  handle(context: EndpointContext): ResponseData;
+}
+
+/** What an endpoint computes its response from. */
+export interface EndpointContext {
+  brand: Brand;
+  key: ApiKey;
+  query: URLSearchParams;
+  /** The values of the `{…}` segments of the path, in order. */
+  params: readonly string[];
+  /** The origin of the file host, for signed URLs. */
+  filesUrl: string;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** The parts of the response envelope that endpoints fill in. */
+export interface ResponseData {
+  data: unknown;
+  pagination?: PageInfo;
 }
 
 export interface PageInfo {
@@ -45,38 +56,26 @@ export interface PageInfo {
   has_prev: boolean;
 }
 
-/** The material of an endpoint's answer. */
-export interface EndpointContext {
-  brand: Brand;
-  key: ApiKey;
-  query: URLSearchParams;
-  /** The parts of the path that stand for `{…}`, in order. */
-  params: readonly string[];
-  variants: ApiVariants;
-  /** The file host's origin. */
-  filesUrl: string;
-  now: number;
+/** Thrown to respond with an error status. The document does not show the body of errors: this one is the sandbox's own. */
+export class ErrorResponse extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly headers: Record<string, string> = {},
+  ) {
+    super(message);
+    this.name = "ErrorResponse";
+  }
+
+  get body(): string {
+    const { status, code, message } = this;
+    return JSON.stringify({ success: false, error: { code, message, status } });
+  }
 }
 
-/** The parts of the envelope that differ from answer to answer. */
-export interface ResponseData {
-  data: unknown;
-  pagination?: PageInfo;
-}
-
-/** One row of the document's table of endpoints. */
-export interface Endpoint {
-  path: string;
-  /** Null: none needed. */
-  scope: string | null;
-  /** True if it needs the plan feature Analytics. */
-  needsAnalyticsPlan?: boolean;
-  /** Throws a `Refusal` for an invalid query, or for an id that the brand does not have. */
-  handle(asked: EndpointContext): ResponseData;
-}
-
-/** Returns the parts of `path` that stand for `{…}` in `pattern`; null if it does not match. */
+/** Returns the values of the `{…}` segments of a pattern in `path`; null if the path does not match. */
 export function matchPath(pattern: string, path: string): string[] | null {
-  const parts = pattern.replaceAll(/\{[a-z_]+\}/g, "([^/]+)");
-  return new RegExp(`^${parts}$`).exec(path)?.slice(1) ?? null;
+  const expression = pattern.replaceAll(/\{[a-z_]+\}/g, "([^/]+)");
+  return new RegExp(`^${expression}$`).exec(path)?.slice(1) ?? null;
 }

@@ -1,28 +1,30 @@
-import { clicksRules, createClicks, createHostRanking } from "./analytics.js";
-import { timeText } from "./brand.js";
+import { clicksParameters, createClicks, createHostRanking } from "./analytics.js";
+import { type ListName, type Order, timeText } from "./brand.js";
+import { campaignStates } from "./data/campaign-data.js";
+import { contentSources, mediaTypes } from "./data/library-data.js";
 import { type Endpoint, type EndpointContext, ErrorResponse, type ResponseData } from "./endpoint.js";
 import { signedUrl } from "./file-host.js";
-import { content, fullSlice, opportunities, orders, plainList, respondWithPage } from "./listing.js";
-import { oneOf, paging, readQuery } from "./parameters.js";
+import { fullSlice, respondWithPage, selectRange } from "./listing.js";
+import { instant, oneOf, ordersRange, paging, readQuery, someOf, uuids } from "./parameters.js";
 
 const analytics = { scope: "analytics:read", needsAnalyticsPlan: true };
 
-/** The document's table of endpoints, in its order. */
+/** The API document's table of endpoints, in its order. */
 export const endpoints: readonly Endpoint[] = [
   { path: "/me", scope: null, handle: me },
   { path: "/analytics/clicks", ...analytics, handle: clicks },
-  { path: "/analytics/hosts", ...analytics, handle: ranking },
+  { path: "/analytics/hosts", ...analytics, handle: hostRanking },
   { path: "/orders", ...analytics, handle: orders },
   { path: "/opportunities", scope: "opportunities:read", handle: opportunities },
   { path: "/opportunities/{id}", scope: "opportunities:read", handle: opportunity },
   { path: "/content", scope: "content:read", handle: content },
   { path: "/content/{source}/{item_id}/download", scope: "content:read", handle: download },
-  plainList("roster", "roster:read"),
-  plainList("recommendations", "recommendations:read"),
-  plainList("gifts", "gifts:read"),
-  plainList("codes", "codes:read"),
-  plainList("surveys", "surveys:read"),
-  { path: "/surveys/{id}/results", scope: "surveys:read", handle: results },
+  unfilteredList("roster"),
+  unfilteredList("recommendations"),
+  unfilteredList("gifts"),
+  unfilteredList("codes"),
+  unfilteredList("surveys"),
+  { path: "/surveys/{id}/results", scope: "surveys:read", handle: surveyResults },
 ];
 
 function me({ brand: { id, name }, key, query }: EndpointContext): ResponseData {
@@ -31,48 +33,123 @@ function me({ brand: { id, name }, key, query }: EndpointContext): ResponseData 
   return { data: { brand: { id, name }, key: { id: keyId, scopes, expires_at: timeText(expiresAt) } } };
 }
 
-function clicks({ brand, query, variants, now }: EndpointContext): ResponseData {
-  const asked = readQuery(clicksRules, query);
-  if (variants.dailyTotals === "absent")
-    throw new ErrorResponse(402, "plan_required", "The plan has no figures.");
-  return { data: createClicks(variants.dailyTotalsFrom ?? brand, asked, variants, now) };
+function clicks({ brand, query, now }: EndpointContext): ResponseData {
+  return { data: createClicks(brand, readQuery(clicksParameters, query), now) };
 }
 
-function ranking({ brand, query: given, variants, now }: EndpointContext): ResponseData {
-  const rules = {
-    ...paging,
-    sort: oneOf(["clicks", "buy_now_clicks", "actions", "sale_amount"], "sale_amount"),
-    order: oneOf(["asc", "desc"], "desc"),
-  };
-  const query = readQuery(rules, given);
-  const { sort } = query;
+function hostRanking({ brand, query, now }: EndpointContext): ResponseData {
+  const { sort, order, ...page } = readQuery(
+    {
+      ...paging,
+      sort: oneOf(["clicks", "buy_now_clicks", "actions", "sale_amount"], "sale_amount"),
+      order: oneOf(["asc", "desc"], "desc"),
+    },
+    query,
+  );
   const member = sort === "actions" ? "orders" : sort === "sale_amount" ? "sales" : sort;
-  const sign = query.order === "asc" ? 1 : -1;
-  const rows = createHostRanking(brand, variants, now).sort((a, b) => sign * (a[member] - b[member]));
-  return respondWithPage(fullSlice(rows), query, variants);
+  const sign = order === "asc" ? 1 : -1;
+  const rows = createHostRanking(brand, now).sort((a, b) => sign * (a[member] - b[member]));
+  return respondWithPage(fullSlice(rows), page);
+}
+
+function orders({ brand, query }: EndpointContext): ResponseData {
+  const { start_date, end_date, status, ...page } = readQuery(
+    {
+      ...paging,
+      start_date: instant,
+      end_date: instant,
+      status: oneOf(["all", "active", "cancelled", "refunded"], "all"),
+    },
+    query,
+  );
+  const slice = selectRange(brand.orders, "order_date", ordersRange(start_date, end_date));
+  if (status === "all") return respondWithPage(slice, page);
+  const matching = slice.list.slice(slice.start, slice.end).filter((order) => hasStatus(order, status));
+  return respondWithPage(fullSlice(matching), page);
+}
+
+/** `active` orders are neither cancelled nor refunded; an order can be both cancelled and refunded. */
+function hasStatus(order: Order, status: "active" | "cancelled" | "refunded"): boolean {
+  if (status === "cancelled") return order.is_cancelled === true;
+  if (status === "refunded") return order.is_refunded === true;
+  return order.is_cancelled !== true && order.is_refunded !== true;
+}
+
+function opportunities({ brand, query }: EndpointContext): ResponseData {
+  const { status, ...page } = readQuery(
+    { ...paging, status: someOf(campaignStates, (text) => text.toUpperCase()) },
+    query,
+  );
+  const { list } = selectRange(brand.opportunities, "created_at", { from: null, to: null });
+  const matching = list.filter((campaign) => isSelected(status, campaign.status));
+  const listed = matching.map(({ deliverables, assignments, ...campaign }) => campaign);
+  return respondWithPage(fullSlice(listed), page);
 }
 
 function opportunity({ brand, query, params: [id = ""] }: EndpointContext): ResponseData {
   readQuery({}, query);
-  return {
-    data: found(brand.opportunities, (one) => one.id.toLowerCase() === id.toLowerCase(), "opportunity"),
-  };
+  const campaign = brand.opportunities.find((one) => one.id.toLowerCase() === id.toLowerCase());
+  return { data: campaign ?? notFound("opportunity") };
+}
+
+function content({ brand, query }: EndpointContext): ResponseData {
+  const { uploaded_after, uploaded_before, sort, page, per_page, ...filters } = readQuery(
+    {
+      ...paging,
+      source: someOf(contentSources),
+      media_type: someOf(mediaTypes),
+      opportunity_id: uuids,
+      host_id: uuids,
+      uploaded_after: instant,
+      uploaded_before: instant,
+      sort: oneOf(["newest", "oldest"], "newest"),
+    },
+    query,
+  );
+  const slice = selectRange(brand.content, "created_at", {
+    from: uploaded_after?.at ?? null,
+    // `uploaded_after` includes its instant, `uploaded_before` does not: API document, "GET /content".
+    to: uploaded_before ? uploaded_before.at - 1 : null,
+  });
+  const matching = slice.list
+    .slice(slice.start, slice.end)
+    .filter(
+      (item) =>
+        isSelected(filters.source, item.source) &&
+        isSelected(filters.media_type, item.media_type) &&
+        isSelected(filters.opportunity_id, item.opportunity?.id) &&
+        isSelected(filters.host_id, item.host?.id),
+    );
+  if (sort === "oldest") matching.reverse();
+  return respondWithPage(fullSlice(matching), { page, per_page });
+}
+
+/** Returns true if there is no filter or it contains the value. */
+function isSelected(filter: readonly string[] | null, value: string | undefined): boolean {
+  return filter?.some((selected) => selected === value) ?? true;
 }
 
 function download({ brand, query, params: [source, id = ""], filesUrl, now }: EndpointContext): ResponseData {
   readQuery({}, query);
-  const item = found(brand.content, (one) => one.source === source && one.id === id.toLowerCase(), "item");
-  return { data: signedUrl(brand, item, filesUrl, now) };
+  const item = brand.content.find((one) => one.source === source && one.id === id.toLowerCase());
+  return { data: signedUrl(brand, item ?? notFound("item"), filesUrl, now) };
 }
 
-function results({ brand, query, params: [id = ""] }: EndpointContext): ResponseData {
+function surveyResults({ brand, query, params: [id = ""] }: EndpointContext): ResponseData {
   readQuery({}, query);
-  found(brand.surveys, (one) => String(one.id) === id, "survey");
+  if (!brand.surveys.some((survey) => String(survey.id) === id)) notFound("survey");
   return { data: brand.results[id] ?? {} };
 }
 
-function found<T>(records: readonly T[], isIt: (record: T) => boolean, noun: string): T {
-  const record = records.find(isIt);
-  if (!record) throw new ErrorResponse(404, "not_found", `The brand has no such ${noun}.`);
-  return record;
+/** Declares a list whose only parameters are the page and its size. */
+function unfilteredList(name: ListName): Endpoint {
+  return {
+    path: `/${name}`,
+    scope: `${name}:read`,
+    handle: ({ brand, query }) => respondWithPage(fullSlice<object>(brand[name]), readQuery(paging, query)),
+  };
+}
+
+function notFound(noun: string): never {
+  throw new ErrorResponse(404, "not_found", `The brand has no such ${noun}.`);
 }

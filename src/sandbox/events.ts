@@ -1,22 +1,21 @@
-import { type Brand, defaultRate, type Order } from "./brand.js";
+import { type Brand, defaultRate, type ListName, type Lists, type Order } from "./brand.js";
 import { createContent } from "./data/library-data.js";
 import { cancelOrder, createOrderFactory, refundOrder, withCommission } from "./data/order-data.js";
 import { createPerson, createRosterEntry } from "./data/people-data.js";
 import { createCode, createGift } from "./data/undocumented-data.js";
-import { createListEdits } from "./live.js";
 
 export type BrandEvents = ReturnType<typeof createBrandEvents>;
 
 /**
- * Returns all that can happen at a brand. Each happening replaces an array, and never changes one; it throws a
- * `RangeError` if it names a record that is missing.
- * @param now milliseconds since 1970: when it happens
+ * Returns everything that can happen to a brand. Functions that take the ID of a record throw a `RangeError` if the brand
+ * has no such record. No array or record is changed in place, so a shallow copy of a brand is a snapshot.
+ * @param now returns milliseconds since 1970
  */
 export function createBrandEvents(brand: Brand, now: () => number) {
   const { add, change, remove } = createListEdits(brand);
 
-  function place(date: number, manual: boolean, fields: Partial<Order> = {}): string {
-    const order = { ...createOrderFactory(brand)(brand.nextNumber++, date, manual), ...fields };
+  function addOrder(date: number, isManual: boolean, fields: Partial<Order> = {}): string {
+    const order = { ...createOrderFactory(brand)(brand.nextNumber++, date, isManual), ...fields };
     add("orders", order);
     return order.id;
   }
@@ -25,41 +24,93 @@ export function createBrandEvents(brand: Brand, now: () => number) {
     add,
     change,
     remove,
-    /** A shopper orders: a link or a code attributes it at once. Returns the order's id. */
-    order: (fields?: Partial<Order>, at = now()) => place(at, false, fields),
-    /** The team matches an order by hand that was placed at `date`. Returns its id. */
-    attributeLate: (date: number, fields?: Partial<Order>) => place(date, true, fields),
-    /** Refunds `amount` more, in the order's currency; without it, all. */
+    /** A shopper orders through a link or code, which attributes the order at once. Returns the order's ID. */
+    order: (fields?: Partial<Order>, at = now()) => addOrder(at, false, fields),
+    /** The team attributes an order that was placed at `date` by hand. Returns its ID. */
+    attributeLate: (date: number, fields?: Partial<Order>) => addOrder(date, true, fields),
+    /** Refunds another `amount` in the order's currency; without an amount, all of it. */
     refund: (id: string, amount?: number) => change("orders", id, (order) => refundOrder(order, amount)),
     cancel: (id: string) => change("orders", id, cancelOrder),
-    /** The attribution is withdrawn: the order vanishes. Returns it. */
+    /** The attribution is withdrawn: the API no longer lists the order. Returns the orders. */
     withdraw: (...ids: string[]) => remove("orders", ...ids),
-    /** The order's host no longer exists. */
+    /** The order's host deletes their account. */
     loseHost: (id: string) => change("orders", id, { host: null }),
-    /** Sets the rate of one order, percentage. */
+    /** Sets the commission rate of one order, in percent. */
     changeRate: (id: string, rate: number) =>
       change("orders", id, (order) => withCommission({ ...order, commission_rate: rate })),
-    /** A new host joins the roster. Returns the host's id. */
+    /** A new host joins the roster. Returns the host's ID. */
     join(): string {
       const person = createPerson(brand.seed, brand.nextNumber++);
       brand.people = [...brand.people, person];
       add("roster", createRosterEntry(brand, person, now()));
       return person.profile.id;
     },
-    /** A host leaves. Returns the id of its entry in the roster. */
+    /** A host leaves the roster. Returns the ID of the roster entry. */
     leave(hostId: string): string {
       const id = brand.roster.find(({ host }) => host.id === hostId)?.relationship_id ?? hostId;
       remove("roster", id);
       return id;
     },
-    /** Agrees a rate with a host of the roster; null: the default again. Orders keep theirs. */
+    /** Sets the rate of a host on the roster, in percent; null: the default. Existing orders keep their rate. */
     agreeRate(hostId: string, rate: number | null) {
-      brand.people = brand.people.map((one) => (one.profile.id === hostId ? { ...one, rate } : one));
+      brand.people = brand.people.map((person) =>
+        person.profile.id === hostId ? { ...person, rate } : person,
+      );
       const commission_rate = rate ?? defaultRate;
-      brand.roster = brand.roster.map((one) => (one.host.id === hostId ? { ...one, commission_rate } : one));
+      brand.roster = brand.roster.map((entry) =>
+        entry.host.id === hostId ? { ...entry, commission_rate } : entry,
+      );
     },
     addContent: () => add("content", createContent(brand, brand.nextNumber++, now())),
     addGift: () => add("gifts", createGift(brand, brand.nextNumber++, now())),
     addCode: () => add("codes", createCode(brand, brand.nextNumber++, now())),
   };
+}
+
+type RecordOf<L extends ListName> = Lists[L][number];
+
+/** Returns the three basic edits of a brand's lists; each replaces the array of the list. */
+function createListEdits(brand: Brand) {
+  function replace<L extends ListName>(list: L, records: readonly RecordOf<L>[]): void {
+    brand[list] = records as unknown as Brand[L];
+  }
+
+  /** Adds records at the front. */
+  function add<L extends ListName>(list: L, ...records: RecordOf<L>[]): void {
+    replace(list, [...records, ...brand[list]]);
+  }
+
+  /** Replaces the record with this key. */
+  function change<L extends ListName>(
+    list: L,
+    key: string,
+    to: Partial<RecordOf<L>> | ((record: RecordOf<L>) => RecordOf<L>),
+  ): void {
+    const records: readonly RecordOf<L>[] = brand[list];
+    const index = records.findIndex((record) => recordKey(list, record) === key);
+    const record = records[index];
+    if (!record) throw new RangeError(`${list} has no ${key}.`);
+    replace(list, records.with(index, typeof to === "function" ? to(record) : { ...record, ...to }));
+  }
+
+  /** Removes records and returns them, for a later `add`. */
+  function remove<L extends ListName>(list: L, ...keys: string[]): RecordOf<L>[] {
+    const records: readonly RecordOf<L>[] = brand[list];
+    const removed = records.filter((record) => keys.includes(recordKey(list, record)));
+    if (removed.length < keys.length) throw new RangeError(`${list} has no ${keys.join(", ")}.`);
+    replace(
+      list,
+      records.filter((record) => !removed.includes(record)),
+    );
+    return removed;
+  }
+
+  return { add, change, remove };
+}
+
+/** Returns what identifies a record in its list; for a library file, `source/id`. */
+export function recordKey(list: ListName, record: RecordOf<ListName>): string {
+  if (list === "content") return `${record.source}/${record.id}`;
+  if (list === "recommendations") return (record as RecordOf<"recommendations">).host.id;
+  return String(list === "roster" ? record.relationship_id : record.id);
 }

@@ -3,59 +3,65 @@ import { type Brand, type ContentItem, second } from "./brand.js";
 import { mixBits } from "./data/random.js";
 import type { ApiRequest, HttpResponse } from "./endpoint.js";
 
-/** How long a download URL is valid: API document, Download URL. */
+/** How long a download URL is valid: API document, "Download URL". */
 const downloadSeconds = 300;
 
-/** Returns the `data` of a download answer: a signed URL below `filesUrl`, another one at each instant. */
+/** Returns the `data` of a download response. The signed URL differs with `now`. */
 export function signedUrl({ seed }: Brand, item: ContentItem, filesUrl: string, now: number) {
   const path = `/files/${item.source}/${item.id}`;
   const expires = String(now + downloadSeconds * second);
-  const query = new URLSearchParams({ expires, signature: signatureOf(seed, path, expires) });
+  const query = new URLSearchParams({ expires, signature: sign(seed, path, expires) });
   const { filename, mime_type } = item;
   return { url: `${filesUrl}${path}?${query}`, expires_in_seconds: downloadSeconds, filename, mime_type };
 }
 
-function signatureOf(seed: number, path: string, expires: string): string {
+function sign(seed: number, path: string, expires: string): string {
   return createHmac("sha256", `files of ${seed}`).update(`${path}\n${expires}`).digest("hex");
 }
 
-/** Answers as the file host: the second origin, which takes no key, and gives the rest of a file from any byte on. */
+/** Responds as the file host, a second origin that accepts no key and supports `Range: bytes=N-`. */
 export function handleFileRequest(request: ApiRequest, brand: Brand, now: number): HttpResponse<Buffer> {
   const url = new URL(request.url, "http://files");
   const [, , source, id] = url.pathname.split("/");
   const item = brand.content.find((one) => one.source === source && one.id === id);
-  const refused = refusalOf(request, brand, url, now);
-  if (refused !== null || !item) return { status: refused ?? 404, headers: {}, body: Buffer.alloc(0) };
+  const error = checkRequest(request, brand, url, now);
+  if (error !== null || !item) return { status: error ?? 404, headers: {}, body: Buffer.alloc(0) };
   const size = item.file_size_bytes ?? 10_000;
   const etag = `"${createHash("sha256").update(`${item.source}/${item.id}/${size}`).digest("hex").slice(0, 32)}"`;
   const type = item.mime_type ?? "application/octet-stream";
   const headers = { "accept-ranges": "bytes", "content-type": type, etag };
   const range = /^bytes=(\d+)-$/.exec(request.headers.range ?? "");
-  const isSame = (request.headers["if-range"] ?? etag) === etag;
-  if (!range || !isSame) {
+  const isUnchanged = (request.headers["if-range"] ?? etag) === etag;
+  if (!range || !isUnchanged) {
     const length = { "content-length": String(size) };
     return { status: 200, headers: { ...headers, ...length }, body: fileBytes(item.id, 0, size) };
   }
   const first = Number(range[1]);
-  const isPart = first < size;
-  const part = { ...headers, "content-range": `bytes ${isPart ? `${first}-${size - 1}` : "*"}/${size}` };
+  const isSatisfiable = first < size;
+  const contentRange = `bytes ${isSatisfiable ? `${first}-${size - 1}` : "*"}/${size}`;
   return {
-    status: isPart ? 206 : 416,
-    headers: part,
+    status: isSatisfiable ? 206 : 416,
+    headers: { ...headers, "content-range": contentRange },
     body: fileBytes(item.id, first, Math.max(first, size)),
   };
 }
 
-function refusalOf({ method, headers }: ApiRequest, { seed }: Brand, url: URL, now: number): number | null {
-  // A key has no business here.
+/** Returns the status of the error response; null if the request is valid. */
+function checkRequest(
+  { method, headers }: ApiRequest,
+  { seed }: Brand,
+  url: URL,
+  now: number,
+): number | null {
+  // A client that sends its key to this origin leaks it.
   if (headers.authorization !== undefined || headers["x-api-key"] !== undefined) return 400;
   if (method !== "GET" && method !== "HEAD") return 405;
   const expires = url.searchParams.get("expires") ?? "";
-  const isSigned = url.searchParams.get("signature") === signatureOf(seed, url.pathname, expires);
+  const isSigned = url.searchParams.get("signature") === sign(seed, url.pathname, expires);
   return isSigned && Number(expires) > now ? null : 403;
 }
 
-/** Returns the bytes of a file from `first` up to `end`: the same for the same id, whatever the range. */
+/** Returns the bytes of a file from offset `first` up to, not including, `end`. They depend on the file's ID only. */
 export function fileBytes(id: string, first: number, end: number): Buffer {
   const salt = Number.parseInt(id.slice(0, 8), 16) || 0;
   const from = first - (first % 4);

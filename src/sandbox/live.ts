@@ -1,161 +1,123 @@
-import { type Brand, day, hour, type ListName, type Lists, type Order, second, timeText } from "./brand.js";
+import { type Brand, day, hour, type Order, second, timeText } from "./brand.js";
 import { historyDays } from "./data/order-data.js";
 import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteger } from "./data/random.js";
-import { type BrandEvents, createBrandEvents } from "./events.js";
-
-type RecordOf<L extends ListName> = Lists[L][number];
-
-/** The member by which each list names its records; a library file is `source/id`. */
-export function recordKey(list: ListName, record: RecordOf<ListName>): string {
-  if (list === "content") return `${record.source}/${record.id}`;
-  if (list === "recommendations") return (record as RecordOf<"recommendations">).host.id;
-  return String(list === "roster" ? record.relationship_id : record.id);
-}
-
-/** The three ways in which a brand's lists change: each puts another array where the old one was. */
-export function createListEdits(brand: Brand) {
-  /** Puts another array in a list's place: each kind of record has its own list. */
-  function put<L extends ListName>(list: L, records: readonly RecordOf<L>[]): void {
-    brand[list] = records as unknown as Brand[L];
-  }
-
-  /** A record comes: it stands first, as the last that came. */
-  function add<L extends ListName>(list: L, ...records: RecordOf<L>[]): void {
-    put(list, [...records, ...brand[list]]);
-  }
-
-  /** Replaces the record whose key this is by another form of itself. */
-  function change<L extends ListName>(
-    list: L,
-    key: string,
-    to: Partial<RecordOf<L>> | ((record: RecordOf<L>) => RecordOf<L>),
-  ): void {
-    const records: readonly RecordOf<L>[] = brand[list];
-    const place = records.findIndex((record) => recordKey(list, record) === key);
-    const record = records[place];
-    if (!record) throw new RangeError(`${list} has no ${key}.`);
-    put(list, records.with(place, typeof to === "function" ? to(record) : { ...record, ...to }));
-  }
-
-  /** Takes records out, and returns them: `add` brings them back. */
-  function remove<L extends ListName>(list: L, ...keys: string[]): RecordOf<L>[] {
-    const records: readonly RecordOf<L>[] = brand[list];
-    const gone = records.filter((record) => keys.includes(recordKey(list, record)));
-    if (gone.length < keys.length) throw new RangeError(`${list} has no ${keys.join(", ")}.`);
-    put(
-      list,
-      records.filter((record) => !gone.includes(record)),
-    );
-    return gone;
-  }
-
-  return { add, change, remove };
-}
-
-/** The random numbers and the brand of one course of events. */
-interface Moment {
-  d: RandomStream;
-  brand: Brand;
-  happen: BrandEvents;
-  /** When it happens, in milliseconds since 1970. */
-  at: number;
-}
-
-type Course = (moment: Moment) => unknown;
+import { type BrandEvents, createBrandEvents, recordKey } from "./events.js";
 
 export interface Pace {
-  /** Orders an hour: everything about orders follows from it. */
+  /** Orders an hour; refunds, cancellations and late orders follow from it. */
   ordersPerHour: number;
-  /** The factor by which everything else happens more often than in life. */
+  /** The factor by which everything else happens more often than at a real brand. */
   speed: number;
 }
 
-/** Returns the pace of the last days of a history of `orders`, `speed` times as fast. */
+/** Returns the pace at the end of a history of `orders` orders, `speed` times as fast. */
 export function naturalPace(orders: number, speed = 1): Pace {
-  // A third above the average of the history: it grows.
+  // The history grows: its end is a third above the average.
   return { ordersPerHour: ((4 / 3) * orders * speed) / (historyDays * 24), speed };
 }
 
-/** Lets everything happen that happens after `from` and until `to`: the same for the same brand and pace. */
+/** Applies the events after `from` and up to `to`, in milliseconds since 1970: always the same for the same brand and pace. */
 export function simulateActivity(brand: Brand, from: number, to: number, pace: Pace): void {
-  let moment = from;
-  const happen = createBrandEvents(brand, () => moment);
+  let now = from;
+  const events = createBrandEvents(brand, () => now);
   for (let start = Math.floor(from / hour) * hour; start <= to; start += hour) {
-    for (const { at, d, course } of dueIn(start, brand.seed, pace)) {
+    for (const { at, random, apply } of scheduleHour(start, brand.seed, pace)) {
       if (at <= from || at > to) continue;
-      moment = at;
-      course({ d, brand, happen, at });
+      now = at;
+      apply({ random, brand, events, at });
     }
   }
 }
 
-/** Returns what is to happen in the hour that begins at `start`, in its order. */
-function dueIn(start: number, seed: number, { ordersPerHour, speed }: Pace) {
-  const due = courses.flatMap(([perOrder, perDay, course], kind) => {
-    const d = createRandom(seed + kind, "live", start / hour);
-    const count = Math.floor(perOrder * ordersPerHour + (perDay * speed) / 24 + randomFloat(d));
-    return Array.from({ length: count }, (_, n) => {
-      const at = secondOf(start + randomFloat(d) * hour);
-      return { at, d: createRandom(seed + kind, "course", at / second + n), course };
-    });
-  });
-  return due.sort((a, b) => a.at - b.at);
+/** What a simulated event is applied to. */
+interface SimulatedEvent {
+  random: RandomStream;
+  brand: Brand;
+  events: BrandEvents;
+  /** Milliseconds since 1970. */
+  at: number;
 }
 
-/** Events that happen by themselves: how often for each order, and on each day. */
-const courses: readonly (readonly [perOrder: number, perDay: number, course: Course])[] = [
-  [1, 0, ({ happen }) => happen.order()],
-  [0.03, 0, ({ at, d, happen }) => happen.attributeLate(secondOf(at - ageOf(d, 45, 300)))],
-  [0.06, 0, refundSome],
-  [0.02, 0, cancelSome],
-  [0.002, 0, (moment) => withOrder(moment, ({ id }) => moment.happen.withdraw(id))],
-  [0.002, 0, (moment) => withOrder(moment, ({ id }) => moment.happen.loseHost(id))],
-  [0, 0.15, ({ brand, d, happen }) => brand.roster.length > 1 && happen.leave(pick(d, brand.roster).host.id)],
-  [0, 0.2, ({ happen }) => happen.join()],
-  [0, 0.1, agreeSome],
-  [0, 0.6, ({ happen }) => happen.addContent()],
-  [0, 0.05, removeSome],
-  [0, 0.1, ({ happen }) => happen.addGift()],
-  [0, 0.05, ({ happen }) => happen.addCode()],
+/** The kinds of simulated events: how many there are for each order, how many a day, and what happens. */
+const eventKinds: readonly (readonly [
+  perOrder: number,
+  perDay: number,
+  apply: (event: SimulatedEvent) => unknown,
+])[] = [
+  [1, 0, ({ events }) => events.order()],
+  [0.03, 0, ({ at, random, events }) => events.attributeLate(startOfSecond(at - randomAge(random, 45, 300)))],
+  [0.06, 0, refundAnOrder],
+  [0.02, 0, cancelAnOrder],
+  [0.002, 0, (event) => withAnOrder(event, ({ id }) => event.events.withdraw(id))],
+  [0.002, 0, (event) => withAnOrder(event, ({ id }) => event.events.loseHost(id))],
+  [
+    0,
+    0.15,
+    ({ brand, random, events }) =>
+      brand.roster.length > 1 && events.leave(pick(random, brand.roster).host.id),
+  ],
+  [0, 0.2, ({ events }) => events.join()],
+  [0, 0.1, agreeARate],
+  [0, 0.6, ({ events }) => events.addContent()],
+  [0, 0.05, removeAFile],
+  [0, 0.1, ({ events }) => events.addGift()],
+  [0, 0.05, ({ events }) => events.addCode()],
 ];
 
-/** Some days to months: in milliseconds, `typical` days on average and at most `most`. */
-function ageOf(d: RandomStream, typical: number, most: number): number {
-  return Math.min(most, 0.3 - Math.log(1 - randomFloat(d)) * typical) * day;
+/** Returns the events of the hour that begins at `start`, in chronological order. */
+function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pace) {
+  const scheduled = eventKinds.flatMap(([perOrder, perDay, apply], kind) => {
+    const times = createRandom(seed + kind, "live", start / hour);
+    const count = Math.floor(perOrder * ordersPerHour + (perDay * speed) / 24 + randomFloat(times));
+    return Array.from({ length: count }, (_, n) => {
+      const at = startOfSecond(start + randomFloat(times) * hour);
+      return { at, random: createRandom(seed + kind, "course", at / second + n), apply };
+    });
+  });
+  return scheduled.sort((a, b) => a.at - b.at);
 }
 
-function secondOf(ms: number): number {
+/** Returns a random age in milliseconds, `typical` days on average and at most `most` days. */
+function randomAge(random: RandomStream, typical: number, most: number): number {
+  return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * day;
+}
+
+function startOfSecond(ms: number): number {
   return Math.floor(ms / second) * second;
 }
 
-/** Finds the last order that was placed before some time ago, if it is neither cancelled nor refunded. */
-function withOrder({ at, brand, d }: Moment, then: (order: Order) => void): void {
-  const date = timeText(at - ageOf(d, 25, 200));
-  let last: Order | undefined;
+/** Calls `apply` with the newest order of a random age or older, unless it is cancelled or refunded. */
+function withAnOrder({ at, brand, random }: SimulatedEvent, apply: (order: Order) => void): void {
+  const date = timeText(at - randomAge(random, 25, 200));
+  let newest: Order | undefined;
   for (const order of brand.orders)
-    if (order.order_date <= date && order.order_date > (last?.order_date ?? "")) last = order;
-  if (last && !last.is_cancelled && !last.is_refunded) then(last);
+    if (order.order_date <= date && order.order_date > (newest?.order_date ?? "")) newest = order;
+  if (newest && !newest.is_cancelled && !newest.is_refunded) apply(newest);
 }
 
-function refundSome(moment: Moment): void {
-  const { d, happen } = moment;
-  withOrder(moment, ({ id, total_amount }) =>
-    happen.refund(id, chance(d, 0.45) ? Number(total_amount) * (0.1 + 0.6 * randomFloat(d)) : undefined),
+function refundAnOrder(event: SimulatedEvent): void {
+  const { random, events } = event;
+  withAnOrder(event, ({ id, total_amount }) =>
+    events.refund(
+      id,
+      chance(random, 0.45) ? Number(total_amount) * (0.1 + 0.6 * randomFloat(random)) : undefined,
+    ),
   );
 }
 
-function cancelSome(moment: Moment): void {
-  withOrder(moment, ({ id }) => {
-    moment.happen.cancel(id);
-    if (chance(moment.d, 0.25)) moment.happen.refund(id);
+function cancelAnOrder(event: SimulatedEvent): void {
+  withAnOrder(event, ({ id }) => {
+    event.events.cancel(id);
+    if (chance(event.random, 0.25)) event.events.refund(id);
   });
 }
 
-function agreeSome({ brand, d, happen }: Moment): void {
+function agreeARate({ brand, random, events }: SimulatedEvent): void {
   if (brand.roster.length === 0) return;
-  happen.agreeRate(pick(d, brand.roster).host.id, chance(d, 0.2) ? null : randomInteger(d, 5, 25));
+  const { id } = pick(random, brand.roster).host;
+  events.agreeRate(id, chance(random, 0.2) ? null : randomInteger(random, 5, 25));
 }
 
-function removeSome({ brand, d, happen }: Moment): void {
-  if (brand.content.length > 0) happen.remove("content", recordKey("content", pick(d, brand.content)));
+function removeAFile({ brand, random, events }: SimulatedEvent): void {
+  if (brand.content.length > 0) events.remove("content", recordKey("content", pick(random, brand.content)));
 }

@@ -128,28 +128,31 @@ test("attributes and enum values of a later version, at any depth, lose nothing 
   expect(await brand.run("sync orders --quiet")).toMatchObject({ code: 0, out: "", err: "" });
 });
 
-describe.each(["paged", "whole"] as const)("gifts, codes and surveys that come %s", (undocumentedLists) => {
-  test.each(["text", "number"])("with a %s as id", async (kind) => {
-    const brand = makeBrand({ history: 10, variants: { undocumentedLists } });
-    const { data } = brand;
-    const id = (n: number) => (kind === "number" ? n + 1 : `id-${n}`);
-    data.results = Object.fromEntries(data.surveys.map((one, n) => [id(n), data.results[String(one.id)]]));
-    for (const list of ["gifts", "codes", "surveys"] as const)
-      data[list] = data[list].map((record, n) => ({ ...record, id: id(n) }));
-    for (const rows of [64, 0]) {
-      const { code, asked } = await brand.run("sync gifts codes surveys");
-      expect(code).toBe(0);
-      // Whether it takes `page` is found out once: a 400 is answered by asking without.
-      expect(asked.filter(({ status }) => ![200, 400].includes(status))).toEqual([]);
-      expect(brand.lastRun("gifts").rows_new).toBe(rows);
-    }
-    for (const list of ["gifts", "codes", "surveys"] as const)
-      expect(
-        sorted(
-          brand
-            .sql<{ json: string }>("SELECT json FROM records WHERE resource = ?", list)
-            .map(({ json }) => JSON.parse(json)),
-        ),
-      ).toEqual(sorted(data[list]));
-  });
-});
+describe.each(["paged", "complete"] as const)(
+  "gifts, codes and surveys that come %s",
+  (undocumentedLists) => {
+    test.each(["text", "number"])("with a %s as id", async (kind) => {
+      const brand = makeBrand({ history: 10, variants: { undocumentedLists } });
+      const { data } = brand;
+      const id = (n: number) => (kind === "number" ? n + 1 : `id-${n}`);
+      data.results = Object.fromEntries(data.surveys.map((one, n) => [id(n), data.results[String(one.id)]]));
+      for (const list of ["gifts", "codes", "surveys"] as const)
+        data[list] = data[list].map((record, n) => ({ ...record, id: id(n) }));
+      for (const rows of [64, 0]) {
+        const { code, asked } = await brand.run("sync gifts codes surveys");
+        expect(code).toBe(0);
+        // Whether it takes `page` is found out once: a 400 is answered by asking without.
+        expect(asked.filter(({ status }) => ![200, 400].includes(status))).toEqual([]);
+        expect(brand.lastRun("gifts").rows_new).toBe(rows);
+      }
+      for (const list of ["gifts", "codes", "surveys"] as const)
+        expect(
+          sorted(
+            brand
+              .sql<{ json: string }>("SELECT json FROM records WHERE resource = ?", list)
+              .map(({ json }) => JSON.parse(json)),
+          ),
+        ).toEqual(sorted(data[list]));
+    });
+  },
+);

@@ -1,6 +1,5 @@
 import { type Brand, parseInstant } from "../../src/sandbox/brand.js";
-import { createBrandEvents } from "../../src/sandbox/events.js";
-import { recordKey } from "../../src/sandbox/live.js";
+import { createBrandEvents, recordKey } from "../../src/sandbox/events.js";
 import { day, fileAt, memberOf, openRecord, orderAt } from "../support/records.js";
 
 /** The lists whose reading is checked against every history. */

@@ -1,4 +1,4 @@
-import type { ApiVariants } from "../../src/sandbox/api-variants.js";
+import type { ApiVariants } from "../support/api-variants.js";
 import fc from "../support/property.js";
 import type { Beginning, Happening } from "./brand.js";
 import type { Job, WorldOptions } from "./world.js";
@@ -63,15 +63,15 @@ function usually<Name extends keyof ApiVariants>(
 const manner: fc.Arbitrary<Partial<ApiVariants>> = fc.record({
   // A page of fewer repeats as soon as so many records come between two requests: of 100, that never happens.
   maxPerPage: fc.integer({ min: 4, max: 12 }),
-  ties: usually<"ties">("kept", "reversed"),
-  datePrecision: usually<"datePrecision">("everything", "milliseconds", "seconds"),
+  ties: usually<"ties">("stable", "reversed"),
+  datePrecision: usually<"datePrecision">("exact", "milliseconds", "seconds"),
   dailyTotals: usually<"dailyTotals">("all", "recent", "absent"),
   revenue: usually<"revenue">("net", "gross"),
   cancelled: usually<"cancelled">("out", "in"),
   emptyDays: usually<"emptyDays">("zero", "missing"),
   pastEnd: usually<"pastEnd">("empty", "refused"),
   pagesWhenEmpty: usually<"pagesWhenEmpty">(0, 1),
-  undocumentedLists: usually<"undocumentedLists">("paged", "whole"),
+  undocumentedLists: usually<"undocumentedLists">("paged", "complete"),
 });
 
 const beginning: fc.Arbitrary<Beginning> = fc.record({

@@ -1,4 +1,4 @@
-import { createSandboxApi } from "../../src/sandbox/api.js";
+import { createVariantApi } from "../support/api-variants.js";
 import type { Watched } from "./brand.js";
 import { resumedSince, textOf } from "./check.js";
 import type { History } from "./histories.js";
@@ -132,7 +132,7 @@ export async function playParts(
 
 /** Asks the API itself, in one large page. */
 function answerOf({ brand, variants, now }: World, path: string): unknown {
-  const api = createSandboxApi({
+  const api = createVariantApi({
     brands: [brand],
     now,
     variants: { ...variants, maxPerPage: 100, undocumentedLists: "paged" },

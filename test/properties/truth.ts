@@ -1,6 +1,5 @@
-import type { ApiVariants } from "../../src/sandbox/api-variants.js";
 import type { Brand } from "../../src/sandbox/brand.js";
-import { shownDate } from "../../src/sandbox/listing.js";
+import { type ApiVariants, formatDate } from "../support/api-variants.js";
 import { dateMember, type Fields, keyOf, recordsOf, secondOf, type Watched } from "./brand.js";
 
 /** A record as the API had it for a while: `from` up to, not including, `until`; milliseconds. */
@@ -89,5 +88,5 @@ function shownForm(watched: Watched, record: Fields, shows: ApiVariants["datePre
   const member = dateMember(watched);
   const date = member === null ? null : record[member];
   if (member === null || typeof date !== "string") return record;
-  return { ...record, [member]: shownDate(date, shows) };
+  return { ...record, [member]: formatDate(date, shows) };
 }

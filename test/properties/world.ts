@@ -6,8 +6,6 @@ import type { Clock } from "../../src/deps.js";
 import { BrandapiError, Stopped } from "../../src/errors.js";
 import { findResource } from "../../src/resources/registry.js";
 import type { Resource } from "../../src/resources/resource.js";
-import { createSandboxApi, type SandboxApi } from "../../src/sandbox/api.js";
-import { type ApiVariants, documentedBehaviour } from "../../src/sandbox/api-variants.js";
 import { type Brand, emptyBrand } from "../../src/sandbox/brand.js";
 import { createKey } from "../../src/sandbox/keys.js";
 import type { Mirror } from "../../src/store/database.js";
@@ -17,6 +15,12 @@ import { defaultOptions, type SyncOptions, type SyncSession } from "../../src/sy
 import { silentReporter } from "../../src/util/reporter.js";
 import type { Verdict } from "../../src/verify/finding.js";
 import { verifyResource } from "../../src/verify/verify-resource.js";
+import {
+  type ApiVariants,
+  createVariantApi,
+  documentedBehaviour,
+  type VariantApi,
+} from "../support/api-variants.js";
 import { type Fault, injectFault } from "../support/faults.js";
 import { fetchOf, testBaseUrl } from "../support/fetch-of.js";
 import { createEmptyMirror } from "../support/mirror.js";
@@ -71,7 +75,7 @@ export interface World {
   watched: Watched;
   resource: Resource;
   brand: Brand;
-  api: SandboxApi;
+  api: VariantApi;
   variants: ApiVariants;
   lags: WorldOptions["lags"];
   isReadByPage: boolean;
@@ -101,7 +105,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     ...emptyBrand([createKey(1, "all", now)]),
     [watched]: begin(watched, beginning, now),
   };
-  const api = createSandboxApi({ brands: [brand], now: () => now, variants });
+  const api = createVariantApi({ brands: [brand], now: () => now, variants });
   const fetchAnswer = fetchOf(api);
   const resource = findResource(options.resource ?? watched);
   if (!resource) throw new RangeError("No such resource.");
@@ -171,7 +175,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         if (lags)
           api.variants = { ...variants, [lags === "totals" ? "totalsFrom" : "dailyTotalsFrom"]: late };
         if (typeof fault === "object" && "from" in fault)
-          return await fetchOf(createSandboxApi({ brands: [fault.from], now: clock.now, variants }))(
+          return await fetchOf(createVariantApi({ brands: [fault.from], now: clock.now, variants }))(
             url,
             init,
           );

@@ -121,7 +121,7 @@ test("records without a date are listed apart, or in every range", () => {
   const range = "/orders?start_date=2026-11-21";
   expect(ids("/orders", { brand })).toEqual(["a", "none"]);
   expect(ids(range, { brand })).toEqual(["a"]);
-  expect(ids(range, { brand, variants: { undated: "everywhere" } })).toEqual(["a", "none"]);
+  expect(ids(range, { brand, variants: { undated: "in every range" } })).toEqual(["a", "none"]);
 });
 
 test("a range can show the record below it, and totals can be those of before", () => {
@@ -135,7 +135,7 @@ test("a range can show the record below it, and totals can be those of before", 
 });
 
 test("gifts, codes and surveys can come in one answer that takes no parameter", () => {
-  const variants = { undocumentedLists: "whole" } as const;
+  const variants = { undocumentedLists: "complete" } as const;
   expect(JSON.parse(ask("/gifts", { variants }).text)).not.toHaveProperty("pagination");
   expect(ask("/gifts", { variants }).data).toHaveLength(64);
   expect(ask("/gifts?page=1", { variants }).status).toBe(400);

@@ -1,8 +1,7 @@
-import { createSandboxApi } from "../../src/sandbox/api.js";
-import type { ApiVariants } from "../../src/sandbox/api-variants.js";
 import type { Brand } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import type { ApiRequest } from "../../src/sandbox/endpoint.js";
+import { type ApiVariants, createVariantApi } from "../support/api-variants.js";
 import { noon } from "../support/records.js";
 
 export type Row = Record<string, unknown>;
@@ -35,7 +34,7 @@ export function ask(
   path: string,
   { brand = history, key = "all", variants, now = noon, request }: Manner = {},
 ): Reply {
-  const api = createSandboxApi({ brands: [brand], now: () => now, ...(variants ? { variants } : {}) });
+  const api = createVariantApi({ brands: [brand], now: () => now, variants });
   const secret = brand.keys.find(({ name }) => name === key)?.secret;
   const headers = key === null ? {} : { authorization: `Bearer ${secret ?? key}` };
   const url = path.startsWith("/api/") ? path : `/api/brand/v1${path}`;

@@ -3,13 +3,12 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
-import { createSandboxApi, type SandboxApi } from "../../src/sandbox/api.js";
-import type { ApiVariants } from "../../src/sandbox/api-variants.js";
-import { type Brand, emptyBrand, type Lists } from "../../src/sandbox/brand.js";
+import { type ApiKey, type Brand, emptyBrand, type Lists } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { type BrandEvents, createBrandEvents } from "../../src/sandbox/events.js";
-import { type ApiKey, createKey } from "../../src/sandbox/keys.js";
+import { createKey } from "../../src/sandbox/keys.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
+import { type ApiVariants, createVariantApi, type VariantApi } from "./api-variants.js";
 import { type Fault, injectFault } from "./faults.js";
 import { fetchOf, testBaseUrl } from "./fetch-of.js";
 import { makeHome } from "./home.js";
@@ -58,7 +57,7 @@ export interface TestBrand extends BrandEvents {
   /** Its records as the API serves them. */
   data: Brand;
   variants: Partial<ApiVariants>;
-  api: SandboxApi;
+  api: VariantApi;
   home: string;
   /** The mirror's path. */
   db: string;
@@ -109,7 +108,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
   brands.push(data);
   const api =
     beside?.api ??
-    createSandboxApi({
+    createVariantApi({
       brands,
       now: clock.now,
       monotonic: clock.monotonic,
@@ -225,7 +224,12 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     lastRun: (resource = "orders") =>
       brand.sql("SELECT * FROM sync_runs WHERE resource = ? ORDER BY run_id DESC LIMIT 1", resource)[0] ?? {},
     async served({ latency = 0 } = {}) {
-      const real = createSandboxApi({ ...api, brands, now: Date.now, rateLimit: rateLimit ?? null });
+      const real = createVariantApi({
+        brands,
+        now: Date.now,
+        rateLimit: rateLimit ?? null,
+        variants: api.variants,
+      });
       const server = await serveSandbox(real, 0, async () => {
         count += 1;
         if (latency > 0) await systemClock.sleep(latency);
@@ -243,7 +247,10 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
   async function answered(fault: Fault | undefined, url: string | URL, init: RequestInit): Promise<Response> {
     const from = typeof fault === "object" && "from" in fault ? fault.from : undefined;
     const answer = () =>
-      fetchOf(from ? createSandboxApi({ ...api, brands: [from], now: clock.now }) : api)(url, init);
+      fetchOf(from ? createVariantApi({ brands: [from], now: clock.now, variants: api.variants }) : api)(
+        url,
+        init,
+      );
     if (fault === undefined || (typeof fault === "object" && "from" in fault)) return await answer();
     return await injectFault(fault, answer, (ms) => clock.sleep(ms, init.signal ?? undefined), init.signal);
   }

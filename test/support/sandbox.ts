@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { createSandboxApi } from "../../src/sandbox/api.js";
+import type { ApiKey } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import type { ApiKey } from "../../src/sandbox/keys.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
 import type { ProgramOptions } from "./program.js";
 

@@ -191,7 +191,10 @@ test.each([
 });
 
 test("A11: a record that lies beside the dates is a warning each night, and nothing is verified", async () => {
-  const brand = makeBrand({ orders: [...orders, orderAt("none", null)], variants: { undated: "apart" } });
+  const brand = makeBrand({
+    orders: [...orders, orderAt("none", null)],
+    variants: { undated: "without range" },
+  });
   for (const _ of [1, 2]) {
     const { code, err, verified } = await synced(brand);
     expect([code, verified]).toEqual([0, 0]);
@@ -220,7 +223,7 @@ test("dates finer than a second are cut at whole seconds: nothing is lost at an 
   const fine = Array.from({ length: 250 }, (_, n) =>
     orderAt(`f${n}`, new Date(noon - hour - n * 700).toISOString().replace("Z", "987Z")),
   );
-  for (const datePrecision of ["everything", "seconds"] as const) {
+  for (const datePrecision of ["exact", "seconds"] as const) {
     const brand = makeBrand({ orders: fine, variants: { datePrecision } });
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
     expect(brand.mirrored()).toHaveLength(250);

@@ -151,7 +151,7 @@ describe("an unreadable date (A2)", () => {
   test("in every range counts once", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("none", null)],
-      variants: { undated: "everywhere" },
+      variants: { undated: "in every range" },
     });
     for (const _ of [1, 2, 3]) {
       const { code, err, verified } = await nightly(brand);
@@ -210,7 +210,7 @@ describe("a date outside the requested ones (A3)", () => {
     const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
     const brand = makeBrand({
       content: [...files, fileAt("odd", 0, { created_at: "2026-13-01T00:00:00Z" })],
-      variants: { undated: "everywhere" },
+      variants: { undated: "in every range" },
     });
     const { code, err } = await brand.run("sync content");
     expect(code, err).toBe(0);

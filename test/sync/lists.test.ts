@@ -116,7 +116,7 @@ describe("a list whose paging is not documented", () => {
   test.each([
     ["of 25: one request without parameters", 25, {}, [{}]],
     ["that announces more: pages of 100", 60, {}, [{}, { page: "1", per_page: "100" }]],
-    ["in one answer", 60, { undocumentedLists: "whole" }, [{}]],
+    ["in one answer", 60, { undocumentedLists: "complete" }, [{}]],
   ] as const)("%s", async (_, count, variants, asked) => {
     const brand = makeBrand({ codes: gifts.slice(0, count), variants });
     expect(requests((await brand.run("sync codes")).asked, "/codes")).toEqual(asked);
@@ -143,7 +143,7 @@ describe("a list whose paging is not documented", () => {
 
   test("records without ids have their places as keys, and equal ones are several", async () => {
     const rows = ["a", "b", "a"].map((title) => ({ title }));
-    const brand = makeBrand({ gifts: rows as never, variants: { undocumentedLists: "whole" } });
+    const brand = makeBrand({ gifts: rows as never, variants: { undocumentedLists: "complete" } });
     expect(await nightly(brand, "sync gifts")).toMatchObject({ code: 0, last: { verified: 1 } });
     expect(brand.sql("SELECT key, json FROM records ORDER BY key")).toEqual([
       { key: "#0", json: '{"title":"a"}' },
@@ -241,7 +241,7 @@ describe("a list in changing order", () => {
   const hosts = Array.from({ length: 340 }, (_, n) => memberOf(`r${n}`));
 
   test("settles by merging its readings, and is verified", async () => {
-    const brand = makeBrand({ roster: hosts, variants: { ties: "changing" } });
+    const brand = makeBrand({ roster: hosts, variants: { ties: "random" } });
     for (const _ of [1, 2]) {
       expect(await nightly(brand, "sync roster")).toMatchObject({
         code: 0,

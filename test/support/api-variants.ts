@@ -1,0 +1,319 @@
+import {
+  apiRoot,
+  createSandboxApi,
+  respond,
+  type SandboxApi,
+  type SandboxApiOptions,
+} from "../../src/sandbox/api.js";
+import { type Brand, day, hour, type Order, parseInstant, timeText } from "../../src/sandbox/brand.js";
+import { hash, mixBits } from "../../src/sandbox/data/random.js";
+import { type ApiRequest, ErrorResponse, type ResponseData } from "../../src/sandbox/endpoint.js";
+
+/**
+ * Ways in which a server may differ from the sandbox: readings of what the API document leaves open, and violations of it.
+ * The first value of each is how the sandbox behaves.
+ */
+export const documentedBehaviour = {
+  /** The most records on a page, whatever `per_page` says. `pagination.per_page` has the number used. */
+  maxPerPage: 100,
+  /** The order of records with equal dates, and of lists without dates. `random`: it differs a little in each response. */
+  ties: oneOf("stable", "reversed", "random"),
+  /** The order of orders and content. `attribution`: the record added last is first. */
+  order: oneOf("date", "id", "attribution"),
+  /**
+   * The precision of dates in responses; filters always use the exact date. `rounded` rounds to the nearest second, `minutes`
+   * sets the seconds to 0, `no seconds` leaves them out, and a quarter of `invalid` dates have the hour 24.
+   */
+  datePrecision: oneOf(
+    "exact",
+    "milliseconds",
+    "seconds",
+    "rounded",
+    "minutes",
+    "no seconds",
+    "midnight",
+    "days",
+    "invalid",
+  ),
+  /** Whether records without a date are listed only without a date range, or in every range. */
+  undated: oneOf("without range", "in every range"),
+  /** Date ranges are accepted and ignored. */
+  ignoresDateFilters: oneOf(false, true),
+  /** Each list includes the newest record before the date range. */
+  includesRecordBelow: oneOf(false, true),
+  /** The highest `total_items`; `total_pages` agrees with it. */
+  maxTotal: Number.POSITIVE_INFINITY,
+  /** An earlier state of the brand that `total_items` is computed from. */
+  totalsFrom: oneOf<Brand | null>(null),
+  /** The totals of `GET /analytics/clicks`: for all days, for the last 90 days, or 402. */
+  dailyTotals: oneOf("all", "recent", "absent"),
+  /** An earlier state of the brand that `GET /analytics/clicks` is computed from. */
+  dailyTotalsFrom: oneOf<Brand | null>(null),
+  /** Whether refunds are subtracted from the revenue. */
+  revenue: oneOf("net", "gross"),
+  /** Whether cancelled orders are left out of the totals or included. */
+  cancelled: oneOf("out", "in"),
+  /** The revenue of most days changes every hour, although no order does. */
+  dailyTotalsDrift: oneOf(false, true),
+  /** Whether days without activity have a point with zeros, or no point. */
+  emptyDays: oneOf("zero", "missing"),
+  /** What `status=refunded` selects: fully refunded orders, or orders with any refund. */
+  refundedFilter: oneOf("fully", "any"),
+  /** Whether a cancelled and refunded order is selected by both statuses or only by `cancelled`. */
+  statusFilters: oneOf("overlap", "partition"),
+  /** The response to a page after the last: an empty list or a 400. */
+  pastEnd: oneOf("empty", "refused"),
+  /** `total_pages` of an empty list. */
+  pagesWhenEmpty: oneOf(0, 1),
+  /** Whether gifts, codes and surveys have pages, or come in one response that accepts no parameter. */
+  undocumentedLists: oneOf("paged", "complete"),
+};
+
+export type ApiVariants = typeof documentedBehaviour;
+
+/** Returns the first value, typed as any of them. */
+function oneOf<const V>(value: V, ..._others: V[]): V {
+  return value;
+}
+
+export interface VariantApi extends SandboxApi {
+  /** May be changed between requests. */
+  variants: Partial<ApiVariants>;
+}
+
+/** Creates the sandbox's API with other behaviour. */
+export function createVariantApi({
+  variants = {},
+  ...options
+}: SandboxApiOptions & { variants?: Partial<ApiVariants> | undefined }): VariantApi {
+  const api: VariantApi = Object.assign(
+    createSandboxApi({
+      ...options,
+      respond: (request, brand, context) => respondWithVariants(request, brand, context, api.variants),
+    }),
+    { variants },
+  );
+  return api;
+}
+
+type Context = Parameters<typeof respond>[2];
+type Fields = Record<string, unknown>;
+
+function respondWithVariants(
+  request: ApiRequest,
+  brand: Brand,
+  context: Context,
+  variants: Partial<ApiVariants>,
+): ResponseData {
+  if (Object.keys(variants).length === 0) return respond(request, brand, context);
+  const behaviour = { ...documentedBehaviour, ...variants };
+  const name = request.url.split("?")[0]?.slice(apiRoot.length + 1) ?? "";
+  if (name === "analytics/clicks") return respondWithClicks(request, brand, context, behaviour);
+  if (name === "analytics/hosts") brand = { ...brand, orders: countedOrders(brand, behaviour, context.now) };
+  const documented = respond(request, brand, context);
+  if (!documented.pagination) return documented;
+  if (behaviour.undocumentedLists === "complete" && ["gifts", "codes", "surveys"].includes(name)) {
+    if (request.url.includes("?"))
+      throw new ErrorResponse(400, "unknown_parameter", "No parameter is known.");
+    return { data: brand[name as "gifts"] };
+  }
+  const records = selectRecords({ request, brand, context, behaviour, name });
+  return paginate(records, { request, brand, context, behaviour });
+}
+
+function respondWithClicks(
+  request: ApiRequest,
+  current: Brand,
+  context: Context,
+  behaviour: ApiVariants,
+): ResponseData {
+  const brand = behaviour.dailyTotalsFrom ? { ...behaviour.dailyTotalsFrom, keys: current.keys } : current;
+  const orders = countedOrders(brand, behaviour, context.now);
+  const clicksOf = (some: readonly Order[], url = request.url) =>
+    respond({ ...request, url }, { ...brand, orders: some }, context).data as Clicks;
+  const isOld = (order: Order) => Date.parse(order.order_date) < context.now - 10 * 365 * day;
+  const old = behaviour.emptyDays === "missing" ? orders.filter(isOld) : [];
+  const clicks = clicksOf(old.length > 0 ? orders.filter((order) => !isOld(order)) : orders);
+  if (behaviour.dailyTotals === "absent")
+    throw new ErrorResponse(402, "plan_required", "The plan does not include totals.");
+  if (behaviour.emptyDays === "zero") return { data: clicks };
+  // The days of old orders are computed one by one: there are 700,000 empty days since the year 1.
+  const url = new URL(request.url, "http://api");
+  const [start, end] = ["start_date", "end_date"].map((name) => url.searchParams.get(name)?.slice(0, 10));
+  const oldDays = [...new Set(old.map((order) => order.order_date.slice(0, 10)))].sort();
+  const oldPoints = oldDays.flatMap((date) => {
+    if ((start && date < start) || (end && date > end)) return [];
+    for (const name of ["start_date", "end_date"]) url.searchParams.set(name, date);
+    return clicksOf(old, url.pathname + url.search).timeseries;
+  });
+  const timeseries = [...oldPoints, ...clicks.timeseries].filter(hasActivity);
+  return { data: { ...clicks, timeseries } };
+}
+
+interface Clicks {
+  timeseries: Record<string, number>[];
+}
+
+function hasActivity(point: Clicks["timeseries"][number]): boolean {
+  return Boolean(point.orders || point.total_clicks || point.profile_views);
+}
+
+/** Returns the orders from which the documented totals are those of the variant. */
+function countedOrders({ orders }: Brand, behaviour: ApiVariants, now: number): readonly Order[] {
+  const { cancelled, dailyTotals, dailyTotalsDrift, revenue } = behaviour;
+  if (cancelled === "out" && dailyTotals === "all" && !dailyTotalsDrift && revenue === "net") return orders;
+  const oldest = dailyTotals === "recent" ? now - 90 * day : Number.NEGATIVE_INFINITY;
+  return orders.flatMap((order) => {
+    const start = Math.floor(Date.parse(order.order_date) / day) * day;
+    if (start < oldest) return [];
+    const refund = revenue === "net" ? Number(order.refund_amount ?? 0) : 0;
+    const rate = dailyTotalsDrift ? exchangeRate(start, now) : 1;
+    return {
+      ...order,
+      total_amount: (Number(order.total_amount ?? 0) - refund) * rate,
+      refund_amount: 0,
+      is_cancelled: cancelled === "out" && order.is_cancelled,
+    };
+  });
+}
+
+/** Four of five days have sales in a currency whose exchange rate changes every hour. */
+function exchangeRate(start: number, now: number): number {
+  if (hash(3, "rate", start / day) % 5 === 0) return 1;
+  return 1 + (hash(4, "hour", Math.floor(now / hour)) % 1_000) / 20_000;
+}
+
+interface ListRequest {
+  request: ApiRequest;
+  brand: Brand;
+  context: Context;
+  behaviour: ApiVariants;
+  /** The list's path without the slash, such as `orders`. */
+  name: string;
+}
+
+const dateMembers: Record<string, { date: string; from: string; to: string }> = {
+  orders: { date: "order_date", from: "start_date", to: "end_date" },
+  content: { date: "created_at", from: "uploaded_after", to: "uploaded_before" },
+};
+
+/** Returns all records that a list request selects, in the order of the list and as the list shows them. */
+function selectRecords(list: ListRequest): Fields[] {
+  const { behaviour, name } = list;
+  const members = dateMembers[name];
+  const select = (...ignored: string[]) => collectPages(list, ignored);
+  if (!members) return select();
+  const { date, from, to } = members;
+  const query = new URL(list.request.url, "http://api").searchParams;
+  const records = behaviour.ignoresDateFilters ? select(from, to) : select();
+  if (behaviour.includesRecordBelow && query.has(from))
+    records.push(...select(from).slice(records.length, records.length + 1));
+  if (behaviour.undated === "in every range" && (query.has(from) || query.has(to)))
+    records.push(...select(from, to).filter((record) => Number.isNaN(parseInstant(record[date]))));
+  return sortRecords(records, list).map((record) => {
+    const text = record[date];
+    return typeof text === "string"
+      ? { ...record, [date]: formatDate(text, behaviour.datePrecision) }
+      : record;
+  });
+}
+
+/** Returns the records of all pages of the documented list, without some of the request's parameters. */
+function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
+  const { request, context } = list;
+  const url = new URL(request.url, "http://api");
+  for (const parameter of ignored) url.searchParams.delete(parameter);
+  const brand = brandForSelection(list, url.searchParams);
+  const records: Fields[] = [];
+  for (let page = 1; ; page += 1) {
+    url.searchParams.set("page", String(page));
+    url.searchParams.set("per_page", "100");
+    const { data, pagination } = respond({ ...request, url: url.pathname + url.search }, brand, context);
+    records.push(...(data as Fields[]));
+    if (!pagination?.has_next) break;
+  }
+  if (brand.orders === list.brand.orders || list.name !== "orders" || !url.searchParams.has("status"))
+    return records;
+  // The selection was made with changed flags; the records are served unchanged.
+  const originals = new Map(list.brand.orders.map((order) => [order.id, order]));
+  return records.map((record) => originals.get(String(record.id)) ?? record);
+}
+
+/** Returns the brand from which the documented list has the variant's selection, and its order of equal dates. */
+function brandForSelection({ brand, behaviour, context, name }: ListRequest, query: URLSearchParams): Brand {
+  const { refundedFilter, statusFilters, ties } = behaviour;
+  let changed = brand;
+  if (ties !== "stable" && name in brand) {
+    const records = brand[name as "gifts"];
+    const ordered =
+      ties === "reversed"
+        ? records.toReversed()
+        : records
+            .map((record, index) => ({ record, rank: index + (mixBits(index + context.now * 7_919) % 20) }))
+            .sort((a, b) => a.rank - b.rank)
+            .map(({ record }) => record);
+    changed = { ...changed, [name]: ordered };
+  }
+  if (query.has("status") && name === "orders" && (refundedFilter === "any" || statusFilters === "partition"))
+    changed = {
+      ...changed,
+      orders: changed.orders.map((order) => {
+        const hasRefund =
+          order.is_refunded || (refundedFilter === "any" && Number(order.refund_amount ?? 0) > 0);
+        const isExcluded =
+          statusFilters === "partition" && order.is_cancelled && query.get("status") === "refunded";
+        return { ...order, is_refunded: hasRefund && !isExcluded };
+      }),
+    };
+  return changed;
+}
+
+function sortRecords(records: Fields[], { behaviour, brand, name }: ListRequest): Fields[] {
+  if (behaviour.order === "date") return records;
+  if (behaviour.order === "id") return records.sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
+  const positions = new Map(brand[name as "gifts"].map(({ id }, index) => [id, index]));
+  const positionOf = (record: Fields) => positions.get(record.id as string) ?? 0;
+  return records.sort((a, b) => positionOf(a) - positionOf(b));
+}
+
+/** Returns a timestamp as the API shows it. */
+export function formatDate(text: string, precision: ApiVariants["datePrecision"]): string {
+  if (precision === "exact" || !text.includes("T")) return text;
+  if (precision === "milliseconds") return text.replace(/(\.\d{3})\d+/, "$1");
+  if (precision === "seconds") return `${text.slice(0, 19)}Z`;
+  if (precision === "rounded")
+    return `${timeText(Math.round(parseInstant(text) / 1_000_000) * 1_000).slice(0, 19)}Z`;
+  if (precision === "minutes") return `${text.slice(0, 16)}:00Z`;
+  if (precision === "no seconds") return `${text.slice(0, 16)}Z`;
+  if (precision === "midnight") return `${text.slice(0, 10)}T00:00:00Z`;
+  if (precision === "days") return text.slice(0, 10);
+  return /[048]$/.test(text.slice(0, 16)) ? `${text.slice(0, 11)}24:00:00Z` : text;
+}
+
+function paginate(
+  records: readonly Fields[],
+  { request, brand: { keys }, context, behaviour }: Omit<ListRequest, "name">,
+): ResponseData {
+  const { maxPerPage, maxTotal, pagesWhenEmpty, pastEnd, totalsFrom } = behaviour;
+  const query = new URL(request.url, "http://api").searchParams;
+  const page = Number(query.get("page") ?? 1);
+  const per_page = Math.min(Number(query.get("per_page") ?? 25), maxPerPage);
+  const total = totalsFrom
+    ? (respond(request, { ...totalsFrom, keys }, context).pagination?.total_items ?? 0)
+    : records.length;
+  const total_items = Math.min(total, maxTotal);
+  const total_pages = Math.ceil(total_items / per_page) || pagesWhenEmpty;
+  if (page > Math.max(1, total_pages) && pastEnd === "refused")
+    throw new ErrorResponse(400, "invalid_parameter", `page must be at most ${total_pages}.`);
+  return {
+    data: records.slice((page - 1) * per_page, page * per_page),
+    pagination: {
+      page,
+      per_page,
+      total_items,
+      total_pages,
+      has_next: page < total_pages,
+      has_prev: page > 1,
+    },
+  };
+}
