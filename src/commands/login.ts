@@ -24,41 +24,6 @@ import { isCovered, omitsHostNames } from "../store/redaction-rules.js";
 import { readStream } from "../util/files.js";
 import { escapeText } from "../util/terminal-text.js";
 
-/** Texts that a sync or a view decides by: which orders can be added up, and whether a campaign can still move. */
-const needed = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
-const all = [...resources, ...details];
-
-/**
- * Parses members with commas between them, such as `host.last_name,roster:host.socials`: the end of a path names a member
- * wherever it stands. Only texts can be omitted: a sync needs ids, dates and figures.
- * @throws UsageError for a member that no resource has, and for one that is needed
- */
-export function parseOmit(list: string): string[] {
-  const members = all.flatMap(tablesOf).flatMap(membersOf);
-  const used = new Set(members.flatMap(({ isNeeded, names }) => (isNeeded ? names : [])));
-  const free = members.flatMap(({ names }) => names.filter((name) => !used.has(name)));
-  // The API document does not show the members of open resources, so any name but the id is accepted.
-  const isOpen = (rule: string) => {
-    const [, name, member = "id"] = /^([^:]+):([^:]+)$/.exec(rule) ?? [];
-    return all.some((one) => one.discoversColumns && one.name === name) && !/(^|\.)id$/.test(member);
-  };
-  const rules = list.match(/[^,\s]+/g) ?? [];
-  const noun = "member, or a member that a sync needs";
-  const otherwise = "name a member as the API does: `host.last_name`";
-  return rules.map((rule) => (isOpen(rule) ? rule : checkName(noun, rule, free, otherwise)));
-}
-
-/** Returns the members that become columns, by their names: each end of the path, also with the resource before it. */
-function membersOf({ columns, list, resource }: TableShape) {
-  return columns.map(({ from, path, type }) => {
-    const whole = [...(list?.path ?? []), ...path];
-    const ends = whole.map((_, start) => whole.slice(start).join("."));
-    const isUsed = needed.includes(path.at(-1) ?? "") || resource.key.includes(whole.join("."));
-    const isNeeded = isUsed || from !== "record" || !["text", "json"].includes(type);
-    return { isNeeded, names: [...ends, ...ends.map((end) => `${resource.name}:${end}`)] };
-  });
-}
-
 type LoginFlags = GlobalOptions & { keyStdin?: boolean; ping?: string; omit?: string[] };
 
 export const about =
@@ -92,13 +57,13 @@ export function define(command: Command): void {
 }
 
 export async function run(options: LoginFlags, { deps }: Context): Promise<void> {
-  // The key that is stored is never that of the environment.
-  const { BRANDAPI_BASE_URL, BRANDAPI_KEY, ...withoutAccess } = deps.env;
-  const settings = await readSettings(options, { ...deps, env: withoutAccess }, "login");
+  // A key from the environment is never stored.
+  const { BRANDAPI_BASE_URL, BRANDAPI_KEY, ...envWithoutCredentials } = deps.env;
+  const settings = await readSettings(options, { ...deps, env: envWithoutCredentials }, "login");
   const { profile } = settings;
   const profiles = await readProfiles(deps);
   const stored = profiles.get(profile) ?? {};
-  const access = await readAccess(options, settings, deps);
+  const access = await readCredentials(options, settings, deps);
   deps.keys.add(access.key);
   const reporter = new TerminalReporter(deps, options);
   const identity = await fetchIdentity({ ...settings, ...access }, deps, reporter);
@@ -121,7 +86,7 @@ export async function run(options: LoginFlags, { deps }: Context): Promise<void>
     ["BRANDAPI_BASE_URL", access.baseUrl],
   ] as const)
     if (env[name] && env[name].trim().replace(/\/+$/, "") !== value)
-      reporter.warn(`${name} is set, and overrides what was stored.`);
+      reporter.warn(`${name} is set and overrides the stored value.`);
   printIdentity(deps, { ...settings, ...access, omit }, identity, { omit });
   if (options.omit && omitsHostNames({ omit }) && !isCovered("content:host.name", omit))
     reporter.warn(
@@ -132,17 +97,17 @@ export async function run(options: LoginFlags, { deps }: Context): Promise<void>
 }
 
 /**
- * Returns base URL and key: those that are stored if only `--ping` or `--omit` is given; else those of the flags, and the
- * address of the environment before the stored one. Asks for the missing ones at a terminal; elsewhere reads the key from
- * stdin.
+ * Returns the base URL and the key to store. With only `--ping` or `--omit`, both stay as they are. Otherwise they come from
+ * the flags, then BRANDAPI_BASE_URL, then the profile; the rest is asked for at a terminal, and without a terminal the key
+ * is read from stdin.
  */
-async function readAccess(flags: LoginFlags, settings: Settings, deps: Deps): Promise<ApiCredentials> {
+async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps): Promise<ApiCredentials> {
   const { profile } = settings;
-  const changesAccess = (flags.baseUrl ?? flags.keyFile ?? flags.keyStdin) !== undefined;
+  const changesCredentials = (flags.baseUrl ?? flags.keyFile ?? flags.keyStdin) !== undefined;
   const changesOther = (flags.ping ?? flags.omit) !== undefined;
-  if (settings.key !== undefined && changesOther && !changesAccess) return requireCredentials(settings);
-  const ofEnvironment = flags.baseUrl === undefined && deps.env.BRANDAPI_BASE_URL;
-  const baseUrl = ofEnvironment ? checkBaseUrl(ofEnvironment, "BRANDAPI_BASE_URL") : settings.baseUrl;
+  if (settings.key !== undefined && changesOther && !changesCredentials) return requireCredentials(settings);
+  const envBaseUrl = flags.baseUrl === undefined && deps.env.BRANDAPI_BASE_URL;
+  const baseUrl = envBaseUrl ? checkBaseUrl(envBaseUrl, "BRANDAPI_BASE_URL") : settings.baseUrl;
   const key = flags.keyFile === undefined ? undefined : settings.key;
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   if (!deps.stdin.isTTY) {
@@ -152,7 +117,7 @@ async function readAccess(flags: LoginFlags, settings: Settings, deps: Deps): Pr
         key: checkKey(await readStream(addAbortSignal(deps.signal, deps.stdin), "stdin"), "stdin"),
       };
     throw new ConfigurationError("No base URL was given.", {
-      hint: "add `--base-url https://…/api/brand/v1`, the address that your platform names",
+      hint: "add `--base-url https://…/api/brand/v1`, with your platform's address",
     });
   }
   const { ask, close } = openPrompt(deps);
@@ -166,7 +131,7 @@ async function readAccess(flags: LoginFlags, settings: Settings, deps: Deps): Pr
   }
 }
 
-/** Asks until `check` accepts the answer. @throws what `ask` throws: Ctrl-C and the end of the input end it */
+/** Asks until `check` accepts the answer. Ctrl-C and the end of the input end it with the error of `ask`. */
 async function askUntilValid(
   ask: () => Promise<string>,
   check: (text: string, source: string) => string,
@@ -183,7 +148,42 @@ async function askUntilValid(
   }
 }
 
-/** Returns the list of omitted members and how it changed. */
+/** Text members that a sync or a view needs, so they cannot be omitted. */
+const neededMembers = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
+const allResources = [...resources, ...details];
+
+/**
+ * Parses a list such as `host.last_name,roster:host.socials`. The end of a path names the member in every resource. Only
+ * text can be omitted: a sync needs IDs, dates and numbers.
+ * @throws UsageError for a member that no resource has, or that is needed
+ */
+function parseOmit(list: string): string[] {
+  const members = allResources.flatMap(tablesOf).flatMap(listMembers);
+  const needed = new Set(members.flatMap(({ isNeeded, names }) => (isNeeded ? names : [])));
+  const omittable = members.flatMap(({ names }) => names.filter((name) => !needed.has(name)));
+  // Some resources have undocumented members, so any name except the ID is accepted.
+  const isUndocumented = (rule: string) => {
+    const [, name, member = "id"] = /^([^:]+):([^:]+)$/.exec(rule) ?? [];
+    return allResources.some((one) => one.discoversColumns && one.name === name) && !/(^|\.)id$/.test(member);
+  };
+  const rules = list.match(/[^,\s]+/g) ?? [];
+  const noun = "member, or a member that a sync needs";
+  const hint = "use the API's name of a member, such as `host.last_name`";
+  return rules.map((rule) => (isUndocumented(rule) ? rule : checkName(noun, rule, omittable, hint)));
+}
+
+/** Returns the members of a table: each end of a column's path, with and without the resource as a prefix. */
+function listMembers({ columns, list, resource }: TableShape) {
+  return columns.map(({ from, path, type }) => {
+    const fullPath = [...(list?.path ?? []), ...path];
+    const ends = fullPath.map((_, start) => fullPath.slice(start).join("."));
+    const isUsed = neededMembers.includes(path.at(-1) ?? "") || resource.key.includes(fullPath.join("."));
+    const isNeeded = isUsed || from !== "record" || !["text", "json"].includes(type);
+    return { isNeeded, names: [...ends, ...ends.map((end) => `${resource.name}:${end}`)] };
+  });
+}
+
+/** Returns the list of omitted members, and how it changed, as text. */
 function omitText(before: readonly string[], after: readonly string[]): string {
   const added = after.filter((member) => !before.includes(member));
   const removed = before.filter((member) => !after.includes(member));
@@ -191,9 +191,7 @@ function omitText(before: readonly string[], after: readonly string[]): string {
     added.length > 0 ? `added: ${added.join(", ")}` : [],
     removed.length > 0 ? `no longer omitted: ${removed.join(", ")}` : [],
   ].flat();
-  const list = after.length === 0 ? "nothing is omitted" : `omitted members: ${after.join(", ")}`;
+  const list = after.length === 0 ? "Nothing is omitted" : `Omitted members: ${after.join(", ")}`;
   const next = changes.length === 0 ? "" : " The next sync rewrites what is already stored.";
-  return `${list} (${changes.join("; ") || "unchanged"}).${next}`.replace(/^./, (first) =>
-    first.toUpperCase(),
-  );
+  return `${list} (${changes.join("; ") || "unchanged"}).${next}`;
 }

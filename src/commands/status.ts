@@ -85,13 +85,13 @@ async function printStatus(
     if (maxAge === null) return;
     const stale = staleError(health, named, maxAge, neverSynced);
     if (stale === null) return;
-    // A quiet run is a mail without the table, so it needs the reasons. The error names the refusals.
-    if (quiet) for (const mark of marksOf(withoutRefusals(health))) warn(mark);
+    // With `--quiet` the table is missing, so the reasons are printed. The error itself names the refusals.
+    if (quiet) for (const problem of listProblems(withoutRefusals(health))) warn(problem);
     throw stale;
   });
 }
 
-/** Returns the error of `--max-age` with each reason, the most urgent first; null if nothing is stale. */
+/** Returns the error of `--max-age` with all reasons, the most urgent first; null if nothing is stale. */
 function staleError(
   { failed_run: failed, never_read, resources }: Health,
   named: boolean,
@@ -126,7 +126,7 @@ function staleError(
     : new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
 }
 
-/** Returns the health without what `staleError` names already. */
+/** Returns the health without the refusals, which `staleError` names. */
 function withoutRefusals(health: Health): Health {
   const { failed_run, resources } = health;
   return {
@@ -140,46 +140,46 @@ function failedRunText({ at, command, error }: FailedRun): string {
   return `last ${command}, ${formatMinute(at)}, failed: ${escapeText(error)}`;
 }
 
-/** Returns the mirror's health for people: one line per resource, then what needs attention. */
+/** Returns the mirror's health as text: one line per resource, then the problems. */
 function statusText(health: Health, style: Style, width: number | undefined): string {
   const { brand, db, never_read, resources } = health;
   const title = `${style.bold("Mirror")} of ${escapeText(brand ? `${brand.name}, ${db}` : db)}`;
-  const known = resources.length > 0 ? table(health, style, width) : "Nothing was synced yet.";
+  const list = resources.length > 0 ? resourceTable(health, style, width) : "Nothing was synced yet.";
   const never = never_read.length > 0 ? `\nNever read: ${never_read.join(", ")}` : "";
-  const marks = marksOf(health).map((line) => `${style.yellow("!")} ${line}`);
-  const blocks = [title, known + never, marks.join("\n"), oldestLines(health).join("\n")];
+  const problems = listProblems(health).map((line) => `${style.yellow("!")} ${line}`);
+  const blocks = [title, list + never, problems.join("\n"), oldestCheckLines(health).join("\n")];
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
 
-/** Returns what needs attention, one line each. */
-function marksOf({ checked_at, failed_run, resources, under_way }: Health): string[] {
-  const marks = resources.flatMap((one) => marksOfResource(one).map((mark) => `${one.resource}: ${mark}`));
-  if (failed_run) marks.unshift(`the ${failedRunText(failed_run)}`);
-  if (under_way) marks.unshift(`a run is under way ${currentRunText(under_way, Date.parse(checked_at))}`);
-  return marks;
+/** Returns everything that needs attention, one line each. */
+function listProblems({ checked_at, failed_run, resources, under_way }: Health): string[] {
+  const problems = resources.flatMap((one) => resourceProblems(one).map((problem) => `${one.resource}: ${problem}`));
+  if (failed_run) problems.unshift(`the ${failedRunText(failed_run)}`);
+  if (under_way) problems.unshift(`a run is under way ${currentRunText(under_way, Date.parse(checked_at))}`);
+  return problems;
 }
 
-function marksOfResource(health: ResourceHealth): string[] {
+function resourceProblems(health: ResourceHealth): string[] {
   const { found, gaps, last_run: last, refused, resource, undated, unexpected_columns: columns } = health;
-  const marks = gaps.map(
+  const problems = gaps.map(
     ({ from, to }) => `not read: ${from ? formatMinute(from) : "the start"} to ${formatMinute(to)}`,
   );
-  if (undated > 0) marks.push(`${pluralize(undated, "record")} without a readable date`);
+  if (undated > 0) problems.push(`${pluralize(undated, "record")} without a readable date`);
   // A later incomplete sync names what is still open.
   if (found && (refused || last?.outcome !== "incomplete"))
-    marks.push(`${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``);
+    problems.push(`${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``);
   if (columns.length > 0)
-    marks.push(`unexpected types: ${escapeText(columns.map(unexpectedText).join(", "))}`);
-  if (refused) marks.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
-  else if (last?.outcome === "stopped") marks.push("the last run was stopped");
+    problems.push(`unexpected types: ${escapeText(columns.map(unexpectedText).join(", "))}`);
+  if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
+  else if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && last.outcome !== "verified") {
     const ended = last.outcome === "failed" ? "failed" : `was ${last.outcome}`;
-    marks.push(`the last run ${ended}: ${escapeText(last.error)}`);
+    problems.push(`the last run ${ended}: ${escapeText(last.error)}`);
   }
-  return marks;
+  return problems;
 }
 
-function table({ resources, checked_at }: Health, style: Style, width: number | undefined): string {
+function resourceTable({ resources, checked_at }: Health, style: Style, width: number | undefined): string {
   const hasRemoved = resources.some(({ removed }) => removed > 0);
   const rows = resources.map((one) => {
     const { last_success_at: at, resource, rows, stale } = one;
@@ -193,6 +193,7 @@ function table({ resources, checked_at }: Health, style: Style, width: number | 
   return renderTable(titles, rows, { width, style, rightAligned: counts, optionalColumns: spare });
 }
 
+/** Returns the covered range as text. */
 function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
   const day = (at: string) => at.slice(0, 10);
   const [first, last] = [covered[0], covered.at(-1)];
@@ -202,8 +203,8 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
   return `from ${first.from === null ? "the start" : day(first.from)}${until}${but}`;
 }
 
-/** Returns how old the oldest data is: a change to an old record can be as old. */
-function oldestLines({ resources, checked_at }: Health): string[] {
+/** Returns how long ago the oldest data was checked: an unnoticed change can be as old. */
+function oldestCheckLines({ resources, checked_at }: Health): string[] {
   return resources.flatMap(({ resource, oldest_read_at: at }) => {
     const ageMs = at === null ? 0 : Date.parse(checked_at) - Date.parse(at);
     const days = Math.floor(ageMs / dayMs);

@@ -2,33 +2,33 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 
-/** Everything that decides where the folders are. */
+/** The parts of the environment that determine the folders. */
 export type PathDeps = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
-/** For each folder: the XDG variable, the place in a Linux home, the Windows variable and its default. */
-const places = {
+/** For each folder: the XDG variable, the path in a Linux home, the Windows variable and its default. */
+const locations = {
   config: ["XDG_CONFIG_HOME", ".config", "APPDATA", "AppData/Roaming"],
   data: ["XDG_DATA_HOME", ".local/share", "LOCALAPPDATA", "AppData/Local"],
   state: ["XDG_STATE_HOME", ".local/state", "LOCALAPPDATA", "AppData/Local"],
 } as const;
 
-/** Returns the path of the settings; `BRANDAPI_CONFIG_DIR` names their folder. */
+/** Returns the path of the config file; `BRANDAPI_CONFIG_DIR` overrides its folder. */
 export function configPath(deps: PathDeps): string {
-  const own = deps.env.BRANDAPI_CONFIG_DIR;
-  return join(own ? expandPath(own, deps) : platformFolder("config", deps), "config.json");
+  const override = deps.env.BRANDAPI_CONFIG_DIR;
+  return join(override ? expandPath(override, deps) : platformFolder("config", deps), "config.json");
 }
 
-/** Returns a path of a flag, the environment or the config file in full: `~/` is the home folder. */
+/** Returns the absolute path for a path that a user typed; `~/` is the home folder. */
 export function expandPath(path: string, deps: PathDeps): string {
   if (path === "~" || path.startsWith("~/")) return join(homeFolder(deps), path.slice(1));
   return resolve(deps.cwd, path);
 }
 
-/** Returns the platform's folder for settings, for mirrors, or for what is kept between runs (the rate budget). */
-export function platformFolder(kind: keyof typeof places, deps: PathDeps): string {
-  const [variable, linux, windowsVariable, windows] = places[kind];
+/** Returns the platform's folder for the configuration, for mirrors, or for state such as the rate limit's file. */
+export function platformFolder(kind: keyof typeof locations, deps: PathDeps): string {
+  const [variable, linux, windowsVariable, windows] = locations[kind];
   const xdg = deps.env[variable];
-  // The XDG specification: a relative path is invalid and to be ignored.
+  // The XDG specification says to ignore relative paths.
   if (xdg && isAbsolute(xdg)) return join(xdg, "brandapi");
   const home = homeFolder(deps);
   if (deps.platform === "darwin") return join(home, "Library/Application Support/brandapi");
@@ -38,7 +38,7 @@ export function platformFolder(kind: keyof typeof places, deps: PathDeps): strin
 
 function homeFolder({ home }: PathDeps): string {
   if (isAbsolute(home)) return home;
-  throw new ConfigurationError("No home folder is known, so settings and mirrors have no place.", {
+  throw new ConfigurationError("Cannot determine the home directory.", {
     hint: "set HOME, or BRANDAPI_CONFIG_DIR, BRANDAPI_DB and XDG_STATE_HOME",
   });
 }

@@ -26,30 +26,30 @@ export interface GlobalOptions {
   progress?: boolean;
 }
 
-/** The settings of one run: flag, then environment, then profile, then default. */
+/** The settings of one run. Flags override environment variables, which override the profile. */
 export interface Settings {
   profile: string;
   baseUrl: string | undefined;
   key: string | undefined;
   dbPath: string;
-  /** The brand of the profile's own mirror, as `login` stored it; undefined if unknown, or if another file is named. */
+  /** The brand of the profile, as `login` stored it; undefined if unknown, or if another mirror file was given. */
   brand: { id: string; name: string } | undefined;
-  /** The folder of files that are kept between runs, such as the rate budget. */
+  /** The folder for state between runs, such as the rate limit's file. */
   readonly stateDir: string;
   /** Requests a minute for the key; null for no limit. */
   rateLimit: number | null;
-  /** Milliseconds without progress until the API counts as unavailable. */
+  /** Milliseconds without progress before the API counts as unavailable. */
   maxWaitMs: number;
-  /** The address that a sync pings: `BRANDAPI_PING`, else the profile's. */
+  /** The URL that a sync pings: `BRANDAPI_PING`, or the profile's. */
   ping: string | undefined;
-  /** Members that the mirror does not keep. */
+  /** Members that are never stored. */
   omit: readonly string[];
   output: GlobalOptions;
 }
 
 /**
  * Reads flags, environment and the profile. A missing key or base URL is not yet an error: see `requireAccess`.
- * @param purpose a person waits for the answer to `ask` and `login`; the profile of `login` may be new
+ * @param purpose `ask` and `login` have a shorter default for `--max-wait`, because somebody is waiting; `login` may create a profile
  * @throws ConfigurationError for an invalid value, UsageError for a mistyped profile
  */
 export async function readSettings(
@@ -69,7 +69,7 @@ export async function readSettings(
     [env.BRANDAPI_BASE_URL || undefined, "BRANDAPI_BASE_URL"],
     [profile.baseUrl, source],
   );
-  // A stored key is sent to no other origin than that of the stored address.
+  // A stored key is only sent to the origin of the stored base URL.
   const isForeign = profile.baseUrl !== undefined && originOf(profile.baseUrl) !== originOf(baseUrl);
   const key = firstGiven(
     checkKey,
@@ -99,14 +99,14 @@ export async function readSettings(
   };
 }
 
-/** Returns the environment; `--profile` on the command line sets the variables of one brand aside. */
+/** Returns the environment; `--profile` on the command line disables the variables that belong to one brand. */
 export function effectiveEnv({ profile }: GlobalOptions, env: Env): Env {
   if (profile === undefined) return env;
   const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
   return rest;
 }
 
-/** Returns the profile's name: flag, environment, `default`. */
+/** Returns the profile's name from the flag, the environment, or `default`. */
 function chooseProfile({ profile }: GlobalOptions, env: Env): string {
   const name = profile ?? (env.BRANDAPI_PROFILE || "default");
   if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(name)) return name;
@@ -116,7 +116,7 @@ function chooseProfile({ profile }: GlobalOptions, env: Env): string {
   });
 }
 
-/** Returns the first text that is given, checked. @param check takes the text, and its source for the message */
+/** Returns the first text that is not undefined, after checking it. */
 function firstGiven(
   check: (text: string, source: string) => string,
   ...texts: readonly (readonly [text: string | undefined, source: string])[]
@@ -129,7 +129,7 @@ function originOf(url = ""): string | undefined {
   return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
-/** Returns the mirror's path. @throws ConfigurationError if it is named in a folder that does not exist */
+/** Returns the mirror's path. Throws a ConfigurationError if a given path is in a folder that does not exist. */
 function findMirror(name: string, named: string | undefined, deps: Deps): string {
   const path = mirrorPath(name, named, deps);
   if (named === undefined || pathExists(dirname(path))) return path;
@@ -138,11 +138,11 @@ function findMirror(name: string, named: string | undefined, deps: Deps): string
   });
 }
 
-/** @throws UsageError for a profile whose name is near a stored one: it would begin a second mirror */
+/** Throws a UsageError for a profile whose name is similar to a stored one, because it would create a second mirror. */
 function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
   const near = stored.has(name) ? undefined : closestName(name, stored.keys());
   if (near === undefined || pathExists(mirrorPath(name, undefined, deps))) return;
   throw new UsageError(`Unknown profile: \`${name}\`.`, {
-    hint: `did you mean \`${near}\`? A new brand begins with \`brandapi login --profile ${name}\``,
+    hint: `did you mean \`${near}\`? To add a new brand, run \`brandapi login --profile ${name}\``,
   });
 }

@@ -10,26 +10,26 @@ import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { checkPrivate, isReadableByOthers, noPermissionsHint } from "./credentials.js";
 import { configPath, expandPath, type PathDeps, platformFolder } from "./folders.js";
 
-/** One brand in the config file. Members unknown to this version are kept when the file is written. */
+/** One brand in the config file. Unknown members are kept when the file is written. */
 export interface Profile {
   baseUrl?: string;
   key?: string;
   db?: string | undefined;
-  /** From `/me` when the key was stored, because `status` and `profiles` work without a network. */
+  /** From `/me` when the key was stored, so that `status` and `profiles` work without a network. */
   brandId?: string;
   brandName?: string;
   keyExpiresAt?: string | undefined;
-  /** The address that a sync pings. */
+  /** The URL that a sync pings. */
   ping?: string | undefined;
-  /** Members that the mirror does not keep, with commas between. */
+  /** Members that are never stored, separated by commas. */
   omit?: string | undefined;
 }
 
 export type Profiles = Map<string, Profile>;
 
 /**
- * Reads `config.json`: `{"profiles": {"<name>": {"baseUrl", "key", "db", …}}}`; no file means no profiles.
- * @throws ConfigurationError if it is garbled, or open to others while it holds a key; never its content
+ * Reads `config.json`: `{"profiles": {"<name>": {"baseUrl", "key", "db", …}}}`; without a file there are no profiles.
+ * @throws ConfigurationError if it is not valid, or if it contains a key and other users can read it
  */
 export async function readProfiles(deps: PathDeps): Promise<Profiles> {
   const { profiles } = readConfigFile(deps);
@@ -41,7 +41,7 @@ function containsKey(profiles: Profiles): boolean {
   return [...profiles.values()].some(({ key }) => key !== undefined);
 }
 
-/** Returns the whole config file, and its profiles, whoever may read it. @throws ConfigurationError if it is garbled */
+/** Returns the parsed config file and its profiles, without checking permissions. Throws a ConfigurationError if it is not valid. */
 export function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
   const path = configPath(deps);
   const root = pathExists(path) ? parseJson<unknown>(readTextFile(path)) : { profiles: {} };
@@ -49,13 +49,13 @@ export function readConfigFile(deps: PathDeps): { root: object; profiles: Profil
   const entries: [string, unknown][] | undefined = isObject(stored) ? Object.entries(stored) : undefined;
   if (isObject(root) && entries?.every(isNamedProfile)) return { root, profiles: new Map(entries) };
   throw new ConfigurationError(`The config file is not JSON as \`brandapi login\` writes it: ${path}`, {
-    hint: "mend it, or move it away and run `brandapi login` again",
+    hint: "fix it, or move it away and run `brandapi login` again",
   });
 }
 
 /**
- * Replaces the profiles in the config file, atomically, and keeps the rest of it; folder 0700, file 0600.
- * @throws ConfigurationError if the file would hold a key, and its file system has no permissions: nothing is stored
+ * Replaces the profiles in the config file atomically and keeps the rest of the file. Folder mode 0700, file mode 0600.
+ * @throws ConfigurationError if the file would contain a key and the file system has no permissions; nothing is stored
  */
 export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<void> {
   const root = { ...readConfigFile(deps).root, profiles: Object.fromEntries(profiles) };
@@ -74,12 +74,12 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
   releaseTempFile(part);
 }
 
-/** Returns the brands that are set up on this machine: the profiles with a stored key, in the order of the file. */
+/** Returns the profiles with a stored key, in the order of the file. */
 export async function readProfilesWithKey(deps: PathDeps): Promise<[name: string, stored: Profile][]> {
   return [...(await readProfiles(deps))].filter(([, { key }]) => key !== undefined);
 }
 
-/** Returns the path of a profile's mirror. @param named by a flag, the environment or the profile */
+/** Returns the path of a profile's mirror. @param named the path from a flag, the environment or the profile */
 export function mirrorPath(name: string, named: string | undefined, deps: PathDeps): string {
   return named === undefined ? join(platformFolder("data", deps), `${name}.sqlite`) : expandPath(named, deps);
 }
@@ -89,8 +89,8 @@ function isNamedProfile(entry: [string, unknown]): entry is [string, Profile] {
 }
 
 /**
- * Returns the keys of all profiles and of `--key-file`. A file that cannot be read is ignored here, because reading the
- * settings reports it.
+ * Returns the keys of all profiles and of `--key-file`. Ignores unreadable files, because reading the settings reports
+ * them.
  */
 export function readKeysInUse(argv: readonly string[], deps: Deps): string[] {
   const options = { "key-file": { type: "string" } } as const;
@@ -99,7 +99,7 @@ export function readKeysInUse(argv: readonly string[], deps: Deps): string[] {
   const ofFile = quietly(() => {
     if (typeof file !== "string") return [];
     const path = expandPath(file, deps);
-    // A pipe is left alone, because it can be read only once. A file that others may read holds a key all the same.
+    // A pipe is skipped, because it can be read only once.
     return statSync(path).isFile() ? [readFileSync(path, "utf8").trim()] : [];
   });
   return [...stored, ...ofFile];

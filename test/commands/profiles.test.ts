@@ -94,7 +94,7 @@ describe("a mistyped profile", () => {
       ] as const) {
         const { code, err } = await brands.run(command + flag, { env });
         expect(err, command).toBe(
-          "brandapi: Unknown profile: `fernwod`.\n  hint: did you mean `fernwood`? A new brand begins with `brandapi login --profile fernwod`\n",
+          "brandapi: Unknown profile: `fernwod`.\n  hint: did you mean `fernwood`? To add a new brand, run `brandapi login --profile fernwod`\n",
         );
         expect(code).toBe(2);
       }

@@ -77,7 +77,7 @@ test("progress, notes, warnings and details hide a key", () => {
 test("`--key-file ~/key` without a home folder is an error as any other", async () => {
   const { code, err } = await brandapi("whoami --key-file ~/key", { home: "", cwd: makeHome() });
   expect(code).toBe(3);
-  expect(err).toContain("No home folder is known");
+  expect(err).toContain("Cannot determine the home directory");
 });
 
 test("the key of a file that others may read is hidden, too", async () => {

@@ -203,7 +203,7 @@ test("login says when the environment will go before what it stored", async () =
   const env = { BRANDAPI_KEY: "brk_other", BRANDAPI_BASE_URL: sandbox.baseUrl };
   const login = await brandapi("login", { stdin: sandbox.key, env });
   expect(login.code).toBe(0);
-  expect(login.err).toContain("BRANDAPI_KEY is set, and overrides what was stored.");
+  expect(login.err).toContain("BRANDAPI_KEY is set and overrides the stored value.");
 });
 
 test("`login --profile` takes the environment's address, and the named profile then wins over the environment", async () => {

@@ -186,12 +186,12 @@ test("without any home folder the message says what to set, and what needs none 
   const env = { BRANDAPI_CONFIG_DIR: "/c", BRANDAPI_DB: "/m.sqlite" };
   const settings = await readSettings({}, { ...world({ env }), home: "" });
   expect(settings.dbPath).toBe("/m.sqlite");
-  expect(() => settings.stateDir).toThrow("No home folder is known");
+  expect(() => settings.stateDir).toThrow("Cannot determine the home directory");
 });
 
 test.each([
   ["not a url", "does not start with https://"],
-  ["https://not a url", "is no web address"],
+  ["https://not a url", "is not a URL"],
   ["api.example/api/brand/v1", "does not start with https://"],
   ["me:secret@api.example/api/brand/v1", "does not start with https://"],
   ["http://api.example/api/brand/v1", "is plain http"],
@@ -207,7 +207,7 @@ test.each([
     "must not have a user name, a password, a query or a fragment",
   ],
   ["https://api.example/api/brand/v1#top", "must not have a user name, a password, a query or a fragment"],
-  ["https://api.example:99999/api/brand/v1", "is no web address"],
+  ["https://api.example:99999/api/brand/v1", "is not a URL"],
   ["https://api.example/", "does not end in /api/brand/v1"],
   ["https://api.example/api/brand/v2", "does not end in /api/brand/v1"],
   ["https://api.example/api/brand/v1/orders", "does not end in /api/brand/v1"],
@@ -289,7 +289,7 @@ test("a config file open to others is refused while it holds a key, and only the
   expect(error.hint).toBe(`run \`chmod 600 ${join(loose.home, ".config/brandapi/config.json")}\``);
   const invented = world({ config: config({ key: "brk_a" }), mode: 0o777 });
   expect((await failure({}, invented)).hint).toMatch(
-    /^run `chmod 600 \S+`; if that changes nothing, its file system has no permissions: set `BRANDAPI_CONFIG_DIR`/,
+    /^run `chmod 600 \S+`; if that has no effect, the file system has no permissions: set `BRANDAPI_CONFIG_DIR`/,
   );
   const harmless = world({ config: config({ baseUrl: url("a") }), mode: 0o644 });
   expect((await readSettings({}, harmless)).baseUrl).toBe(url("a"));
