@@ -153,7 +153,9 @@ function statusText(health: Health, style: Style, width: number | undefined): st
 
 /** Returns everything that needs attention, one line each. */
 function listProblems({ checked_at, failed_run, resources, under_way }: Health): string[] {
-  const problems = resources.flatMap((one) => resourceProblems(one).map((problem) => `${one.resource}: ${problem}`));
+  const problems = resources.flatMap((one) =>
+    resourceProblems(one).map((problem) => `${one.resource}: ${problem}`),
+  );
   if (failed_run) problems.unshift(`the ${failedRunText(failed_run)}`);
   if (under_way) problems.unshift(`a run is under way ${currentRunText(under_way, Date.parse(checked_at))}`);
   return problems;

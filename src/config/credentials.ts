@@ -104,7 +104,9 @@ function keyFileFault(path: string): string | null {
 export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platform">): void {
   const stat = statSync(path);
   if (stat.isDirectory())
-    throw new ConfigurationError(`The key file is a folder: ${path}`, { hint: "pass a file to `--key-file`" });
+    throw new ConfigurationError(`The key file is a folder: ${path}`, {
+      hint: "pass a file to `--key-file`",
+    });
   if (!isReadableByOthers(stat, { platform })) return;
   // File systems without permissions report every file as executable; a settings file is not.
   const hasNoPermissions = (stat.mode & 0o100) !== 0;
