@@ -1,7 +1,6 @@
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { withReadTransaction } from "../query/select.js";
-import { type Mirror, withMirror } from "../store/database.js";
+import { type Mirror, withMirror, withReadTransaction } from "../store/database.js";
 import { openMirrorReadOnly } from "../store/open.js";
 import { addRestoreHint } from "../store/restore-hint.js";
 import { type Style, styleFor } from "../util/terminal.js";

@@ -2,20 +2,30 @@ import { ConfigurationError, UsageError } from "../errors.js";
 import { createAsOfTables } from "../query/as-of.js";
 import {
   describeTable,
-  findUnreadTables,
   knownTableNames,
   type ReadableTable,
   syncingResource,
-  wasSynced,
 } from "../query/readable-tables.js";
 import type { Selection } from "../query/select.js";
+import { findPartialResources, findUnreadTables, wasSynced } from "../query/table-facts.js";
 import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { closestName } from "../util/suggestions.js";
-import { formatInstant } from "../util/times.js";
+import { formatInstant, parseInstant } from "../util/times.js";
 import type { ReadSession } from "./mirror-reading.js";
 
-/** @throws ConfigurationError if the table was not synced yet */
+/** Returns the name of a table or view, which a person can write with `-` or `_`. @throws UsageError with the nearest name */
+export function checkTableName(typed: string): string {
+  const names = knownTableNames();
+  const name = typed.replaceAll("-", "_").toLowerCase();
+  if (names.includes(name)) return name;
+  const closest = closestName(name, names);
+  throw new UsageError(`Unknown table: \`${typed}\`.`, {
+    hint: closest ? `did you mean \`${closest}\`?` : "`brandapi tables` lists the tables and views",
+  });
+}
+
+/** @throws ConfigurationError if the table's resource was never read */
 export function findSyncedTable(
   mirror: Mirror,
   name: string,
@@ -29,52 +39,61 @@ export function findSyncedTable(
   });
 }
 
-/** Returns the table's own name of one spelled with `-` or `_`. @throws UsageError with the nearest valid name */
-export function checkTableName(name: string): string {
-  const names = knownTableNames();
-  const wanted = name.replaceAll("-", "_").toLowerCase();
-  if (names.includes(wanted)) return wanted;
-  const near = closestName(wanted, names);
-  throw new UsageError(`Unknown table: \`${name}\`.`, {
-    hint: near ? `did you mean \`${near}\`?` : "`brandapi tables` lists the tables and views",
-  });
-}
-
 /**
- * Returns which tables `--since` and `--until` cut: of several, those of events only, because the others are looked up
- * from them.
- * @throws UsageError if they cut no table
+ * Returns the tables that `--since` and `--until` filter. Of several tables these are the tables of events only, because
+ * the others are for looking up the rows of events.
+ * @throws UsageError if there is no such table
  */
-export function chooseDateFilter(
+export function filterableTables(
   tables: readonly ReadableTable[],
   { since, until }: Pick<Selection, "since" | "until">,
-): (table: ReadableTable) => boolean {
-  if (since === undefined && until === undefined) return () => false;
-  const isCut = (table: ReadableTable) =>
-    table.date !== null && (tables.length === 1 || !table.shape || acceptsDates(table.shape.resource));
-  if (tables.some(isCut)) return isCut;
+): readonly ReadableTable[] {
+  if (since === undefined && until === undefined) return [];
+  const filterable = tables.filter(
+    ({ date, shape }) => date !== null && (tables.length === 1 || !shape || acceptsDates(shape.resource)),
+  );
+  if (filterable.length > 0) return filterable;
   const names = tables.map(({ name }) => `\`${name}\``).join(", ");
-  throw new UsageError(`${names}: no date that \`--since\` and \`--until\` could cut.`, {
+  throw new UsageError(`${names}: no date that \`--since\` and \`--until\` could filter by.`, {
     hint: 'use `--where "…"` instead',
   });
 }
 
-/** Makes tables and views have the state of a time from now on; warns about data that the mirror did not have then. */
+/** Parses `--as-of`: a day means its end, and today means now. @throws UsageError for a time in the future */
+export function parseAsOf(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (parseInstant(text, "start", now) > now)
+    throw new UsageError(`\`--as-of ${text}\` lies in the future.`, { hint: "choose a time in the past" });
+  return parseInstant(text, "end", now);
+}
+
+/** From now on, the connection reads these tables and views as of a time. Warns about data that is missing as of then. */
 export function useDataAsOf(
   { mirror, reporter: { warn } }: ReadSession,
   names: readonly string[],
   at: number,
 ): void {
-  const time = formatInstant(at);
-  const { unread, unkept } = createAsOfTables(mirror, names, at);
-  for (const { resource, firstReadAt: first } of unread)
-    warn(`the mirror read ${resource} first at ${first}: \`--as-of ${first}\` is the earliest that it knows`);
-  for (const name of unkept)
-    warn(`the mirror keeps no history of \`${name}\`: what was read later than ${time} is left out`);
+  const { notYetRead, withoutHistory } = createAsOfTables(mirror, names, at);
+  for (const { resource, firstReadAt } of notYetRead)
+    warn(
+      `${resource} was first read at ${firstReadAt}: \`--as-of ${firstReadAt}\` is the earliest possible time`,
+    );
+  for (const name of withoutHistory)
+    warn(
+      `the mirror keeps no history of \`${name}\`: rows that were read after ${formatInstant(at)} are left out`,
+    );
 }
 
-/** Warns that tables are empty only because their resource was never synced. */
+/** Warns about tables and views that are empty because their resources were never read. */
 export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   for (const { name, resource } of findUnreadTables(mirror, names))
     reporter.warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
+}
+
+/** Warns about tables and views with incomplete data because the first sync of a resource has not finished. */
+export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
+  for (const resource of findPartialResources(mirror, names))
+    reporter.warn(
+      `${resource}: the first sync has not finished, so records are missing: run \`brandapi sync ${resource}\``,
+    );
 }

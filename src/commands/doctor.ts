@@ -7,11 +7,10 @@ import { type GlobalOptions, readSettings, type Settings } from "../config/setti
 import type { Deps } from "../deps.js";
 import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
 import { typedTables } from "../query/readable-tables.js";
-import { withReadTransaction } from "../query/select.js";
 import { details, resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { findDamage } from "../store/damage.js";
-import { checkOwner, type Mirror, readInfo, readOwner } from "../store/database.js";
+import { checkOwner, type Mirror, readInfo, readOwner, withReadTransaction } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
 import { hasOtherColumns } from "../store/rebuild.js";
 import { schemaVersion } from "../store/schema.js";

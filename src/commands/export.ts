@@ -16,25 +16,27 @@ import {
 } from "../cli/output.js";
 import {
   checkTableName,
-  chooseDateFilter,
+  filterableTables,
   findSyncedTable,
+  parseAsOf,
   useDataAsOf,
+  warnAboutPartialTables,
   warnAboutUnreadTables,
 } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalOptions } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
-import type { Bookmarks } from "../export/format.js";
+import type { Bookmarks, RowSources } from "../export/format.js";
 import { formats } from "../export/formats.js";
 import { readSingerState } from "../export/singer.js";
-import { checkStatementHistory, checkTableHistory } from "../query/as-of.js";
-import { knownTableNames, type ReadableTable } from "../query/readable-tables.js";
-import { openRows, type RowSource, type Selection } from "../query/select.js";
+import { checkHistory, checkStatementHistory } from "../query/as-of.js";
+import type { ReadableTable } from "../query/readable-tables.js";
+import { openRows, type Selection } from "../query/select.js";
 import { findReads, type StatementReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/database.js";
-import { parseDuration, parseInstant } from "../util/times.js";
+import { parseDuration } from "../util/times.js";
 
 interface ExportFlags extends OutputOptions, GlobalOptions {
   columns?: string[];
@@ -49,7 +51,7 @@ interface ExportFlags extends OutputOptions, GlobalOptions {
   retain?: number;
 }
 
-/** Singer and Delta export complete tables: a target cannot tell an unselected row from an unchanged one. */
+/** Not for Singer and Delta: a target cannot distinguish a row that was not selected from one that did not change. */
 const selectionOptions = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"];
 
 export const about =
@@ -85,122 +87,130 @@ export function define(command: Command): void {
     .addOption(state.conflicts([...formatNames.filter((name) => name !== "singer"), ...selectionOptions]));
 }
 
+/** A checked command line. */
+interface ExportRequest {
+  /** Names of tables and views. */
+  tables: readonly string[];
+  output: OutputChoice;
+  columns: readonly string[] | undefined;
+  where: string | undefined;
+  /** `--since` and `--until` in milliseconds since 1970. */
+  range: Pick<Selection, "since" | "until">;
+  limit: number | undefined;
+  /** `--as-of` in milliseconds since 1970. */
+  asOf: number | undefined;
+  includeRemoved: boolean;
+}
+
 export async function run(options: ExportFlags, context: Context, names: readonly string[]): Promise<void> {
   if (options.delta !== undefined) return await exportDeltaTables(names, options, context);
   const { deps } = context;
   const request = readRequest(options, names, deps);
-  const { asOf, output } = request;
+  const bookmarks =
+    options.state === undefined ? undefined : readSingerState(expandPath(options.state, deps));
   await readMirror(options, deps, async (session) => {
     const selected = selectTables(request, session.mirror);
-    warnAboutUnreadTables(session, [...new Set(selected.flatMap(({ reads }) => reads?.names ?? []))]);
-    if (asOf !== undefined) useDataAsOf(session, [...new Set(selected.flatMap(tablesToRead))], asOf);
+    warnAboutMissingData(selected, session);
+    if (request.asOf !== undefined) useDataAsOf(session, tablesAsOf(selected), request.asOf);
     try {
-      const sources = selected.map(({ selection }) => openRows(session.mirror, selection));
-      const written = await writeTables(sources, request, session);
-      if (output.path !== undefined) reportOutput(output.path, written, session);
+      await writeTables(selected, request.output, session, bookmarks);
     } catch (error) {
       throw request.where === undefined ? error : explainRuntimeError(error, "--where");
     }
   });
 }
 
-/** The checked command line. */
-interface ExportRequest {
-  tableNames: string[];
-  columns: readonly string[] | undefined;
-  where: string | undefined;
-  limit: number | undefined;
-  output: OutputChoice;
-  dates: ReturnType<typeof parseRange>;
-  asOf: number | undefined;
-  includeRemoved: boolean;
-  bookmarks: Readonly<Bookmarks> | undefined;
-}
-
-/** Reads the command line. Throws a UsageError for tables, times or options that do not fit together. */
+/** Reads the command line. @throws UsageError for everything that is wrong with it whatever the mirror holds */
 function readRequest(options: ExportFlags, names: readonly string[], deps: Deps): ExportRequest {
-  const { columns, where, limit, asOf, state, includeRemoved = false } = options;
+  const tables = [...new Set(names.map(checkTableName))];
+  const outputOptions = { ...options, ...(options.state === undefined ? {} : { singer: true }) };
+  const output = chooseOutput(outputOptions, tables.length, deps);
   const now = deps.clock.now();
-  const tableNames = [...new Set(names.map(checkTableName))];
-  const formatOptions = state === undefined ? options : { ...options, singer: true };
-  const output = chooseOutput({ ...formatOptions }, tableNames.length, deps);
-  const dates = parseRange(options, now);
+  const asOf = parseAsOf(options.asOf, now);
+  const range = parseRange(options, now);
   if (options.retain !== undefined)
-    throw new UsageError("`--retain` needs `--delta`.", { hint: "add `--delta FOLDER`, or omit `--retain`" });
+    throw new UsageError("`--retain` is for `--delta`.", { hint: "add `--delta FOLDER`, or leave it out" });
   if (!output) throw noFormatError();
-  return {
-    columns,
-    where,
-    limit,
-    tableNames,
-    output,
-    dates,
-    asOf: asOf === undefined ? undefined : parseInstant(asOf, "end", now),
-    includeRemoved,
-    bookmarks: state === undefined ? undefined : readSingerState(expandPath(state, deps)),
-  };
+  const { columns, where, limit, includeRemoved = false } = options;
+  return { tables, output, columns, where, range, limit, asOf, includeRemoved };
 }
 
-/** A table of the export, and the tables that its `--where` reads; undefined if SQLite cannot tell. */
+/** A table to export, and what its `--where` reads; undefined if SQLite cannot say that, or there is no condition. */
 interface SelectedTable {
-  table: ReadableTable;
-  hasCondition: boolean;
-  reads: StatementReads | undefined;
   selection: Selection;
+  conditionReads: StatementReads | undefined;
 }
 
-/** Finds the tables and checks that the options apply to them. Throws a UsageError or ConfigurationError. */
+/** @throws UsageError for columns, conditions and filters that do not fit the tables */
 function selectTables(request: ExportRequest, mirror: Mirror): SelectedTable[] {
-  const { asOf, columns, dates, includeRemoved, limit, tableNames, where } = request;
-  const tables = tableNames.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
+  const { columns, where, range, limit, asOf, includeRemoved } = request;
+  const tables = request.tables.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
   if (includeRemoved && tables.every(({ sources }) => sources.length === 1))
-    throw new UsageError(`\`--include-removed\` makes no difference to ${tableNames.join(", ")}.`, {
+    throw new UsageError(`\`--include-removed\` makes no difference to ${request.tables.join(", ")}.`, {
       hint: "omit it: only tables of the API's records have removed records",
     });
   for (const table of tables) {
-    for (const column of columns ?? []) checkColumn(column, table);
-    if (asOf !== undefined) checkTableHistory(table);
+    checkColumns(table, columns ?? []);
+    if (asOf !== undefined) checkHistory([table.name]);
     if (where !== undefined) checkCondition(mirror, table, where);
   }
-  const isFiltered = chooseDateFilter(tables, dates);
+  const filterable = filterableTables(tables, range);
   return tables.map((table) => {
-    const hasCondition = where !== undefined;
-    const reads = hasCondition ? findReads(mirror.db, conditionSql(table.sources[0], where)) : undefined;
-    const readsOthers = hasCondition && (reads?.names.some((name) => name !== table.name) ?? true);
-    const range = isFiltered(table) ? dates : {};
-    return { table, hasCondition, reads, selection: { table, columns, where, readsOthers, limit, ...range } };
+    const conditionReads =
+      where === undefined ? undefined : findReads(mirror.db, conditionSql(table.sources[0], where));
+    if (where !== undefined && asOf !== undefined) checkStatementHistory(conditionReads);
+    const readsOthers =
+      where !== undefined && (conditionReads?.names.some((name) => name !== table.name) ?? true);
+    const dates = filterable.includes(table) ? range : {};
+    return { selection: { table, columns, where, readsOthers, limit, ...dates }, conditionReads };
   });
 }
 
-/** Throws a UsageError with the nearest name if the table has no such column. */
-function checkColumn(column: string, { name, columns }: ReadableTable): void {
-  const known = columns.map((one) => one.name);
-  if (column === "removed_at" && !known.includes(column) && knownTableNames().includes(`${name}_removed`))
-    throw new UsageError(`Unknown column of \`${name}\`: \`removed_at\`.`, {
-      hint: `add \`--include-removed\`, or export \`${name}_removed\``,
-    });
-  checkName(`column of \`${name}\``, column, known);
-}
-
-/** Returns the names of the tables that an export with `--as-of` reads. Throws a UsageError if one has no history. */
-function tablesToRead({ table, hasCondition, reads }: SelectedTable): string[] {
-  return hasCondition ? [table.name, ...checkStatementHistory(reads).names] : [table.name];
-}
-
-/** Writes all tables to one file if the format allows it, otherwise one file per table. */
-async function writeTables(
-  sources: readonly RowSource[],
-  { output, bookmarks }: ExportRequest,
-  session: ReadSession,
-): Promise<WrittenTables[]> {
-  const [first, ...others] = sources;
-  if (!first) return [];
-  if (!output.isFolder && (others.length === 0 || output.format.holdsMany))
-    return [await writeRows([first, ...others], output, session, bookmarks)];
-  const written: WrittenTables[] = [];
-  for (const source of sources) {
-    const path = tableFilePath(output, source.name, session.deps);
-    written.push(await writeRows([source], { ...output, path }, session));
+function checkColumns(table: ReadableTable, names: readonly string[]): void {
+  const columns = table.columns.map(({ name }) => name);
+  for (const name of names) {
+    if (name === "removed_at" && table.shape && !columns.includes(name))
+      throw new UsageError(`\`${table.name}\` has no \`removed_at\`: it has current records only.`, {
+        hint: `add \`--include-removed\`, or export \`${table.name}_removed\``,
+      });
+    checkName(`column of \`${table.name}\``, name, columns);
   }
-  return written;
+}
+
+function warnAboutMissingData(selected: readonly SelectedTable[], session: ReadSession): void {
+  const inConditions = new Set(selected.flatMap(({ conditionReads }) => conditionReads?.names ?? []));
+  const tables = selected.map(({ selection }) => selection.table.name);
+  warnAboutUnreadTables(session, [...inConditions]);
+  warnAboutPartialTables(session, [...new Set([...tables, ...inConditions])]);
+}
+
+/** Returns everything that has to be read as of a time. */
+function tablesAsOf(selected: readonly SelectedTable[]): string[] {
+  const names = selected.flatMap(({ selection, conditionReads }) => [
+    selection.table.name,
+    ...(conditionReads?.names ?? []),
+  ]);
+  return [...new Set(names)];
+}
+
+/** Writes all tables to one output if the format can hold them, otherwise each to a file in the folder. */
+async function writeTables(
+  selected: readonly SelectedTable[],
+  output: OutputChoice,
+  session: ReadSession,
+  bookmarks: Bookmarks | undefined,
+): Promise<void> {
+  const [first, ...others] = selected.map(({ selection }) => openRows(session.mirror, selection));
+  if (!first) return;
+  const sources: RowSources = [first, ...others];
+  const written: WrittenTables[] = [];
+  if (!output.isFolder && (others.length === 0 || output.format.holdsMany)) {
+    written.push(await writeRows(sources, output, session, bookmarks));
+  } else {
+    for (const source of sources) {
+      const path = tableFilePath(output, source.name, session.deps);
+      written.push(await writeRows([source], { ...output, path }, session));
+    }
+  }
+  if (output.path !== undefined) reportOutput(output.path, written, session);
 }

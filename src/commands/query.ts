@@ -1,4 +1,5 @@
 import { addAbortSignal } from "node:stream";
+import type { Statement } from "better-sqlite3";
 import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { parseCount, parsedOption } from "../cli/flags.js";
@@ -10,27 +11,31 @@ import {
   reportOutput,
   writeRows,
 } from "../cli/output.js";
-import { useDataAsOf, warnAboutUnreadTables } from "../cli/table-selection.js";
+import {
+  parseAsOf,
+  useDataAsOf,
+  warnAboutPartialTables,
+  warnAboutUnreadTables,
+} from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalOptions } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { formats } from "../export/formats.js";
 import { checkStatementHistory } from "../query/as-of.js";
-import { findReads } from "../query/statement-reads.js";
-import { compileQuery, openQueryResult, type QueryParameters } from "../query/user-sql.js";
+import { findReads, type QueryParameters } from "../query/statement-reads.js";
+import { compileQuery, openQueryResult } from "../query/user-sql.js";
 import { readStream, readTextFile } from "../util/files.js";
 import { renderBlocks, renderTable, tableFits } from "../util/terminal-table.js";
 import { formatCount } from "../util/text.js";
-import { parseInstant } from "../util/times.js";
 
 type QueryFlags = GlobalOptions &
   OutputOptions & { file?: string; param?: QueryParameters; limit?: number; asOf?: string };
 
-/** The default number of rows of a terminal table; other formats have no limit. */
+/** The default maximum of rows in the terminal; the export formats have none. */
 const terminalLimit = 1_000;
 
-/** All formats except Singer, which needs records with a key. */
+/** Singer needs records, which the result of a query does not have. */
 const queryFormats = formats.filter(({ name }) => name !== "singer");
 
 export const about =
@@ -61,45 +66,56 @@ export function define(command: Command): void {
 export async function run(options: QueryFlags, { deps }: Context, argument?: string): Promise<void> {
   const { file, param, limit } = options;
   const output = chooseOutput({ ...options }, 0, deps, queryFormats);
-  const asOf = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", deps.clock.now());
+  const asOf = parseAsOf(options.asOf, deps.clock.now());
   if (argument !== undefined && file !== undefined)
     throw new UsageError("The statement was given twice: as an argument and with `--file`.", {
       hint: "omit one of them",
     });
   const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
   await readMirror(options, deps, async (session) => {
-    const { mirror, reporter } = session;
-    let statement = compileQuery(mirror, sql, param);
-    const reads = findReads(mirror.db, sql, param);
-    if (asOf !== undefined) {
-      useDataAsOf(session, checkStatementHistory(reads).names, asOf);
-      statement = compileQuery(mirror, sql, param);
+    const statement = openStatement({ sql, param, asOf }, session);
+    if (output) {
+      const written = await writeRows([openQueryResult(statement, limit)], output, session);
+      if (output.path !== undefined) reportOutput(output.path, [written], session);
+    } else {
+      printResult(statement, limit, session);
     }
-    for (const column of reads?.datetimeComparisons ?? [])
-      reporter.warn(
-        `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
-      );
-    warnAboutUnreadTables(session, reads?.names ?? []);
-    if (!output) return printRows(statement, limit, session);
-    const written = await writeRows([openQueryResult(statement, limit)], output, session);
-    if (output.path !== undefined) reportOutput(output.path, [written], session);
   });
 }
 
-/** Prints the rows as a table, or as one block per row if the table is too wide for the terminal. */
-function printRows(
-  statement: ReturnType<typeof compileQuery>,
+/** Compiles the statement, against the data as of a time if that is wanted. Warns about data that it does not get right. */
+function openStatement(
+  { sql, param, asOf }: { sql: string; param: QueryParameters | undefined; asOf: number | undefined },
+  session: ReadSession,
+): Statement {
+  const { mirror, reporter } = session;
+  const statement = compileQuery(mirror, sql, param);
+  const reads = findReads(mirror.db, sql, param);
+  const names = reads?.names ?? [];
+  if (asOf !== undefined) useDataAsOf(session, checkStatementHistory(reads), asOf);
+  for (const column of reads?.datetimeComparisons ?? [])
+    reporter.warn(
+      `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
+    );
+  warnAboutUnreadTables(session, names);
+  warnAboutPartialTables(session, names);
+  return asOf === undefined ? statement : compileQuery(mirror, sql, param);
+}
+
+/** Prints the first rows as a table, or one block per row if the table is too wide for the terminal. */
+function printResult(
+  statement: Statement,
   limit: number | undefined,
   { deps, reporter, style, width }: ReadSession,
 ): void {
   const maxRows = limit ?? terminalLimit;
   const result = openQueryResult(statement, maxRows + 1);
   const rows = [...result.rows()].flat();
-  const names = result.columns.map(({ name }) => name);
   const printed = rows.slice(0, maxRows);
-  const format = { style, width, nullText: "null" };
-  const render = tableFits(names, printed, format) ? renderTable : renderBlocks;
-  deps.stdout.write(`${render(names, printed, format)}\n`);
+  const names = result.columns.map(({ name }) => name);
+  const options = { style, width, nullText: "null" };
+  const render = tableFits(names, printed, options) ? renderTable : renderBlocks;
+  deps.stdout.write(`${render(names, printed, options)}\n`);
   if (rows.length === 0) reporter.note("No rows.");
   if (rows.length > maxRows && limit === undefined)
     reporter.note(`Only the first ${formatCount(maxRows)} rows; more with \`--limit\`, all with \`--csv\`.`);

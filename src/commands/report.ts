@@ -86,7 +86,7 @@ async function savePage(
       hint: "use a name such as `-o report.html`",
     });
   const path = expandPath(file, deps);
-  const { bytes } = await writeAll([{ data: renderPage(report), rows: 0 }], await openFileSink(path, deps));
+  const { bytes } = await writeAll([renderPage(report)], await openFileSink(path, deps));
   reporter.note(`${report.period.name}: ${formatBytes(bytes)}: ${file}`);
   if (open) deps.openInBrowser(path);
 }

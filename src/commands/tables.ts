@@ -5,7 +5,7 @@ import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { checkTableName } from "../cli/table-selection.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { UsageError } from "../errors.js";
-import { listFacts, readFacts, type TableFacts } from "../query/readable-tables.js";
+import { listFacts, readFacts, type TableFacts } from "../query/table-facts.js";
 import { printJson } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { wrap } from "../util/terminal-text.js";

@@ -1,10 +1,10 @@
 import { type Options, stringify } from "csv-stringify/sync";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import { cellTerminator, type RowValue, rowTerminator } from "../query/select.js";
+import type { RowValue } from "../query/rows.js";
+import { cellTerminator, rowTerminator } from "../query/select.js";
 import { pluralize } from "../util/text.js";
-import { formatUtc, readTimestamp } from "../util/timestamp.js";
+import { formatUtc, isTimestampText, readTimestamp } from "../util/timestamp.js";
 import type { Chunk, RowSources, WriteOptions } from "./format.js";
-import { isTimestampText } from "./xlsx.js";
 
 /**
  * Text that a spreadsheet runs when it opens a CSV file: it begins with = + - @ (also full width), a tab or a carriage

@@ -3,87 +3,104 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs
 import { basename, dirname, join } from "node:path";
 import { type Deps, readVersion } from "../deps.js";
 import { ConfigurationError, MirrorBusy } from "../errors.js";
-import type { MonthlyRows } from "../query/monthly-rows.js";
+import type { MirrorState, MonthlyRows } from "../query/monthly-rows.js";
+import { linkExclusive, syncFolder } from "../util/durable-files.js";
 import { createFolder, pathExists } from "../util/files.js";
 import { parseJson } from "../util/json-value.js";
 import { errorCode } from "../util/system-errors.js";
-import { findTypes, readDigest, writeParquetFile } from "./parquet.js";
-import { linkExclusive, openFileSink, syncFolder, writeAll } from "./sinks.js";
+import { formatCount, pluralize } from "../util/text.js";
+import { type ColumnType, findTypes, readDigest, writeParquetFile } from "./parquet.js";
+import { openFileSink, writeAll } from "./sinks.js";
 
-/** A line of a version, as far as it is read. Only this program writes `mirror`. Times are milliseconds since 1970. */
+/** The highest versions of the Delta protocol that this program can read and write. */
+const readerVersion = 1;
+const writerVersion = 2;
+
+/** The members of a log line that this program reads. Times are milliseconds since 1970. */
 interface Action {
-  commitInfo?: { mirror?: MonthlyRows["mirrorState"] & { rows: number } };
+  /** `mirror` is this program's own member. */
+  commitInfo?: { mirror?: MirrorState & { rows: number } };
   protocol?: { minReaderVersion: number; minWriterVersion: number };
   metaData?: { id: string; schemaString: string };
   add?: { path: string; partitionValues: { month?: string | null } };
   remove?: { path: string; deletionTimestamp: number };
 }
 
-/** A table's newest version (-1: none): the file of each month, and when each file of older versions was removed. */
-export type DeltaLog = ReturnType<typeof readDeltaLog>;
+/** A Delta table as its log describes it. */
+export interface DeltaLog {
+  folder: string;
+  /** The name of the mirror's table. */
+  table: string;
+  /** The newest version; -1 for a table that does not exist. */
+  version: number;
+  /** The state of the mirror at the newest version. */
+  mirror: (MirrorState & { rows: number }) | undefined;
+  metaData: Action["metaData"];
+  /** The current file of each month; `""` for rows without a month. */
+  files: ReadonlyMap<string, string>;
+  /** The times at which files of older versions were removed, by path. */
+  removedFiles: ReadonlyMap<string, number>;
+}
 
-/** Reads a table's log. @throws ConfigurationError if something else has written it, or it needs a newer protocol */
-export function readDeltaLog(folder: string) {
+/** Reads the log of a table. @throws ConfigurationError if it is damaged, from another program, or of a newer protocol */
+export function readDeltaLog(folder: string): DeltaLog {
   const path = join(folder, "_delta_log");
   const names = pathExists(path) ? readdirSync(path).filter((name) => /^\d{20}\.json$/.test(name)) : [];
   const lines = names.sort().flatMap((name) => readFileSync(join(path, name), "utf8").trim().split("\n"));
   const actions = lines.flatMap((line) => parseJson<Action>(line) ?? []);
-  rejectTable(actions.length < lines.length, folder, "has a damaged version");
-  const own = actions.flatMap(({ commitInfo }) => commitInfo?.mirror ?? []);
+  if (actions.length < lines.length) throw rejectDeltaTable(folder, "has a damaged version");
+  const isNewer = ({ protocol }: Action) =>
+    protocol && (protocol.minReaderVersion > readerVersion || protocol.minWriterVersion > writerVersion);
+  if (actions.some(isNewer))
+    throw rejectDeltaTable(
+      folder,
+      `needs a newer protocol than reader ${readerVersion} and writer ${writerVersion}`,
+    );
+  const mirrorStates = actions.flatMap(({ commitInfo }) => commitInfo?.mirror ?? []);
   const version = Number.parseInt(names.at(-1) ?? "-1", 10);
-  const isNewer = actions.some(({ protocol: p }) => p && (p.minReaderVersion > 1 || p.minWriterVersion > 2));
-  rejectTable(isNewer, folder, "needs a newer protocol than reader 1 and writer 2");
-  rejectTable(
-    own.length !== version + 1,
+  if (mirrorStates.length !== version + 1)
+    throw rejectDeltaTable(folder, "lacks a version, or has one that something else has written");
+
+  const removals = actions.flatMap(({ remove }) => remove ?? []);
+  const removedFiles = new Map(removals.map((remove) => [remove.path, remove.deletionTimestamp]));
+  const adds = actions.flatMap(({ add }) => (add && !removedFiles.has(add.path) ? add : []));
+  return {
     folder,
-    "lacks a version, or has one that something else has written",
-  );
-  const removed = new Map(actions.map(({ remove }) => [remove?.path, remove?.deletionTimestamp]));
-  const adds = actions.flatMap(({ add }) => (add && !removed.has(add.path) ? add : []));
-  const files = new Map(adds.map((add) => [add.partitionValues.month ?? "", add.path]));
-  const metaData = actions.findLast((action) => action.metaData)?.metaData;
-  return { folder, table: basename(folder), version, mirror: own.at(-1), metaData, files, removed };
+    table: basename(folder),
+    version,
+    mirror: mirrorStates.at(-1),
+    metaData: actions.findLast((action) => action.metaData)?.metaData,
+    files: new Map(adds.map((add) => [add.partitionValues.month ?? "", add.path])),
+    removedFiles,
+  };
 }
 
-const elsewhere = "name a different folder with `--delta`; nothing was changed in this one";
+const defaultHint = "name a different folder with `--delta`; nothing was changed in this one";
 
-/** @throws ConfigurationError for a table that is not this program's to change */
-export function rejectTable(isWrong: boolean, folder: string, reason: string, hint = elsewhere): void {
-  if (isWrong) throw new ConfigurationError(`The Delta table ${reason}: ${folder}`, { hint });
+/** Returns the error for a Delta table that this program cannot use. */
+export function rejectDeltaTable(folder: string, reason: string, hint = defaultHint): ConfigurationError {
+  return new ConfigurationError(`The Delta table ${reason}: ${folder}`, { hint });
 }
 
-/** Adds a version to a log. @throws MirrorBusy if another export was faster */
-export async function commitVersion(log: DeltaLog, actions: readonly object[], deps: Deps): Promise<void> {
-  const path = join(log.folder, "_delta_log", `${String(log.version + 1).padStart(20, "0")}.json`);
-  const lines = actions.map((action) => ({ data: `${JSON.stringify(action)}\n`, rows: 0 }));
-  const link = (from: string, to: string) => linkExclusive(from, to, deps.clock.now());
-  await writeAll(lines, await openFileSink(path, deps, link)).catch((cause: Error) => {
-    if (!existsSync(path) && errorCode(cause.cause) !== "EEXIST") throw cause;
-    throw new MirrorBusy(`Another export was faster: ${path}`, { hint: "run the same command again", cause });
-  });
+/** The differences between the mirror's table and the newest version of the Delta table. */
+export interface MonthComparison {
+  types: readonly ColumnType[];
+  rows: number;
+  /** The digest of each month's rows in the mirror. */
+  digests: ReadonlyMap<string, string>;
+  schema: { schemaString: string; partitionColumns: readonly string[] };
+  isNewSchema: boolean;
+  /** The months to write; `""` for rows without a month. All months if the schema is new. */
+  differing: string[];
 }
 
-/** Removes this program's files that no version since a time has named, such as those that a killed export left. */
-export function removeUnusedFiles({ folder, files, removed }: DeltaLog, since: number): void {
-  const own = /^(_delta_log\/\.\d{20}\.json\..+\.part|(month=[\d-]+\/)?\.?part-[\da-f-]{36}\.parquet[^/]*)$/;
-  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-    if (!own.test(name) || [...files.values()].includes(name)) continue;
-    const path = join(folder, name);
-    const unusedSince = removed.get(name) ?? statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? since;
-    if (unusedSince < since) rmSync(path, { force: true });
-  }
-}
-
-/**
- * Reads a table once. Returns its columns' types, its number of rows, the digest of each month's rows, and the months of
- * which the lake's files have a different one; all of them, if the lake's columns are not the table's.
- */
+/** Reads the mirror's table once and compares each month with the digest in the footer of its file. */
 export async function compareMonths(
   { columns, partitionColumns, rows, mirrorState }: MonthlyRows,
   log: DeltaLog,
-) {
+): Promise<MonthComparison> {
   const { folder, files, metaData, mirror = mirrorState } = log;
-  rejectTable(mirror.brand !== mirrorState.brand, folder, "belongs to a different brand");
+  if (mirror.brand !== mirrorState.brand) throw rejectDeltaTable(folder, "belongs to a different brand");
   const digests = new Map<string, string>();
   let count = 0;
   const types = findTypes(columns, rows(), (row) => {
@@ -105,46 +122,93 @@ export async function compareMonths(
 }
 
 /**
- * Commits a version with the rows of a table, unless nothing has changed. Returns what was done.
- * @param log read before the mirror's snapshot began: otherwise an older snapshot could follow a newer one
+ * Adds a version with the months that changed, if there are any. Returns a text about what it wrote.
+ * @param log read before the mirror was opened: otherwise an older state of the mirror could follow a newer one
  */
 export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps: Deps): Promise<string> {
-  const { folder, files, metaData: old } = log;
-  const { types, rows, digests, schema, isNewSchema, differing } = await compareMonths(source, log);
+  const { folder, files, metaData: oldMetaData } = log;
+  const comparison = await compareMonths(source, log);
+  const { rows, digests, schema, isNewSchema, differing } = comparison;
   if (differing.length === 0 && !isNewSchema) return "nothing has changed";
   const at = deps.clock.now();
   const engineInfo = `brandapi/${readVersion()}`;
-  const table = { id: old?.id ?? randomUUID(), format: { provider: "parquet", options: {} } };
-  const actions: object[] = [
-    {
-      commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror: { ...source.mirrorState, rows } },
-    },
-    ...(old ? [] : [{ protocol: { minReaderVersion: 1, minWriterVersion: 2 } }]),
-    ...(isNewSchema ? [{ metaData: { ...table, ...schema, configuration: {} } }] : []),
-  ];
+  const mirror = { ...source.mirrorState, rows };
+  const table = { id: oldMetaData?.id ?? randomUUID(), format: { provider: "parquet", options: {} } };
+  const actions: object[] = [{ commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror } }];
+  if (!oldMetaData)
+    actions.push({ protocol: { minReaderVersion: readerVersion, minWriterVersion: writerVersion } });
+  if (isNewSchema) actions.push({ metaData: { ...table, ...schema, configuration: {} } });
   createFolder(join(folder, "_delta_log"));
-  const adds: { add: { path: string; [member: string]: unknown } }[] = [];
+
+  const adds: { path: string; [member: string]: unknown }[] = [];
   try {
     for (const month of differing) {
-      const gone = files.get(month);
+      const oldPath = files.get(month);
       const digest = digests.get(month);
-      if (gone) actions.push({ remove: { path: gone, deletionTimestamp: at, dataChange: true } });
+      if (oldPath) actions.push({ remove: { path: oldPath, deletionTimestamp: at, dataChange: true } });
       if (!digest) continue;
       const path = join(month && `month=${month}`, `part-${randomUUID()}.parquet`);
-      createFolder(dirname(join(folder, path)));
-      const chunks = writeParquetFile(source, types, source.rows(month), digest);
-      const sink = await openFileSink(join(folder, path), deps);
-      const { bytes: size, rows: numRecords } = await writeAll(chunks, sink);
+      const { size, numRecords } = await writeMonth(
+        source,
+        month,
+        digest,
+        comparison.types,
+        join(folder, path),
+        deps,
+      );
       const partitionValues = source.partitionColumns.length > 0 ? { month: month || null } : {};
       const stats = JSON.stringify({ numRecords });
-      adds.push({ add: { path, partitionValues, size, stats, modificationTime: at, dataChange: true } });
+      adds.push({ path, partitionValues, size, stats, modificationTime: at, dataChange: true });
     }
     await syncFolder(folder);
-    await commitVersion(log, [...actions, ...adds], deps);
+    await commitVersion(log, [...actions, ...adds.map((add) => ({ add }))], deps);
   } catch (error) {
-    // No version names them. Otherwise a full disk would stay full.
-    for (const { add } of adds) rmSync(join(folder, add.path), { force: true });
+    // Nothing refers to these files. On a full disk they would keep it full.
+    for (const { path } of adds) rmSync(join(folder, path), { force: true });
     throw error;
   }
-  return `version ${log.version + 1}, ${rows} rows, months written: ${differing.length}`;
+  return `version ${log.version + 1}, ${pluralize(rows, "row", formatCount)}, months written: ${differing.length}`;
+}
+
+async function writeMonth(
+  source: MonthlyRows,
+  month: string,
+  digest: string,
+  types: readonly ColumnType[],
+  path: string,
+  deps: Deps,
+): Promise<{ size: number; numRecords: number }> {
+  let numRecords = 0;
+  function* writeData(): Iterable<Uint8Array | string> {
+    for (const { data, rows } of writeParquetFile(source, types, source.rows(month), digest)) {
+      numRecords += rows;
+      yield data;
+    }
+  }
+  createFolder(dirname(path));
+  const { bytes } = await writeAll(writeData(), await openFileSink(path, deps));
+  return { size: bytes, numRecords };
+}
+
+/** Adds a version to the log. @throws MirrorBusy if another export has added it first */
+export async function commitVersion(log: DeltaLog, actions: readonly object[], deps: Deps): Promise<void> {
+  const path = join(log.folder, "_delta_log", `${String(log.version + 1).padStart(20, "0")}.json`);
+  const lines = actions.map((action) => `${JSON.stringify(action)}\n`);
+  const link = (from: string, to: string) => linkExclusive(from, to, deps.clock.now());
+  await writeAll(lines, await openFileSink(path, deps, link)).catch((cause: Error) => {
+    if (!existsSync(path) && errorCode(cause.cause) !== "EEXIST") throw cause;
+    throw new MirrorBusy(`Another export was faster: ${path}`, { hint: "run the same command again", cause });
+  });
+}
+
+/** Removes files that no version since a time has used, also those of an export that was killed. */
+export function removeUnusedFiles({ folder, files, removedFiles }: DeltaLog, since: number): void {
+  const written =
+    /^(_delta_log\/\.\d{20}\.json\..+\.part|(month=[\d-]+\/)?\.?part-[\da-f-]{36}\.parquet[^/]*)$/;
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    if (!written.test(name) || [...files.values()].includes(name)) continue;
+    const path = join(folder, name);
+    const unusedSince = removedFiles.get(name) ?? statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? since;
+    if (unusedSince < since) rmSync(path, { force: true });
+  }
 }

@@ -1,4 +1,4 @@
-import type { Bookmark } from "../query/change-list.js";
+import type { Bookmark } from "../query/changed-rows.js";
 import type { RowSource } from "../query/select.js";
 
 /** A piece of the output, and the number of rows that end in it. */

@@ -1,5 +1,6 @@
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { RowSource, RowValue } from "../query/select.js";
+import type { RowValue } from "../query/rows.js";
+import type { RowSource } from "../query/select.js";
 import { parseJson } from "../util/json-value.js";
 import type { Chunk, RowSources } from "./format.js";
 

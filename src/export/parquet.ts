@@ -1,7 +1,8 @@
 import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { Row, RowSource, RowValue } from "../query/select.js";
+import type { Row, RowValue } from "../query/rows.js";
+import type { RowSource } from "../query/select.js";
 import { daysSince1970, readTimestamp } from "../util/timestamp.js";
 import type { Chunk, RowSources } from "./format.js";
 

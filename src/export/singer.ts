@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { ConfigurationError, UsageError } from "../errors.js";
-import type { ChangedRow, ChangedRows } from "../query/change-list.js";
+import type { ChangedRow, ChangedRows } from "../query/changed-rows.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { RowSource, RowValue } from "../query/select.js";
+import type { RowValue } from "../query/rows.js";
+import type { RowSource } from "../query/select.js";
 import { readTextFile } from "../util/files.js";
-import { parseJson } from "../util/json-value.js";
+import { isObject, parseJson } from "../util/json-value.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { pluralize, quoteShellWord } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
@@ -12,15 +13,17 @@ import { daysSince1970, readTimestamp } from "../util/timestamp.js";
 import type { Bookmarks, Chunk, RowSources, WriteOptions } from "./format.js";
 
 /**
- * Reads the state that a Singer target returned: the value of the last STATE message that it has stored. `{}` is the state
- * before the first export. Like other taps, this one never writes the file.
+ * Reads the state that a Singer target returned: the value of the last STATE message that it stored, or the complete message.
+ * `{}` is the state before the first export. Like other taps, this one never writes the file.
  * @param path absolute
- * @throws ConfigurationError for a missing or empty file, as other taps do: it usually means that the last run failed, and
- * an export of everything would hide that
+ * @throws ConfigurationError for a missing or empty file: it usually means that the last run failed, and an export of
+ * everything would hide that
  */
 export function readSingerState(path: string): Bookmarks {
-  const state = parseJson<unknown>(readState(path));
+  const content = parseJson<unknown>(readState(path));
+  const state = isObject(content) && content.type === "STATE" ? content.value : content;
   if (!isObject(state)) throw invalidState(path);
+  if (Object.keys(state).length > 0 && !("bookmarks" in state)) throw invalidState(path);
   const { bookmarks = {} } = state;
   if (!isObject(bookmarks) || !areBookmarks(bookmarks)) throw invalidState(path);
   return bookmarks;
@@ -37,24 +40,21 @@ function readState(path: string): string {
         cause,
       });
     throw new ConfigurationError(`The state file cannot be read, ${errorReason(cause)}: ${path}`, {
-      hint: "name the file that holds the last line of the target's output",
+      hint: "name the file with the last line of the target's output",
       cause,
     });
   }
   throw new ConfigurationError(`The state file is empty: ${path}`, { hint: startHint(path) });
 }
 
-const startHint = (path: string) =>
-  `to send everything, start with an empty state: echo '{}' > ${quoteShellWord(path)}`;
-
-function invalidState(path: string): ConfigurationError {
-  return new ConfigurationError(`The file is no state of \`brandapi export --singer\`: ${path}`, {
-    hint: "keep the last line that the target prints; without `--state` everything is sent",
-  });
+function startHint(path: string): string {
+  return `to send everything, start with an empty state: echo '{}' > ${quoteShellWord(path)}`;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function invalidState(path: string): ConfigurationError {
+  return new ConfigurationError(`Not a state of \`brandapi export --singer\`: ${path}`, {
+    hint: "use the last line that the target prints; without `--state` everything is sent",
+  });
 }
 
 function areBookmarks(value: Record<string, unknown>): value is Bookmarks {
@@ -68,7 +68,7 @@ function areBookmarks(value: Record<string, unknown>): value is Bookmarks {
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Returns the JSON schema of a column. JSON and what has several types is sent as text, because few targets take more. */
+/** Returns the JSON schema of a column. JSON and columns of several types are sent as text, because few targets take more. */
 export function singerSchema(type: ReadableColumn["type"], isKey: boolean): object {
   const isTime = type === "timestamp" || type === "date";
   const jsonType = type === "integer" || type === "number" || type === "boolean" ? type : "string";
@@ -76,7 +76,7 @@ export function singerSchema(type: ReadableColumn["type"], isKey: boolean): obje
   return { type: isKey ? [jsonType] : ["null", jsonType], ...(isTime ? { format } : {}) };
 }
 
-/** Returns a value as its column's schema wants it; undefined if it does not fit. */
+/** Converts a value to its column's schema. Returns undefined if it does not fit. */
 export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn["type"]): unknown {
   if (type === "boolean") return value === 0 || value === 1 ? value === 1 : undefined;
   if (type === "integer") return Number.isInteger(value) ? value : undefined;
@@ -88,13 +88,13 @@ export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn
   return at && (rfc3339.test(text) ? text : formatInstant(at.ms));
 }
 
-/** When a row was removed; null while it is there. */
+/** The property with the time of a row's removal; null for a current row. */
 const deletedAtProperty = "_sdc_deleted_at";
 
 interface SingerStream {
   source: RowSource;
   changed: ChangedRows;
-  /** The properties that identify a row: the API's own ids where it documents them. */
+  /** The properties that identify a row: the API's IDs where they are documented. */
   keys: readonly string[];
   /** The keys that are not columns of the table. */
   added: readonly string[];
@@ -102,9 +102,9 @@ interface SingerStream {
 }
 
 /**
- * The Singer specification's lines: for each table a SCHEMA, a RECORD for each row that came or changed, and the STATE
- * from which the next run continues. Removed rows have `_sdc_deleted_at`. If the state is of another mirror, or data
- * was erased since (`forget`, `login --omit`), all rows are sent.
+ * Writes the messages of the Singer specification: for each table a SCHEMA, a RECORD for each row that was added, changed or
+ * removed, and the STATE for the next run. Removed rows have `_sdc_deleted_at`. With the state of a different mirror, all
+ * rows are sent.
  * Source: github.com/singer-io/getting-started, docs/SPEC.md.
  */
 export function* write(sources: RowSources, options: WriteOptions): Iterable<Chunk> {
@@ -113,14 +113,14 @@ export function* write(sources: RowSources, options: WriteOptions): Iterable<Chu
   for (const stream of streams) {
     const { source, changed, keys, properties } = stream;
     const columns = createHash("sha256").update(Object.keys(properties).join()).digest("hex").slice(0, 8);
-    const before = changed.bookmark ? bookmarks[source.name] : undefined;
-    const known = before && changed.matches(before) ? before : undefined;
+    const bookmark = changed.bookmark ? bookmarks[source.name] : undefined;
+    const previous = bookmark && changed.matches(bookmark) ? bookmark : undefined;
     const schema = { type: "object", properties };
     yield messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
-    // A new column is in every row; redacted records are not marked as changed.
-    const isCurrent = known?.columns === columns && !changed.precedesRedaction(known);
-    yield* recordLines(stream, changed.rows(isCurrent ? known : undefined), options);
-    if (known) yield* recordLines(stream, changed.removedItems(known), options);
+    // A new column concerns every row.
+    const rows = changed.rows(previous?.columns === columns ? previous : undefined);
+    yield* recordLines(stream, rows, options);
+    if (previous) yield* recordLines(stream, changed.removedItems(previous), options);
     if (changed.bookmark) bookmarks = { ...bookmarks, [source.name]: { columns, ...changed.bookmark } };
     yield messageLine({ type: "STATE", value: { bookmarks } });
   }
@@ -134,9 +134,9 @@ function openStream(source: RowSource): SingerStream {
     });
   const { idColumns, isList } = changed;
   const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(isList ? ["position"] : [])];
-  // A column that the API's document does not have can mean anything.
+  // An undocumented column can have the name of a key and mean something else.
   const isDeclared = (name: string) =>
-    source.columns.some((one) => one.name === name && !one.stored?.isDiscovered);
+    source.columns.some((column) => column.name === name && !column.stored?.isDiscovered);
   const added = keys.filter((name) => !isDeclared(name));
   const properties = Object.fromEntries([
     ...source.columns.map(({ name, type }) => [name, singerSchema(type, keys.includes(name))] as const),
@@ -151,15 +151,15 @@ function* recordLines(
   batches: Iterable<ChangedRow[]>,
   options: WriteOptions,
 ): Iterable<Chunk> {
-  let unfit = 0;
+  let mismatches = 0;
   for (const rows of batches) {
     const lines = rows.map(({ values, key, position, removedAt }) => {
       const record: Record<string, unknown> = {};
       for (const [index, { name, type }] of source.columns.entries()) {
         const value = values[index] ?? null;
         const converted = value === null ? null : singerValue(value, type);
-        if (converted === undefined) unfit += 1;
-        // An id that is not text has no place in its column, and a target needs it.
+        if (converted === undefined) mismatches += 1;
+        // A target needs the key, also if its value does not fit the column.
         record[name] = converted ?? (keys.includes(name) ? key : null);
       }
       for (const name of added) record[name] = name === "position" ? position : key;
@@ -168,9 +168,9 @@ function* recordLines(
     });
     yield { data: lines.join(""), rows: rows.length, table: source.name };
   }
-  if (unfit > 0)
+  if (mismatches > 0)
     options.warn(
-      `${pluralize(unfit, "value")} of \`${source.name}\` of another kind than its column: sent as null`,
+      `${pluralize(mismatches, "value")} of \`${source.name}\` of another type than its column: sent as null`,
     );
 }
 

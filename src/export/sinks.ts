@@ -1,77 +1,76 @@
 import { once } from "node:events";
 import { existsSync, statSync } from "node:fs";
-import { type FileHandle, link, open, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Deps, OutputStream } from "../deps.js";
 import { BrandapiError, ConfigurationError } from "../errors.js";
+import { syncFolder } from "../util/durable-files.js";
 import { resolveLinks } from "../util/files.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { quoteShellWord } from "../util/text.js";
-import type { Chunk } from "./format.js";
 
+/** The target of an export. Each sink ends with one call of `finish` or `discard`. */
 export interface Sink {
-  /** Resolves when the next piece may come. */
+  /** Resolves when the sink is ready for the next piece. */
   write(data: Uint8Array | string): Promise<void>;
-  /** Everything was written: makes it visible. */
+  /** Publishes the output. */
   finish(): Promise<void>;
-  /** Something went wrong: leaves everything as it was. */
+  /** Leaves the target unchanged. */
   discard(): Promise<void>;
 }
 
 export interface WriteResult {
-  rows: number;
   bytes: number;
   /** True if the reader closed the output before the end. */
   isCutShort: boolean;
 }
 
-/** Writes all pieces into a sink. @throws what went wrong, after the sink has put everything back */
-export async function writeAll(
-  chunks: Iterable<Chunk> | AsyncIterable<Chunk>,
-  sink: Sink,
-): Promise<WriteResult> {
-  const done: WriteResult = { rows: 0, bytes: 0, isCutShort: false };
-  try {
-    for await (const { data, rows } of chunks) {
-      await sink.write(data);
-      done.rows += rows;
-      done.bytes += Buffer.byteLength(data);
-    }
-    await sink.finish();
-  } catch (error) {
-    await sink.discard();
-    if (!(error instanceof OutputClosed)) throw error;
-    done.isCutShort = true;
-  }
-  return done;
-}
-
-/** The reader of the output has closed it (`| head`): nothing is left to do, and that is no failure. */
+/** The reader closed the output (`| head`), which is not a failure. */
 export class OutputClosed extends Error {}
 
-/** Writes to a stream at its reader's pace. Does not close it, because it may be the process's own. */
+/** Writes data to a sink. If that fails, it discards the sink and throws the error. */
+export async function writeAll(
+  data: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
+  sink: Sink,
+): Promise<WriteResult> {
+  let bytes = 0;
+  try {
+    for await (const piece of data) {
+      await sink.write(piece);
+      bytes += Buffer.byteLength(piece);
+    }
+    await sink.finish();
+    return { bytes, isCutShort: false };
+  } catch (error) {
+    await sink.discard();
+    if (error instanceof OutputClosed) return { bytes, isCutShort: true };
+    throw error;
+  }
+}
+
+/** Returns a sink for a stream, such as stdout, which stays open. */
 export function createStreamSink(stream: OutputStream): Sink {
   let failure: Error | undefined;
-  const note = (error: NodeJS.ErrnoException) => {
-    const isGone = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
-    failure ??= isGone ? new OutputClosed() : error;
+  const onError = (error: NodeJS.ErrnoException) => {
+    const isClosed = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
+    failure ??= isClosed ? new OutputClosed() : error;
   };
-  const noteClosed = () => note(Object.assign(new Error("closed"), { code: "EPIPE" }));
-  stream.on("error", note).on("close", noteClosed);
-  const leave = async () => void stream.off("error", note).off("close", noteClosed);
+  const onClose = () => onError(Object.assign(new Error("closed"), { code: "EPIPE" }));
+  stream.on("error", onError).on("close", onClose);
+  const stopListening = async () => void stream.off("error", onError).off("close", onClose);
   return {
     async write(data) {
       if (failure) throw failure;
       if (data.length > 0 && !stream.write(data)) await waitForDrain(stream);
       if (failure) throw failure;
     },
-    finish: leave,
-    discard: leave,
+    finish: stopListening,
+    discard: stopListening,
   };
 }
 
-/** Resolves when the stream takes more, or has failed. */
+/** Resolves when the stream accepts data again, or has failed. */
 async function waitForDrain(stream: OutputStream): Promise<void> {
   const done = new AbortController();
   const events = ["drain", "close"].map((name) => once(stream, name, { signal: done.signal }));
@@ -80,88 +79,113 @@ async function waitForDrain(stream: OutputStream): Promise<void> {
 }
 
 /**
- * Opens a file that appears complete or not at all. The data goes to a temporary file next to it, which has no name as long
- * as a signal may end the process at once; `finish` copies it to a named one, which is renamed. A device or pipe is written
- * directly.
- * @param put gives the file its name; `linkNew`: if no other file has it
- * @throws ConfigurationError if it cannot be written
+ * Opens a file that appears under its name complete or not at all. A device or a pipe is written directly.
+ * @param publish moves the complete temporary file to its path
+ * @throws ConfigurationError if the file cannot be written
  */
 export async function openFileSink(
   path: string,
   deps: Pick<Deps, "random" | "signal" | "withSignals">,
-  put: (from: string, to: string) => Promise<void> = rename,
+  publish: (from: string, to: string) => Promise<void> = rename,
 ): Promise<Sink> {
-  const failed = (cause: unknown): never => {
+  const fail = (cause: unknown): never => {
     throw errorCode(cause) === "EPIPE" ? new OutputClosed() : explainWriteError(path, cause);
   };
-  // `/dev/fd/63`, which is what `>(…)` is in a shell, links to a pipe without a path.
-  const old = existsSync(path) ? statSync(path) : undefined;
-  if (old && !old.isFile()) return createDeviceSink(await open(path, "w").catch(failed), failed);
+  // A link such as `/dev/fd/63`, which a shell makes for `>(…)`, cannot be resolved: it leads to a pipe.
+  const previous = existsSync(path) ? statSync(path) : undefined;
+  if (previous && !previous.isFile()) return createDeviceSink(await open(path, "w").catch(fail), fail);
   const target = await resolveLinks(path);
-  const spool = await deps.withSignals("clean", () => openUnnamedFile(target, deps.random)).catch(failed);
-  let pending: Promise<void> = Promise.resolve();
-  return {
-    async write(data) {
-      await pending;
-      // This piece is written while the next is made.
-      pending = spool.writeFile(data).catch(failed);
-      pending.catch(() => {});
-    },
-    async finish() {
-      await pending;
-      await deps.withSignals("clean", async () => {
-        const part = await reserveTempFile(target, deps.random);
-        const file = await open(part, "wx").catch(failed);
-        try {
-          if (old) await file.chmod(old.mode & 0o777).catch(() => {});
-          await copyAll(spool, file, deps.signal).catch(failed);
-          await file.sync().catch(failed);
-          await file.close();
-          await put(part, target).catch(failed);
-          await syncFolder(dirname(target));
-        } finally {
-          await file.close().catch(() => {});
-          await rm(part, { force: true }).catch(() => {});
-          releaseTempFile(part);
-        }
-      });
-      await spool.close();
-    },
-    async discard() {
-      await pending.catch(() => {});
-      await spool.close().catch(() => {});
-    },
-  };
+  const file = await deps.withSignals("clean", () => openUnnamedFile(target, deps.random)).catch(fail);
+  const mode = previous && previous.mode & 0o777;
+  return new FileSink(file, { target, mode, publish, fail, deps });
 }
 
-/** Writes to a device or pipe, which cannot be replaced. */
-function createDeviceSink(file: FileHandle, failed: (cause: unknown) => never): Sink {
+/** Returns a sink for a device or a pipe, which cannot be replaced. */
+function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Sink {
   const close = async () => await file.close().catch(() => {});
   return {
-    write: async (data) => await file.writeFile(data).catch(failed),
+    write: async (data) => await file.writeFile(data).catch(fail),
     finish: close,
     discard: close,
   };
 }
 
-/** Opens a temporary file next to the target and removes its name: the system frees it however the process ends. */
+/**
+ * A temporary file that replaces the target at the end. While an export reads the mirror, a signal ends the process at once,
+ * so nobody could remove a temporary file. Therefore it has no name until all data is complete, and the system frees it
+ * however the process ends. Only `finish` gives it a name, and handles signals while it does.
+ */
+class FileSink implements Sink {
+  /** The write in progress: it runs while the caller makes the next piece. */
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly file: FileHandle,
+    private readonly options: {
+      target: string;
+      /** The permissions of the previous file. */
+      mode: number | undefined;
+      publish(from: string, to: string): Promise<void>;
+      fail(cause: unknown): never;
+      deps: Pick<Deps, "random" | "signal" | "withSignals">;
+    },
+  ) {}
+
+  async write(data: Uint8Array | string): Promise<void> {
+    await this.#writing;
+    this.#writing = this.file.writeFile(data).catch(this.options.fail);
+    // The next call reports the error.
+    this.#writing.catch(() => {});
+  }
+
+  async finish(): Promise<void> {
+    await this.#writing;
+    await this.options.deps.withSignals("clean", () => this.#publish());
+    await this.file.close();
+  }
+
+  async discard(): Promise<void> {
+    await this.#writing.catch(() => {});
+    await this.file.close().catch(() => {});
+  }
+
+  async #publish(): Promise<void> {
+    const { target, mode, publish, fail, deps } = this.options;
+    const tempPath = await reserveTempFile(target, deps.random);
+    const temp = await open(tempPath, "wx").catch(fail);
+    try {
+      if (mode !== undefined) await temp.chmod(mode).catch(() => {});
+      await copyFile(this.file, temp, deps.signal).catch(fail);
+      await temp.sync().catch(fail);
+      await temp.close();
+      await publish(tempPath, target).catch(fail);
+      await syncFolder(dirname(target));
+    } finally {
+      await temp.close().catch(() => {});
+      await rm(tempPath, { force: true }).catch(() => {});
+      releaseTempFile(tempPath);
+    }
+  }
+}
+
+/** Opens a file next to the target and removes its name. */
 async function openUnnamedFile(target: string, random: () => number): Promise<FileHandle> {
-  const part = await reserveTempFile(target, random);
-  const file = await open(part, "wx+").finally(() => releaseTempFile(part));
-  await rm(part);
+  const path = await reserveTempFile(target, random);
+  const file = await open(path, "wx+").finally(() => releaseTempFile(path));
+  await rm(path);
   return file;
 }
 
-const pieceBytes = 1_048_576;
+const copyBytes = 1_048_576;
 
-async function copyAll(from: FileHandle, to: FileHandle, signal: AbortSignal): Promise<void> {
-  const piece = Buffer.allocUnsafe(pieceBytes);
-  for (let at = 0; ; ) {
+async function copyFile(from: FileHandle, to: FileHandle, signal: AbortSignal): Promise<void> {
+  const buffer = Buffer.allocUnsafe(copyBytes);
+  for (let position = 0; ; ) {
     signal.throwIfAborted();
-    const { bytesRead } = await from.read(piece, 0, pieceBytes, at);
+    const { bytesRead } = await from.read(buffer, 0, copyBytes, position);
     if (bytesRead === 0) return;
-    await to.writeFile(piece.subarray(0, bytesRead));
-    at += bytesRead;
+    await to.writeFile(buffer.subarray(0, bytesRead));
+    position += bytesRead;
   }
 }
 
@@ -174,46 +198,4 @@ function explainWriteError(path: string, cause: unknown): BrandapiError {
     ? `run \`mkdir -p ${quoteShellWord(folder)}\`, or name another file`
     : "check the folder and its disk; an existing file was not changed";
   return new ConfigurationError(`Cannot write ${path}: ${reason}`, { hint, cause });
-}
-
-/**
- * Gives a file a name that no other file has, also on a file system without hard links, such as exFAT.
- * @param now milliseconds since 1970
- * @throws EEXIST if another file has the name, or is about to get it
- */
-export async function linkExclusive(from: string, to: string, now: number): Promise<void> {
-  try {
-    await link(from, to);
-  } catch (error) {
-    if (!noLinks.has(errorCode(error))) throw error;
-    return await renameExclusive(from, to, now);
-  }
-  // It has its name, whatever becomes of the other one.
-  await rm(from).catch(() => {});
-}
-
-const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
-/** A claim is held for one rename: an older one was left by a process that was killed. */
-const claimMs = 60_000;
-
-/** Renames a file unless the new name is taken. Exclusive creation of another file decides between two processes. */
-async function renameExclusive(from: string, to: string, now: number): Promise<void> {
-  const claim = join(dirname(to), `.${basename(to)}.claim.part`);
-  const age = now - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);
-  if (age > claimMs) await rm(claim, { force: true });
-  await (await open(claim, "wx")).close();
-  try {
-    if (existsSync(to))
-      throw Object.assign(new Error(`EEXIST: file already exists, ${to}`), { code: "EEXIST" });
-    await rename(from, to);
-  } finally {
-    await rm(claim, { force: true });
-  }
-}
-
-/** Lets the new name survive a power loss. Some systems cannot; the name stands anyway. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r").catch(() => undefined);
-  await handle?.sync().catch(() => {});
-  await handle?.close();
 }

@@ -2,9 +2,10 @@ import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
 import { UsageError } from "../errors.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
-import type { RowSource, RowValue } from "../query/select.js";
+import type { RowValue } from "../query/rows.js";
+import type { RowSource } from "../query/select.js";
 import { pluralize } from "../util/text.js";
-import { daysSince1970, parseTimestamp } from "../util/timestamp.js";
+import { daysSince1970, isTimestampText, parseTimestamp } from "../util/timestamp.js";
 import type { Chunk, RowSources, WriteOptions } from "./format.js";
 
 /** A zip holds longer files only in another form. */
@@ -83,11 +84,6 @@ function typedCell(value: Exclude<RowValue, null>, { type, isAmount }: CellColum
   return (
     day ?? (isTime ? dateCell((parseTimestamp(value) ?? Number.NaN) / 86_400_000, styles.time) : undefined)
   );
-}
-
-/** True for a text in the result of a query that is a time: as the API writes it, or as SQLite's `datetime()` does. */
-export function isTimestampText(text: string): boolean {
-  return /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z| \d\d:\d\d:\d\d(?:\.\d+)?)$/.test(text);
 }
 
 /** A spreadsheet would round an integer of 16 digits, which is an id: it is text. */

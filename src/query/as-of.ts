@@ -1,15 +1,14 @@
 import { UsageError } from "../errors.js";
-import type { TableShape } from "../resources/table-shape.js";
 import { createHistoricalTables } from "../store/as-of-tables.js";
 import type { Mirror } from "../store/database.js";
 import { firstRead } from "../store/runs.js";
 import { quote, recordStates, tableName } from "../store/table-sql.js";
 import { views } from "../store/views/all-views.js";
 import { formatInstant } from "../util/times.js";
-import { type ReadableTable, typedTables } from "./readable-tables.js";
+import { typedTables } from "./readable-tables.js";
 import { createTempViews, type StatementReads, storedTables } from "./statement-reads.js";
 
-/** The mirror's own tables below views, and since when each row exists. */
+/** The system tables that views read, each with an SQL expression for the time since which a row exists. */
 const systemRowTimes: Readonly<Record<string, string>> = {
   changes: "seen_changed_at",
   sync_runs: "coalesce(finished_at, started_at)",
@@ -18,18 +17,32 @@ const systemRowTimes: Readonly<Record<string, string>> = {
   host_names: "read_at",
 };
 
-/** @throws UsageError if the mirror keeps no earlier form of a table or view */
-export function checkTableHistory({ name, shape }: ReadableTable): void {
-  if (shape ? shape.resource.history : views.some((view) => view.name === name)) return;
-  throw noHistoryError(name);
+/** The mirror keeps a copy of this table for each day. */
+const rankingTable = "analytics_hosts";
+
+/** @throws UsageError if the mirror has no history of one of these tables and views */
+export function checkHistory(names: readonly string[]): void {
+  const withHistory = new Set([
+    ...typedTables()
+      .filter(({ resource }) => resource.history)
+      .flatMap((shape) => recordStates.map((state) => tableName(shape, state))),
+    ...views.map(({ name }) => name),
+    "changes",
+    "sync_runs",
+  ]);
+  const without = names.find((name) => !withHistory.has(name));
+  if (without !== undefined)
+    throw new UsageError(`The mirror keeps no history of \`${without}\`, so there is no \`--as-of\`.`, {
+      hint: "leave `--as-of` out",
+    });
 }
 
 /**
- * Checks that everything a statement reads can be read as of a time.
- * @param reads undefined if SQLite cannot tell what the statement reads
- * @throws UsageError for tables without a history, and for names such as `main.orders`, which mean the present table
+ * Returns the tables and views that a statement reads.
+ * @param reads undefined if SQLite cannot say what the statement reads
+ * @throws UsageError if one has no history, or is written as `main.orders`, which always means the present table
  */
-export function checkStatementHistory(reads: StatementReads | undefined): StatementReads {
+export function checkStatementHistory(reads: StatementReads | undefined): readonly string[] {
   if (!reads)
     throw new UsageError("`--as-of` does not work with this statement.", {
       hint: "leave out `main.`, `INDEXED BY` and `EXPLAIN`",
@@ -39,72 +52,60 @@ export function checkStatementHistory(reads: StatementReads | undefined): Statem
     throw new UsageError(`\`main.${qualified}\` is always the present table, also with \`--as-of\`.`, {
       hint: `write \`${qualified}\``,
     });
-  const hasHistory = new Set([
-    ...typedTables()
-      .filter(({ resource }) => resource.history)
-      .flatMap((shape) => recordStates.map((part) => tableName(shape, part))),
-    ...views.map(({ name }) => name),
-    "changes",
-    "sync_runs",
-  ]);
-  const without = reads.names.find((name) => !hasHistory.has(name));
-  if (without !== undefined) throw noHistoryError(without);
-  return reads;
+  checkHistory(reads.names);
+  return reads.names;
 }
 
-function noHistoryError(name: string): UsageError {
-  return new UsageError(`The mirror keeps no history of \`${name}\`, so there is no \`--as-of\`.`, {
-    hint: "leave `--as-of` out",
-  });
+/** Data that is missing as of a time. */
+export interface AsOfLimits {
+  /** Resources that were first read after that time. */
+  notYetRead: { resource: string; firstReadAt: string }[];
+  /** Tables without a history: rows that were read later are left out. */
+  withoutHistory: string[];
 }
 
 /**
- * Creates temporary tables and views with the state of a time, which hide the present ones from this connection: for
- * these tables and views, and all that the views read. Call it inside `withReadTransaction`. Returns the resources that were
- * first read after that time, and when, and the tables without a history: of those, rows read later are left out.
+ * Creates temporary tables and views with the data as of a time. For this connection they replace the named tables and
+ * views, and everything that the views read. Call it inside `withReadTransaction`.
+ * @param at milliseconds since 1970
  */
-export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number) {
+export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number): AsOfLimits {
   const { db } = mirror;
-  const time = `'${formatInstant(at)}'`;
+  const time = formatInstant(at);
   const stored = new Set(names.flatMap((name) => storedTables(db, name)));
   const shapes = typedTables().filter((shape) =>
-    recordStates.some((part) => stored.has(tableName(shape, part))),
+    recordStates.some((state) => stored.has(tableName(shape, state))),
   );
-  const kept = shapes.filter(({ resource }) => resource.history);
-  const unkept = shapes.filter(({ resource }) => !resource.history).map(({ name }) => name);
-  if (kept.length > 0) createHistoricalTables(mirror, kept, at);
-  const unkeptTables = unkept.flatMap((name) => recordStates.map((part) => tableName({ name }, part)));
-  for (const name of [...unkeptTables, ...Object.keys(systemRowTimes).filter((own) => stored.has(own))])
-    db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${pastRowsSql(name, time)}`);
+  const withHistory = shapes.filter(({ resource }) => resource.history);
+  const withoutHistory = shapes.filter(({ resource }) => !resource.history).map(({ name }) => name);
+  if (withHistory.length > 0) createHistoricalTables(mirror, withHistory, at);
+
+  const filtered = [
+    ...withoutHistory.flatMap((name) => recordStates.map((state) => tableName({ name }, state))),
+    ...Object.keys(systemRowTimes).filter((name) => stored.has(name)),
+  ];
+  for (const name of filtered)
+    db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${selectEarlierRows(name, `'${time}'`)}`);
   createTempViews(db, () => true);
+
+  const resources = new Set(withHistory.map(({ resource }) => resource.name));
   return {
-    unread: [...new Set(kept.map(({ resource }) => resource.name))].flatMap((resource) => {
+    notYetRead: [...resources].flatMap((resource) => {
       const firstReadAt = firstRead(mirror, resource);
-      return firstReadAt !== null && firstReadAt > formatInstant(at) ? [{ resource, firstReadAt }] : [];
+      return firstReadAt !== null && firstReadAt > time ? [{ resource, firstReadAt }] : [];
     }),
-    unkept: unkept.filter((name) => name !== rankingTable),
+    withoutHistory: withoutHistory.filter((name) => name !== rankingTable),
   };
 }
 
-/** The table of which a snapshot per day is kept. */
-const rankingTable = "analytics_hosts";
-
-/** Returns the rows of a table without a history: the newest snapshot of the ranking, else the rows there were by then. */
-function pastRowsSql(name: string, time: string): string {
+/** Returns a SELECT of the rows that existed by then; for the ranking, of the last daily copy. @param time an SQL literal */
+function selectEarlierRows(name: string, time: string): string {
   const since = systemRowTimes[name] ?? "synced_at";
   if (name !== rankingTable) return `SELECT * FROM main.${quote(name)} WHERE ${since} <= ${time}`;
-  const named = (column: string) =>
+  const fromPresentRow = (column: string) =>
     `(SELECT a.${column} FROM main.analytics_hosts AS a WHERE a.host_id = s.host_id LIMIT 1) AS ${column}`;
-  return `SELECT s.host_id, s.host_username, ${named("host_first_name")}, ${named("host_last_name")},
+  return `SELECT s.host_id, s.host_username, ${fromPresentRow("host_first_name")}, ${fromPresentRow("host_last_name")},
       s.clicks, s.buy_now_clicks, s.orders, s.sales
     FROM main.analytics_hosts_snapshots AS s WHERE s.clicks IS NOT NULL AND s.date = (
       SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d WHERE d.host_id IS s.host_id AND d.synced_at <= ${time})`;
-}
-
-/** Returns the API's tables that a table or view reads. */
-export function findTypedTables({ db }: Mirror, name: string): TableShape[] {
-  const stored = storedTables(db, name);
-  return typedTables().filter((shape) =>
-    recordStates.some((part) => stored.includes(tableName(shape, part))),
-  );
 }

@@ -1,30 +1,59 @@
 import { type Mirror, readInfo } from "../store/database.js";
 import { lastGood, lastRun } from "../store/runs.js";
 import { quote } from "../store/table-sql.js";
-import { findTypedTables } from "./as-of.js";
-import { type ReadableTable, syncingResource } from "./readable-tables.js";
-import { readStatement, selectStatement } from "./select.js";
+import { type ReadableColumn, type ReadableTable, syncingResource } from "./readable-tables.js";
+import { type Row, readStatement } from "./rows.js";
+import { selectStatement } from "./select.js";
+import { findTypedTables } from "./statement-reads.js";
 
-export type MonthlyRows = ReturnType<typeof openMonthlyRows>;
-
-/** Prepares a table for reading with the month of each row (UTC) behind its columns. Call it inside `withReadTransaction`. */
-export function openMonthlyRows(mirror: Mirror, table: ReadableTable) {
-  const { name, date } = table;
-  const partitionColumns = date ? ["month"] : [];
-  const columns = table.columns.filter((one) => !one.isComputed && !partitionColumns.includes(one.name));
-  const at = table.columns.some((one) => one.name === "month") ? "month" : date?.sql;
-  const month = date ? `iif(${at} GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]*', substr(${at}, 1, 7), '')` : "''";
-  const values = [...columns.map((one) => `t.${quote(one.name)}`), month];
-  /** All rows, or those of a month; `""`: those without one. */
-  const rows = (one?: string) => {
-    const where = one === undefined ? undefined : `${month} = '${one}'`;
-    return readStatement(mirror, selectStatement({ table, where }), values);
-  };
-  return { name, columns, partitionColumns, mirrorState: readMirrorState(mirror, name), rows };
+/** A table for a Delta export, partitioned by month. */
+export interface MonthlyRows {
+  name: string;
+  columns: readonly ReadableColumn[];
+  /** `month`, or none for a table without a date. */
+  partitionColumns: readonly string[];
+  mirrorState: MirrorState;
+  /** Reads all rows or those of one month (`""`: rows without a month). The last value of a row is its month in UTC. */
+  rows(month?: string): Iterable<Row[]>;
 }
 
-/** Returns the mirror's brand, the newest run of the resources of a table, and the time through which all are proven. */
-function readMirrorState(mirror: Mirror, table: string) {
+/** The mirror at the time of a Delta export. It is part of the commit, so its members are a file format. */
+export interface MirrorState {
+  /** The brand's ID. */
+  brand: string | null;
+  /** The newest run of the table's resources. */
+  run: number;
+  /** True if the newest runs of all its resources were verified. */
+  verified: boolean;
+  /** The time through which all its resources are verified. */
+  through: string | null;
+}
+
+/** Opens a table for reading by month. Call it inside `withReadTransaction`. */
+export function openMonthlyRows(mirror: Mirror, table: ReadableTable): MonthlyRows {
+  const { name, date } = table;
+  const partitionColumns = date ? ["month"] : [];
+  const columns = table.columns.filter(
+    (column) => !column.isComputed && !partitionColumns.includes(column.name),
+  );
+  const dateSql = table.columns.some((column) => column.name === "month") ? "month" : date?.sql;
+  const monthSql = date
+    ? `iif(${dateSql} GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]*', substr(${dateSql}, 1, 7), '')`
+    : "''";
+  const values = [...columns.map((column) => `t.${quote(column.name)}`), monthSql];
+  return {
+    name,
+    columns,
+    partitionColumns,
+    mirrorState: readMirrorState(mirror, name),
+    rows(month) {
+      const where = month === undefined ? undefined : `${monthSql} = '${month}'`;
+      return readStatement(mirror, selectStatement({ table, where }), values);
+    },
+  };
+}
+
+function readMirrorState(mirror: Mirror, table: string): MirrorState {
   const names = findTypedTables(mirror, table).map(({ resource }) => syncingResource(resource).name);
   const runs = names.flatMap((name) => lastRun(mirror, name) ?? []);
   const run = Math.max(0, ...runs.map(({ run_id }) => run_id));

@@ -4,7 +4,6 @@ import { detailsResource, type Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import { readDiscovered } from "../store/columns.js";
 import type { Mirror } from "../store/database.js";
-import { wasRead } from "../store/runs.js";
 import {
   mainDateColumn,
   positionsPerRecord,
@@ -18,10 +17,8 @@ import {
 } from "../store/table-sql.js";
 import { views } from "../store/views/all-views.js";
 import { isUtcTime, type View } from "../store/views/view.js";
-import { findTypedTables } from "./as-of.js";
-import { selectStatement } from "./select.js";
 
-/** The tables that the program writes for itself and people read, too. `date`: the time that a row is of. */
+/** The program's own tables that people read as well. `date` is the main date of a row. */
 export const systemTables = [
   { name: "changes", about: "what changed in known records", date: "seen_changed_at", key: ["change_id"] },
   { name: "sync_runs", about: "every sync, proof and `forget`", date: "started_at", key: ["run_id"] },
@@ -30,12 +27,12 @@ export const systemTables = [
 
 export type SystemTable = (typeof systemTables)[number];
 
-/** The typed tables, in the registry's order. */
+/** Returns the tables of the API's records, in the registry's order. */
 export function typedTables(): readonly TableShape[] {
   return [...resources, ...details].flatMap((resource) => tablesOf(resource));
 }
 
-/** The resource whose sync reads this one: itself, or the one whose details it holds. */
+/** Returns the resource to sync for the records of another one. Only details are read by a different resource. */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }
@@ -45,7 +42,7 @@ export function removedTableNames(): readonly string[] {
   return typedTables().map((shape) => tableName(shape, "removed"));
 }
 
-/** The names of all tables and views. */
+/** Returns the names of all tables and views. */
 export function knownTableNames(): readonly string[] {
   return [...[...typedTables(), ...systemTables, ...views].map(({ name }) => name), ...removedTableNames()];
 }
@@ -53,76 +50,72 @@ export function knownTableNames(): readonly string[] {
 /** A column of a table or view. */
 export interface ReadableColumn {
   name: string;
-  /** `any`: each value says what it is. */
+  /** `any`: values of different types. */
   type: ScalarType | "any";
   about: string;
-  /** The value's place in the record; null for columns that the mirror adds. */
+  /** The path of the value in the record; null for columns that the mirror adds. */
   stored: TableColumn | null;
-  /** True if it is an amount of money. */
+  /** True for an amount of money. */
   isAmount?: true | undefined;
-  /** True if it follows from another column, or is the mirror's own key: exports have it only if it is named. */
+  /** True for a technical column, which exports leave out unless `--columns` names it. */
   isComputed?: true;
 }
 
-/** A table or view of the mirror that people read. */
+/** A table or view of the mirror, described for commands that read it. */
 export interface ReadableTable {
   name: string;
   about: string;
   columns: readonly ReadableColumn[];
-  /** The columns that order its rows: one integer that never changes, or several; none if a view has its own order. */
+  /** The columns that order the rows: a constant integer, or several columns; none for a view with its own order. */
   orderBy: readonly string[];
-  /** The shape of its resource; null for the program's own tables and views. */
+  /** Null for views and system tables. */
   shape: TableShape | null;
-  /** The column that `--since` and `--until` go by; null if there is none. */
+  /** The date that `--since` and `--until` filter by; null if rows have none. */
   date: DateColumn | null;
-  /** What to select from, one after the other: the quoted name, or a table and its removed records. */
+  /** SQL sources to read one after the other: the quoted name, or the table and its removed records. */
   sources: readonly [string, ...string[]];
 }
 
-/** Which records of a table to read: the plain table, its twin with the removed ones, or both. */
-type SelectedPart = RecordState | "all";
+/** The records to read: the current ones, the removed ones, or both. */
+type SelectedRecords = RecordState | "all";
 
 export interface DateColumn {
-  /** An expression for the row's date; for a row of a child table, the date of its parent. */
+  /** SQL expression for the date of a row, or of the parent of a row in a child table. */
   sql: string;
-  /** `utc`: as `utcText` writes it. `iso`: as `formatInstant` writes it. */
+  /** The text format: `utc` of `formatUtc`, `iso` of `formatInstant`. */
   form: "month" | "day" | "utc" | "iso";
 }
 
 /**
- * Describes a table or view that `knownTableNames` has.
- * @param includeRemoved whether a table of records also has the removed ones; views and the program's own tables have none
+ * Describes a table or view.
+ * @param name one of `knownTableNames`
+ * @param includeRemoved adds the removed records to a table of records
  */
 export function describeTable(
   mirror: Mirror,
   name: string,
   { includeRemoved = false }: { includeRemoved?: boolean } = {},
 ): ReadableTable {
-  const isNamed = (one: { name: string }) => one.name === name;
+  const isNamed = (table: { name: string }) => table.name === name;
   for (const shape of typedTables())
-    for (const part of recordStates)
-      if (tableName(shape, part) === name)
-        return describeTypedTable(mirror, shape, includeRemoved && part === "current" ? "all" : part);
+    for (const state of recordStates)
+      if (tableName(shape, state) === name)
+        return describeTypedTable(mirror, shape, includeRemoved && state === "current" ? "all" : state);
   const view = views.find(isNamed);
   if (view) return describeView(view);
-  const own = systemTables.find(isNamed);
-  if (own) return describeSystemTable(mirror, own);
+  const systemTable = systemTables.find(isNamed);
+  if (systemTable) return describeSystemTable(mirror, systemTable);
   throw new Error(`no table of this mirror: ${name}`);
 }
 
-function describeTypedTable(mirror: Mirror, shape: TableShape, selected: SelectedPart): ReadableTable {
+function describeTypedTable(mirror: Mirror, shape: TableShape, selected: SelectedRecords): ReadableTable {
   const declared = shape.columns.map((column): TableColumn => ({ ...column, isDiscovered: false }));
   const discovered = shape.discoversColumns ? readDiscovered(mirror, shape.name) : [];
-  const own = [...declared, ...discovered].map((stored) => {
+  const fromRecord = [...declared, ...discovered].map((stored) => {
     const { name, type, about, isAmount } = stored;
     return { name, type, about, stored, isAmount };
   });
-  const computed = utcDateColumns(shape).map(({ name, type }) => {
-    const about = `${shape.resource.date} in UTC`;
-    return { name, type, about, stored: null, isComputed: true } as const;
-  });
-  const columns = [...own, ...computed, timestampColumn("synced_at", "when this form of it was first read")];
-  const removedAt = timestampColumn("removed_at", "when a complete read no longer found the record");
+  const columns = [...fromRecord, ...utcColumns(shape), syncedAt];
   const rowId = rowIdOf(rowIdColumn(shape));
   return {
     name: tableName(shape, selected === "removed" ? "removed" : "current"),
@@ -131,14 +124,34 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, selected: Selecte
     orderBy: [rowIdColumn(shape)],
     shape,
     date: dateOf(shape, selected),
-    sources: sourcesFor(shape, selected),
+    sources: sourcesOf(shape, selected),
   };
 }
 
-function sourcesFor(shape: TableShape, selected: SelectedPart): ReadableTable["sources"] {
-  const nameOf = (part: RecordState) => quote(tableName(shape, part));
-  if (selected !== "all") return [nameOf(selected)];
-  return [`(SELECT *, NULL AS removed_at FROM ${nameOf("current")})`, nameOf("removed")];
+const syncedAt: ReadableColumn = {
+  name: "synced_at",
+  type: "timestamp",
+  about: "when this form of it was first read",
+  stored: null,
+};
+
+const removedAt: ReadableColumn = {
+  name: "removed_at",
+  type: "timestamp",
+  about: "when a complete read no longer found the record",
+  stored: null,
+};
+
+/** Describes the main date in the formats that SQLite compares. */
+function utcColumns(shape: TableShape): ReadableColumn[] {
+  const about = `${shape.resource.date} in UTC`;
+  return utcDateColumns(shape).map(({ name, type }) => ({
+    name,
+    type,
+    about,
+    stored: null,
+    isComputed: true,
+  }));
 }
 
 /** Describes the integer key of a table's rows, or of a view with one row per row of a table. */
@@ -150,29 +163,31 @@ function rowIdOf(name: string): ReadableColumn {
   return { name, type: "integer", about, stored: null, isComputed: true };
 }
 
-function timestampColumn(name: string, about: string): ReadableColumn {
-  return { name, type: "timestamp", about, stored: null };
+function sourcesOf(shape: TableShape, selected: SelectedRecords): ReadableTable["sources"] {
+  const nameOf = (state: RecordState) => quote(tableName(shape, state));
+  if (selected !== "all") return [nameOf(selected)];
+  return [`(SELECT *, NULL AS removed_at FROM ${nameOf("current")})`, nameOf("removed")];
 }
 
-/** The rows of a child table have the date of their parent, unless they are points in time. */
-function dateOf(shape: TableShape, selected: SelectedPart): DateColumn | null {
+/** Rows of a child table have the date of their parent, except points of a time series. */
+function dateOf(shape: TableShape, selected: SelectedRecords): DateColumn | null {
   const [main = shape] = tablesOf(shape.resource);
-  const timestamp = mainDateColumn(main);
-  const ofRecord: DateColumn | null = timestamp
-    ? { sql: quote(`${timestamp.name}_utc`), form: "utc" }
+  const mainDate = mainDateColumn(main);
+  const ofRecord: DateColumn | null = mainDate
+    ? { sql: quote(`${mainDate.name}_utc`), form: "utc" }
     : dateIn(main, shape.resource.date);
-  const own = shape.list && dateIn(shape, "date");
-  return own ?? (ofRecord && { ...ofRecord, sql: inRecord(shape, selected, ofRecord.sql) });
+  const ofItem = shape.list && dateIn(shape, "date");
+  return ofItem ?? (ofRecord && { ...ofRecord, sql: inParent(shape, selected, ofRecord.sql) });
 }
 
-/** Returns an expression on the columns of a row's record, which of a child row is its parent's. */
-function inRecord({ resource, list }: TableShape, selected: SelectedPart, sql: string): string {
+/** For a child table, returns an expression that reads a column of the parent row; otherwise the expression itself. */
+function inParent({ resource, list }: TableShape, selected: SelectedRecords, sql: string): string {
   if (!list) return sql;
-  const inPart = (part: RecordState) => {
-    const parent = quote(tableName({ name: resource.table }, part));
+  const inTable = (state: RecordState) => {
+    const parent = quote(tableName({ name: resource.table }, state));
     return `(SELECT ${sql} FROM ${parent} WHERE record_id = row_id / ${positionsPerRecord})`;
   };
-  return selected === "all" ? `coalesce(${recordStates.map(inPart).join(", ")})` : inPart(selected);
+  return selected === "all" ? `coalesce(${recordStates.map(inTable).join(", ")})` : inTable(selected);
 }
 
 function dateIn({ columns }: Pick<View, "columns">, name: string | null | undefined): DateColumn | null {
@@ -204,7 +219,7 @@ function describeSystemTable(mirror: Mirror, { name, about, date, key }: SystemT
   return {
     name,
     about,
-    columns: info.map((one) => ({ name: one.name, type: typeOf(one), about: "", stored: null })),
+    columns: info.map((column) => ({ name: column.name, type: typeOf(column), about: "", stored: null })),
     orderBy: key,
     shape: null,
     date: { sql: quote(date), form: "iso" },
@@ -215,102 +230,4 @@ function describeSystemTable(mirror: Mirror, { name, about, date, key }: SystemT
 function typeOf({ name, type }: { name: string; type: string }): ScalarType {
   if (name === "verified") return "boolean";
   return type.startsWith("INT") ? "integer" : "text";
-}
-
-/** A table or view, as `tables` shows it. */
-export interface TableFacts {
-  name: string;
-  kind: "table" | "view";
-  /** One row's meaning. */
-  about: string;
-  /** Rows that an export would give; null if its resource was never read, or for a view in the list. */
-  rows: number | null;
-  columns: ColumnFacts[];
-  /** A query to begin with. */
-  example: string;
-}
-
-export interface ColumnFacts extends Pick<ReadableColumn, "name" | "type" | "about"> {
-  /** Rows in which the column is not null; left out if the rows were not counted. */
-  rows_with_value?: number | undefined;
-}
-
-/** Queries to begin with, of tables that hold more than what counts; by default the first five rows. */
-const exampleQueries: Readonly<Record<string, string>> = {
-  orders: `SELECT month, currency, count(*) AS orders, round(sum(total_amount), 2) AS gross
-FROM orders WHERE is_cancelled IS NOT 1 GROUP BY month, currency ORDER BY month DESC`,
-  order_line_items: `SELECT i.sku, i.title, o.currency, sum(i.quantity) AS sold, sum(i.quantity * i.price) AS worth
-FROM order_line_items i JOIN orders o ON o.id = i.order_id
-WHERE o.is_cancelled IS NOT 1
-GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
-};
-
-/** Returns the tables and views; with `all` also helper views and the tables of removed records. The rows of a view are not counted, because some take long. */
-export function listFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
-  const isHelper = (name: string) =>
-    removedTableNames().includes(name) || views.some((view) => view.name === name && view.isHelper);
-  const names = knownTableNames().filter((name) => all || !isHelper(name));
-  const isView = (name: string) => views.some((view) => view.name === name);
-  return names.map((name) => readFacts(mirror, name, isView(name) ? "nothing" : "rows"));
-}
-
-/** Returns one table or view; by default its rows, and the values in each column, are counted. */
-export function readFacts(
-  mirror: Mirror,
-  name: string,
-  counted: "values" | "rows" | "nothing" = "values",
-): TableFacts {
-  const table = describeTable(mirror, name);
-  const view = views.find((one) => one.name === name);
-  const isRead = table.shape === null || wasSynced(mirror, table.shape.resource);
-  const columns = table.columns.map((column) => ({ ...column, about: columnAbout(column) }));
-  const counts =
-    isRead && counted !== "nothing" ? countValues(mirror, table, counted === "values") : undefined;
-  return {
-    name,
-    kind: view ? "view" : "table",
-    about: table.about,
-    rows: counts?.rows ?? null,
-    columns: columns.map(({ name: column, type, about }, index) => ({
-      name: column,
-      type,
-      about,
-      rows_with_value: counts?.values[index],
-    })),
-    example: view?.example ?? exampleQueries[name] ?? `SELECT * FROM ${name} LIMIT 5`,
-  };
-}
-
-function columnAbout({ type, about }: ReadableColumn): string {
-  return [about, ...(type === "boolean" ? ["0 or 1"] : [])].filter((text) => text !== "").join("; ");
-}
-
-/** Counts the rows of a table or view, and the rows in which each column has a value. */
-function countValues(mirror: Mirror, table: ReadableTable, withValues: boolean) {
-  const columns = withValues ? table.columns.map(({ name }) => `t.${quote(name)}`) : [];
-  const counts = ["*", ...columns].map((value) => `count(${value})`).join(", ");
-  const row = mirror.db
-    .prepare(`SELECT ${counts} ${selectStatement({ table }).from}`)
-    .raw()
-    .get();
-  const [rows = 0, ...values] = row as number[];
-  return { rows, values };
-}
-
-/** True if a resource was ever read, if only in part, by itself or with the one that it is the details of. */
-export function wasSynced(mirror: Mirror, resource: Resource): boolean {
-  return wasRead(mirror, resource.name, syncingResource(resource).name);
-}
-
-/** Returns those of these tables that were never read, and the resource to sync; a view if all its tables are. */
-export function findUnreadTables(
-  mirror: Mirror,
-  names: readonly string[],
-): { name: string; resource: string }[] {
-  const isUnread = (shape: TableShape) => !wasSynced(mirror, shape.resource);
-  return names.flatMap((name) => {
-    const shapes = findTypedTables(mirror, name);
-    const [first] = shapes;
-    return first && shapes.every(isUnread) ? [{ name, resource: syncingResource(first.resource).name }] : [];
-  });
 }

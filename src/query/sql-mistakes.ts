@@ -5,17 +5,19 @@ import { closestName } from "../util/suggestions.js";
 import { knownTableNames, removedTableNames } from "./readable-tables.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
-/** What is wrong with a statement. */
+/** The explanation of an SQL error. */
 export interface Mistake {
-  /** Instead of SQLite's message, where that does not say it. */
+  /** Replaces SQLite's message where that is hard to understand. */
   reason?: string;
-  /** What to do, if there is more to say than where to look. */
   hint?: string | undefined;
 }
 
+/** Columns of views that were renamed, each with its present name. */
+const renamedColumns: Readonly<Record<string, string>> = { host_name: "host_label" };
+
 /**
- * Explains why SQLite does not compile a statement.
- * @param error SQLite's own message
+ * Explains why a statement does not compile.
+ * @param error SQLite's message
  */
 export function explainMistake(db: Database, sql: string, error: string): Mistake {
   if (error.endsWith("more than one statement"))
@@ -56,23 +58,31 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
   return column === undefined ? {} : { hint: columnHint(db, sql, column, error) };
 }
 
-/** Returns what to write for a column that does not exist. @param written with the table's name or alias, if there is one */
+/**
+ * Returns the hint for a column that does not exist.
+ * @param written the column as written, with the table's name or alias if there is one
+ */
 function columnHint(db: Database, sql: string, written: string, error: string): string {
   const [column = written, alias] = written.split(".").reverse();
   return withEmptyTables(db, (tables) => {
     const scope = tables.filter((table) => wouldResolve(db, sql, table, column, error));
-    // Of a subquery's columns nothing is known.
+    // The alias can be that of a subquery, whose columns are unknown here.
     if (scope.length === 0 && alias)
       return `check \`${alias}\`: the name before the dot is a table, or an alias from the FROM clause`;
-    const removed = scope.find(({ name }) => removedTableNames().includes(`${name}_removed`));
-    if (removed && column.toLowerCase() === "removed_at")
-      return `\`${removed.name}\` has current records only; removed ones are in \`${removed.name}_removed\``;
-    const holders = tablesWith(column, tables, scope);
+    const withRemoved = scope.find(({ name }) => removedTableNames().includes(`${name}_removed`));
+    if (withRemoved && column.toLowerCase() === "removed_at")
+      return `\`${withRemoved.name}\` has current records only; removed ones are in \`${withRemoved.name}_removed\``;
+
     const available = new Set((scope.length > 0 ? scope : tables).flatMap(({ columns }) => columns));
+    const renamed = renamedColumns[column.toLowerCase()];
+    if (renamed !== undefined && scope.length > 0 && available.has(renamed))
+      return `\`${column}\` is now \`${renamed}\``;
+
+    const holders = tablesWith(column, tables, scope);
     if (holders.length > 0)
       return [
         `\`${column}\` is a column of ${holders.map(inBackticks).join(", ")}`,
-        ...didYouMean(containing(column, available)),
+        ...didYouMean(namesContaining(column, available)),
       ].join("; ");
     const columnsOf = `\`brandapi tables ${scope[0]?.name ?? "NAME"}\` lists the columns`;
     const [meant] = didYouMean(similarNames(column, available));
@@ -80,7 +90,7 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
   });
 }
 
-/** True if the statement would have this column if the table had it: then SQLite looked for it there. */
+/** True if the error disappears once the table has the column: then SQLite looked for the column in this table. */
 function wouldResolve(db: Database, sql: string, table: SchemaTable, column: string, error: string): boolean {
   if (hasColumn(table, column)) return false;
   db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTableSql(table, [column])}`);
@@ -94,16 +104,16 @@ function wouldResolve(db: Database, sql: string, table: SchemaTable, column: str
   }
 }
 
-/** Returns at most three tables with a column, those first that have most in common with the tables in use. */
+/** Returns at most three tables with the column, those first that share most columns with the tables in scope. */
 function tablesWith(column: string, tables: readonly SchemaTable[], scope: readonly SchemaTable[]): string[] {
   const isHelper = (name: string) =>
     removedTableNames().includes(name) || views.some((view) => view.name === name && view.isHelper);
   const known = knownTableNames().filter((name) => !isHelper(name));
-  const used = new Set(scope.flatMap(({ columns }) => columns));
-  const shared = ({ columns }: SchemaTable) => columns.filter((name) => used.has(name)).length;
+  const inScope = new Set(scope.flatMap(({ columns }) => columns));
+  const sharedColumns = ({ columns }: SchemaTable) => columns.filter((name) => inScope.has(name)).length;
   return tables
     .filter((table) => known.includes(table.name) && hasColumn(table, column))
-    .sort((a, b) => shared(b) - shared(a))
+    .sort((a, b) => sharedColumns(b) - sharedColumns(a))
     .slice(0, 3)
     .map(({ name }) => name);
 }
@@ -117,26 +127,31 @@ function tableNames(db: Database): string[] {
   return [...new Set([...knownTableNames(), ...(stored.all() as string[])])];
 }
 
-/** Returns at most three names: the nearest one, or those that contain what was typed. */
+/** Returns the nearest name, or at most three that contain what was typed. */
 function similarNames(typed: string, names: Iterable<string>): string[] {
   const all = [...names].sort((a, b) => a.length - b.length);
   const near = closestName(typed, all);
   if (near !== undefined && !near.startsWith(typed.toLowerCase())) return [near];
-  return containing(typed, all);
+  return namesContaining(typed, all);
 }
 
-/** Returns at most three names that contain what was typed, first those that begin with it. */
-function containing(typed: string, names: Iterable<string>): string[] {
-  if (typed.length < 3) return [];
+/**
+ * Returns at most three names that contain what was typed, those first that begin with it; otherwise those that what was
+ * typed ends with, such as `username` for `host_username`.
+ */
+function namesContaining(typed: string, names: Iterable<string>): string[] {
+  const all = [...names];
   const wanted = typed.toLowerCase();
-  const found = [...names].filter((name) => name.includes(wanted));
-  return found
-    .filter((name) => !found.some((other) => name === `${other}_removed`))
+  const longer = wanted.length < 3 ? [] : all.filter((name) => name.includes(wanted));
+  const matches =
+    longer.length > 0 ? longer : all.filter((name) => wanted.endsWith(`_${name}`) && name !== "id");
+  return matches
+    .filter((name) => !matches.some((other) => name === `${other}_removed`))
     .sort((a, b) => Number(b.startsWith(wanted)) - Number(a.startsWith(wanted)))
     .slice(0, 3);
 }
 
-/** Returns a question with these names, or nothing if there are none. */
+/** Returns the question about these names as a list of one, or an empty list if there are no names. */
 function didYouMean(names: readonly string[]): string[] {
   return names.length > 0 ? [`did you mean ${names.map(inBackticks).join(" or ")}?`] : [];
 }

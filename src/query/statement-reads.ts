@@ -1,24 +1,25 @@
 import type { Database } from "better-sqlite3";
+import type { TableShape } from "../resources/table-shape.js";
+import type { Mirror } from "../store/database.js";
 import { quote, recordStates, tableName } from "../store/table-sql.js";
 import { views } from "../store/views/all-views.js";
 import { isUtcTime } from "../store/views/view.js";
 import { typedTables } from "./readable-tables.js";
-import type { QueryParameters } from "./user-sql.js";
 
-/** What a statement reads, as SQLite compiles it. */
+/** Values of named parameters. Integers are `bigint`: SQLite takes any `number` for a fraction. */
+export type QueryParameters = ReadonlyMap<string, string | number | bigint>;
+
+/** What a statement reads, according to SQLite. */
 export interface StatementReads {
-  /**
-   * Tables and the program's own views that the statement names; `sqlite_schema` if it reads the schema. Of a view that
-   * somebody added to the mirror, what that view names.
-   */
+  /** Tables and built-in views in the statement. A view that a person added to the mirror is replaced by what it reads. */
   names: string[];
-  /** Tables that it names together with the schema, as in `main.orders`. */
+  /** Tables that are written with the schema, as in `main.orders`. */
   qualified: string[];
-  /** Columns with the API's timestamps that it compares with a result of `datetime()`. */
+  /** Timestamp columns in the API's format that are compared with a result of `datetime()`, which has another format. */
   datetimeComparisons: string[];
 }
 
-/** A line of `EXPLAIN`. */
+/** A row of SQLite's `EXPLAIN`. */
 interface Instruction {
   opcode: string;
   p1: number;
@@ -27,17 +28,17 @@ interface Instruction {
   p4: string | null;
 }
 
-/** A table or view of the mirror, and its columns. */
+/** A table or view of the mirror file. */
 export interface SchemaTable {
   name: string;
   columns: string[];
 }
 
 /**
- * Returns what a statement reads. SQLite compiles it once more against empty temporary tables with the names and columns
- * of all tables and views; the `EXPLAIN` listing then names what is opened, and views are not expanded.
+ * Returns what a statement reads. SQLite compiles it against empty temporary tables that have the names and columns of all
+ * tables and views. In that form `EXPLAIN` lists each table or view that is opened, and does not expand views.
  * @param sql a statement that compiles
- * @returns undefined if it does not compile that way: `EXPLAIN …`, `INDEXED BY`, or columns such as `main.orders.id`
+ * @returns undefined if the statement cannot be explained that way: `EXPLAIN …`, `INDEXED BY`, or `main.orders.id`
  */
 export function findReads(
   db: Database,
@@ -53,7 +54,7 @@ export function findReads(
   });
 }
 
-/** Returns the tables that hold the rows of a table or view: itself, or all that the view reads. */
+/** Returns the tables that a table or view reads; for a table, its own name. */
 export function storedTables(db: Database, name: string): string[] {
   const names = tablesByRootPage(db, "main");
   const opened = explain(db, `SELECT * FROM main.${quote(name)}`).filter(
@@ -62,10 +63,17 @@ export function storedTables(db: Database, name: string): string[] {
   return [...new Set(opened.flatMap(({ p2 }) => names.get(p2) ?? []))];
 }
 
-/** Creates temporary copies of views, which read temporary tables: a view of the mirror reads the mirror's own tables only. */
+/** Returns the tables of the API's records that a table or view reads. */
+export function findTypedTables({ db }: Mirror, name: string): TableShape[] {
+  const stored = storedTables(db, name);
+  return typedTables().filter((shape) =>
+    recordStates.some((state) => stored.includes(tableName(shape, state))),
+  );
+}
+
+/** Copies views as temporary views: only those see temporary tables. */
 export function createTempViews(db: Database, isWanted: (name: string) => boolean): void {
   const stored = db.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'").raw();
-  // SQLite stores every view's statement with this beginning.
   for (const [name, sql] of stored.all() as [string, string][])
     if (isWanted(name)) db.exec(sql.replace(/^CREATE VIEW/, "CREATE TEMP VIEW"));
 }
@@ -74,10 +82,7 @@ function isProgramView(name: string): boolean {
   return views.some((view) => view.name === name);
 }
 
-/**
- * Calls `work` while empty temporary tables stand in for all tables and views, and drops them again. SQLite then reports
- * mistakes in a statement, and what it opens, without reading a row.
- */
+/** Calls `work` while empty temporary tables replace all tables and views of this connection. */
 export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaTable[]) => T): T {
   const tables = schemaTables(db);
   db.exec("SAVEPOINT empty_tables");
@@ -90,18 +95,18 @@ export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaT
   }
 }
 
-/** Returns the statement that creates the empty stand-in of a table or view. @param more columns that it does not have */
+/** Returns the statement that creates the empty copy of a table or view. @param more additional columns */
 export function emptyTableSql({ name, columns }: SchemaTable, more: readonly string[] = []): string {
   const timestamps = timestampColumns(name);
-  // The collation marks timestamps: SQLite lists it with each comparison.
+  // A collation marks timestamps, because `EXPLAIN` lists the collation of each comparison.
   const own = columns.map((column) => `${quote(column)}${timestamps.has(column) ? " COLLATE RTRIM" : ""}`);
   return `CREATE TEMP TABLE ${quote(name)} (${[...own, ...more.map(quote)].join(", ")})`;
 }
 
-/** Returns the columns that hold the API's form of a timestamp, with `T` and `Z`. */
+/** Returns the columns with timestamps in the API's format, with `T` and `Z`. */
 function timestampColumns(table: string): Set<string> {
   const { columns = [] } =
-    typedTables().find((shape) => recordStates.some((part) => tableName(shape, part) === table)) ??
+    typedTables().find((shape) => recordStates.some((state) => tableName(shape, state) === table)) ??
     views.find(({ name }) => name === table) ??
     {};
   const declared = columns
@@ -110,7 +115,7 @@ function timestampColumns(table: string): Set<string> {
   return new Set([...declared, "synced_at", "removed_at"]);
 }
 
-/** Returns the tables of the mirror, and the program's own views. */
+/** Returns the tables of the mirror, and the built-in views. */
 function schemaTables(db: Database): SchemaTable[] {
   const stored = db
     .prepare(
@@ -125,7 +130,7 @@ function schemaTables(db: Database): SchemaTable[] {
       try {
         return [{ name, columns: columns.all(name) as string[] }];
       } catch {
-        // A virtual table whose module this program does not have.
+        // A virtual table whose module is not loaded.
         return [];
       }
     });
@@ -163,14 +168,14 @@ function readListing(
   };
 }
 
-/** Returns the timestamp columns that are compared, in a register each, with what `datetime()` has left in another one. */
+/** Follows the registers of the listing and returns the timestamp columns that are compared with a result of `datetime()`. */
 function findDatetimeComparisons(
   listing: readonly Instruction[],
   columnAt: (instruction: Instruction) => string | undefined,
 ): string[] {
   const registers = new Map<number, string>();
   const compared = new Set<string>();
-  // The constants are computed first and listed last.
+  // Constants are computed first but listed last, so the listing is followed twice.
   for (const instruction of [...listing, ...listing]) {
     const { opcode, p1, p3, p4 } = instruction;
     if (opcode === "Column") registers.set(p3, columnAt(instruction) ?? "");
@@ -188,7 +193,7 @@ function findDatetimeComparisons(
 const datetimeResult = "datetime()";
 const schemaTable = "sqlite_schema";
 
-/** Returns the table to which each page belongs that a table or an index begins with. */
+/** Returns the name of the table for the root page of each table and index. */
 function tablesByRootPage(db: Database, schema: "main" | "temp"): Map<number, string> {
   const rows = db
     .prepare(`SELECT rootpage, tbl_name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)

@@ -5,27 +5,26 @@ import { amountNames } from "../store/views/all-views.js";
 import { uniqueName } from "../util/files.js";
 import { errorCode } from "../util/system-errors.js";
 import type { ReadableTable } from "./readable-tables.js";
-import { inBatches, type Row, type RowSource, type RowValue } from "./select.js";
+import { inBatches, type Row, type RowValue } from "./rows.js";
+import type { RowSource } from "./select.js";
 import { explainMistake } from "./sql-mistakes.js";
+import type { QueryParameters } from "./statement-reads.js";
 
-/** Values by name. A whole number is a `bigint`, because SQLite takes a `number` for a fraction. */
-export type QueryParameters = ReadonlyMap<string, string | number | bigint>;
-
-/** Comments, then the statement's first word: ATTACH and some pragmas are read-only for SQLite, too. */
+/** Comments, then the first keyword. Needed because SQLite also calls ATTACH and some pragmas read-only. */
 const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 
-/** SQLite's errors that are of a statement, not of the file that it reads. */
+/** SQLite's error codes that blame the statement, not the file. */
 const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 
 /**
- * Compiles a person's SQL: one statement that reads, with the values of its parameters.
- * @throws UsageError with SQLite's own message, or if values and parameters do not match
+ * Compiles one read-only statement and binds its parameters.
+ * @throws UsageError if it does not compile, is not read-only, or its parameters and the values do not match
  */
 export function compileQuery({ db }: Mirror, sql: string, values: QueryParameters = new Map()): Statement {
-  const tables = "`brandapi tables` lists the tables and views, `brandapi tables NAME` the columns of one";
-  const statement = compile(db, sql, "SQLite does not understand this", tables);
+  const hint = "`brandapi tables` lists the tables and views, `brandapi tables NAME` the columns of one";
+  const statement = compile(db, sql, "SQLite does not understand this", hint);
   if (!readingStatement.test(sql) || !statement.readonly || !statement.reader)
-    throw new UsageError("`query` only reads: this statement would do something else.", {
+    throw new UsageError("`query` runs read-only statements only.", {
       hint: "begin with SELECT or WITH; only `brandapi sync` changes the mirror",
     });
   const unknown = [...values.keys()].find((name) => !new RegExp(`[:@$]${name}\\b`).test(sql));
@@ -44,9 +43,8 @@ export function compileQuery({ db }: Mirror, sql: string, values: QueryParameter
 }
 
 /**
- * Checks a person's `--where`: one expression over the table's columns, which may ask other tables in subqueries. Between
- * `WHEN` and `THEN` nothing but a whole expression compiles; the line break ends a comment.
- * @throws UsageError with SQLite's own message
+ * Checks the condition of `--where`: one expression on the table's columns, which may have subqueries on other tables.
+ * @throws UsageError if SQLite does not accept it
  */
 export function checkCondition(
   { db }: Mirror,
@@ -55,6 +53,7 @@ export function checkCondition(
 ): void {
   const hint = "use for example `--where \"currency = 'EUR' AND total_amount > 100\"`";
   const reason = "`--where` is not a condition that SQLite understands";
+  // Only a complete expression compiles between WHEN and THEN: `1) OR (1` does not.
   for (const expression of [condition, `CASE WHEN ${condition}\nTHEN 1 END`]) {
     const statement = compile(db, conditionSql(source, expression), reason, hint);
     try {
@@ -68,22 +67,18 @@ export function checkCondition(
   }
 }
 
-/**
- * Returns a statement that reads a table under a condition. A line break ends the condition, because it may end in a comment.
- * @param source one of the table's sources
- */
+/** Returns a statement that applies a condition to a source of a table. The line break ends a comment in the condition. */
 export function conditionSql(source: string, condition: string): string {
   return `SELECT 1 FROM ${source} WHERE (${condition}\n)`;
 }
 
-/** Returns the error to report if a person's SQL compiles and fails while rows are read, such as `json('x')`. */
+/** Turns SQLite's error while rows are read, such as malformed JSON in `json('x')`, into a UsageError. */
 export function explainRuntimeError(error: unknown, culprit: "query" | "--where"): unknown {
   if (!(error instanceof Error) || !statementErrors.test(errorCode(error))) return error;
   const hint = `check the ${culprit === "query" ? "query" : "condition"}`;
   return new UsageError(`SQLite stopped at \`${culprit}\`: ${error.message}.`, { hint, cause: error });
 }
 
-/** @throws UsageError with SQLite's own message, and what was most likely meant */
 function compile(db: Database, sql: string, reason: string, hint: string): Statement {
   try {
     return db.prepare(sql);
@@ -104,27 +99,27 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Returns a person's statement as an export reads it, at most `most` rows: each value has SQLite's own type, so 0 and 1
- * stay numbers and JSON stays text. Each reading runs the statement again.
+ * Opens the result of a statement as rows for an export. Values keep SQLite's types: booleans are 0 and 1, JSON is text.
+ * Each call of `rows` runs the statement again.
  */
-export function openQueryResult(statement: Statement, most = Number.POSITIVE_INFINITY): RowSource {
-  const described = statement.columns();
-  const names = uniqueNames(described.map(({ name }) => name));
+export function openQueryResult(statement: Statement, limit = Number.POSITIVE_INFINITY): RowSource {
+  const columns = statement.columns();
+  const names = uniqueNames(columns.map(({ name }) => name));
   const isAmount = ({ name, column }: ColumnDefinition) => amountNames.has(column ?? name);
   return {
     name: "answer",
-    columns: described.map((column, index) => ({
+    columns: columns.map((column, index) => ({
       name: names[index] ?? column.name,
       type: "any",
       about: "",
       stored: null,
       isAmount: isAmount(column) ? true : undefined,
     })),
-    rows: () => inBatches(readResultRows(statement, most)),
+    rows: () => inBatches(readResultRows(statement, limit)),
   };
 }
 
-/** Numbers columns of one name, because a JSON object has each member once. */
+/** Numbers columns of the same name, because the members of a JSON object need different names. */
 function uniqueNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
@@ -134,20 +129,19 @@ function uniqueNames(names: readonly string[]): string[] {
   });
 }
 
-/** @throws UsageError with SQLite's message if the statement stops; errors of the mirror's file as they are */
-function* readResultRows(statement: Statement, most: number): Iterable<Row> {
-  let left = most;
+function* readResultRows(statement: Statement, limit: number): Iterable<Row> {
+  let remaining = limit;
   try {
     for (const row of statement.raw().safeIntegers().iterate() as Iterable<unknown[]>) {
-      if (left-- <= 0) return;
-      yield row.map(toCell);
+      if (remaining-- <= 0) return;
+      yield row.map(toRowValue);
     }
   } catch (error) {
     throw explainRuntimeError(error, "query");
   }
 }
 
-/** Integers are `bigint`; bytes become hexadecimal text, because no format has a type for them. */
-function toCell(value: unknown): RowValue {
+/** Bytes become hexadecimal text, because no export format has a type for them. */
+function toRowValue(value: unknown): RowValue {
   return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : (value as RowValue);
 }

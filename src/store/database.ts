@@ -84,6 +84,16 @@ export function runTransaction<T>(mirror: OpenFile, work: () => T): T {
   }
 }
 
+/** Runs `work` in a read transaction: whatever a sync writes meanwhile, all reads see one state of the mirror. */
+export async function withReadTransaction<T>({ db }: OpenFile, work: () => Promise<T>): Promise<T> {
+  db.exec("BEGIN");
+  try {
+    return await work();
+  } finally {
+    if (db.open && db.inTransaction) db.exec("ROLLBACK");
+  }
+}
+
 /** An open mirror file. */
 export interface Mirror extends OpenFile {
   /** Keeps all that `work` writes, or nothing. Inside another transaction it is a savepoint. */

@@ -44,6 +44,11 @@ export function readTimestamp(text: string): Timestamp | undefined {
   return { ms, micros: Number(digits.slice(3, 6)), hasSeconds: match[4] !== undefined };
 }
 
+/** True for a time as the API writes it (`…T…Z`), or as SQLite's `datetime()` does. */
+export function isTimestampText(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z| \d\d:\d\d:\d\d(?:\.\d+)?)$/.test(text);
+}
+
 /**
  * Returns a timestamp as milliseconds since 1970, with microseconds as a fraction; undefined if `readTimestamp` cannot read
  * it. In years beyond 2200 a double has no room for all microseconds: the fraction may be rounded, but never to the next

@@ -224,7 +224,7 @@ test("what is no time goes as null with a word", async () => {
   ]);
   mirror.db.close();
   const run = await brandapi(["export", "orders", "--singer", "--db", mirror.path]);
-  expect(run.err).toContain("1 value of `orders` of another kind than its column: sent as null");
+  expect(run.err).toContain("1 value of `orders` of another type than its column: sent as null");
   const [first, second] = target().take(run.out);
   expect([first?.record.order_date, second?.record.order_date]).toEqual([null, "2026-10-01T12:00:00.000Z"]);
 });
@@ -302,8 +302,8 @@ test.each([
   [["orders", "--singer", "--as-of", "7d"], 2, "cannot be used with option `--as-of <time>`"],
   [["orders", "--csv", "--state", "s"], 2, "`--state <file>` cannot be used with option `--csv`"],
   [["sales_by_month", "--singer"], 2, "not `sales_by_month`"],
-  [["orders", "--singer", "--state", "bad.json"], 3, "no state of `brandapi export --singer`: "],
-  [["orders", "--singer", "--state", "other.json"], 3, "no state of `brandapi export --singer`: "],
+  [["orders", "--singer", "--state", "bad.json"], 3, "Not a state of `brandapi export --singer`: "],
+  [["orders", "--singer", "--state", "other.json"], 3, "Not a state of `brandapi export --singer`: "],
   [["orders", "--singer", "--state", "empty.json"], 3, "The state file is empty: "],
   [["orders", "--singer", "--state", "none.json"], 3, "The state file does not exist: "],
   [["orders", "--singer", "--state", "."], 3, "The state file cannot be read, it is a folder: "],

@@ -147,7 +147,7 @@ test("a ranking is its newest snapshot of then; what has no history is left out,
   const then = await told(brand, "hosts_by_month", "--as-of", before);
   expect(then.rows).toMatchObject([{ orders: 2, clicks: null, ranking_orders: null }]);
   expect(then.err).toContain(
-    `the mirror keeps no history of \`analytics_clicks_top_hosts\`: what was read later than ${before} is left out`,
+    `the mirror keeps no history of \`analytics_clicks_top_hosts\`: rows that were read after ${before} are left out`,
   );
 });
 

@@ -31,7 +31,7 @@ test.each([
   ["SELECT 1", []],
 ])("names the tables and views that SQLite opens: %s", (sql, names) => {
   const read = findReads(db, sql);
-  expect({ ...read, names: read?.names.sort() }).toEqual({ names, qualified: [], comparedWithDatetime: [] });
+  expect({ ...read, names: read?.names.sort() }).toEqual({ names, qualified: [], datetimeComparisons: [] });
 });
 
 test.each([

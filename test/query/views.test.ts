@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { describeTable, readFacts } from "../../src/query/readable-tables.js";
+import { describeTable } from "../../src/query/readable-tables.js";
+import { readFacts } from "../../src/query/table-facts.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror, openMirrorReadOnly } from "../../src/store/open.js";
 import { views } from "../../src/store/views/all-views.js";

@@ -1,0 +1,140 @@
+import type { TableShape } from "../resources/table-shape.js";
+import type { Mirror } from "../store/database.js";
+import { readRedactedAfterRun } from "../store/redaction-rules.js";
+import {
+  positionsPerRecord,
+  quote,
+  type RecordState,
+  recordStates,
+  rowIdColumn,
+  tableName,
+} from "../store/table-sql.js";
+import type { ReadableColumn } from "./readable-tables.js";
+import { inBatches, type Row } from "./rows.js";
+
+/** The state of a mirror after an incremental export. It has no clock times to compare, so a changed clock does no harm. */
+export interface Bookmark {
+  /** The newest run with its times. A mirror without that run is a different one, or an old copy. */
+  run: string;
+  /** The newest record and the newest record version. */
+  record_id: number;
+  version_id: number;
+}
+
+/** A row for an incremental export. */
+export interface ChangedRow {
+  /** In the order of the table's columns. */
+  values: Row;
+  /** The record's key in the mirror. */
+  key: string;
+  /** The position in the record's list; null for a row of a main table. */
+  position: number | null;
+  removedAt: string | null;
+}
+
+/** The rows of a table that were added, changed or removed after a bookmark. */
+export interface ChangedRows {
+  /** The columns that identify a record, or the parent record of a list item; empty if the API does not document them. */
+  idColumns: readonly string[];
+  isList: boolean;
+  /** The mirror's present state; null for a table without a history, which is sent completely each time. */
+  bookmark: Bookmark | null;
+  /** True if the bookmark was made with this mirror. */
+  matches(bookmark: Bookmark): boolean;
+  /** Reads the rows that changed after a bookmark. Without one, or if `forget` or `omit` has removed data since, all rows. */
+  rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
+  /** Reads the items that left their record's list. Only the columns of the parent have values. */
+  removedItems(after: Bookmark): Iterable<ChangedRow[]>;
+}
+
+const beginningOfRun = "run_id || ' ' || started_at || ' '";
+const runName = `${beginningOfRun} || coalesce(finished_at, '')`;
+
+const bookmarkSql = `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
+  coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
+  coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`;
+
+/** Opens the changed rows of a table. Call it inside `withReadTransaction`. */
+export function openChangedRows(
+  mirror: Mirror,
+  shape: TableShape,
+  columns: readonly ReadableColumn[],
+): ChangedRows {
+  const { db } = mirror;
+  const names = columns.map(({ name }) => name);
+  const redactedAfterRun = readRedactedAfterRun(mirror) ?? -1;
+
+  function* read(sqlOf: (state: RecordState) => string, parameters: object): Iterable<ChangedRow[]> {
+    for (const state of recordStates) {
+      const rows = db.prepare(sqlOf(state)).raw().iterate(parameters) as IterableIterator<Row>;
+      for (const batch of inBatches(rows))
+        yield batch.map((row) => {
+          const record = row.slice(names.length) as [string, number | null, string | null];
+          const [key, position, removedAt] = record;
+          return { values: row.slice(0, names.length), key, position, removedAt };
+        });
+    }
+  }
+
+  return {
+    idColumns: idColumnsOf(shape),
+    isList: shape.list !== null,
+    bookmark: shape.resource.history ? (db.prepare(bookmarkSql).get() as Bookmark) : null,
+    // A run in progress at the time of the bookmark may have ended.
+    matches: ({ run }) =>
+      db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`).get(run) !== undefined,
+    rows(after) {
+      // A redaction rewrites records without a new version, because a version would keep the removed data.
+      const isRedacted = after !== undefined && Number.parseInt(after.run, 10) <= redactedAfterRun;
+      const condition = after === undefined || isRedacted ? "true" : changedRecords;
+      return read((state) => rowsSql(shape, state, names, condition), after ?? {});
+    },
+    removedItems(after) {
+      const { list } = shape;
+      return list ? read((state) => removedItemsSql(shape, state, list, names), after) : [];
+    },
+  };
+}
+
+function idColumnsOf({ resource: { pagination, key }, list }: TableShape): readonly string[] {
+  if (pagination !== "documented") return [];
+  if (list && key.length > 0) return list.field.parent.map(({ column }) => column);
+  // A nested member such as `host.id` is the column `host_id`.
+  return key.map((path) => path.replaceAll(".", "_"));
+}
+
+/** New records, and records with a new version: every change keeps the previous version, also a removal. */
+const changedRecords = `r.record_id > @record_id
+  OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;
+
+function rowsSql(shape: TableShape, state: RecordState, names: readonly string[], condition: string): string {
+  const rowId = `t.${rowIdColumn(shape)}`;
+  const recordId = shape.list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
+  const position = shape.list ? `t.row_id % ${positionsPerRecord}` : "NULL";
+  const values = names.map((column) => `t.${quote(column)}`);
+  return `SELECT ${[...values, "r.key", position, "r.removed_at"].join(", ")}
+    FROM ${quote(tableName(shape, state))} AS t CROSS JOIN records AS r ON r.record_id = ${recordId}
+    WHERE ${condition} ORDER BY ${rowId}`;
+}
+
+/** The oldest version after the bookmark is the record as it was sent. Items beyond the present list's length were removed. */
+function removedItemsSql(
+  { resource }: TableShape,
+  state: RecordState,
+  { path, field }: NonNullable<TableShape["list"]>,
+  names: readonly string[],
+): string {
+  const listPath = `'$.${path.map((member) => `"${member}"`).join(".")}'`;
+  const valueSql = (name: string) => {
+    const parent = field.parent.find(({ column }) => column === name);
+    if (parent) return `p.${quote(parent.from)}`;
+    return name === "position" ? "e.key" : "NULL";
+  };
+  return `SELECT ${[...names.map(valueSql), "r.key", "e.key", "r.since_at"].join(", ")}
+    FROM record_versions AS v JOIN records AS r ON r.record_id = v.record_id
+      JOIN ${quote(tableName({ name: resource.table }, state))} AS p ON p.record_id = r.record_id JOIN json_each(v.json, ${listPath}) AS e
+    WHERE r.resource = '${resource.name}' AND r.record_id <= @record_id AND v.version_id IN (
+        SELECT min(version_id) FROM record_versions WHERE version_id > @version_id GROUP BY record_id)
+      AND typeof(e.key) = 'integer' AND e.key >= coalesce(json_array_length(r.json, ${listPath}), 0)
+    ORDER BY v.record_id, e.key`;
+}

@@ -1,0 +1,106 @@
+import type { Mirror } from "../store/database.js";
+import { quote } from "../store/table-sql.js";
+import type { SqlValue } from "../store/values.js";
+
+/** A value of a row. Only the results of a person's SQL have `bigint`. */
+export type RowValue = SqlValue | bigint;
+export type Row = readonly RowValue[];
+
+/** The parts of a SELECT statement on one table, which it calls `t`. */
+export interface SelectStatement {
+  /** `FROM …`, including the conditions. */
+  from: string;
+  /** Columns that order the rows. */
+  order: readonly string[];
+  /** The maximum number of rows; -1: no limit. */
+  limit: number;
+  /** The integer column that batches continue from; null if the statement has to run in one go. */
+  batchKey: string | null;
+}
+
+/** A statement that can run once per batch. */
+export type BatchedStatement = SelectStatement & { batchKey: string };
+
+/** Some rows as one text, concatenated by SQLite: much faster than reading value by value. */
+export interface JoinedRows {
+  bytes: Buffer;
+  rows: number;
+}
+
+export const rowsPerBatch = 256;
+
+export function isBatched(statement: SelectStatement): statement is BatchedStatement {
+  return statement.batchKey !== null;
+}
+
+/** Counts the rows without reading them. */
+export function countSelectedRows(mirror: Mirror, { from, limit }: SelectStatement): number {
+  return mirror.db.prepare(`SELECT count(*) FROM (SELECT 1 ${from} LIMIT ${limit})`).pluck().get() as number;
+}
+
+/** Reads statements one after the other. The limit counts the rows of all of them. */
+export function* readStatements(
+  mirror: Mirror,
+  statements: readonly SelectStatement[],
+  columns: readonly string[],
+): Iterable<Row[]> {
+  let read = 0;
+  for (const statement of statements) {
+    const limit = statement.limit < 0 ? statement.limit : statement.limit - read;
+    for (const batch of readStatement(mirror, { ...statement, limit }, columns)) {
+      read += batch.length;
+      yield batch;
+    }
+  }
+}
+
+/** Reads the rows of one statement in batches. @param columns SQL expressions */
+export function readStatement(
+  mirror: Mirror,
+  { from, order, limit }: SelectStatement,
+  columns: readonly string[],
+): Iterable<Row[]> {
+  const orderBy = order.length > 0 ? ` ORDER BY ${order.join(", ")}` : "";
+  const select = `SELECT ${columns.join(", ")} ${from}${orderBy} LIMIT ${limit}`;
+  return inBatches(mirror.db.prepare(select).raw().iterate() as IterableIterator<Row>);
+}
+
+/**
+ * Reads statements one after the other, each batch as one text.
+ * @param text SQL expression for a row
+ * @param separator SQL expression for the text between two rows
+ */
+export function* readJoinedRows(
+  mirror: Mirror,
+  statements: readonly BatchedStatement[],
+  { text, separator }: { text: string; separator: string },
+): Iterable<JoinedRows> {
+  for (const { from, batchKey } of statements) {
+    const id = `t.${quote(batchKey)}`;
+    const nextBatch = mirror.db
+      .prepare(
+        `SELECT CAST(group_concat(x, ${separator}) AS BLOB), count(*), max(id)
+         FROM (SELECT ${text} AS x, ${id} AS id ${from} WHERE ${id} > ? ORDER BY ${id} LIMIT ?)`,
+      )
+      .raw();
+    let lastId = Number.MIN_SAFE_INTEGER;
+    while (true) {
+      const [bytes, rows, last] = nextBatch.get(lastId, rowsPerBatch) as [Buffer | null, number, number];
+      if (bytes === null) break;
+      yield { bytes, rows };
+      lastId = last;
+    }
+  }
+}
+
+/** Groups rows into batches of `rowsPerBatch`. */
+export function* inBatches(rows: Iterable<Row>): Iterable<Row[]> {
+  let batch: Row[] = [];
+  for (const row of rows) {
+    batch.push(row);
+    if (batch.length < rowsPerBatch) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,133 @@
+import type { Resource } from "../resources/resource.js";
+import type { TableShape } from "../resources/table-shape.js";
+import { type Mirror, statement } from "../store/database.js";
+import { wasRead } from "../store/runs.js";
+import { quote } from "../store/table-sql.js";
+import { views } from "../store/views/all-views.js";
+import {
+  describeTable,
+  knownTableNames,
+  type ReadableColumn,
+  type ReadableTable,
+  removedTableNames,
+  syncingResource,
+} from "./readable-tables.js";
+import { selectStatement } from "./select.js";
+import { findTypedTables } from "./statement-reads.js";
+
+/** A table or view as `tables` prints it. */
+export interface TableFacts {
+  name: string;
+  kind: "table" | "view";
+  /** What a row is. */
+  about: string;
+  /** The number of rows; null if the resource was never read, and for a view in the list of tables. */
+  rows: number | null;
+  columns: ColumnFacts[];
+  /** A query to start from. */
+  example: string;
+}
+
+export interface ColumnFacts extends Pick<ReadableColumn, "name" | "type" | "about"> {
+  /** The number of rows in which the column is not null; undefined if they were not counted. */
+  rows_with_value?: number | undefined;
+}
+
+/** Example queries for tables where the first five rows would be a bad example. */
+const exampleQueries: Readonly<Record<string, string>> = {
+  orders: `SELECT month, currency, count(*) AS orders, round(sum(total_amount), 2) AS gross
+FROM orders WHERE is_cancelled IS NOT 1 GROUP BY month, currency ORDER BY month DESC`,
+  order_line_items: `SELECT i.sku, i.title, o.currency, sum(i.quantity) AS sold, sum(i.quantity * i.price) AS worth
+FROM order_line_items i JOIN orders o ON o.id = i.order_id
+WHERE o.is_cancelled IS NOT 1
+GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
+};
+
+/**
+ * Returns the tables and views. The rows of views are not counted, because some views take long.
+ * @param all adds helper views and the tables of removed records
+ */
+export function listFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
+  const isHelper = (name: string) =>
+    removedTableNames().includes(name) || views.some((view) => view.name === name && view.isHelper);
+  const names = knownTableNames().filter((name) => all || !isHelper(name));
+  const isView = (name: string) => views.some((view) => view.name === name);
+  return names.map((name) => readFacts(mirror, name, isView(name) ? "nothing" : "rows"));
+}
+
+/** Returns one table or view. By default it counts the rows, and the values in each column. */
+export function readFacts(
+  mirror: Mirror,
+  name: string,
+  counted: "values" | "rows" | "nothing" = "values",
+): TableFacts {
+  const table = describeTable(mirror, name);
+  const view = views.find((one) => one.name === name);
+  const isRead = table.shape === null || wasSynced(mirror, table.shape.resource);
+  const counts =
+    isRead && counted !== "nothing" ? countValues(mirror, table, counted === "values") : undefined;
+  return {
+    name,
+    kind: view ? "view" : "table",
+    about: table.about,
+    rows: counts?.rows ?? null,
+    columns: table.columns.map((column, index) => ({
+      name: column.name,
+      type: column.type,
+      about: columnAbout(column),
+      rows_with_value: counts?.values[index],
+    })),
+    example: view?.example ?? exampleQueries[name] ?? `SELECT * FROM ${name} LIMIT 5`,
+  };
+}
+
+function columnAbout({ type, about }: ReadableColumn): string {
+  return [about, ...(type === "boolean" ? ["0 or 1"] : [])].filter((text) => text !== "").join("; ");
+}
+
+/** Counts the rows, and the rows in which each column is not null. */
+function countValues(mirror: Mirror, table: ReadableTable, withValues: boolean) {
+  const columns = withValues ? table.columns.map(({ name }) => `t.${quote(name)}`) : [];
+  const counts = ["*", ...columns].map((value) => `count(${value})`).join(", ");
+  const row = mirror.db
+    .prepare(`SELECT ${counts} ${selectStatement({ table }).from}`)
+    .raw()
+    .get();
+  const [rows = 0, ...values] = row as number[];
+  return { rows, values };
+}
+
+/** True if any records of the resource were ever read. */
+export function wasSynced(mirror: Mirror, resource: Resource): boolean {
+  return wasRead(mirror, resource.name, syncingResource(resource).name);
+}
+
+/** Returns the tables that are empty only because their resource was never read, and the resource to sync. */
+export function findUnreadTables(
+  mirror: Mirror,
+  names: readonly string[],
+): { name: string; resource: string }[] {
+  const isUnread = (shape: TableShape) => !wasSynced(mirror, shape.resource);
+  return names.flatMap((name) => {
+    const shapes = findTypedTables(mirror, name);
+    const [first] = shapes;
+    return first && shapes.every(isUnread) ? [{ name, resource: syncingResource(first.resource).name }] : [];
+  });
+}
+
+/** Returns the resources of these tables whose first sync was interrupted: some of their records were never read. */
+export function findPartialResources(mirror: Mirror, names: readonly string[]): string[] {
+  const shapes = names.flatMap((name) => findTypedTables(mirror, name));
+  const partial = shapes.filter(
+    ({ resource }) => wasSynced(mirror, resource) && !hasCompletedSync(mirror, resource),
+  );
+  return [...new Set(partial.map(({ resource }) => syncingResource(resource).name))];
+}
+
+function hasCompletedSync(mirror: Mirror, resource: Resource): boolean {
+  const completed = statement(
+    mirror,
+    "SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND outcome = 'done' LIMIT 1",
+  );
+  return completed.get(resource.name, syncingResource(resource).name) !== undefined;
+}

@@ -1,0 +1,47 @@
+import { existsSync, statSync } from "node:fs";
+import { link, open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { errorCode } from "./system-errors.js";
+
+/** Error codes of `link` on a file system without hard links, such as exFAT. */
+const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+/** A claim lasts for one rename. An older claim was left by a process that was killed. */
+const maxClaimMs = 60_000;
+
+/**
+ * Moves a file to a path where no file exists. Of two processes, only one succeeds.
+ * @param now milliseconds since 1970
+ * @throws EEXIST if the path exists, or another process is about to create it
+ */
+export async function linkExclusive(from: string, to: string, now: number): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (!withoutLinks.has(errorCode(error))) throw error;
+    return await renameExclusive(from, to, now);
+  }
+  // A second name of the file does no harm.
+  await rm(from).catch(() => {});
+}
+
+/** Does the same with a second file whose exclusive creation decides between two processes. */
+async function renameExclusive(from: string, to: string, now: number): Promise<void> {
+  const claim = join(dirname(to), `.${basename(to)}.claim.part`);
+  const age = now - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);
+  if (age > maxClaimMs) await rm(claim, { force: true });
+  await (await open(claim, "wx")).close();
+  try {
+    if (existsSync(to))
+      throw Object.assign(new Error(`EEXIST: file already exists, ${to}`), { code: "EEXIST" });
+    await rename(from, to);
+  } finally {
+    await rm(claim, { force: true });
+  }
+}
+
+/** Makes new file names in a folder survive a power loss, on systems that can do that. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r").catch(() => undefined);
+  await handle?.sync().catch(() => {});
+  await handle?.close();
+}
