@@ -67,7 +67,7 @@ record  what              was      is now              key
       "#2      financial_status  paid  →  partially_refunded  order-2",
       "",
     ]);
-    expect(one.err).toContain("The newest 1 of 4 changes");
+    expect(one.err).toContain("newest 1 of 4 changes");
     const csv = await brandapi(["changes", "--limit", "1", "--csv", "--db", mirror.path], { clock });
     expect(csv.out.trimEnd().split("\n")).toHaveLength(2);
   });
@@ -96,7 +96,7 @@ record  what              was      is now              key
       { resource: "orders", key: "order-3", kind: "removed", field: null },
     ]);
     const cut = await brandapi(["changes", "--limit", "1", "--db", path], { clock });
-    expect(cut.err).toContain("The newest 1 of 4 changes");
+    expect(cut.err).toContain("newest 1 of 4 changes");
   });
 
   it("says so where there are none, and refuses an unknown resource", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeMirror } from "../support/mirror.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
 test("an unknown table has the nearest name as its hint, without a mirror too; a missing format is refused", async () => {
@@ -24,6 +24,18 @@ test("a range that ends before it begins is refused, and is not an export withou
   );
   expect(out).toBe("");
   expect(code).toBe(2);
+});
+
+test("a column removed_at that a table does not have names --include-removed and the table of removed records", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)]);
+  mirror.db.close();
+  const columns = ["--columns", "id,removed_at"];
+  const refused = await brandapi(["export", "orders", "--csv", ...columns, "--db", mirror.path]);
+  expect(refused.code).toBe(2);
+  expect(refused.err).toContain("add `--include-removed`, or export `orders_removed`");
+  const removed = await brandapi(["export", "orders-removed", "--csv", ...columns, "--db", mirror.path]);
+  expect(removed).toMatchObject({ code: 0, out: "id,removed_at\n" });
 });
 
 test("--include-removed is refused if no table has removed records", async () => {

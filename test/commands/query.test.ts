@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { makeHome } from "../support/home.js";
-import { anOrder, mirrorOfOrders } from "../support/mirror.js";
+import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
@@ -60,7 +60,7 @@ describe("query", () => {
     expect((await ask(path, "SELECT id FROM orders", "--limit", "2")).out.split("\n")).toHaveLength(4);
     const cut = await ask(path, "SELECT id FROM orders");
     expect(cut.out.split("\n")).toHaveLength(1_002);
-    expect(cut.err).toContain("The first 1,000 rows");
+    expect(cut.err).toContain("first 1,000 rows");
     const all = await ask(path, "SELECT id FROM orders", "--csv");
     expect(all.out.split("\n")).toHaveLength(1_202);
     expect(all.err).toBe("");
@@ -68,17 +68,17 @@ describe("query", () => {
   });
 
   it.each([
-    ["DELETE FROM orders", "only reads"],
-    ["INSERT INTO orders (id) VALUES (1) RETURNING id", "only reads"],
-    ["WITH x AS (SELECT 1) DELETE FROM orders RETURNING id", "only reads"],
-    ["ATTACH 'other.sqlite' AS o", "only reads"],
-    ["/* SELECT */ PRAGMA journal_mode = DELETE", "only reads"],
-    ["PRAGMA writable_schema(1)", "only reads"],
-    ["PRAGMA journal_mode(delete)", "only reads"],
-    ["PRAGMA user_version(5)", "only reads"],
-    ["PRAGMA main.encoding('utf16')", "only reads"],
-    ["VACUUM INTO 'copy.sqlite'", "only reads"],
-    ["BEGIN", "only reads"],
+    ["DELETE FROM orders", "read-only statements only"],
+    ["INSERT INTO orders (id) VALUES (1) RETURNING id", "read-only statements only"],
+    ["WITH x AS (SELECT 1) DELETE FROM orders RETURNING id", "read-only statements only"],
+    ["ATTACH 'other.sqlite' AS o", "read-only statements only"],
+    ["/* SELECT */ PRAGMA journal_mode = DELETE", "read-only statements only"],
+    ["PRAGMA writable_schema(1)", "read-only statements only"],
+    ["PRAGMA journal_mode(delete)", "read-only statements only"],
+    ["PRAGMA user_version(5)", "read-only statements only"],
+    ["PRAGMA main.encoding('utf16')", "read-only statements only"],
+    ["VACUUM INTO 'copy.sqlite'", "read-only statements only"],
+    ["BEGIN", "read-only statements only"],
     ["SELEC 1", "syntax error"],
     ["SELECT * FROM nowhere", "no such table: nowhere"],
     ["SELECT * FROM nowhere", "`brandapi tables` lists the tables and views"],
@@ -113,7 +113,7 @@ describe("query", () => {
     });
     expect((await from(["SELECT 1", "-f", "one.sql"])).code).toBe(2);
     const typed = await brandapi(["query", "--db", path], { tty: true });
-    expect(typed).toMatchObject({ code: 2, err: expect.stringContaining("No SQL was given.") });
+    expect(typed).toMatchObject({ code: 2, err: expect.stringContaining("No SQL statement was given.") });
   });
 
   it.each([
@@ -261,6 +261,28 @@ describe("query", () => {
     const where = ["--where", "host_id IN (SELECT host_id FROM roster)"];
     const exported = await brandapi(["export", "orders", "--csv", ...where, "--db", path]);
     expect(exported.err).toContain("`roster` is empty because it was never read");
+  });
+
+  it("warns in query, export and Delta exports that the first sync of a table has not finished", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)]);
+    mirror.db.exec("UPDATE sync_runs SET outcome = 'stopped'");
+    const commands = [
+      ["query", "SELECT count(*) FROM orders"],
+      ["query", "SELECT * FROM sales_by_month"],
+      ["export", "order-line-items", "--csv"],
+      ["export", "orders", "--delta", join(makeHome(), "lake")],
+    ];
+    const run = async (words: string[]) => await brandapi([...words, "--db", mirror.path]);
+    for (const words of commands) {
+      const { code, err } = await run(words);
+      expect(code).toBe(0);
+      expect(err).toContain("orders: the first sync has not finished, so records are missing");
+      expect(err).toContain("brandapi sync orders");
+    }
+    writeRead(mirror, "orders", [anOrder(2)]);
+    for (const words of commands.slice(0, 3)) expect((await run(words)).err).toBe("");
+    mirror.db.close();
   });
 
   it("stops at Ctrl-C, wherever it is", async () => {

@@ -277,3 +277,9 @@ test("nothing is written if one of the tables was never read", async () => {
   });
   expect(existsSync(folder)).toBe(false);
 });
+
+test("reports a single row in the singular", async () => {
+  const { mirror, run } = await makeLake();
+  writeRead(mirror, "roster", [{ relationship_id: "r1", host: { id: "h1" } }]);
+  expect((await run("export roster")).err).toContain("roster: version 0, 1 row, months written: 1");
+});

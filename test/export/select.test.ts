@@ -290,10 +290,42 @@ describe("export --as-of", () => {
     mirror.db.close();
     const early = await brandapi(["export", "orders", "--csv", "--as-of", "2026-10-01", "--db", mirror.path]);
     expect(early.code).toBe(0);
-    expect(early.err).toContain("the mirror read orders first at 2026-11-01T00:00:00.000Z");
+    expect(early.err).toContain("orders was first read at 2026-11-01T00:00:00.000Z");
     expect(await refusal(mirror.path, "analytics-hosts", "--csv", "--as-of", "1d")).toContain(
       "keeps no history",
     );
-    expect(await refusal(mirror.path, "changes", "--csv", "--as-of", "1d")).toContain("keeps no history of");
+    const downloads = await refusal(mirror.path, "content-downloads", "--csv", "--as-of", "1d");
+    expect(downloads).toContain("keeps no history of");
+  });
+
+  it("exports the change log as of a time", async () => {
+    const mirror = await makeMirror();
+    for (const [at, refund_amount] of [
+      ["01", 0],
+      ["02", 5],
+      ["04", 9],
+    ] as const)
+      writeRead(mirror, "orders", [anOrder(1, { refund_amount })], {
+        at: `2026-11-${at}T00:00:00.000Z`,
+        whole: true,
+      });
+    mirror.db.close();
+    const columns = ["--columns", "field,new"];
+    expect(await rows(mirror.path, "changes", ...columns)).toEqual(["refund_amount 5", "refund_amount 9"]);
+    expect(await rows(mirror.path, "changes", ...columns, "--as-of", "2026-11-03")).toEqual([
+      "refund_amount 5",
+    ]);
+  });
+
+  it("refuses a time in the future", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)]);
+    mirror.db.close();
+    expect(await refusal(mirror.path, "orders", "--csv", "--as-of", "2099-01-01")).toContain("in the future");
+    const query = await brandapi(["query", "SELECT 1", "--as-of", "2099-01-01", "--db", mirror.path]);
+    expect(query).toMatchObject({ code: 2, err: expect.stringContaining("in the future") });
+    expect(
+      (await brandapi(["export", "orders", "--csv", "--as-of", "today", "--db", mirror.path])).code,
+    ).toBe(0);
   });
 });

@@ -283,6 +283,34 @@ test("only reads the state file, so rows that a failing target has not stored ar
   expect(tgt.take((await run()).out)).toEqual([]);
 });
 
+test("sends records again after a host was forgotten, once", async () => {
+  const home = makeHome();
+  const db = await mirrorOfOrders(makeHome(), 3);
+  const tgt = target();
+  const run = async () => {
+    tgt.keepState(join(home, "state.json"));
+    return tgt.take(
+      (await brandapi(["export", "orders", "--singer", "--state", "state.json", "--db", db], { home })).out,
+    );
+  };
+  expect(await run()).toHaveLength(3);
+  expect(tgt.rows("orders", "id", "host_username")).toContain("order-1 host_1");
+  expect((await brandapi(["forget", "--host", "host_1", "--yes", "--db", db])).code).toBe(0);
+  expect(await run()).toHaveLength(3);
+  expect(tgt.rows("orders", "id", "host_username", "host_first_name")).toContain("order-1  ");
+  expect(await run()).toEqual([]);
+});
+
+test("takes a complete STATE message as a state", async () => {
+  const home = makeHome();
+  const db = await mirrorOfOrders(makeHome(), 2);
+  const words = ["export", "orders", "--singer", "--state", "state.json", "--db", db];
+  writeFileSync(join(home, "state.json"), "{}");
+  const state = (await brandapi(words, { home })).out.trim().split("\n").at(-1);
+  writeFileSync(join(home, "state.json"), `${state}\n`);
+  expect(target().take((await brandapi(words, { home })).out)).toEqual([]);
+});
+
 test("keeps the bookmarks of tables that are not exported this time", async () => {
   const db = await mirrorOfOrders(makeHome(), 1);
   const home = makeHome();
@@ -304,6 +332,7 @@ test.each([
   [["sales_by_month", "--singer"], 2, "not `sales_by_month`"],
   [["orders", "--singer", "--state", "bad.json"], 3, "Not a state of `brandapi export --singer`: "],
   [["orders", "--singer", "--state", "other.json"], 3, "Not a state of `brandapi export --singer`: "],
+  [["orders", "--singer", "--state", "config.json"], 3, "Not a state of `brandapi export --singer`: "],
   [["orders", "--singer", "--state", "empty.json"], 3, "The state file is empty: "],
   [["orders", "--singer", "--state", "none.json"], 3, "The state file does not exist: "],
   [["orders", "--singer", "--state", "."], 3, "The state file cannot be read, it is a folder: "],
@@ -311,6 +340,7 @@ test.each([
   const home = makeHome();
   writeFileSync(join(home, "bad.json"), "[]");
   writeFileSync(join(home, "other.json"), '{"bookmarks":{"orders":{"updated_at":"2026-01-01"}}}');
+  writeFileSync(join(home, "config.json"), '{"start_date":"2026-01-01"}');
   writeFileSync(join(home, "empty.json"), "\n");
   const run = await brandapi(["export", ...args, "--db", await mirrorOfOrders(makeHome(), 1)], { home });
   expect(run).toMatchObject({ code, out: "", err: expect.stringContaining(message) });

@@ -22,6 +22,10 @@ test.each([
   ["SELECT status FROM orders", "; did you mean `financial_status` or `fulfillment_status`?"],
   ["SELECT * FROM host", "did you mean `hosts` or `host_names` or `hosts_by_month`?"],
   ["SELECT curency FROM orders", "did you mean `currency`?"],
+  ["SELECT order_currency FROM orders", "did you mean `currency`?"],
+  ["SELECT host_name FROM hosts", "`host_name` is now `host_label`\n"],
+  ["SELECT h.host_name FROM hosts_by_month AS h", "`host_name` is now `host_label`\n"],
+  ["SELECT host_name FROM orders", "`host_name` is a column of `content`"],
   ["SELECT o.curency FROM orders o JOIN roster r ON r.host_id = o.host_id", "did you mean `currency`?"],
   [
     "SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM roster WHERE joined = 1)",
