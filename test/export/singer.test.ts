@@ -283,24 +283,6 @@ test("only reads the state file, so rows that a failing target has not stored ar
   expect(tgt.take((await run()).out)).toEqual([]);
 });
 
-test("sends records again after a host was forgotten, once", async () => {
-  const home = makeHome();
-  const db = await mirrorOfOrders(makeHome(), 3);
-  const tgt = target();
-  const run = async () => {
-    tgt.keepState(join(home, "state.json"));
-    return tgt.take(
-      (await brandapi(["export", "orders", "--singer", "--state", "state.json", "--db", db], { home })).out,
-    );
-  };
-  expect(await run()).toHaveLength(3);
-  expect(tgt.rows("orders", "id", "host_username")).toContain("order-1 host_1");
-  expect((await brandapi(["forget", "--host", "host_1", "--yes", "--db", db])).code).toBe(0);
-  expect(await run()).toHaveLength(3);
-  expect(tgt.rows("orders", "id", "host_username", "host_first_name")).toContain("order-1  ");
-  expect(await run()).toEqual([]);
-});
-
 test("takes a complete STATE message as a state", async () => {
   const home = makeHome();
   const db = await mirrorOfOrders(makeHome(), 2);
