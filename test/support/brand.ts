@@ -16,45 +16,48 @@ import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js"
 import { noon } from "./records.js";
 import { Sqlite } from "./sqlite.js";
 
-/** A request as the API sees it. */
+/** A request as the API received it. */
 export interface SentRequest {
-  /** Below the versioned root; of the file host, the whole path. */
+  /** The path below the versioned root; for the file host, the full path. */
   path: string;
   query: Readonly<Record<string, string>>;
   method: string;
   headers: Readonly<Record<string, string>>;
-  /** 1 for the first of this brand's life. */
+  /** The request's number, from 1. */
   number: number;
-  /** What was answered; 0 before, and where nothing was. */
+  /** The status of the response; 0 until there is one. */
   status: number;
 }
 
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "results"> {
-  /** A believable brand with so many orders, instead of an empty one. */
+  /** Generates a brand with this many orders, instead of an empty one. */
   history?: number;
   seed?: number;
   variants?: Partial<ApiVariants>;
-  /** What is still told as it was when the request before was answered. */
+  /** The numbers in responses that are those of the time of the previous response. */
   lags?: "totals" | "figures" | "both";
-  /** Milliseconds since 1970 at the beginning. */
+  /** The start time, in milliseconds since 1970. */
   now?: number;
   rateLimit?: number;
   home?: string;
-  /** Shares that brand's API, clock and home: another profile of the same person. */
+  /** Another brand whose API, clock and home folder this one shares, as a second profile of the same person. */
   beside?: TestBrand;
 }
 
-/** What one command did. */
+/** The result of one command. */
 export interface RunResult extends ProgramResult {
-  /** The requests that it made. */
+  /** The requests that the command sent. */
   asked: SentRequest[];
-  /** How it ended whoever stopped it: null where nothing did. */
+  /** True if a signal stopped it. */
   stopped: boolean;
 }
 
-/** A brand, its API and a person's home folder, in this process and without sockets; and all that can happen to it. */
+/**
+ * A brand, its API and a person's home folder, in this process and without sockets. Its members change the brand's
+ * records, inject faults, run commands and read the mirror.
+ */
 export interface TestBrand extends BrandEvents {
-  /** Its records as the API serves them. */
+  /** The brand's records as the API serves them. */
   data: Brand;
   variants: Partial<ApiVariants>;
   api: VariantApi;
@@ -66,44 +69,55 @@ export interface TestBrand extends BrandEvents {
   clock: Clock & { pass(ms: number): void };
   fetch: ReturnType<typeof fetchOf>;
   now(): number;
-  /** Lets time pass in which nothing happens. */
+  /** Advances the clock. */
   pass(ms: number): void;
+  /** All requests so far. */
   asked: SentRequest[];
-  /** Called before each answer, which is of the instant after it; what it returns is answered instead. */
+  /** Called before each response. The API responds with the fault that it returns, if any. */
   before: ((request: SentRequest) => Fault | undefined) | undefined;
-  /** Does something before the first request that is the one, and answers it with what that returns. */
-  once(isIt: (request: SentRequest) => boolean, happen: () => Fault | undefined | unknown): void;
+  /** Calls `action` before the response to the first matching request, which gets the fault that it returns, if any. */
+  once(matches: (request: SentRequest) => boolean, action: () => Fault | undefined | unknown): void;
   setKey(change: Partial<ApiKey>): void;
-  /** The brand as it is now; what happens later does not change it. */
+  /** Returns a copy of the brand's records, which later changes do not affect. */
   snapshot(): Brand;
   run(command: string | readonly string[], options?: ProgramOptions): Promise<RunResult>;
-  /** Runs a command that a signal ends before the first request that is the one is answered. */
-  stopped(command: string, isIt: (request: SentRequest) => boolean): Promise<RunResult>;
-  /** The same, killed: the mirror goes on as its files were at that instant. */
-  killed(command: string, isIt: (request: SentRequest) => boolean): Promise<void>;
-  /** Reads the mirror. */
+  /** Runs a command and sends it SIGINT before the response to the first matching request. */
+  stopped(command: string, matches: (request: SentRequest) => boolean): Promise<RunResult>;
+  /** Runs a command as if it was killed at the first matching request: the mirror is then a copy of its files at that time. */
+  killed(command: string, matches: (request: SentRequest) => boolean): Promise<void>;
+  /** Queries the mirror. */
   sql<Row = Record<string, unknown>>(query: string, ...parameters: unknown[]): Row[];
-  /** The keys of the records that the mirror holds as present, sorted. */
+  /** Returns the sorted keys of the mirror's records that were not removed. */
   mirrored(resource?: string): string[];
-  /** The last row of `sync_runs`. */
+  /** Returns the last row of `sync_runs`. */
   lastRun(resource?: string): Record<string, unknown>;
-  /** Serves the same API on loopback by the system's clock, for a process of its own: its environment. */
+  /** Serves the API on loopback, with the system's clock, until the test ends. Returns the environment of a process that uses it. */
   served(options?: { latency?: number }): Promise<Record<string, string>>;
-  /** How many requests have been served so. */
+  /** Returns the number of requests that were served on loopback. */
   servedCount(): number;
-  /** Waits until something is so, at most 20 seconds. */
-  until(isSo: () => boolean): Promise<void>;
+  /** Waits until the condition is true. @throws after 20 seconds */
+  until(condition: () => boolean): Promise<void>;
 }
 
 export function makeBrand(options: TestBrandOptions = {}): TestBrand {
-  const { history, seed = 1, variants = {}, lags, rateLimit, beside, now: begun = noon, ...lists } = options;
-  const home = options.home ?? beside?.home ?? makeHome();
-  const clock = beside?.clock ?? fakeClock(begun);
-  const key = createKey(seed, "all", begun);
+  const {
+    history,
+    seed = 1,
+    variants = {},
+    lags,
+    rateLimit,
+    beside,
+    now = noon,
+    home: givenHome,
+    ...lists
+  } = options;
+  const home = givenHome ?? beside?.home ?? makeHome();
+  const clock = beside?.clock ?? createFakeClock(now);
+  const key = createKey(seed, "all", now);
   const data =
     history === undefined
-      ? { ...emptyBrand([key], seed), ...records(lists) }
-      : { ...createBrand({ seed, orders: history, now: begun }), ...records(lists) };
+      ? { ...emptyBrand([key], seed), ...lists }
+      : { ...createBrand({ seed, orders: history, now }), ...lists };
   const brands = beside ? (beside.api.brands as Brand[]) : [];
   brands.push(data);
   const api =
@@ -156,27 +170,27 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         status: 0,
       };
       brand.asked.push(request);
-      // Each answer has an instant of its own.
+      // No two responses have the same time.
       clock.pass(10);
       const fault = brand.before?.(request);
       init.signal?.throwIfAborted();
       if (lags === "totals" || lags === "both") api.variants = { ...api.variants, totalsFrom: last };
       if (lags === "figures" || lags === "both") api.variants = { ...api.variants, dailyTotalsFrom: last };
       last = { ...data };
-      const response = await answered(fault, url, init);
+      const response = await respond(fault, url, init);
       request.status = response.status;
       return response;
     },
-    once(isIt, happen) {
+    once(matches, action) {
       const root = beside ?? brand;
       root.before = (request) => {
-        if (!isIt(request)) return undefined;
+        if (!matches(request)) return undefined;
         root.before = undefined;
-        return asFault(happen());
+        return asFault(action());
       };
     },
     setKey(change) {
-      data.keys = data.keys.map((one, place) => (place === 0 ? { ...one, ...change } : one));
+      data.keys = data.keys.map((each, index) => (index === 0 ? { ...each, ...change } : each));
     },
     snapshot: () => ({ ...data }),
     async run(command, { env, ...rest } = {}) {
@@ -192,16 +206,16 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
       });
       return { ...result, asked: root.asked.slice(before), stopped: stop?.aborted ?? false };
     },
-    async stopped(command, isIt) {
+    async stopped(command, matches) {
       const stop = new AbortController();
-      brand.once(isIt, () => stop.abort(new Stopped("SIGINT")));
+      brand.once(matches, () => stop.abort(new Stopped("SIGINT")));
       return await brand.run(command, { signal: stop.signal });
     },
-    async killed(command, isIt) {
+    async killed(command, matches) {
       const stop = new AbortController();
       const copy = join(home, `killed-${brand.asked.length}.sqlite`);
-      brand.once(isIt, () => {
-        copyMirror(brand.db, copy);
+      brand.once(matches, () => {
+        copyMirrorFiles(brand.db, copy);
         stop.abort(new Stopped("SIGINT"));
       });
       await brand.run(command, { signal: stop.signal });
@@ -238,28 +252,25 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
       return { ...brand.env, BRANDAPI_BASE_URL: server.baseUrl };
     },
     servedCount: () => count,
-    async until(isSo) {
-      for (let n = 0; n < 2_000 && !isSo(); n += 1) await systemClock.sleep(10);
-      if (!isSo()) throw new Error("It did not become so within 20 seconds.");
+    async until(condition) {
+      for (let n = 0; n < 2_000 && !condition(); n += 1) await systemClock.sleep(10);
+      if (!condition()) throw new Error("The condition is still false after 20 seconds.");
     },
   };
 
-  async function answered(fault: Fault | undefined, url: string | URL, init: RequestInit): Promise<Response> {
+  async function respond(fault: Fault | undefined, url: string | URL, init: RequestInit): Promise<Response> {
     const from = typeof fault === "object" && "from" in fault ? fault.from : undefined;
-    const answer = () =>
+    const respondNormally = () =>
       fetchOf(from ? createVariantApi({ brands: [from], now: clock.now, variants: api.variants }) : api)(
         url,
         init,
       );
-    if (fault === undefined || (typeof fault === "object" && "from" in fault)) return await answer();
-    return await injectFault(fault, answer, (ms) => clock.sleep(ms, init.signal ?? undefined), init.signal);
+    if (fault === undefined || (typeof fault === "object" && "from" in fault)) return await respondNormally();
+    const sleep = (ms: number) => clock.sleep(ms, init.signal ?? undefined);
+    return await injectFault(fault, respondNormally, sleep, init.signal);
   }
 
   return brand;
-}
-
-function records({ home: _home, ...lists }: Partial<Lists> & { home?: string }): Partial<Lists> {
-  return lists;
 }
 
 function asFault(returned: unknown): Fault | undefined {
@@ -267,9 +278,9 @@ function asFault(returned: unknown): Fault | undefined {
   return isFault && returned !== null ? (returned as Fault) : undefined;
 }
 
-/** A clock whose sleep lets time pass at once. */
-export function fakeClock(begun = noon): Clock & { pass(ms: number): void } {
-  let now = begun;
+/** Creates a clock whose `sleep` advances the time at once. @param start milliseconds since 1970 */
+function createFakeClock(start: number): Clock & { pass(ms: number): void } {
+  let now = start;
   let monotonic = systemClock.monotonic();
   function pass(ms: number): void {
     now += ms;
@@ -288,16 +299,16 @@ export function fakeClock(begun = noon): Clock & { pass(ms: number): void } {
   };
 }
 
-function copyMirror(path: string, copy: string): void {
+function copyMirrorFiles(path: string, copy: string): void {
   for (const end of ["", "-wal"]) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
 }
 
-/** True for a request that reads orders; one for a single record counts them. */
+/** Returns true for a request that reads orders. A page of one record is a count. */
 export function readsOrders({ path, query }: SentRequest): boolean {
   return path === "/orders" && query.per_page !== "1";
 }
 
-/** True for a request that counts. */
+/** Returns true for a request that counts records. */
 export function counts({ query }: SentRequest): boolean {
   return query.per_page === "1";
 }

@@ -3,17 +3,17 @@ import { exitCodes } from "../../src/errors.js";
 import { buildProgram } from "../../src/program.js";
 import { testDeps } from "./program.js";
 
-/** Commander's tree as the program has it; nothing of it is run. */
+/** Returns commander's tree of all commands. */
 export async function programTree(): Promise<Command> {
   return await buildProgram({ deps: testDeps(), argv: [], brandapi: async () => exitCodes.done });
 }
 
-/** The commands that do something: all but `help`. */
+/** All commands except `help`. */
 export const commands: readonly Command[] = (await programTree()).commands.filter(
-  (one) => one.name() !== "help",
+  (command) => command.name() !== "help",
 );
 
-/** The command lines that its help shows. */
+/** Returns the example command lines in a command's help. */
 export function examplesOf(command: Command): string[] {
   let help = "";
   command

@@ -1,35 +1,36 @@
 import type { Brand } from "../../src/sandbox/brand.js";
 
-/** An answer other than the API's own. */
+/** A failure, or a response other than the API's own. */
 export type Fault =
-  /** Another status, in the API's manner or in that of whatever stands before it. */
+  /** Another status, as the API or a proxy would send it. */
   | { status: number; headers?: Record<string, string>; body?: string }
-  /** The right answer of another brand: of this one as it was, or lacking a record. */
+  /** The response of another brand, such as an earlier copy of this one, or one without a certain record. */
   | { from: Brand }
-  /** A 200 whose envelope was changed; what is returned is sent as JSON. */
+  /** A 200 with the envelope that the function returns, as JSON. */
   | { envelope: (envelope: Record<string, unknown>) => unknown }
   /** A 200 with this body. */
   | { body: string | Uint8Array; headers?: Record<string, string> }
-  /** The right answer, so many milliseconds later. */
+  /** The right response, delayed by this many milliseconds. */
   | { delay: number }
-  /** The connection is cut before the answer, or in the middle of it; a captive portal; nothing ever comes. */
+  /** The connection breaks before the response, or in the middle; a captive portal's page; no response ever. */
   | "reset"
   | "cut"
   | "html"
   | "stall"
-  /** A body without an end. */
+  /** A body that never ends. */
   | "endless";
 
 const json = { "content-type": "application/json; charset=utf-8" };
 const portal = "<!doctype html><title>Sign in</title><p>Welcome to Hotel WiFi.</p>";
 
 /**
- * Spoils one answer.
- * @param sleep lets time pass
+ * Responds to one request with a fault.
+ * @param respond returns the right response
+ * @param sleep advances the clock
  */
 export async function injectFault(
   fault: Exclude<Fault, { from: Brand }>,
-  answer: () => Promise<Response>,
+  respond: () => Promise<Response>,
   sleep: (ms: number) => Promise<void>,
   signal: AbortSignal | null | undefined,
 ): Promise<Response> {
@@ -38,7 +39,7 @@ export async function injectFault(
   if (fault === "html") return new Response(portal, { headers: { "content-type": "text/html" } });
   if (fault === "endless")
     return new Response(new ReadableStream({ pull: (to) => to.enqueue(chunk) }), { headers: json });
-  if (fault === "cut") return truncateBody(await (await answer()).text());
+  if (fault === "cut") return truncateBody(await (await respond()).text());
   if ("status" in fault)
     return new Response(fault.body ?? "", { status: fault.status, headers: fault.headers ?? {} });
   if ("body" in fault)
@@ -46,16 +47,16 @@ export async function injectFault(
       headers: { ...json, ...fault.headers },
     });
   if ("envelope" in fault) {
-    const changed = fault.envelope((await (await answer()).json()) as Record<string, unknown>);
+    const changed = fault.envelope((await (await respond()).json()) as Record<string, unknown>);
     return new Response(JSON.stringify(changed), { headers: json });
   }
   await sleep(fault.delay);
-  return await answer();
+  return await respond();
 }
 
 const chunk = new TextEncoder().encode("a".repeat(65_536));
 
-/** A body that ends in the middle, as undici reports it. */
+/** Returns a response whose body breaks in the middle, with the error that undici throws. */
 function truncateBody(body: string): Response {
   const half = new TextEncoder().encode(body.slice(0, body.length / 2));
   const stream = new ReadableStream({

@@ -1,14 +1,15 @@
-/** What is left to end or to remove when the test file under way is done. */
-const ends: (() => unknown)[] = [];
+/** What to do when the current test file has ended. */
+const cleanups: (() => unknown)[] = [];
 
 /**
- * For what the tests of one file share. Many files run in one process, which loads a module once: of an `afterAll` in a
- * module that they import, only the first of them would hear.
+ * Registers a cleanup for the end of the current test file. Many test files run in one process, which loads this module
+ * once, so an `afterAll` in an imported module would only run for the first of them.
  */
-export function afterFile(end: () => unknown): void {
-  ends.push(end);
+export function afterFile(cleanup: () => unknown): void {
+  cleanups.push(cleanup);
 }
 
+/** Runs the cleanups, the last one first. */
 export async function runAfterFile(): Promise<void> {
-  for (const end of ends.splice(0).reverse()) await end();
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 }

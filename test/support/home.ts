@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterFile } from "./file-end.js";
 
-/** An empty folder of a test's own, removed when the test file is done. */
+/** Creates an empty folder that is removed at the end of the test file. */
 export function makeHome(): string {
   const home = mkdtempSync(join(tmpdir(), "brandapi-test-"));
   afterFile(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));

@@ -14,7 +14,7 @@ import { silentReporter } from "../../src/util/reporter.js";
 import { makeHome } from "./home.js";
 import { orderAt } from "./records.js";
 
-/** A mirror in a folder of its own, for commands: `brandapi(["export", …, "--db", mirror.path])`. */
+/** Creates and opens a mirror, for commands such as `brandapi(["export", …, "--db", mirror.path])`. */
 export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Promise<Mirror> {
   const path = join(home, name);
   await createEmptyMirror(path);
@@ -23,7 +23,7 @@ export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Pro
 
 let empty: Buffer | undefined;
 
-/** Puts a new mirror where there is none: the program lays out its tables and views once, and the rest are copies. */
+/** Creates a mirror file if there is none. The program lays out the tables and views once; later files are copies. */
 export async function createEmptyMirror(path: string): Promise<void> {
   if (existsSync(path)) return;
   empty ??= await emptyMirror();
@@ -39,7 +39,7 @@ async function emptyMirror(): Promise<Buffer> {
   return bytes;
 }
 
-/** A mirror with some orders. @returns its path */
+/** Creates a mirror with some orders and returns its path. */
 export async function mirrorOfOrders(home = makeHome(), count = 3): Promise<string> {
   const mirror = await makeMirror(home, "orders.sqlite");
   const orders = Array.from({ length: count }, (_, n) => anOrder(n));
@@ -48,7 +48,12 @@ export async function mirrorOfOrders(home = makeHome(), count = 3): Promise<stri
   return mirror.path;
 }
 
-/** One read of a resource, as a sync records it; `whole`: proven to be all that there is. Records as values, or as the exact text that the API sent. */
+/**
+ * Writes records as a sync that reads a resource, and records the run.
+ * @param records values, or `{ text }` with the exact text of the API
+ * @param options.remove keys of records to mark as removed
+ * @param options.whole true if the run verified the complete resource
+ */
 export function writeRead(
   mirror: Mirror,
   name: string,
@@ -75,14 +80,14 @@ export function writeRead(
       ...(options.context ? { context: options.context } : {}),
       ...(options.position === undefined ? {} : { position: options.position }),
     });
-    const gone = (options.remove ?? []).map(
+    const removedIds = (options.remove ?? []).map(
       (key) =>
         mirror.db
           .prepare("SELECT record_id FROM records WHERE resource = ? AND key = ?")
           .pluck()
           .get(resource.name, key) as number,
     );
-    store.remove(gone, at);
+    store.remove(removedIds, at);
     updateRun(mirror, runId, {
       until: at,
       finished_at: at,
@@ -102,15 +107,15 @@ export function writeRead(
   writeRunCoverage(mirror, runId, readCoverage(mirror, resource.name));
 }
 
-/** Lays a reading over the coverage of a resource. */
+/** Adds a range to the coverage of a resource. */
 export function recordCoverage(mirror: Mirror, resource: string, added: CoveredRange): void {
   const before = readCoverage(mirror, resource);
   writeCoverage(mirror, resource, before, addCoverage(before, added));
 }
 
-export function resourceOf(name: string): Resource {
-  const resource = findResource(name) ?? details.find((one) => one.name === name);
-  if (!resource) throw new Error(`no resource: ${name}`);
+function resourceOf(name: string): Resource {
+  const resource = findResource(name) ?? details.find((detail) => detail.name === name);
+  if (!resource) throw new Error(`Unknown resource: ${name}`);
   return resource;
 }
 
@@ -120,7 +125,7 @@ function asValue(record: Json | object): Json {
   return JSON.parse(isText ? String(record.text) : JSON.stringify(record)) as Json;
 }
 
-/** A believable order; what differs is given. */
+/** Returns a realistic order. @param n its number: the higher, the older */
 export function anOrder(n: number, fields: JsonObject = {}): JsonObject {
   const host = { id: `host-${n % 7}`, username: `host_${n % 7}`, first_name: "Ada" };
   const order = orderAt(`order-${n}`, Date.UTC(2026, 9, 1) - n * 3_600_000, {

@@ -2,19 +2,19 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { makeHome } from "./home.js";
 
-/** The program as people run it: needs a build, which the tests' global set-up makes. */
+/** The executable. The global setup of the tests builds it. */
 export const binPath = fileURLToPath(new URL("../../bin/brandapi.js", import.meta.url));
 
 export interface SpawnOptions {
   env?: Record<string, string>;
   home?: string;
-  /** Piped into stdin, which is then closed; without it stdin is empty. Null: it stays open, and nothing comes. */
+  /** Text for stdin, which is then closed; empty by default. With null, stdin stays open without input. */
   stdin?: string | null;
-  /** Nobody reads its stdout. */
+  /** True if nothing reads its stdout. */
   isUnread?: boolean;
-  /** The user to run as, which only root can choose. */
+  /** The user ID to run as; requires root. */
   uid?: number;
-  /** Another Node, or its flags before the script. */
+  /** Another Node executable, or Node options before the script. */
   node?: readonly [command: string, ...flags: string[]];
 }
 
@@ -28,14 +28,14 @@ export interface ProcessResult {
 export interface RunningProgram {
   child: ChildProcess;
   home: string;
-  /** What came on stderr or stdout so far. */
+  /** Returns the output so far. */
   output(): { out: string; err: string };
-  /** Resolves when `pattern` has appeared on either stream; rejects when the process ends before. */
+  /** Resolves when the pattern appears on stdout or stderr; rejects if the process ends before that. */
   until(pattern: RegExp): Promise<RegExpMatchArray>;
   ended: Promise<ProcessResult>;
 }
 
-/** Starts a real process with a HOME of its own and nothing else in its environment but PATH. */
+/** Starts the program as a process, with only PATH and a new HOME in its environment. */
 export function spawnBrandapi(args: readonly string[], options: SpawnOptions = {}): RunningProgram {
   const { home = makeHome(), node = [process.execPath] } = options;
   const [command, ...flags] = node;

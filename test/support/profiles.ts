@@ -3,11 +3,11 @@ import { makeHome } from "./home.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
 import { type Sandbox, type SandboxOptions, sandboxForTest } from "./sandbox.js";
 
-/** A person with several brands on one machine: profiles of their own, and nothing in the environment. */
+/** Several profiles on one machine, with nothing in the environment. */
 export interface Profiles {
   sandbox: Sandbox;
   home: string;
-  /** The mirror of a profile that `login` was given no other for. */
+  /** Returns the default path of a profile's mirror. */
   mirrorOf(profile: string): string;
   login(profile: string, key: string): Promise<void>;
   run(command: string | readonly string[], options?: ProgramOptions): Promise<ProgramResult>;
@@ -16,13 +16,13 @@ export interface Profiles {
 export async function makeProfiles(options: SandboxOptions = {}): Promise<Profiles> {
   const sandbox = await sandboxForTest({ orders: 50, ...options });
   const home = makeHome();
-  const brands: Profiles = {
+  const profiles: Profiles = {
     sandbox,
     home,
     mirrorOf: (profile) => join(home, `.local/share/brandapi/${profile}.sqlite`),
     async login(profile, key) {
       const words = ["login", "--profile", profile, "--base-url", sandbox.baseUrl, "--key-stdin"];
-      const { code, err } = await brands.run(words, { stdin: key });
+      const { code, err } = await profiles.run(words, { stdin: key });
       if (code !== 0) throw new Error(err);
     },
     run: async (command, { env, ...rest } = {}) =>
@@ -33,5 +33,5 @@ export async function makeProfiles(options: SandboxOptions = {}): Promise<Profil
         env: { BRANDAPI_RATE_LIMIT: "none", ...env },
       }),
   };
-  return brands;
+  return profiles;
 }

@@ -3,7 +3,7 @@ import type { ContentItem, OpenRecord, Order, RosterEntry } from "../../src/sand
 export const minute = 60_000;
 export const hour = 60 * minute;
 export const day = 24 * hour;
-/** The instant at which a test begins. */
+/** The time at which a test starts. */
 export const noon = Date.UTC(2026, 10, 21, 12);
 
 export function at(ms: number): string {
@@ -12,7 +12,7 @@ export function at(ms: number): string {
 
 const host = { id: "h1", username: "ada", first_name: "Ada", last_name: null, profile_photo: null };
 
-/** Returns an order with only what a test cares about. `fields` may hold what the document does not know. */
+/** Returns a plain order. @param fields members to replace or add, also ones that the API document does not name */
 export function orderAt(id: string, ms: number | string | null, fields: Record<string, unknown> = {}): Order {
   const order = {
     id,
@@ -39,7 +39,7 @@ export function orderAt(id: string, ms: number | string | null, fields: Record<s
   return order as unknown as Order;
 }
 
-/** Orders `o0`, the newest, to the oldest: `perInstant` of them at each instant, `apartMs` between two. */
+/** Returns orders `o0` (the newest) and older ones: `perInstant` with each date, and dates `apartMs` apart. */
 export function ordersBefore(ms: number, count: number, apartMs: number, perInstant = 1): Order[] {
   return Array.from({ length: count }, (_, n) => orderAt(`o${n}`, ms - Math.floor(n / perInstant) * apartMs));
 }

@@ -6,15 +6,15 @@ import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
 import type { ProgramOptions } from "./program.js";
 
-/** The API on loopback, for processes and for what types at a terminal. */
+/** A sandbox API on loopback, for tests that start processes. */
 export interface Sandbox {
   baseUrl: string;
   key: string;
-  /** Returns a key by its name; `other-brand` is one of another brand. */
+  /** Returns the key with this name; `other-brand` is a key of another brand. */
   secretOf(name: string): string;
   requests(): number;
   now(): number;
-  /** Lets time pass in which nothing happens. */
+  /** Advances the clock. */
   advance(ms: number): void;
   setKey(name: string, change: Partial<ApiKey>): void;
 }
@@ -22,17 +22,17 @@ export interface Sandbox {
 export interface SandboxOptions {
   orders?: number;
   latencyMs?: number;
-  /** Milliseconds since 1970 at its start. Default: the system's. */
+  /** The start time in milliseconds since 1970; by default the system's time. */
   now?: number;
 }
 
-/** Serves a believable brand until the test is over. */
+/** Serves a generated brand until the test ends. */
 export async function sandboxForTest(options: SandboxOptions = {}): Promise<Sandbox> {
   const started = systemClock.monotonic();
-  let begun = options.now ?? systemClock.now();
-  const now = () => Math.floor(begun + systemClock.monotonic() - started);
-  const brand = createBrand({ seed: 1, orders: options.orders ?? 300, now: begun });
-  const other = createBrand({ seed: 2, orders: 50, now: begun, name: "Basalt Cycling" });
+  let start = options.now ?? systemClock.now();
+  const now = () => Math.floor(start + systemClock.monotonic() - started);
+  const brand = createBrand({ seed: 1, orders: options.orders ?? 300, now: start });
+  const other = createBrand({ seed: 2, orders: 50, now: start, name: "Basalt Cycling" });
   let count = 0;
   const served = await serveSandbox(createSandboxApi({ brands: [brand, other], now }), 0, () => {
     count += 1;
@@ -43,14 +43,14 @@ export async function sandboxForTest(options: SandboxOptions = {}): Promise<Sand
     baseUrl: served.baseUrl,
     key: brand.keys[0]?.secret ?? "",
     secretOf(name) {
-      const key = name === "other-brand" ? other.keys[0] : brand.keys.find((one) => one.name === name);
-      if (!key) throw new RangeError(`There is no key ${name}.`);
+      const key = name === "other-brand" ? other.keys[0] : brand.keys.find((each) => each.name === name);
+      if (!key) throw new RangeError(`Unknown key: ${name}`);
       return key.secret;
     },
     requests: () => count,
     now,
     advance(ms) {
-      begun += ms;
+      start += ms;
     },
     setKey(name, change) {
       brand.keys = brand.keys.map((key) => (key.name === name ? { ...key, ...change } : key));
@@ -58,7 +58,7 @@ export async function sandboxForTest(options: SandboxOptions = {}): Promise<Sand
   };
 }
 
-/** The environment of a person who uses this sandbox. */
+/** Returns the environment of a program that uses this sandbox. */
 export function envFor({ baseUrl, key }: Sandbox): NonNullable<ProgramOptions["env"]> {
   return { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: key, BRANDAPI_RATE_LIMIT: "none" };
 }
