@@ -4,17 +4,10 @@ import { type GlobalOptions, readSettings, type Settings } from "../config/setti
 import type { Deps } from "../deps.js";
 import { AccessForbidden, BrandapiError, KeyRejected } from "../errors.js";
 import { checkForDamage } from "../store/damage.js";
-import {
-  checkOwner,
-  claimMirror,
-  closeMirror,
-  type Mirror,
-  readOwner,
-  withMirror,
-  withMirrorFile,
-} from "../store/database.js";
+import { closeMirror, type Mirror, withMirror, withMirrorFile } from "../store/database.js";
 import { lockMirror } from "../store/lock.js";
 import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/open.js";
+import { checkOwner, claimMirror, readOwner } from "../store/owner.js";
 import { omitMembers } from "../store/redaction.js";
 import { addRestoreHint } from "../store/restore-hint.js";
 import { noteFailedRun, noteProgress } from "../store/run-progress.js";

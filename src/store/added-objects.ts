@@ -1,18 +1,18 @@
 import type { Mirror } from "./database.js";
 import { quote } from "./table-sql.js";
 
-/** An index or a trigger that somebody added to a table or a view of the mirror. */
+/** An index or a trigger that a user added to a table or view of the mirror. */
 export interface AddedObject {
   type: "index" | "trigger";
   name: string;
-  /** The table or view that it belongs to: dropping that drops the object, too. */
+  /** The table or view that it belongs to. Dropping that drops the object. */
   table: string;
   sql: string;
 }
 
 /**
- * Returns what somebody added to these tables or views.
- * @param own the names of this program's own indexes
+ * Returns the indexes and triggers that a user added to these tables or views.
+ * @param own the names of the program's own indexes
  */
 export function readAddedObjects(
   { db }: Mirror,
@@ -27,7 +27,7 @@ export function readAddedObjects(
   return select.all(JSON.stringify(tables)).filter(({ name }) => !own.includes(name));
 }
 
-/** Creates these objects again. Returns a sentence for each that no longer fits its table. */
+/** Creates these objects again. Returns a sentence for each that no longer fits its table and was dropped. */
 export function restoreAddedObjects(mirror: Mirror, objects: readonly AddedObject[]): string[] {
   return objects.flatMap((object) => {
     const reason = restore(mirror, object);
@@ -36,13 +36,13 @@ export function restoreAddedObjects(mirror: Mirror, objects: readonly AddedObjec
   });
 }
 
-/** @returns why it cannot be created again; null if it was */
+/** @returns why the object cannot be created again; null if it was */
 function restore({ db }: Mirror, { name, sql, table, type }: AddedObject): string | null {
   const find = db.prepare("SELECT 1 FROM main.sqlite_master WHERE type = ? AND name = ?");
   if (find.get(type, name) !== undefined) return null;
   try {
     db.exec(sql);
-    // SQLite compiles a trigger only with a statement that fires it: each later sync would fail.
+    // SQLite compiles a trigger only with a statement that fires it. An error now prevents one in every later sync.
     if (type === "trigger" && find.get("table", table) !== undefined)
       for (const statement of [`INSERT INTO ${quote(table)} DEFAULT VALUES`, `DELETE FROM ${quote(table)}`])
         db.prepare(statement);
@@ -67,8 +67,7 @@ export function findBrokenViews({ db }: Mirror): Map<string, string> {
 }
 
 /**
- * Gives way to this program's tables: drops views and renames tables of the same names that somebody created. Returns a
- * sentence for each.
+ * Frees the names of new tables: drops a user's views of these names, and renames a user's tables. Returns a sentence for each.
  */
 export function clearConflictingNames({ db }: Mirror, tables: readonly string[]): string[] {
   const find = db.prepare<[string], { name: string; type: string; sql: string }>(

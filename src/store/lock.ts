@@ -11,11 +11,11 @@ import { type CurrentRun, currentRunText, readCurrentRun } from "./run-progress.
 const pollMs = 250;
 
 /**
- * Locks a mirror for one run. The lock is SQLite's own on an empty file beside the mirror, and so the system's: it ends
- * with the process, however that dies. The file stays.
- * @param wait queue until the other run ends
- * @param queued is called once with a sentence about the run that is waited for
- * @throws MirrorBusy, or MirrorUnusable if no mirror can be at this path
+ * Locks a mirror for one run. The lock is SQLite's lock on an empty file next to the mirror, which the system releases when the
+ * process ends, however it ends. The file stays.
+ * @param wait wait until the other run has ended
+ * @param queued receives a sentence about the run that this one waits for
+ * @throws MirrorBusy without \`wait\`; MirrorUnusable if no mirror can be at this path
  */
 export async function lockMirror(
   path: string,
@@ -27,20 +27,20 @@ export async function lockMirror(
   // SQLite alone would create it readable for everybody: 0644.
   if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
   const Sqlite = await loadSqlite();
-  // A process that only looks whether the lock is held is gone in a moment.
+  // A process that only tests the lock releases it at once.
   const db = new Sqlite(lockPath, { timeout: 100 });
   try {
     for (let isQueued = false; !tryLock(db); isQueued = true) {
       const other = isQueued && wait ? null : await findCurrentRun(path);
       const which = other === null ? "" : ` ${currentRunText(other, clock.now())}`;
       if (!wait)
-        throw new MirrorBusy(`Another run holds this mirror${which}: ${path}.`, {
-          hint: "wait for it to end; `sync`, `verify` and `download` queue behind it with `--wait`",
+        throw new MirrorBusy(`Another run is using this mirror${which}: ${path}.`, {
+          hint: "wait until it has ended; with `--wait`, `sync`, `verify` and `download` do so themselves",
         });
-      if (!isQueued) queued?.(`waits for another run${which}`);
+      if (!isQueued) queued?.(`waiting for another run${which}`);
       await clock.sleep(pollMs, signal);
     }
-    // The file's time says when the run began.
+    // `findCurrentRun` takes the file's time as the start of the run.
     utimesSync(lockPath, clock.now() / 1_000, clock.now() / 1_000);
     return { release: () => void db.close() };
   } catch (error) {
@@ -49,19 +49,19 @@ export async function lockMirror(
   }
 }
 
-/** Returns the run that holds the mirror now; null if there is none. */
+/** Returns the run that has locked the mirror; null if there is none. */
 export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   const lockPath = `${existsSync(path) ? resolveMirrorPath(path) : path}-lock`;
   const since = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
   if (since === undefined || !(await isLocked(lockPath))) return null;
-  const silent = { started_at: new Date(since).toISOString(), progress: null };
-  if (!existsSync(path)) return silent;
+  const unknown = { started_at: new Date(since).toISOString(), progress: null };
+  if (!existsSync(path)) return unknown;
   const read = (mirror: Mirror) => readCurrentRun(mirror, since);
-  // Opening the mirror for its own sake reports what is wrong with it.
-  return await withMirror(connect(path, true), read).catch(() => silent);
+  // Whatever is wrong with the mirror is reported by the command that opens it.
+  return await withMirror(connect(path, true), read).catch(() => unknown);
 }
 
-/** Takes the lock, unless another process has it. @returns true if it was taken */
+/** Takes the lock. @returns false if another process has it */
 function tryLock(db: Database): boolean {
   return !isBusy(() => db.exec("BEGIN EXCLUSIVE"));
 }

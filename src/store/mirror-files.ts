@@ -13,22 +13,18 @@ import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../errors.js";
 import { createFolder } from "../util/files.js";
 
-/**
- * Checks that a mirror's path is a file, or free.
- * @returns true if there is a file
- * @throws MirrorUnusable for a folder or a device, before anything is created or opened
- */
+/** True if there is a file at the path. @throws MirrorUnusable if there is a folder or a device */
 export function checkMirrorPath(path: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found || found.isFile()) return found !== undefined;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats || stats.isFile()) return stats !== undefined;
   throw new MirrorUnusable(`A mirror is a file, and this is a folder or a device: ${path}.`, {
-    hint: found.isDirectory()
+    hint: stats.isDirectory()
       ? `name a file in it: \`--db ${join(path, "mirror.sqlite")}\``
       : "name a file with `--db`",
   });
 }
 
-/** Returns the path with its links resolved, also of a file that does not exist yet, and creates its folder (0700). */
+/** Resolves the links of a path, even if the file does not exist yet, and creates its folder (0700). */
 export function resolveMirrorPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));
@@ -38,12 +34,12 @@ export function resolveMirrorPath(path: string): string {
   return join(realpathSync(folder), basename(path));
 }
 
-/** Returns the paths of a mirror and of the files beside it, whether they exist or not. */
+/** Returns the paths of a mirror and of the files that SQLite and the lock keep next to it, whether they exist or not. */
 export function mirrorFiles(path: string): string[] {
   return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
 }
 
-/** Moves logs beside a mirror, or left behind by one that was moved away: SQLite would read a new file with them. */
+/** Moves the log files of a mirror that is replaced or was moved away: SQLite would apply them to a new file of that name. */
 export function moveLogFiles(path: string, aside: string): void {
   for (const end of ["-wal", "-shm", "-journal"])
     if (existsSync(path + end)) renameSync(path + end, aside + end);
@@ -60,7 +56,7 @@ export function fileIdentity(path: string): string | null {
 }
 
 /**
- * Checks that the file at the mirror's path is the one that was opened (A12): before each commit, and when a run ends.
+ * Checks that the file at the mirror's path is the one that was opened. Called before each commit, and when a run ends.
  * @throws MirrorUnusable if it was replaced or removed
  */
 export function checkNotReplaced({ id, path }: { id: string | null; path: string }): void {
@@ -69,20 +65,17 @@ export function checkNotReplaced({ id, path }: { id: string | null; path: string
   const [what, hint] =
     now === null
       ? ["moved away or removed", "put it back, or run the same command again for a new one"]
-      : [
-          "replaced by another file",
-          "run the same command again: the file that is there now was left as it is",
-        ];
-  throw new MirrorUnusable(`The mirror was ${what} in the middle of this run: ${path}.`, { hint });
+      : ["replaced by another file", "run the same command again; the present file was not changed"];
+  throw new MirrorUnusable(`The mirror was ${what} during this run: ${path}.`, { hint });
 }
 
 /** The largest file that Node reads at once, in bytes. */
 const maxFileSize = 2 ** 31 - 1;
 
 /**
- * Reads a mirror on a read-only file system, or in a read-only folder, as a database for memory. SQLite's own way,
- * `immutable=1`, needs URI file names, which better-sqlite3 disables.
- * @throws MirrorUnusable if the last changes are still in the log, a sync is writing, or the file is too large
+ * Reads the mirror of a read-only file system or folder for opening it in memory. SQLite's own solution, `immutable=1`, needs
+ * URI file names, which better-sqlite3 does not support.
+ * @throws MirrorUnusable if the log still has changes, a sync is writing, or the file is too large
  */
 export function readIntoMemory(path: string): Buffer {
   const refuse = (reason: string) =>
@@ -98,16 +91,16 @@ export function readIntoMemory(path: string): Buffer {
   return withoutLogMode(database);
 }
 
-/** Clears WAL mode, which a database in memory cannot have, from a database's header: bytes 18 and 19. */
+/** Clears WAL mode from a database's header (bytes 18 and 19): a database in memory cannot have it. */
 export function withoutLogMode(database: Buffer): Buffer {
   return database[18] === 2 ? database.fill(1, 18, 20) : database;
 }
 
-/** Returns true if a mirror, and the files that SQLite keeps next to it, can be written. */
+/** True if a mirror and its folder, where SQLite creates its log, can be written. */
 export function isWritable(path: string): boolean {
   try {
     const file = realpathSync(path);
-    for (const each of [file, dirname(file)]) accessSync(each, constants.W_OK);
+    for (const target of [file, dirname(file)]) accessSync(target, constants.W_OK);
     return true;
   } catch {
     return false;

@@ -8,9 +8,8 @@ import {
   busyMs,
   connect,
   createMirrorFile,
-  type Mirror,
+  Mirror,
   setFileFormat,
-  wrapDatabase,
   writeInfo,
 } from "./database.js";
 import { findCurrentRun } from "./lock.js";
@@ -111,7 +110,7 @@ export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
   if (mirror && schemaVersion(mirror) !== "none") return mirror;
   mirror?.db.close();
   const Sqlite = await loadSqlite();
-  const empty = wrapDatabase({ db: new Sqlite(":memory:"), path, id: null });
+  const empty = new Mirror(new Sqlite(":memory:"), path, null);
   migrate(empty.db);
   return empty;
 }
@@ -127,7 +126,7 @@ export async function openMirrorForPlan(path: string): Promise<Mirror> {
   const content = mirror.db.serialize();
   mirror.db.close();
   const Sqlite = await loadSqlite();
-  const copy = wrapDatabase({ db: new Sqlite(withoutLogMode(content)), path, id: null });
+  const copy = new Mirror(new Sqlite(withoutLogMode(content)), path, null);
   migrate(copy.db);
   rebuildOutdatedTables(copy);
   return copy;

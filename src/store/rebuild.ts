@@ -15,12 +15,10 @@ import { createTableSql, indexNames, quote, recordStates, tableName } from "./ta
 import { clearUnexpectedValues, openUnexpectedValues } from "./unexpected-values.js";
 import type { SchemaIssue } from "./values.js";
 
-/**
- * Typed tables follow from the registry: a newer program may declare other columns than a mirror's tables have. They
- * are then rebuilt from the records, which hold everything; the API is not asked.
- */
+// A newer version of the program may declare other columns than a mirror's tables have. The tables are then rebuilt from the
+// records, without the API.
 
-/** True if some typed table is missing, or not as this version declares it. */
+/** True if a table is missing, or differs from what this version declares. */
 export function hasOutdatedTables(mirror: Mirror): boolean {
   return (
     !hasCurrentHostNames(mirror) ||
@@ -28,19 +26,19 @@ export function hasOutdatedTables(mirror: Mirror): boolean {
   );
 }
 
-/** True if some typed table was made by another version, with other columns. */
+/** True if a table was created by another version, with other columns. */
 export function hasOtherColumns(mirror: Mirror): boolean {
   return [...resources, ...details].some((resource) => !hasShape(mirror, resource));
 }
 
 /**
- * Brings every typed table to this version's shape, and creates missing ones. Call it in a transaction.
- * @returns a sentence for each index and trigger that somebody added and that no longer fits
+ * Rebuilds every table that is missing or differs from what this version declares. Call it in a transaction.
+ * @returns a sentence for each view, index and trigger that somebody added and that was lost
  */
 export function rebuildOutdatedTables(mirror: Mirror): string[] {
   const all = [...resources, ...details];
-  const cleared =
-    readInfo(mirror, removedTables) === null ? clearConflictingNames(mirror, all.flatMap(removedOf)) : [];
+  const hasRemovedTables = readInfo(mirror, removedTables) !== null;
+  const cleared = hasRemovedTables ? [] : clearConflictingNames(mirror, all.flatMap(removedTableNames));
   writeInfo(mirror, removedTables, "separate");
   const outdated = all.filter((resource) => !isCurrent(mirror, resource));
   const lost = outdated.flatMap((resource) => rebuild(mirror, resource));
@@ -49,26 +47,26 @@ export function rebuildOutdatedTables(mirror: Mirror): string[] {
   return [...cleared, ...lost];
 }
 
-/** The name of the note that removed records have tables of their own in this mirror. */
+/** The entry of `mirror_info` that says that removed records have tables of their own in this mirror. */
 const removedTables = "removed_tables";
 
-/** The rules by which the table `host_names` was filled, in `mirror_info`. */
+/** The entry of `mirror_info` with the rules by which the table `host_names` was filled. */
 const hostNames = "host_names";
 const hostNameRules = "no display names if first or last names are omitted";
 
-/** Other rules make a difference only to a mirror that omits names. */
+/** Earlier rules gave another result only in mirrors that omit names. */
 function hasCurrentHostNames(mirror: Mirror): boolean {
   const rules = readInfo(mirror, hostNames);
   return rules === hostNameRules || (rules !== null && !omitsHostNames(readRedactionRules(mirror)));
 }
 
-function removedOf(resource: Resource): string[] {
+function removedTableNames(resource: Resource): string[] {
   return tablesOf(resource).map((shape) => tableName(shape, "removed"));
 }
 
 /**
  * Rebuilds all tables of these resources from their records, in one transaction.
- * @returns a sentence for each index and trigger that somebody added and that no longer fits
+ * @returns a sentence for each index and trigger that somebody added and that was lost
  */
 export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): string[] {
   return mirror.transaction(() => resources.flatMap((resource) => rebuild(mirror, resource)));
@@ -87,24 +85,24 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   clearUnexpectedValues(mirror, resource.name);
   const unexpected = openUnexpectedValues(mirror);
   let recordId = 0;
-  const complain = (complaint: SchemaIssue) => {
-    if (complaint.kind === "type") unexpected.add(recordId, complaint);
+  const report = (issue: SchemaIssue) => {
+    if (issue.kind === "type") unexpected.add(recordId, issue);
   };
-  const watch = openAttributeWatch(resource, complain);
+  const watch = openAttributeWatch(resource, report);
   let write: WriteRows | undefined;
   const setDate = mirror.db.prepare("UPDATE records SET dated_at = ? WHERE record_id = ?");
   for (const record of readRecords(mirror, [resource.name])) {
-    write ??= openTables(mirror, tablesOf(resource), complain);
+    write ??= openTables(mirror, tablesOf(resource), report);
     recordId = record.recordId;
     watch(record.value);
     write(record, true);
-    const dated = recordDate(resource, record.value);
-    if (dated !== record.row.dated_at) setDate.run(dated, record.recordId);
+    const date = recordDate(resource, record.value);
+    if (date !== record.row.dated_at) setDate.run(date, record.recordId);
   }
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
   if (write) indexTables(mirror, resource);
   writeInfo(mirror, infoName(resource), fingerprint(resource));
-  // The rows are not new, so no trigger runs for them.
+  // Only now, because triggers must not run for rows that are not new.
   return restoreAddedObjects(mirror, added);
 }
 
@@ -136,10 +134,10 @@ function infoName({ table }: Resource): string {
   return `shape:${table}`;
 }
 
-/** The version of the rules by which discovered members become columns, and rows get their times. */
+/** Increased when the rules change by which members become columns, or rows get their times. */
 const rules = 6;
 
-/** Returns a hash of all that a resource's rows depend on, beside its records. */
+/** Returns a hash of everything but the records that a resource's rows depend on. */
 function fingerprint(resource: Resource): string {
   const shapes = tablesOf(resource).map((shape) => {
     const columns = shape.columns.map((column) => ({ ...column, isDiscovered: false }));

@@ -2,23 +2,23 @@ import { pluralize } from "../util/text.js";
 import { formatDuration, formatInstant, formatMinute } from "../util/times.js";
 import { deleteInfo, type Mirror, readInfo, writeInfo } from "./database.js";
 
-/** The run that holds a mirror, as another process sees it. Times are ISO 8601. */
+/** The run that has locked a mirror, as another process sees it. Times are ISO 8601. */
 export interface CurrentRun {
   started_at: string;
-  /** The progress it noted last; null if it has not begun to read. */
+  /** The progress that it saved last; null if it has not read anything yet. */
   progress: RunProgress | null;
 }
 
-/** How far a run is. */
+/** The progress of a run, saved for `status` in another terminal. */
 export interface RunProgress {
   command: string;
-  /** The resource that is being read; null between two. */
+  /** The resource that is being read; null between two resources. */
   resource: string | null;
-  /** Its place among the resources of the run, from 1. */
+  /** The number of that resource, from 1, and of all resources of the run. */
   position: number;
   of: number;
   requests: number;
-  /** Requests to come; null if that is not known of every resource. */
+  /** The expected number of further requests; null if it is unknown for some resource. */
   requests_left: number | null;
   at: string;
 }
@@ -29,36 +29,37 @@ export interface FailedRun {
   at: string;
   error: string;
   hint: string | null;
-  /** True if the API rejected the key, or refuses this machine: no later run can succeed until a person acts. */
+  /** True if the API rejected the key or this machine's address: later runs fail too until somebody acts. */
   isRefused: boolean;
 }
 
-const name = "under_way";
-const failedName = "failed_run";
+/** Entries of `mirror_info`. */
+const progressName = "under_way";
+const failedRunName = "failed_run";
 
 export function noteProgress(mirror: Mirror, progress: RunProgress): void {
-  mirror.transaction(() => writeInfo(mirror, name, JSON.stringify(progress)));
+  mirror.transaction(() => writeInfo(mirror, progressName, JSON.stringify(progress)));
 }
 
-/** Notes a failed run until another gets further; null: one did. */
+/** Remembers a failed run; null: a later run succeeded in starting. */
 export function noteFailedRun(mirror: Mirror, run: FailedRun | null): void {
   mirror.transaction(() => {
-    if (run) writeInfo(mirror, failedName, JSON.stringify(run));
-    else deleteInfo(mirror, failedName);
+    if (run) writeInfo(mirror, failedRunName, JSON.stringify(run));
+    else deleteInfo(mirror, failedRunName);
   });
 }
 
 export function readFailedRun(mirror: Mirror): FailedRun | null {
-  const noted = readInfo(mirror, failedName);
-  return noted === null ? null : (JSON.parse(noted) as FailedRun);
+  const json = readInfo(mirror, failedRunName);
+  return json === null ? null : (JSON.parse(json) as FailedRun);
 }
 
-/** @param since when the lock was taken, in milliseconds since 1970: an older note is of a run that was killed */
+/** @param since when the lock was taken, in milliseconds since 1970: older progress belongs to a run that was killed */
 export function readCurrentRun(mirror: Mirror, since: number): CurrentRun {
-  const noted = readInfo(mirror, name);
-  const progress = noted === null ? null : (JSON.parse(noted) as RunProgress);
-  const isOfThis = progress !== null && Date.parse(progress.at) >= Math.floor(since);
-  return { started_at: formatInstant(since), progress: isOfThis ? progress : null };
+  const json = readInfo(mirror, progressName);
+  const progress = json === null ? null : (JSON.parse(json) as RunProgress);
+  const isCurrent = progress !== null && Date.parse(progress.at) >= Math.floor(since);
+  return { started_at: formatInstant(since), progress: isCurrent ? progress : null };
 }
 
 /** Returns `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431 requests, about 570 to go)`. */

@@ -1,19 +1,19 @@
 import type { Database } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
-import { type Mirror, otherFileHint } from "./database.js";
+import type { Mirror } from "./database.js";
 
-/** "brnd": tells a mirror from any other SQLite file. */
+/** "brnd": the application ID of a mirror's SQLite file. */
 export const applicationId = 0x62726e64;
 
 /**
- * The system tables, one step per version. A step is never edited once it is released: add the next one.
- * Typed tables are not among them: they are projections, made from the registry of resources.
+ * The system tables, one step per version of the schema. A released step is never edited: add another one. Typed tables are
+ * not included: `projection.ts` creates them from the declared resources.
  */
 export const migrations: readonly string[] = [
   `
   CREATE TABLE mirror_info (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
-  -- The truth: every record whole, as the API sent it last.
+  -- Every complete record, as the API last returned it. The typed tables are derived from it.
   CREATE TABLE records (
     record_id INTEGER PRIMARY KEY,
     resource TEXT NOT NULL,
@@ -21,17 +21,17 @@ export const migrations: readonly string[] = [
     json TEXT NOT NULL,
     list_json TEXT,       -- the list's record, of a resource with details
     detailed_at TEXT,     -- when the details were read
-    outdated INTEGER NOT NULL DEFAULT 0, -- 1: the list has shown another record since
-    context TEXT,         -- what was asked for, if the record does not say it
-    dated_at INTEGER,     -- milliseconds: the date that ranges go by
-    flags INTEGER NOT NULL DEFAULT 0, -- one bit per filter of the API that is counted
+    outdated INTEGER NOT NULL DEFAULT 0, -- 1: the list's record has changed since
+    context TEXT,         -- parameters of the request that the record does not contain
+    dated_at INTEGER,     -- the date that ranges select by, in milliseconds
+    flags INTEGER NOT NULL DEFAULT 0, -- one bit per counted filter of the API that selects the record
     since_at TEXT NOT NULL, -- when this state of the record was first read
     removed_at TEXT
   );
   CREATE UNIQUE INDEX records_key ON records (resource, key);
-  -- Counting a range reads this index and nothing else.
+  -- Counting a range reads this index only.
   CREATE INDEX records_dated ON records (resource, dated_at, flags, removed_at) WHERE dated_at IS NOT NULL;
-  -- The rare ones: counting them reads nothing else.
+  -- Flagged records are rare: counting them reads this index only.
   CREATE INDEX records_flagged ON records (resource, dated_at, flags) WHERE flags > 0 AND removed_at IS NULL;
   CREATE INDEX records_removed ON records (resource) WHERE removed_at IS NOT NULL;
 
@@ -77,7 +77,7 @@ export const migrations: readonly string[] = [
   );
   CREATE INDEX sync_runs_resource ON sync_runs (resource, run_id);
 
-  -- The ranges of a resource's dates that were read completely, and when: the newest reading of each instant.
+  -- The ranges of a resource's dates that were read completely, and when each was last read.
   CREATE TABLE coverage (
     resource TEXT NOT NULL,
     from_at TEXT,          -- null: from the beginning
@@ -90,7 +90,7 @@ export const migrations: readonly string[] = [
   CREATE TABLE run_coverage (run_id INTEGER NOT NULL, from_at TEXT, to_at TEXT NOT NULL);
   CREATE INDEX run_coverage_run ON run_coverage (run_id);
 
-  -- The API's figures of a day when the day's records were last read.
+  -- The API's totals of a day when the day's records were last read.
   CREATE TABLE day_figures (
     resource TEXT NOT NULL,
     day TEXT NOT NULL,
@@ -98,7 +98,7 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (resource, day)
   ) WITHOUT ROWID;
 
-  -- Present records that the last reading of their date did not show, and when a reading last did.
+  -- Current records that the last read of their date did not return, and when they were last returned.
   CREATE TABLE missing (
     resource TEXT NOT NULL,
     record_id INTEGER NOT NULL,
@@ -109,13 +109,13 @@ export const migrations: readonly string[] = [
   -- What the sync of a resource remembers. Milliseconds since 1970.
   CREATE TABLE sync_state (
     resource TEXT PRIMARY KEY,
-    floor_ms INTEGER,      -- the oldest date that was ever asked for; null: from the beginning
-    cursor_ms INTEGER,     -- the date that the audit has come to
+    floor_ms INTEGER,      -- the oldest date that was ever requested; null: from the beginning
+    cursor_ms INTEGER,     -- the date that the audit has reached
     window_ms INTEGER, audit_requests INTEGER, -- the options of the newest run
-    distrusted TEXT NOT NULL DEFAULT '[]' -- filters that are no evidence
+    distrusted TEXT NOT NULL DEFAULT '[]' -- filters whose counts were found to be wrong
   ) WITHOUT ROWID;
 
-  -- Columns that were discovered in the API's answers, in order.
+  -- Columns that were discovered in the API's responses, in order.
   CREATE TABLE open_columns (
     table_name TEXT NOT NULL,
     name TEXT NOT NULL,
@@ -124,10 +124,10 @@ export const migrations: readonly string[] = [
     type TEXT NOT NULL,
     PRIMARY KEY (table_name, name)
   ) WITHOUT ROWID;
-  -- Warnings that were given once.
+  -- Warnings that are printed only once.
   CREATE TABLE notices (subject TEXT PRIMARY KEY, first_at TEXT NOT NULL) WITHOUT ROWID;
 
-  -- The ranking's all-time totals by day: a row only if a host's figures moved since the day before.
+  -- The ranking's all-time totals by day: a row only if a host's totals changed since the day before.
   CREATE TABLE analytics_hosts_snapshots (
     date TEXT NOT NULL,
     host_id TEXT, host_username TEXT,
@@ -175,7 +175,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX records_undated ON records (resource) WHERE dated_at IS NULL;
   `,
   `
-  -- The handle and the name of each host, and when a record with them was first read.
+  -- The handle and name of each host, and when a record with them was first read.
   CREATE TABLE host_names (
     host_id TEXT NOT NULL,
     read_at TEXT NOT NULL,
@@ -185,22 +185,24 @@ export const migrations: readonly string[] = [
   `,
 ];
 
-/** @throws MirrorUnusable if the file is no mirror, or was written by a newer version */
+/** Checks that a file is a mirror or empty. @throws MirrorUnusable if not, or if a newer version wrote it */
 export function checkIdentity({ db, path }: Mirror): void {
   const version = versionOf(db);
   const id = Number(db.pragma("application_id", { simple: true }));
   const isEmpty = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
   if (version === 0 && id === 0 && isEmpty) return;
-  // Tables, version and identity are written in one transaction.
+  // Tables, version and application ID are written in one transaction.
   if (id !== applicationId || version < 1)
-    throw new MirrorUnusable(`Not a mirror of brandapi: ${path}.`, { hint: otherFileHint });
+    throw new MirrorUnusable(`Not a mirror of brandapi: ${path}.`, {
+      hint: "name another mirror with `--db`, or another backup with `--restore`",
+    });
   if (version > migrations.length)
     throw new MirrorUnusable(`The mirror was written by a newer version of brandapi: ${path}.`, {
-      hint: "use the newer brandapi, or update this one: `git pull && npm ci` in a checkout, `npm install -g` with its newer package; the file was left as it is",
+      hint: "use the newer brandapi, or update this one: `git pull && npm ci` in a checkout, `npm install -g` with its newer package; the file was not changed",
     });
 }
 
-/** Brings the system tables to this version. Call it in a transaction. */
+/** Creates the system tables, or migrates them to this version. Call it in a transaction. */
 export function migrate(db: Database): void {
   const version = versionOf(db);
   if (version === migrations.length) return;
@@ -209,7 +211,7 @@ export function migrate(db: Database): void {
   db.pragma(`user_version = ${migrations.length}`);
 }
 
-/** Tells whether a mirror's system tables are missing, older or those of this version. */
+/** Compares a mirror's system tables with this version's; `none` for an empty file. */
 export function schemaVersion({ db }: Mirror): "none" | "older" | "current" {
   const version = versionOf(db);
   if (version < 1) return "none";

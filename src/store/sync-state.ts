@@ -11,19 +11,28 @@ import { dayMs, formatInstant, formatInstantOrNull } from "../util/times.js";
 import { type Mirror, statement } from "./database.js";
 import { countPresent, presentCondition, presentParameters, readPresentIds } from "./stored-record.js";
 
-/** Returns the coverage with a newer reading laid over it. Neighbours of one run become one, as old as the older. */
-export function addCoverage(all: readonly CoveredRange[], added: CoveredRange): CoveredRange[] {
-  const kept = all.flatMap((one) =>
-    overlaps(one, added) ? subtractRanges([one], [added]).map((piece) => ({ ...one, ...piece })) : [one],
-  );
-  const sorted = [...kept, added].sort((a, b) => a.from - b.from);
-  return sorted.reduce<CoveredRange[]>((merged, one) => {
+/**
+ * Returns the coverage with a newer read added, which replaces older reads of the same dates. Adjacent ranges of one run are
+ * merged; the earlier of their times counts.
+ */
+export function addCoverage(coverage: readonly CoveredRange[], added: CoveredRange): CoveredRange[] {
+  const sorted = [...withoutRange(coverage, added), added].sort((a, b) => a.from - b.from);
+  return sorted.reduce<CoveredRange[]>((merged, range) => {
     const last = merged.at(-1);
-    if (last && last.runId === one.runId && one.from - last.to <= 1)
-      merged[merged.length - 1] = { ...last, to: one.to, readAt: Math.min(last.readAt, one.readAt) };
-    else merged.push(one);
+    if (last && last.runId === range.runId && range.from - last.to <= 1)
+      merged[merged.length - 1] = { ...last, to: range.to, readAt: Math.min(last.readAt, range.readAt) };
+    else merged.push(range);
     return merged;
   }, []);
+}
+
+/** Returns ranges without the dates of `removed`. */
+export function withoutRange<R extends Range>(ranges: readonly R[], removed: Range): R[] {
+  return ranges.flatMap((range) =>
+    overlaps(range, removed)
+      ? subtractRanges([range], [removed]).map((part) => ({ ...range, ...part }))
+      : [range],
+  );
 }
 
 /** Returns a resource's coverage, sorted by date. */
@@ -40,7 +49,7 @@ export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   }));
 }
 
-/** Writes the spans that are new in a resource's coverage, and deletes those that are no longer in it. */
+/** Writes the ranges that are new in a resource's coverage, and deletes those that it no longer has. */
 export function writeCoverage(
   mirror: Mirror,
   resource: string,
@@ -50,12 +59,12 @@ export function writeCoverage(
   const values = ({ from, to }: Range) => [resource, formatInstantOrNull(from), formatInstant(to)];
   const remove = statement(mirror, "DELETE FROM coverage WHERE resource = ? AND from_at IS ? AND to_at = ?");
   const insert = statement(mirror, "INSERT INTO coverage VALUES (?, ?, ?, ?, ?)");
-  for (const one of before) if (!after.includes(one)) remove.run(...values(one));
-  for (const one of after)
-    if (!before.includes(one)) insert.run(...values(one), formatInstant(one.readAt), one.runId);
+  for (const range of before) if (!after.includes(range)) remove.run(...values(range));
+  for (const range of after)
+    if (!before.includes(range)) insert.run(...values(range), formatInstant(range.readAt), range.runId);
 }
 
-/** Records what is covered after an answer of a run: `--as-of` and `changes` look it up. */
+/** Replaces the coverage as of a run, which `--as-of` and `changes` read. */
 export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonly CoveredRange[]): void {
   statement(mirror, "DELETE FROM run_coverage WHERE run_id = ?").run(runId);
   const insert = statement(mirror, "INSERT INTO run_coverage VALUES (?, ?, ?)");
@@ -63,43 +72,47 @@ export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonl
     insert.run(runId, formatInstantOrNull(from), formatInstant(to));
 }
 
-/** A present record that the newest reading of its date did not show; `dated` in milliseconds, null without a date. */
-interface Missing {
+/** A current record that the newest read of its date did not return. */
+interface MissingRecord {
   id: number;
+  /** Its date in milliseconds since 1970; null without a date. */
   dated: number | null;
 }
 
-/** A resource's missing records. Nothing is removed until the counts agree without them. */
+/** A resource's missing records. They are marked as removed only when the API's counts agree without them. */
 export class MissingRecords {
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: string,
   ) {}
 
-  all(): Missing[] {
+  all(): MissingRecord[] {
     const select = `SELECT record_id AS id, dated_at AS dated FROM missing AS m JOIN records AS r USING (record_id)
       WHERE m.resource = ? AND r.removed_at IS NULL`;
-    return this.#prepared(select).all(this.resource) as Missing[];
+    return this.#prepared(select).all(this.resource) as MissingRecord[];
   }
 
-  /** Notes records that a reading did not show, with the time they were last shown. @param before coverage before it */
+  /**
+   * Adds records that a read did not return, with the time of the last read that did.
+   * @param before the coverage before that read
+   */
   add(ids: Iterable<number>, before: readonly CoveredRange[]): void {
-    const note = this.#prepared("INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
+    const insert = this.#prepared("INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
     const find = this.#prepared(
       "SELECT dated_at AS dated, since_at AS since FROM records WHERE record_id = ?",
     );
     for (const id of ids) {
       const { dated, since } = find.get(id) as { dated: number | null; since: string };
-      // A record may have been shown by an answer that covered no dates.
-      note.run(this.resource, id, lastReadAt(before, dated) ?? since);
+      // A response that covers no dates may have returned the record.
+      insert.run(this.resource, id, lastReadAt(before, dated) ?? since);
     }
   }
 
-  /** Forgets the records that a reading showed. */
-  delete(shown: Iterable<number>): void {
+  /** Removes the records that a read returned. */
+  delete(returned: Iterable<number>): void {
     const any = this.#prepared("SELECT 1 FROM missing WHERE resource = ? LIMIT 1").get(this.resource);
-    const forget = this.#prepared("DELETE FROM missing WHERE resource = ? AND record_id = ?");
-    if (any !== undefined) for (const id of shown) forget.run(this.resource, id);
+    const remove = this.#prepared("DELETE FROM missing WHERE resource = ? AND record_id = ?");
+    if (any !== undefined) for (const id of returned) remove.run(this.resource, id);
   }
 
   has(id: number): boolean {
@@ -107,15 +120,15 @@ export class MissingRecords {
     return find.get(this.resource, id) !== undefined;
   }
 
-  /** Returns when a missing record was last shown, ISO 8601; null if that is not known or it is not missing. */
+  /** Returns when a missing record was last returned, ISO 8601; null if that is unknown or the record is not missing. */
   lastSeen(id: number): string | null {
     const find = this.#prepared("SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?");
     return (find.pluck().get(this.resource, id) as string | null | undefined) ?? null;
   }
 
-  /** Returns how many missing records a range has; with `flags`, those that have these bits. */
+  /** Counts the missing records of a range. @param flags count only records with these bits in `records.flags` */
   count(range: Range, flags: number): number {
-    // Looked up by their ids, because a range may hold a million other records.
+    // By ID, because the range may have a million other records.
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${presentCondition(range)} AND flags & ? = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
     const values = [...presentParameters(this.resource, range), flags, flags, this.resource];
@@ -127,11 +140,11 @@ export class MissingRecords {
   }
 }
 
-/** A range of dates that was read by page number, and has records whose date is unreadable or outside it. */
+/** A range of dates that was read by page number, and returned records whose date is unreadable or outside the range. */
 export interface MarkedSlice extends Range {
   readAt: number;
   runId: number;
-  /** The record IDs of these records. */
+  /** The `record_id`s of these records. */
   recordIds: readonly number[];
   /** What is wrong with the first of them, as a clause. */
   fault: string;
@@ -169,17 +182,12 @@ export function writeMarkedSlices(mirror: Mirror, resource: string, slices: read
   }
 }
 
-/** Returns marked slices without the dates of a range. */
-export function withoutRange(slices: readonly MarkedSlice[], range: Range): MarkedSlice[] {
-  return slices.flatMap((slice) => subtractRanges([slice], [range]).map((part) => ({ ...slice, ...part })));
-}
-
-/** The records that one answer, or one whole list, shows of a range of dates. */
+/** The records that one response, or all pages of a list, returned for a range of dates. */
 export interface RangeRecords {
   range: Range;
-  /** The ids of all records that it showed. */
+  /** The `record_id`s of all returned records. */
   ids: ReadonlySet<number>;
-  /** Milliseconds since 1970: when it was asked for. */
+  /** When the request was sent, in milliseconds since 1970. */
   requestedAt: number;
   runId: number;
 }
@@ -192,7 +200,7 @@ interface Row {
   distrusted: string;
 }
 
-/** Everything that a resource's sync remembers beside its records. Call what writes in a transaction. */
+/** Everything that a resource's sync remembers besides its records. Methods that write must be called in a transaction. */
 export class SyncState {
   readonly missing: MissingRecords;
   #coverage: readonly CoveredRange[];
@@ -207,23 +215,24 @@ export class SyncState {
     this.missing = new MissingRecords(mirror, resource);
   }
 
-  /** Returns which dates were read completely, and when: the newest reading of each instant. */
+  /** Returns which dates were read completely, and when last. */
   coverage(): readonly CoveredRange[] {
     return this.#coverage;
   }
 
   /**
-   * Covers a range, and notes the records that were not shown as missing.
-   * @param shown the range that the answers showed whole; a list without dates is shown whole and covers up to an instant
-   * @returns how many are missing
+   * Marks a range as covered, and its records that were not returned as missing.
+   * @param complete the range that was returned completely: of a list without dates everything, although it covers dates up to
+   * now only
+   * @returns the number of records that were not returned
    */
-  cover({ range, ids, requestedAt, runId }: RangeRecords, shown: Range = range): number {
+  cover({ range, ids, requestedAt, runId }: RangeRecords, complete: Range = range): number {
     const { mirror, resource } = this;
-    const gone = readPresentIds(mirror, resource, shown).filter((id) => !ids.has(id));
-    this.missing.add(gone, this.#coverage);
+    const absent = readPresentIds(mirror, resource, complete).filter((id) => !ids.has(id));
+    this.missing.add(absent, this.#coverage);
     this.#setCoverage(addCoverage(this.#coverage, { ...range, readAt: requestedAt, runId }), runId);
     if (this.#marked.some((slice) => overlaps(slice, range))) this.#unmark(range, ids);
-    return gone.length;
+    return absent.length;
   }
 
   /** Returns the marked slices, oldest dates first. They and the coverage do not overlap. */
@@ -231,31 +240,28 @@ export class SyncState {
     return this.#marked;
   }
 
-  /** Marks a slice: it is not covered, even if it was before. */
+  /** Marks a slice, and removes its dates from the coverage. */
   markSlice(slice: MarkedSlice): void {
-    const overlapped = this.#marked.filter((one) => overlaps(one, slice));
+    const overlapped = this.#marked.filter((marked) => overlaps(marked, slice));
     // Undated records that are no longer returned stay in the slice: they become missing when it is covered.
     const undated = overlapped.flatMap(({ recordIds }) => recordIds).filter((id) => this.#isUndated(id));
     const recordIds = [...new Set([...slice.recordIds, ...undated])];
     this.#setMarked([...withoutRange(this.#marked, slice), { ...slice, recordIds }]);
-    const after = this.#coverage.flatMap((one) =>
-      subtractRanges([one], [slice]).map((part) => ({ ...one, ...part })),
-    );
-    this.#setCoverage(after, slice.runId);
+    this.#setCoverage(withoutRange(this.#coverage, slice), slice.runId);
   }
 
-  /** Returns the records that a marked slice returned with a date that is unreadable or outside the slice. */
+  /** Returns the `record_id`s that some marked slice returned with a date that is unreadable or outside the slice. */
   markedIds(): ReadonlySet<number> {
     return new Set(this.#marked.flatMap(({ recordIds }) => recordIds));
   }
 
-  /** Covers a part of the marked slices: undated records that no slice returns any more become missing. */
+  /** Removes dates from the marked slices. Undated records that no slice returns any more become missing. */
   #unmark(range: Range, returned: ReadonlySet<number>): void {
     const before = this.markedIds();
     this.#setMarked(withoutRange(this.#marked, range));
     const after = this.markedIds();
-    const gone = [...before].filter((id) => !after.has(id) && !returned.has(id) && this.#isUndated(id));
-    this.missing.add(gone, []);
+    const absent = [...before].filter((id) => !after.has(id) && !returned.has(id) && this.#isUndated(id));
+    this.missing.add(absent, []);
   }
 
   #setMarked(slices: readonly MarkedSlice[]): void {
@@ -274,7 +280,7 @@ export class SyncState {
     return statement(this.mirror, find).get(id) !== undefined;
   }
 
-  /** Returns the oldest date that was ever asked for, -Infinity for the beginning; null before the first run. */
+  /** Returns the oldest date that was ever requested, -Infinity for the beginning; null before the first run. */
   floor(): number | null {
     const row = this.#row();
     return row ? (row.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
@@ -284,7 +290,7 @@ export class SyncState {
     this.#set("floor_ms = ?", Number.isFinite(ms) ? ms : null);
   }
 
-  /** Returns where the audit stands; null before the first. */
+  /** Returns the date that the audit has reached; null before the first audit. */
   cursor(): number | null {
     return this.#row()?.cursor_ms ?? null;
   }
@@ -293,7 +299,7 @@ export class SyncState {
     this.#set("cursor_ms = ?", to);
   }
 
-  /** Returns the filters that were found not to count what their records say. */
+  /** Returns the filters of the API whose counts were found to be wrong. */
   distrusted(): ReadonlySet<string> {
     return new Set(JSON.parse(this.#row()?.distrusted ?? "[]") as string[]);
   }
@@ -312,13 +318,13 @@ export class SyncState {
     this.#set("window_ms = ?, audit_requests = ?", windowMs, audit);
   }
 
-  /** Returns the API's figures of each day (`YYYY-MM-DD`) as they were when the day's records were last read. */
+  /** Returns the API's totals of each day (`YYYY-MM-DD`, as JSON) when the day's records were last read. */
   dailyTotals(): ReadonlyMap<string, string> {
     const select = statement(this.mirror, "SELECT day, figures FROM day_figures WHERE resource = ?").raw();
     return new Map(select.all(this.resource) as [string, string][]);
   }
 
-  /** Replaces the totals of a range of complete days. A day without totals differs from any totals that the API has of it. */
+  /** Replaces the totals of a range of complete days. A stored day without totals differs from any totals of the API. */
   replaceDailyTotals({ from, to }: Range, dailyTotals: ReadonlyMap<string, string>): void {
     const first = Number.isFinite(from) ? utcDay(from) : "";
     const last = utcDay(to);
@@ -330,12 +336,12 @@ export class SyncState {
     }
   }
 
-  /** Returns how many records of a range are present and not missing; with `flags`, those that have these bits. */
+  /** Counts the current records of a range that are not missing. @param flags count only records with these bits in `records.flags` */
   count(range: Range, flags = 0): number {
     return countPresent(this.mirror, this.resource, range, flags) - this.missing.count(range, flags);
   }
 
-  /** Returns the date of the n-th oldest present record of a range (0: the oldest), in milliseconds; null beyond the last. */
+  /** Returns the date of the n-th oldest current record of a range (0: the oldest), in milliseconds; null if there are fewer. */
   nthDate(range: Range, nth: number): number | null {
     const select = `SELECT dated_at FROM records WHERE ${presentCondition(range)} AND dated_at IS NOT NULL
       ORDER BY dated_at LIMIT 1 OFFSET ?`;
@@ -343,7 +349,7 @@ export class SyncState {
     return (dates.get(...presentParameters(this.resource, range), nth) as number | undefined) ?? null;
   }
 
-  /** Returns the date of a present record, in milliseconds; null if it is removed or has no readable date. */
+  /** Returns the date of a current record, in milliseconds; null if it was removed or has no readable date. */
   dateOf(id: number): number | null {
     const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
     return (statement(this.mirror, find).pluck().get(id) as number | null | undefined) ?? null;

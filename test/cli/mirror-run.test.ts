@@ -39,6 +39,6 @@ test("sync --wait queues behind another run on a mirror of an older version", as
   await sleep(600);
   lock.release();
   const { code, err } = await waiting;
-  expect(err).toContain("waits for another run");
+  expect(err).toContain("waiting for another run");
   expect(code).toBe(0);
 });

@@ -59,9 +59,9 @@ test("an open transaction ends once, and commits nothing after SQLite has rolled
 
 describe("a run whose mirror's file is not the one that was opened", () => {
   const happenings: [string, RegExp, (path: string) => void][] = [
-    ["removed", /was moved away or removed in the middle/, (path) => rmSync(path)],
-    ["moved away", /was moved away or removed in the middle/, (path) => renameSync(path, `${path}.old`)],
-    ["replaced", /was replaced by another file in the middle/, (path) => renameSync(`${path}.other`, path)],
+    ["removed", /was moved away or removed during/, (path) => rmSync(path)],
+    ["moved away", /was moved away or removed during/, (path) => renameSync(path, `${path}.old`)],
+    ["replaced", /was replaced by another file during/, (path) => renameSync(`${path}.other`, path)],
   ];
 
   const waysToCommit: [string, (mirror: Mirror, path: string, happen: (path: string) => void) => void][] = [

@@ -1,0 +1,38 @@
+import { MirrorUnusable } from "../errors.js";
+import { type Mirror, readInfo, writeInfo } from "./database.js";
+
+interface Brand {
+  id: string;
+  name: string;
+}
+
+/** Returns the brand that the mirror belongs to, the one that filled it first; null for an empty mirror. */
+export function readOwner(mirror: Mirror): Brand | null {
+  const id = readInfo(mirror, "brand_id");
+  return id === null ? null : { id, name: readInfo(mirror, "brand_name") ?? id };
+}
+
+/**
+ * Checks that a mirror belongs to the key's brand.
+ * @param owner the mirror's brand; null if there is no mirror, or an empty one
+ * @param expected the brand of the profile, which counts for a mirror without an owner
+ * @throws MirrorUnusable if the key is another brand's
+ */
+export function checkOwner(owner: Brand | null, brand: Brand, expected?: Brand): void {
+  const required = owner ?? expected;
+  if (required === undefined || required.id === brand.id) return;
+  // Two brands may have the same name.
+  const [requiredText, keyText] = [required, brand].map(({ id, name }) => `${name} (${id})`);
+  const what = owner === null ? "profile" : "mirror";
+  throw new MirrorUnusable(
+    `The ${what} belongs to another brand, ${requiredText}, and the key to ${keyText}.`,
+    { hint: "use a profile for each brand: `--profile NAME`, or another file: `--db PATH`" },
+  );
+}
+
+/** Makes the mirror this brand's. @throws MirrorUnusable if it is another brand's */
+export function claimMirror(mirror: Mirror, brand: Brand): void {
+  checkOwner(readOwner(mirror), brand);
+  writeInfo(mirror, "brand_id", brand.id);
+  writeInfo(mirror, "brand_name", brand.name);
+}
