@@ -1,4 +1,5 @@
 import { Help } from "commander";
+import stringWidth from "string-width";
 import type { OutputStream } from "../deps.js";
 
 /**
@@ -41,9 +42,6 @@ function escapeUnits(character: string): string {
   return units.map((unit) => `\\u${unit}`).join("");
 }
 
-const wide =
-  /[\u1100-\u115f\u231a\u231b\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\p{Emoji}\ufe0f\u20e3/u;
-const unseen = /^[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]+$/u;
 const ascii = /^[\x20-\x7e]*$/;
 
 /** A terminal with fewer columns breaks lines itself. */
@@ -60,7 +58,7 @@ export function terminalWidth({
 /** Returns how many columns of a terminal the text takes: two for CJK and emoji, none for combining marks. */
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
-  return letters(text).reduce((width, letter) => width + letterWidth(letter), 0);
+  return stringWidth(text);
 }
 
 /** Returns the text cut to at most `width` columns, with `…` in place of what was cut. */
@@ -68,7 +66,7 @@ export function truncate(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let room = width - 1;
   const cut = letters(text).findIndex((letter) => {
-    room -= letterWidth(letter);
+    room -= displayWidth(letter);
     return room < 0;
   });
   return width < 1 ? "" : `${letters(text).slice(0, cut).join("")}…`;
@@ -91,9 +89,4 @@ let segmenter: Intl.Segmenter | undefined;
 function letters(text: string): string[] {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
-}
-
-function letterWidth(letter: string): number {
-  if (wide.test(letter)) return 2;
-  return unseen.test(letter) ? 0 : 1;
 }
