@@ -5,7 +5,7 @@ import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
 
 test.each([1, 2, 3])(
-  "a sync finds what it says it finds, and by the night that it named what it said it cannot see: seed %d",
+  "finds every silent change at the latest in the run that it announced (seed %d)",
   async (seed) => {
     const home = makeHome();
     const { code, err, out } = await brandapi(`demo --challenge --orders 1000 --seed ${seed}`, { home });

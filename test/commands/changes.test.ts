@@ -25,7 +25,7 @@ async function mirrorWithChanges(): Promise<string> {
 }
 
 describe("changes", () => {
-  it("shows since when, what and from what to what, the newest last", async () => {
+  it("lists each change with its interval, field, old and new value, newest last", async () => {
     const path = await mirrorWithChanges();
     const run = await brandapi(["changes", "--db", path], { clock });
     expect(run.code).toBe(0);
@@ -46,7 +46,7 @@ record  what     was    is now  key
     );
   });
 
-  it("gives records that were seen in the same minutes one heading", async () => {
+  it("groups changes with the same interval under one heading", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:10.000Z" });
     writeRead(mirror, "orders", [anOrder(2, { refund_amount: null })], { at: "2026-11-01T02:00:20.000Z" });
@@ -72,7 +72,7 @@ record  what              was      is now              key
     expect(csv.out.trimEnd().split("\n")).toHaveLength(2);
   });
 
-  it("takes a resource, a time and a number of the newest", async () => {
+  it("filters by resource, time and number of changes", async () => {
     const path = await mirrorWithChanges();
     const lines = async (...args: string[]) =>
       (
@@ -99,7 +99,7 @@ record  what              was      is now              key
     expect(cut.err).toContain("newest 1 of 4 changes");
   });
 
-  it("says so where there are none, and refuses an unknown resource", async () => {
+  it("prints a note if there are no changes, and rejects an unknown resource", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
     const none = await brandapi(["changes", "--db", mirror.path], { clock });
@@ -116,15 +116,12 @@ record  what              was      is now              key
     expect(run).toMatchObject({ code: 2, err: "brandapi: There is no run 9.\n  hint: the newest is 0\n" });
   });
 
-  it.each(["analytics-hosts", "analytics-clicks"])(
-    "says with 2 that changes of %s are not kept",
-    async (name) => {
-      const run = await brandapi(["changes", name, "--db", await mirrorWithChanges()], { clock });
-      expect(run).toMatchObject({
-        code: 2,
-        out: "",
-        err: expect.stringContaining(`Unknown resource: \`${name}\`.`),
-      });
-    },
-  );
+  it.each(["analytics-hosts", "analytics-clicks"])("rejects %s, which has no change log", async (name) => {
+    const run = await brandapi(["changes", name, "--db", await mirrorWithChanges()], { clock });
+    expect(run).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringContaining(`Unknown resource: \`${name}\`.`),
+    });
+  });
 });

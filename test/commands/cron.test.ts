@@ -43,7 +43,7 @@ async function startSandbox() {
 }
 
 describe("cron", () => {
-  test("prints lines that sync and check with next to no environment, whatever the paths look like", async () => {
+  test("prints lines that work in a nearly empty environment, with any characters in the paths", async () => {
     const { baseUrl, key } = await startSandbox();
     const nobody = makeHome();
     const env = { BRANDAPI_CONFIG_DIR: join(trap, "settings"), BRANDAPI_RATE_LIMIT: "none" };
@@ -65,7 +65,7 @@ describe("cron", () => {
     expect(out).not.toContain(key);
   });
 
-  test("prints two lines and comments, with absolute paths, and touches nothing", async () => {
+  test("prints two lines and comments with absolute paths, and writes nothing", async () => {
     const home = makeHome();
     const { out, code } = await brandapi("cron", { home });
     expect(code).toBe(0);
@@ -80,7 +80,7 @@ describe("cron", () => {
     expect(lines[1]).toMatch(/^\d+ 8 \* \* \* {2}HOME=\/.* status --max-age 26h --quiet$/);
   });
 
-  test("carries over what the command line and the environment named, as absolute paths, and never the key", async () => {
+  test("copies options and environment variables into the lines with absolute paths, but never the key", async () => {
     const home = makeHome();
     writeFileSync(join(home, "key"), "brk_from_file", { mode: 0o600 });
     const env = {
@@ -108,7 +108,7 @@ describe("cron", () => {
     expect(err).toBe("warning: HTTPS_PROXY contains a password and is left out.\n");
   });
 
-  test("names the resources in both lines, and in the command that adds them", async () => {
+  test("puts the named resources into both lines and the command that adds them", async () => {
     const { code, out } = await brandapi("cron orders roster", { env: { BRANDAPI_PROFILE: "acme" } });
     expect(code).toBe(0);
     const [sync, check] = commandsOf(out);
@@ -118,7 +118,7 @@ describe("cron", () => {
     expect((await brandapi("cron oders")).err).toContain("did you mean `orders`?");
   });
 
-  test("warns where the key stands in the environment, which nothing has at night, and prints all the same", async () => {
+  test("warns if the key is only in the environment, and prints the lines", async () => {
     const env = {
       BRANDAPI_KEY: "brk_environment",
       BRANDAPI_PROFILE: "acme",
@@ -133,7 +133,7 @@ describe("cron", () => {
     expect(out + err).not.toContain("brk_");
   });
 
-  test("runs every brand with --all-profiles, which takes no flag of one brand", async () => {
+  test("covers every brand with --all-profiles, and rejects options for one brand", async () => {
     const brands = await makeProfiles();
     await brands.login("acme", brands.sandbox.key);
     const { out, err } = await brands.run("cron --all-profiles");
@@ -144,7 +144,7 @@ describe("cron", () => {
   });
 });
 
-test("prints the same lines as JSON with --json", async () => {
+test("cron --json prints the same lines as JSON", async () => {
   const text = (await brandapi("cron orders")).out;
   const { out, code } = await brandapi("cron orders --json");
   expect(code).toBe(0);
@@ -161,7 +161,7 @@ test("prints the same lines as JSON with --json", async () => {
   expect(lines[0]).toContain(log);
 });
 
-test("`npx brandapi cron` is refused with 3 and the command that installs: its path ends with npm's cache", async () => {
+test("refuses to print lines for a copy in npm's cache, with the command that installs brandapi", async () => {
   const script = "/home/ada/.npm/_npx/1a2b3c/node_modules/.bin/brandapi";
   const { code, out, err } = await brandapi("cron", { machine: { script } });
   expect({ code, out }).toEqual({ code: 3, out: "" });

@@ -5,7 +5,7 @@ import { makeHome } from "../support/home.js";
 import { spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
-test("a quiet demo prints nothing but warnings, and leaves everything behind", async () => {
+test("demo --quiet prints only warnings and writes all its files", async () => {
   const home = makeHome();
   const { code, out, err } = await spawnBrandapi(["demo", "--quiet", "--orders", "200"], { home }).ended;
   expect({ code, out }, err).toEqual({ code: 0, out: "" });
@@ -14,7 +14,7 @@ test("a quiet demo prints nothing but warnings, and leaves everything behind", a
     expect(existsSync(join(home, "brandapi-demo", file)), file).toBe(true);
 });
 
-test("a demo takes the place of an earlier one, and of nothing in a folder that no demo has made", async () => {
+test("demo replaces an earlier demo, and refuses a folder with other files", async () => {
   const home = makeHome();
   const file = (name: string) => join(home, "brandapi-demo", name);
   const demo = () => brandapi("demo --quiet --orders 50", { home });
@@ -35,7 +35,7 @@ test("a demo takes the place of an earlier one, and of nothing in a folder that 
   expect(readFileSync(file("notes.txt"), "utf8")).toBe("mine");
 });
 
-test("the same seed gives the same orders, dates too, after a restart on the same day, and shows no odd numbers", async () => {
+test("sandbox serves the same orders for the same seed after a restart on the same day", async () => {
   const home = makeHome();
   const orders = async (hour: string) => {
     const clock = { now: () => Date.parse(`2026-11-21T${hour}:17:05Z`) };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
-test("an unknown table has the nearest name as its hint, without a mirror too; a missing format is refused", async () => {
+test("export suggests the nearest table name, even without a mirror, and requires a format", async () => {
   const mirror = await makeMirror();
   mirror.db.close();
   for (const db of [mirror.path, `${mirror.path}-none`]) {
@@ -14,7 +14,7 @@ test("an unknown table has the nearest name as its hint, without a mirror too; a
   expect(formatless).toMatchObject({ code: 2, err: expect.stringContaining("No format was given.") });
 });
 
-test("a range that ends before it begins is refused, and is not an export without rows", async () => {
+test("export rejects a range that ends before it begins", async () => {
   const mirror = await makeMirror();
   mirror.db.close();
   const swapped = ["--since", "2026-02-01", "--until", "2026-01-01"];

@@ -84,10 +84,10 @@ test("a forgotten host's names are in no byte of the mirror and no export, sums 
   const before = [sums(brand), await verdicts(brand)];
   const ran = await brand.run(`forget --host @${secret}-u2 --yes`);
   expect(ran.out).toMatch(
-    /^Forgot the host [0-9a-f-]+, whose id is kept\. Records rewritten with their history: roster 1, .*orders \d+.*\.\n/,
+    /^Forgot the host [0-9a-f-]+; the ID is kept\. Records rewritten with their history: roster 1, .*orders \d+.*\.\n/,
   );
   expect(ran.out).toContain(
-    "Backups, mirrors set aside and exports made before still hold the host; the last backup: none",
+    "Existing backups, replaced mirrors and exports still contain the host. Last backup: none",
   );
   expect(await found(brand, secret)).toBe(0);
   expect([sums(brand), await verdicts(brand)]).toEqual(before);
@@ -173,7 +173,7 @@ test("forget shows the host's handle and name before it erases them, and finds i
     const refused = await brand.run(["forget", "--host", short, "--yes"]);
     expect([refused.code, refused.err]).toEqual([
       2,
-      expect.stringContaining("at least 8 characters of its ID"),
+      expect.stringContaining("at least 8 characters of the ID"),
     ]);
   }
   expect(await found(brand, secret)).toBe(count);
@@ -198,7 +198,7 @@ test("forget refuses a prefix that two hosts share, and two hosts at once", asyn
   await brand.run("sync orders");
   const count = await found(brand, secret);
   const both = await brand.run(`forget --host ${brand.hostId.slice(0, 10)} --yes`);
-  expect([both.code, both.err]).toEqual([2, expect.stringContaining("could be 2 hosts")]);
+  expect([both.code, both.err]).toEqual([2, expect.stringContaining("matches 2 hosts")]);
   const twice = await brand.run(`forget --host ${brand.hostId} --host ${twin} --yes`);
   expect([twice.code, twice.err]).toEqual([2, expect.stringContaining("`--host` was given twice.")]);
   expect(await found(brand, secret)).toBe(count);
@@ -208,7 +208,7 @@ test("forget refuses a prefix that two hosts share, and two hosts at once", asyn
 test("a host forgotten since a backup is not brought back by restoring it", async () => {
   const brand = await brandWithHost();
   const { path } = JSON.parse((await brand.run("backup --json")).out);
-  expect((await brand.run(`forget --host ${brand.hostId} --yes`)).out).toContain(`the last backup: ${path}`);
+  expect((await brand.run(`forget --host ${brand.hostId} --yes`)).out).toContain(`Last backup: ${path}`);
   expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
   expect(await found(brand, secret)).toBe(0);
 });

@@ -32,7 +32,7 @@ const brandOf = async () => {
   return { brand, env: await brand.served() };
 };
 
-test("a switch hears of the start and the end of a run, with its exit code if it is not 0, and nothing of the brand", async () => {
+test("pings at the start and the end of a run, with the exit code of a failure, and sends no data of the brand", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const sync = async (more: string[], extra: Record<string, string> = {}) => {
@@ -57,7 +57,7 @@ test("a switch hears of the start and the end of a run, with its exit code if it
   expect(await sync(["--ping", url.replace("//", "//user:secret@")])).toEqual([2]);
 });
 
-test("a resource that was read before and is refused now is a failure to the switch", async () => {
+test("sends the failure ping if a resource that was synced before is refused", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const sync = () => spawnBrandapi(["sync", "--quiet", "--ping", url], { env, home: brand.home }).ended;
@@ -67,7 +67,7 @@ test("a resource that was read before and is refused now is a failure to the swi
   expect([(await sync()).code, ...heard]).toEqual([8, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 8"]);
 });
 
-test("a ping that fails is tried once more, is one warning, and changes no exit code", async () => {
+test("retries a failed ping once, warns, and keeps the exit code", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch(() => 500);
   const ran = await spawnBrandapi(["sync", "orders", "--quiet", "--ping", url], { env, home: brand.home })
@@ -77,7 +77,7 @@ test("a ping that fails is tried once more, is one warning, and changes no exit 
   expect(ran.err).toMatch(/^warning: the ping failed: HTTP 500\n$/);
 });
 
-test("a service that cannot be reached is a warning; no password is printed", async () => {
+test("warns without the password in the URL if the service cannot be reached", async () => {
   const { brand, env } = await brandOf();
   const warned = async (url: string) => {
     const sync = spawnBrandapi(["sync", "orders", "--quiet"], {
@@ -97,7 +97,7 @@ test("a service that cannot be reached is a warning; no password is printed", as
   expect([code, err]).toEqual([0, expect.not.stringContaining("secret")]);
 });
 
-test("on a signal the failure is told by one try of a second, and the run ends with its own code", async () => {
+test("sends the failure ping with one try of one second after a signal", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 500, 60_000) });
   const env = await brand.served({ latency: 300 });
   const { heard, url } = await startSwitch(() => (heard.length > 1 ? "hang" : 200));
@@ -108,7 +108,7 @@ test("on a signal the failure is told by one try of a second, and the run ends w
   expect([code, ...heard]).toEqual([130, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 130"]);
 });
 
-test("login stores the address, cron writes it into the line of the sync", async () => {
+test("login --ping stores the URL, and cron puts it into the sync line", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const { BRANDAPI_KEY: key = "", ...rest } = env;
@@ -126,7 +126,7 @@ test("login stores the address, cron writes it into the line of the sync", async
   expect(lines.map((line) => line.includes("--ping https://hc.example/x"))).toEqual([true, false]);
 });
 
-test("with all profiles, each profile's own address hears of its own end", async () => {
+test("pings each profile's own URL with --all-profiles", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const { BRANDAPI_KEY: key = "", ...rest } = env;

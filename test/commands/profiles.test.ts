@@ -20,7 +20,7 @@ async function list(brands: Awaited<ReturnType<typeof makeProfiles>>): Promise<L
 }
 
 describe("profiles", () => {
-  test("lists each brand with its mirror, its age and its key's days, without a network and without a key", async () => {
+  test("lists each brand with its mirror, its age and the days left for its key, without network and key", async () => {
     const brands = await makeProfiles({ now: Date.UTC(2026, 10, 21) });
     const { secretOf, key } = brands.sandbox;
     await brands.login("default", key);
@@ -47,7 +47,7 @@ describe("profiles", () => {
     for (const secret of [key, secretOf("other-brand")]) expect(out + json.out).not.toContain(secret);
   });
 
-  test("lists only brands whose key is stored", async () => {
+  test("lists only brands with a stored key", async () => {
     const brands = await makeProfiles({ now: Date.UTC(2026, 10, 21) });
     await brands.login("acme", brands.sandbox.secretOf("expiring"));
     expect(await list(brands)).toMatchObject([{ profile: "acme", key: { days_left: 2 } }]);
@@ -55,7 +55,7 @@ describe("profiles", () => {
     expect(await list(brands)).toEqual([]);
   });
 
-  test("says of a mirror that cannot be read why, and hides none of the others", async () => {
+  test("warns about an unreadable mirror and lists the other brands", async () => {
     const brands = await makeProfiles();
     await brands.login("acme", brands.sandbox.key);
     await brands.login("basalt", brands.sandbox.secretOf("other-brand"));
@@ -72,7 +72,7 @@ describe("profiles", () => {
     expect((await list(brands)).map(({ age_seconds }) => age_seconds === null)).toEqual([true, false]);
   });
 
-  test("says what to do where no brand is set up", async () => {
+  test("prints the next command if no brand is configured", async () => {
     const { code, out, err } = await brandapi("profiles");
     expect({ code, out }).toEqual({ code: 0, out: "" });
     expect(err).toContain("run `brandapi login`");
@@ -81,7 +81,7 @@ describe("profiles", () => {
 });
 
 describe("a mistyped profile", () => {
-  test("is refused with the nearest name, also where BRANDAPI_KEY is set, and begins no mirror", async () => {
+  test("is rejected with the nearest name, also with BRANDAPI_KEY, and creates no mirror", async () => {
     const brands = await makeProfiles();
     await brands.login("fernwood", brands.sandbox.key);
     const access = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
@@ -102,7 +102,7 @@ describe("a mistyped profile", () => {
     expect(await list(brands)).toHaveLength(1);
   });
 
-  test("is a new brand once `login` has stored it, and where its mirror is there already", async () => {
+  test("is accepted after `login` has stored it, or if its mirror exists", async () => {
     const brands = await makeProfiles();
     const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
     expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);

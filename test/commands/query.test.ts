@@ -17,7 +17,7 @@ async function ask(path: string, sql: string, ...flags: string[]) {
 const forever = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT";
 
 describe("query", () => {
-  it("answers as a table, CSV or JSON", async () => {
+  it("prints a table, CSV or JSON", async () => {
     const path = await mirrorOfOrders();
     const sql = "SELECT id, total_amount, fulfillment_status FROM orders ORDER BY id LIMIT 2";
     expect((await ask(path, sql)).out).toBe(
@@ -31,12 +31,12 @@ describe("query", () => {
     );
   });
 
-  it("says so where there are no rows, beside the names of the columns", async () => {
+  it("prints the column names and a note if there are no rows", async () => {
     const none = await ask(await mirrorOfOrders(), "SELECT id FROM orders WHERE id = 'x'");
     expect(none).toMatchObject({ out: "id\n", err: "No rows.\n" });
   });
 
-  it("keeps large integers, bytes, quotes and columns of one name apart", async () => {
+  it("prints large integers, bytes, quotes and duplicate column names correctly", async () => {
     const path = await mirrorOfOrders();
     const sql = "SELECT 9007199254740993 AS a, x'00ff' AS a, 'a\"b,' || char(10) AS t";
     expect((await ask(path, sql, "--json")).out).toBe(
@@ -48,14 +48,14 @@ describe("query", () => {
     ]);
   });
 
-  it("lets no control character reach the terminal", async () => {
+  it("escapes control characters on a terminal", async () => {
     const path = await mirrorOfOrders();
     expect((await ask(path, "SELECT char(27) || '[31m' AS x, char(8238) AS y")).out).toContain(
       "\\u001b[31m  \\u202e",
     );
   });
 
-  it("stops at the limit, and says when a table was cut", async () => {
+  it("stops at the limit and notes that a table was cut", async () => {
     const path = await mirrorOfOrders(makeHome(), 1_200);
     expect((await ask(path, "SELECT id FROM orders", "--limit", "2")).out.split("\n")).toHaveLength(4);
     const cut = await ask(path, "SELECT id FROM orders");
@@ -92,7 +92,7 @@ describe("query", () => {
     expect(run.out).toBe("");
   });
 
-  it("takes the statement from a file, and from stdin", async () => {
+  it("reads the statement from a file or from stdin", async () => {
     const path = await mirrorOfOrders();
     const home = makeHome();
     const sql = "-- what is there\nSELECT id FROM orders ORDER BY id LIMIT 1;\n";
@@ -135,7 +135,7 @@ describe("query", () => {
     expect(ended).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
   });
 
-  it("gives parameters their values: numbers as numbers, all else as text", async () => {
+  it("binds numeric-looking parameters as numbers and others as text", async () => {
     const path = await mirrorOfOrders(makeHome(), 5);
     const sql =
       "SELECT :text AS a, typeof(:text) AS b, :whole AS c, typeof(:whole) AS d, :amount AS e, typeof(:amount) AS f, ':no' AS g";
@@ -160,7 +160,7 @@ describe("query", () => {
     expect((await ask(path, "SELECT 1", "-p", "x")).err).toContain("Not a parameter: `x`");
   });
 
-  it("writes its answer into a file in the format that the name ends in, whole or not at all", async () => {
+  it("writes a complete file, or none, in the format of the extension", async () => {
     const path = await mirrorOfOrders(makeHome(), 700);
     const home = makeHome();
     const sql = "SELECT id, total_amount AS total, is_cancelled FROM orders ORDER BY id";
@@ -221,7 +221,7 @@ describe("query", () => {
     expect(none.out).toBe("id\norder_date\nstate\n");
   });
 
-  it("warns if a timestamp of the API is compared with a result of datetime()", async () => {
+  it("warns if an API timestamp is compared with a result of datetime()", async () => {
     const path = await mirrorOfOrders();
     const warned = async (column: string) =>
       (await ask(path, `SELECT count(*) FROM orders WHERE ${column} >= datetime('now', '-7 days')`)).err;
@@ -230,25 +230,25 @@ describe("query", () => {
     expect(await warned("order_date_utc")).toBe("");
   });
 
-  it("says with 2 what SQLite stops at while it runs", async () => {
+  it("reports runtime errors of SQLite with exit code 2", async () => {
     const path = await mirrorOfOrders();
     const run = await ask(path, "SELECT json(id) FROM orders");
     expect(run).toMatchObject({ code: 2, err: expect.stringContaining("malformed JSON") });
     expect((await ask(path, "SELECT ?", "--json")).code).toBe(2);
   });
 
-  it("says with 2 that a text is too long for SQLite", async () => {
+  it("reports text that is too long for SQLite with exit code 2", async () => {
     const blob = await ask(await mirrorOfOrders(), "SELECT zeroblob(2000000000)", "--csv");
     expect(blob).toMatchObject({ code: 2, err: expect.stringContaining("string or blob too big") });
   });
 
-  it("proposes no format that it refuses", async () => {
+  it("suggests only formats that it supports", async () => {
     const run = await ask(await mirrorOfOrders(), "SELECT 1", "-o", "q");
     expect(run).toMatchObject({ code: 2, err: expect.stringContaining("`--csv`") });
     expect(run.err).not.toContain("singer");
   });
 
-  it("warns that a table was never read", async () => {
+  it("warns about tables that were never synced", async () => {
     const path = await mirrorOfOrders();
     const warned = async (table: string) => (await ask(path, `SELECT count(*) FROM ${table}`)).err;
     expect(await warned("roster")).toContain(
@@ -296,7 +296,7 @@ describe("query", () => {
     expect(await program.ended).toMatchObject({ code: null, signal: "SIGINT" });
   });
 
-  it("writes into a shell's process substitution, and ends quietly when that ends", async () => {
+  it("writes to a shell's process substitution, and ends quietly when its reader ends", async () => {
     const path = await mirrorOfOrders();
     const home = makeHome();
     const run = async (sql: string, reader: string) => {
@@ -338,7 +338,7 @@ describe("query", () => {
   });
 });
 
-it("words without quotes are told to be put in quotes", async () => {
+it("query asks for quotes around a statement that was typed without them", async () => {
   const run = await brandapi(["query", "SELECT", "1"]);
   expect([run.code, run.err.includes("put the statement in quotes")]).toEqual([2, true]);
 });

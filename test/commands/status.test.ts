@@ -20,7 +20,7 @@ const covered = (from: string, to: string) => ({
 const others = resources.map(({ name }) => name).filter((name) => name !== "orders");
 
 describe("status", () => {
-  it("tells rows, covered range, last success and age of every synced resource", async () => {
+  it("shows rows, covered range, last success and age of every synced resource", async () => {
     const mirror = await makeMirror();
     writeInfo(mirror, "brand_id", "b");
     writeInfo(mirror, "brand_name", "Fjell & Fern\u001b[31m");
@@ -43,7 +43,7 @@ describe("status", () => {
     );
   });
 
-  it("has the same in JSON, with names that stay", async () => {
+  it("prints the same as JSON with stable names", async () => {
     const mirror = await makeMirror();
     writeInfo(mirror, "brand_id", "b");
     writeInfo(mirror, "brand_name", "Fjell");
@@ -95,7 +95,7 @@ describe("status", () => {
     });
   });
 
-  it("exits with 10 and names what is older than --max-age, never what is not", async () => {
+  it("exits with 10 and names only the resources older than --max-age", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
     writeRead(mirror, "roster", [], { at: "2026-11-01T02:00:00.000Z" });
@@ -117,7 +117,7 @@ describe("status", () => {
     expect(error.error.code).toBe("stale");
   });
 
-  it("checks only the resources that are named, so that one that was synced once by hand can be left out", async () => {
+  it("checks only the named resources, so that others can be left out", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
     writeRead(mirror, "gifts", [], { at: "2026-10-01T02:00:00.000Z" });
@@ -134,7 +134,7 @@ describe("status", () => {
     expect((await status("oders")).err).toContain("did you mean `orders`?");
   });
 
-  it("shows no negative age where the clock was ahead, and does not take what it told for fresh", async () => {
+  it("shows no negative age after a clock that was ahead, and treats such data as stale", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2027-11-02T02:00:00.000Z" });
     writeRead(mirror, "roster", [], { at: "2026-11-02T08:00:00.000Z" });
@@ -146,7 +146,7 @@ describe("status", () => {
     expect(code).toBe(10);
   });
 
-  it("shows the last error until a run ends well", async () => {
+  it("shows the last error until a run succeeds", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
     const run = beginRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
@@ -173,7 +173,7 @@ describe("status", () => {
     expect((await brandapi(["status", "--db", mirror.path], { clock })).out).not.toContain("failed");
   });
 
-  it("shows what `verify` found until a sync has its own word, complete or not", async () => {
+  it("shows the findings of `verify` until a later sync reports its own result", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
     const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
@@ -189,7 +189,7 @@ describe("status", () => {
     mirror.db.close();
   });
 
-  it("is stale where nothing was ever synced, with a mirror or without", async () => {
+  it("is stale if nothing was synced yet, with or without a mirror", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
     expect((await brandapi(["status", "--db", mirror.path])).out).toContain("Nothing was synced yet");

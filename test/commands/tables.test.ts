@@ -11,7 +11,7 @@ async function mirrorOfTwo(): Promise<string> {
   return mirror.path;
 }
 
-test("every table and view has a line with what a row is, and its rows as an export counts them", async () => {
+test("tables lists every table and view with its meaning and number of rows", async () => {
   const db = await mirrorOfTwo();
   const { out, code } = await brandapi(["tables", "--db", db]);
   expect(code).toBe(0);
@@ -41,7 +41,7 @@ test("lists every column that `SELECT *` shows, also the mirror's own keys", asy
   }
 });
 
-test("one table has its columns, their types and a query that runs", async () => {
+test("tables NAME shows columns, types and an example query that runs", async () => {
   const db = await mirrorOfTwo();
   for (const name of ["orders", "order-line-items", "sales_by_month", "changes"]) {
     const { out } = await brandapi(["tables", name, "--json", "--db", db]);
@@ -63,7 +63,7 @@ test("one table has its columns, their types and a query that runs", async () =>
   }
 });
 
-test("the list as JSON says of each what it is; the rows of views are not counted", async () => {
+test("tables --json describes each table and does not count the rows of views", async () => {
   const all = JSON.parse((await brandapi(["tables", "--json", "--db", await mirrorOfTwo()])).out) as {
     name: string;
     kind: string;
@@ -77,7 +77,7 @@ test("the list as JSON says of each what it is; the rows of views are not counte
   expect(all.every(({ columns }) => columns.length > 0)).toBe(true);
 });
 
-test("--all adds the views that others are made of, and an explanation is whole", async () => {
+test("tables --all adds helper views, and explanations are not cut", async () => {
   const run = async (...flags: string[]) =>
     await brandapi(["tables", ...flags, "--no-color", "--db", await mirrorOfTwo()], {
       tty: true,
@@ -89,7 +89,7 @@ test("--all adds the views that others are made of, and an explanation is whole"
   expect(out.replaceAll(/\s+/g, " ")).toContain("shows all figures of that time");
 });
 
-test("an example of orders counts those that are neither removed nor cancelled", async () => {
+test("the example query of orders counts orders that are neither removed nor cancelled", async () => {
   const mirror = await makeMirror();
   const cancelled = anOrder(2, { is_cancelled: true });
   writeRead(mirror, "orders", [anOrder(1), cancelled, anOrder(3)]);
@@ -105,7 +105,7 @@ test("an example of orders counts those that are neither removed nor cancelled",
   }
 });
 
-test("a misspelt name is refused with the nearest", async () => {
+test("tables rejects a misspelt name with the nearest one", async () => {
   const { code, err } = await brandapi(["tables", "oders", "--db", await mirrorOfTwo()]);
   expect({ code, err }).toEqual({
     code: 2,
@@ -113,7 +113,7 @@ test("a misspelt name is refused with the nearest", async () => {
   });
 });
 
-test("shows how many rows have a value in each column", async () => {
+test("tables NAME shows how many rows have a value in each column", async () => {
   const mirror = await makeMirror();
   const amounts = [1, 0, null, null];
   writeRead(
@@ -145,7 +145,7 @@ test("shows how many rows have a value in each column", async () => {
   );
 });
 
-test.each([120, 80, 50, 44])("wraps explanations in a terminal of %i columns", async (columns) => {
+test.each([120, 80, 50, 44])("tables wraps explanations in a terminal of %i columns", async (columns) => {
   const db = await mirrorOfTwo();
   for (const words of [["tables"], ["tables", "orders"], ["tables", "restatements"]]) {
     const { out } = await brandapi([...words, "--no-color", "--db", db], { tty: true, columns });

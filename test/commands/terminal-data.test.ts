@@ -38,7 +38,7 @@ const commands = [
 ].map((argv) => [argv.join(" "), argv] as const);
 
 test.each(commands)(
-  "`%s` writes nothing to a terminal that acts on it, and all of it to a pipe",
+  "`%s` escapes control characters on a terminal and writes them unchanged to a pipe",
   async (_, argv) => {
     // Enough for the query's answer to come in pieces that are cut anywhere.
     const command = [...argv, "--db", await hostileMirror(1_500)];
@@ -55,7 +55,7 @@ test.each(commands)(
   },
 );
 
-test("a file is exact, also where stdout is a terminal", async () => {
+test("a file gets the exact data even if stdout is a terminal", async () => {
   const home = makeHome();
   const command = ["export", "orders", "--csv", "--db", await hostileMirror(3)];
   const piped = await brandapi(command);
@@ -64,7 +64,7 @@ test("a file is exact, also where stdout is a terminal", async () => {
   expect(readFileSync(join(home, "out.csv"), "utf8")).toBe(piped.out);
 });
 
-test("the objects of `--json` are escaped for a terminal too, and stay the same values", async () => {
+test("--json escapes control characters on a terminal without changing the values", async () => {
   const brand = makeBrand();
   brand.data.name = hostile;
   const piped = await brand.run("whoami --json");

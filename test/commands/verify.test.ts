@@ -15,7 +15,7 @@ async function brandOnSandbox() {
 }
 
 test.each(["verify", "verify orders", "verify --repair", "verify --json"])(
-  "`%s` without a mirror says so as `export` does, and makes none",
+  "`%s` fails without a mirror and does not create one",
   async (command) => {
     const brand = await brandOnSandbox();
     const path = join(brand.home, "none.sqlite");
@@ -30,18 +30,18 @@ test.each(["verify", "verify orders", "verify --repair", "verify --json"])(
   },
 );
 
-test("a mirror in which nothing was synced has nothing to compare", async () => {
+test("verify fails if nothing was synced yet", async () => {
   const brand = await brandOnSandbox();
   (await makeMirror(brand.home)).db.close();
   const { code, out, err } = await brand.run("verify");
   expect({ code, out, err }).toEqual({
     code: 8,
     out: "",
-    err: "brandapi: Nothing to compare: nothing was ever synced into this mirror.\n  hint: run `brandapi sync`\n",
+    err: "brandapi: There is nothing to verify: nothing was synced into this mirror yet.\n  hint: run `brandapi sync`\n",
   });
 });
 
-test("a resource that was never read is not read yet, and --repair reads it", async () => {
+test("verify reports a resource that was never synced, and --repair reads it", async () => {
   const brand = await brandOnSandbox();
   expect((await brand.run("sync roster")).code).toBe(0);
   const { code, out, err } = await brand.run("verify orders roster --json");
@@ -56,12 +56,12 @@ test("a resource that was never read is not read yet, and --repair reads it", as
     "brandapi: Found: 50 orders were not read yet.\n  hint: run `brandapi verify orders --repair`\n",
   );
   expect(code).toBe(8);
-  // A resource that was never read is not asked about unless it is named, and a look at it is no sync.
+  // A resource that was never synced is only verified if it is named, and verifying it does not count as a sync.
   expect((await brand.run("verify")).code).toBe(0);
   expect((await brand.run("verify orders --repair")).code).toBe(0);
 });
 
-test("what a proof cannot see is said below each verdict that it is true of", async () => {
+test("verify prints below each verdict which changes it cannot detect", async () => {
   const brand = await brandOnSandbox();
   expect((await brand.run("sync orders roster surveys")).code).toBe(0);
   const { out } = await brand.run("verify");
@@ -71,11 +71,11 @@ test("what a proof cannot see is said below each verdict that it is true of", as
     expect.stringMatching(/^ {2}cannot detect: a change to an old record/),
     expect.stringMatching(/^roster: /),
     expect.stringMatching(/^surveys: /),
-    expect.stringMatching(/^ {2}cannot see: details, which cost a request each/),
+    expect.stringMatching(/^ {2}cannot detect: details, which cost a request each/),
   ]);
 });
 
-test("figures that the API restates are unproven for good, which is no failure", async () => {
+test("click totals that the API restates are unproven, which is not a failure", async () => {
   const brand = await brandOnSandbox();
   expect((await brand.run("sync analytics-hosts")).code).toBe(0);
   for (const command of ["verify", "verify analytics-hosts analytics-clicks"]) {

@@ -37,7 +37,7 @@ function failing({ answersMe }: { answersMe: boolean }): NonNullable<ProgramOpti
 }
 
 test.each(Object.entries(sources))(
-  "a key from %s is in no text, and refused as an argument",
+  "a key from %s is hidden in all output and rejected as an argument",
   async (_, given) => {
     const home = makeHome();
     const { env, flags } = given(home);
@@ -64,7 +64,7 @@ test.each(Object.entries(sources))(
   },
 );
 
-test("progress, notes, warnings and details hide a key", () => {
+test("a key is hidden in progress, notes, warnings and details", () => {
   const deps = testDeps();
   deps.keys.add(key);
   const reporter = new TerminalReporter(deps, { verbose: true });
@@ -74,13 +74,13 @@ test("progress, notes, warnings and details hide a key", () => {
   expect(deps.stderr.text.match(/\[key hidden\]/g)).toHaveLength(5);
 });
 
-test("`--key-file ~/key` without a home folder is an error as any other", async () => {
+test("--key-file ~/key without a home directory is an ordinary error", async () => {
   const { code, err } = await brandapi("whoami --key-file ~/key", { home: "", cwd: makeHome() });
   expect(code).toBe(3);
   expect(err).toContain("Cannot determine the home directory");
 });
 
-test("the key of a file that others may read is hidden, too", async () => {
+test("a key is hidden even if its file is readable by others", async () => {
   const home = makeHome();
   writeFileSync(join(home, "key"), `${key}\n`, { mode: 0o644 });
   const { code, out, err } = await brandapi(["sync", key, "--key-file", "~/key"], { home });
@@ -92,7 +92,7 @@ test("the key of a file that others may read is hidden, too", async () => {
 const id = "3f0c9a52b7d14e6c8a9b0c1d2e3f4a5b";
 const words = "correct horse battery staple, and so on and on";
 
-test("a long id or path that is no key in use is printed as it is, so that hints can be run", async () => {
+test("long IDs and paths that are no keys are printed unchanged", async () => {
   const home = makeHome();
   const folder = join(home, `Backup${id}`);
   const { err } = await brandapi(["status", "--db", join(folder, "m.sqlite")], { home });

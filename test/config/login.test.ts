@@ -21,7 +21,7 @@ const told = {
 };
 const configOf = (home: string) => join(home, ".config/brandapi/config.json");
 
-test("login with a key on stdin checks it, stores it for the owner alone, and whoami then works without flags", async () => {
+test("login --key-stdin checks the key, stores it for the owner only, and whoami then needs no flags", async () => {
   const sandbox = await sandboxForTest();
   const login = await brandapi(`login --base-url ${sandbox.baseUrl}/ --key-stdin`, {
     stdin: `${sandbox.key}\n`,
@@ -50,7 +50,7 @@ test("login with a key on stdin checks it, stores it for the owner alone, and wh
   expect(whoami.err).toBe("");
 });
 
-test("a profile's own mirror, not made yet, is not filled with another brand's data: its name or a file has to be given", async () => {
+test("sync refuses to create a profile's mirror with the data of another brand", async () => {
   const sandbox = await sandboxForTest();
   const { home } = await brandapi(`login --base-url ${sandbox.baseUrl} --key-stdin`, { stdin: sandbox.key });
   const env = { BRANDAPI_KEY: sandbox.secretOf("other-brand"), BRANDAPI_BASE_URL: sandbox.baseUrl };
@@ -64,7 +64,7 @@ test("a profile's own mirror, not made yet, is not filled with another brand's d
   expect((await brandapi("sync roster", { home })).code).toBe(0);
 });
 
-test("login writes a config file that is a link to a missing file at the link's target", async () => {
+test("login follows a config file that is a link to a missing file", async () => {
   const sandbox = await sandboxForTest();
   const home = makeHome();
   const path = configOf(home);
@@ -80,7 +80,7 @@ test("login writes a config file that is a link to a missing file at the link's 
   expect((await brandapi("whoami", { home })).code).toBe(0);
 });
 
-test("login for another profile names it in the next command, which would else be the default's", async () => {
+test("login --profile names the profile in the next command", async () => {
   const sandbox = await sandboxForTest();
   const login = await brandapi(`login --profile second --base-url ${sandbox.baseUrl} --key-stdin`, {
     stdin: sandbox.key,
@@ -88,7 +88,7 @@ test("login for another profile names it in the next command, which would else b
   expect(login.err).toContain("Next: `brandapi sync --profile second`.");
 });
 
-test("login at a terminal asks for the base URL and the key, and never shows the key", async () => {
+test("login prompts for the base URL and the key, and never shows the key", async () => {
   const sandbox = await sandboxForTest();
   const stdin = `${sandbox.baseUrl}x\u007f\r${sandbox.key}\r`;
   const login = await brandapi("login", { tty: true, stdin });
@@ -99,7 +99,7 @@ test("login at a terminal asks for the base URL and the key, and never shows the
   expect(login.raw.at(-1)).toBe(false);
 });
 
-test("login at a terminal asks again after a bad base URL and after an empty key", async () => {
+test("login prompts again after an invalid base URL or an empty key", async () => {
   const sandbox = await sandboxForTest();
   const stdin = `${sandbox.baseUrl.replace(/v1$/, "v2")}\rplatform.example\r ${sandbox.baseUrl} \r\r${sandbox.key}\r`;
   const login = await brandapi("login", { tty: true, stdin });
@@ -113,7 +113,7 @@ test("login at a terminal asks again after a bad base URL and after an empty key
   expect(login.err).not.toContain(sandbox.key);
 });
 
-test("login takes BRANDAPI_BASE_URL without a question, and does not warn about it", async () => {
+test("login uses BRANDAPI_BASE_URL without a prompt or a warning", async () => {
   const sandbox = await sandboxForTest();
   const env = { BRANDAPI_BASE_URL: `${sandbox.baseUrl}/`, BRANDAPI_KEY: sandbox.key };
   const login = await brandapi("login", { tty: true, stdin: `${sandbox.key}\r`, env });
@@ -122,7 +122,7 @@ test("login takes BRANDAPI_BASE_URL without a question, and does not warn about 
   expect(login.err).not.toContain("warning");
 });
 
-test("login --omit replaces the list and prints it with what changed; without --omit the list stays", async () => {
+test("login --omit replaces the list and prints the changes; without --omit the list stays", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
   const login = async (words: string) => {
@@ -151,7 +151,7 @@ test("login --omit replaces the list and prints it with what changed; without --
   expect((await login("")).out).not.toContain("omits");
 });
 
-test("a key that the API rejects is not stored", async () => {
+test("login does not store a key that the API rejects", async () => {
   const sandbox = await sandboxForTest();
   for (const key of ["brk_unknown", sandbox.secretOf("expired"), sandbox.secretOf("revoked")]) {
     const login = await brandapi(`login --base-url ${sandbox.baseUrl}`, { stdin: key });
@@ -161,7 +161,7 @@ test("a key that the API rejects is not stored", async () => {
   }
 });
 
-test("Ctrl-C at the key prompt ends with 130 and leaves the terminal as it was", async () => {
+test("Ctrl-C at the key prompt exits with 130 and restores the terminal", async () => {
   const sandbox = await sandboxForTest();
   const login = await brandapi(`login --base-url ${sandbox.baseUrl}`, { tty: true, stdin: "abc\u0003" });
   expect(login.code).toBe(130);
@@ -170,7 +170,7 @@ test("Ctrl-C at the key prompt ends with 130 and leaves the terminal as it was",
   expect(existsSync(configOf(login.home))).toBe(false);
 });
 
-test("login keeps the other profiles, and members of the file that this version does not know", async () => {
+test("login keeps other profiles and unknown members of the config file", async () => {
   const sandbox = await sandboxForTest();
   const first = await brandapi(`login --base-url ${sandbox.baseUrl}`, { stdin: sandbox.key });
   const path = configOf(first.home);
@@ -192,13 +192,13 @@ test("login keeps the other profiles, and members of the file that this version 
   });
 });
 
-test("login without a base URL, where nobody can be asked, says what to add", async () => {
+test("login without a terminal names the missing --base-url", async () => {
   const login = await brandapi("login --key-stdin", { stdin: "brk_x" });
   expect(login.code).toBe(3);
   expect(login.err).toContain("--base-url");
 });
 
-test("login says when the environment will go before what it stored", async () => {
+test("login warns if environment variables override the stored values", async () => {
   const sandbox = await sandboxForTest();
   const env = { BRANDAPI_KEY: "brk_other", BRANDAPI_BASE_URL: sandbox.baseUrl };
   const login = await brandapi("login", { stdin: sandbox.key, env });
@@ -206,7 +206,7 @@ test("login says when the environment will go before what it stored", async () =
   expect(login.err).toContain("BRANDAPI_KEY is set and overrides the stored value.");
 });
 
-test("`login --profile` takes the environment's address, and the named profile then wins over the environment", async () => {
+test("login --profile uses BRANDAPI_BASE_URL, and the named profile then overrides the environment", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
   const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: "brk_other" };
@@ -217,7 +217,7 @@ test("`login --profile` takes the environment's address, and the named profile t
   expect((await brandapi("whoami", { home, env })).code).toBe(4);
 });
 
-test("login with `--ping` alone keeps the stored address and key, whatever the environment names", async () => {
+test("login with only --ping keeps the stored base URL and key", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
   await brandapi(`login --base-url ${sandbox.baseUrl}`, { home, stdin: sandbox.key });
@@ -231,7 +231,7 @@ test("login with `--ping` alone keeps the stored address and key, whatever the e
   });
 });
 
-test("logout removes the key and base URL, and says that the mirror is kept", async () => {
+test("logout removes the key and the base URL, and reports that the mirror is kept", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
   await brandapi(`login --base-url ${sandbox.baseUrl}`, { home, stdin: sandbox.key });
@@ -247,7 +247,7 @@ test("logout removes the key and base URL, and says that the mirror is kept", as
   expect(JSON.parse(again.out)).toEqual({ profile: "default", removed: false, mirror: null });
 });
 
-test("a key with 3 days left is warned about, a rejected or blocked key has its own exit code", async () => {
+test("whoami warns about a key that expires in 3 days, and has exit codes for rejected and blocked keys", async () => {
   const sandbox = await sandboxForTest();
   const whoami = (key: string, profile = "default") =>
     brandapi("whoami", {

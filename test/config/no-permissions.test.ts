@@ -14,7 +14,7 @@ vi.mock("node:fs/promises", async (original) => {
   return { ...real, writeFile };
 });
 
-test("login stores no key on a file system without permissions, and says what to do", async () => {
+test("login stores no key on a file system without permissions", async () => {
   const sandbox = await sandboxForTest();
   const { code, err, home } = await brandapi(`login --base-url ${sandbox.baseUrl} --key-stdin`, {
     stdin: sandbox.key,

@@ -43,7 +43,7 @@ async function failure(options: GlobalOptions, deps: Deps): Promise<BrandapiErro
   return error as BrandapiError;
 }
 
-test("a flag goes before the environment, that before the profile, that before the default", async () => {
+test("flags override environment variables, which override the profile", async () => {
   const home = makeHome();
   const keyFile = write(join(home, "key"), "brk_flag\n");
   const config = JSON.stringify({
@@ -141,7 +141,7 @@ test("each profile has its own key and its own mirror", async () => {
 });
 
 test.each(["", ".hidden", "a/b", "..", "a b", "ü", "x".repeat(101)])(
-  "the profile name %j is refused with 2 as a flag's value, and with 3 in the environment",
+  "the profile name %j is rejected with 2 as an option, and with 3 in the environment",
   async (profile) => {
     const typed = await failure({ profile }, world());
     expect(typed).toMatchObject({ exitCode: 2, message: `Not a profile name: \`${profile}\`.` });
@@ -180,7 +180,7 @@ test("folders follow the platform and the XDG variables", async () => {
   expect((await folders(world({ env: own })))[0]).toBe("/own");
 });
 
-test("without any home folder the message says what to set, and what needs none works", async () => {
+test("without a home directory the error names the variables to set", async () => {
   const error = await failure({}, { ...world(), home: "" });
   expect(error).toMatchObject({ exitCode: 3, hint: expect.stringContaining("set HOME") });
   const env = { BRANDAPI_CONFIG_DIR: "/c", BRANDAPI_DB: "/m.sqlite" };
@@ -230,7 +230,7 @@ test.each([
 });
 
 test.each(["brk_a b", "brk_a\nbrk_b", "brk_a\u0007", "brk_ä", "brk_a\u200b"])(
-  "the key %j is refused with 3 and not shown",
+  "the key %j is rejected with 3 and not printed",
   async (key) => {
     const error = await failure({}, world({ env: { BRANDAPI_KEY: key } }));
     expect(error.exitCode).toBe(3);
@@ -240,7 +240,7 @@ test.each(["brk_a b", "brk_a\nbrk_b", "brk_a\u0007", "brk_ä", "brk_a\u200b"])(
 );
 
 test.each(["brk_a\n", "brk_a\r\n", "brk_a", "\ufeffbrk_a\n", "brk_a ", " brk_a\n\n"])(
-  "the key file %j holds the key brk_a",
+  "the key file %j contains the key brk_a",
   async (text) => {
     const deps = world();
     write(join(deps.home, "key"), text);
@@ -260,7 +260,7 @@ test("a config file with a byte order mark is read", async () => {
   expect((await readSettings({}, world({ config }))).key).toBe("brk_a");
 });
 
-test("a key file that others may read is refused with the chmod that mends it", async () => {
+test("a key file that others can read is rejected with the chmod command that fixes it", async () => {
   const deps = world();
   const path = write(join(deps.home, "my key"), "brk_a\n", 0o640);
   const error = await failure({ keyFile: "my key" }, deps);
@@ -269,7 +269,7 @@ test("a key file that others may read is refused with the chmod that mends it", 
   expect((await readSettings({ keyFile: "my key" }, deps)).key).toBe("brk_a");
 });
 
-test("a key file that is missing or empty is refused with its path", async () => {
+test("a missing or empty key file is rejected with its path", async () => {
   const deps = world();
   write(join(deps.home, "empty"), "");
   const empty = await failure({ keyFile: "empty" }, deps);
@@ -281,7 +281,7 @@ test("a key file that is missing or empty is refused with its path", async () =>
   });
 });
 
-test("a config file open to others is refused while it holds a key, and only then", async () => {
+test("a config file that others can read is rejected only if it contains a key", async () => {
   const config = (profile: object) => JSON.stringify({ profiles: { default: profile } });
   const loose = world({ config: config({ key: "brk_a" }), mode: 0o644 });
   const error = await failure({}, loose);
@@ -295,7 +295,7 @@ test("a config file open to others is refused while it holds a key, and only the
   expect((await readSettings({}, harmless)).baseUrl).toBe(url("a"));
 });
 
-test("a stored key is for the origin that it was stored with; a key that is given is the person's own choice", async () => {
+test("a stored key is only sent to the origin that it was stored for", async () => {
   const config = JSON.stringify({ profiles: { default: { baseUrl: url("own"), key: "brk_a" } } });
   for (const [flags, env] of [
     [{ baseUrl: url("other") }, {}],
@@ -334,16 +334,19 @@ test.each([
   expect(`${error.hint}${error.stack}${JSON.stringify(error.cause ?? "")}`).not.toContain("secret");
 });
 
-test.each(["0", "-1", "1.5", "many", "60/min"])("BRANDAPI_RATE_LIMIT=%s is refused with 3", async (limit) => {
-  expect((await failure({}, world({ env: { BRANDAPI_RATE_LIMIT: limit } }))).exitCode).toBe(3);
-});
+test.each(["0", "-1", "1.5", "many", "60/min"])(
+  "BRANDAPI_RATE_LIMIT=%s is rejected with 3",
+  async (limit) => {
+    expect((await failure({}, world({ env: { BRANDAPI_RATE_LIMIT: limit } }))).exitCode).toBe(3);
+  },
+);
 
-test("the rate limit `none` means no limit, from the environment and the flag", async () => {
+test("the rate limit `none` disables the limit", async () => {
   expect((await readSettings({}, world({ env: { BRANDAPI_RATE_LIMIT: "none" } }))).rateLimit).toBeNull();
   expect((await readSettings({ rateLimit: "none" }, world())).rateLimit).toBeNull();
 });
 
-test("what is missing for the API is named, with the command that mends it", async () => {
+test("a missing key or base URL is named with the command that sets it", async () => {
   const both = await readSettings({}, world());
   expect(() => requireCredentials(both)).toThrow("No key and no base URL for the profile `default`.");
   expect(() => requireCredentials({ ...both, key: "brk_a" })).toThrow("No base URL for");

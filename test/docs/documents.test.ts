@@ -5,18 +5,18 @@ import { regenerate } from "../../bin/docs/generate.js";
 import { parses } from "./parses.js";
 import { brandapiCalls, typedLines } from "./words.js";
 
-test.each(documents)("$path: its generated parts are current", ({ path, text }) => {
+test.each(documents)("$path has current generated parts", ({ path, text }) => {
   expect(text === regenerate(text), `${path} is out of date: run \`npm run docs\``).toBe(true);
 });
 
-test.each(documents)("$path: its links lead to files, and its commands parse", async ({ text, url }) => {
+test.each(documents)("$path has valid links and commands", async ({ text, url }) => {
   for (const [, link = ""] of text.matchAll(/\]\(([^)#]+)[^)]*\)/g))
     if (!link.includes("://")) expect(existsSync(new URL(link, url)), link).toBe(true);
   const blocks = [...text.matchAll(/^ *```(console|sh)\n([\s\S]*?)^ *```$/gm)];
   const typed = blocks.flatMap(([, language, body = ""]) =>
     language === "sh" ? body.split("\n") : typedLines(body),
   );
-  // A mistake may be shown, with what the program says of it.
+  // A page may show a mistake together with its error message.
   for (const words of typed.flatMap(brandapiCalls)) {
     const wrong = await parses(words);
     expect(wrong === "" || text.includes(wrong), `${words.join(" ")}: ${wrong}`).toBe(true);

@@ -11,14 +11,14 @@ describe.each(commands.map((one) => [one.name(), one] as const))("the help of %s
     for (const words of calls) expect(await parses(words)).toBe("");
   });
 
-  test("opens no database, no network and no file of the person's", async () => {
+  test("opens no database, no connection and no user file", async () => {
     const { code, out, err } = await watched([name, "--help"]).ended;
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out).toMatch(/^Usage: brandapi /);
   });
 });
 
-test("the watch that these tests rely on ends a sync", async () => {
+test("help-watch.cjs stops a sync, so these tests would notice a forbidden access", async () => {
   const { code, err } = await watched(["sync"], {
     BRANDAPI_BASE_URL: "http://127.0.0.1:9/api/brand/v1",
     BRANDAPI_KEY: "none",
@@ -26,7 +26,7 @@ test("the watch that these tests rely on ends a sync", async () => {
   expect({ code, err }).toEqual({ code: 99, err: expect.stringMatching(/^not on the way to help: /) });
 });
 
-/** Runs the program so that it ends at once, and says so, when it opens what help has no use for. */
+/** Runs the program with help-watch.cjs, which ends it if it opens something that help does not need. */
 function watched(args: readonly string[], env: Record<string, string> = {}) {
   const watch = new URL("help-watch.cjs", import.meta.url).pathname;
   return spawnBrandapi(args, { env, node: [process.execPath, "--require", watch] });

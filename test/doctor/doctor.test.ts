@@ -8,7 +8,7 @@ import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, type ProgramOptions } from "../support/program.js";
 
-/** What `/me` answers, and when the API says that it is. */
+/** An API that answers `/me` with a status and a date. */
 function apiOf({ status = 200, behindMs = 0 } = {}): NonNullable<ProgramOptions["fetch"]> {
   const me = {
     brand: { id: "b1", name: "Acme" },
@@ -51,7 +51,7 @@ async function doctor(options: ProgramOptions = {}) {
   return { code, err, lines, of: (check: string) => lines.find((line) => line.check === check) };
 }
 
-test("where all is well each line is ok, one request is sent, and nothing is written", async () => {
+test("all checks pass for a healthy mirror", async () => {
   const { code, err, lines } = await doctor();
   expect(lines.map(({ check, state }) => `${check}: ${state}`)).toEqual([
     "node: ok",
@@ -69,7 +69,7 @@ test("where all is well each line is ok, one request is sent, and nothing is wri
   expect({ code, err }).toEqual({ code: 0, err: "" });
 });
 
-test("people read a line a check, and with --quiet only what is not ok", async () => {
+test("doctor prints a line per check, and with --quiet only problems", async () => {
   const env = { ...access, BRANDAPI_DB: join(home, "mirror.sqlite") };
   const all = await brandapi("doctor", { home, env, fetch: apiOf() });
   expect(all.out).toMatch(/^ok node: Node .*\nok settings: profile `default`, http:\/\/127.*\nok mirror: /);
@@ -81,7 +81,7 @@ test.each([
   [{ env: { BRANDAPI_DB: "gone/m.sqlite" } }, 3, "settings", "mkdir -p"],
   [{ fetch: apiOf({ status: 401 }) }, 4, "key", "then `brandapi login`"],
 ] as const)(
-  "%j fails with %i: %s, and the checks that need it are left out",
+  "%j exits with %i at the check %s and skips the checks that depend on it",
   async (options, exit, check, hint) => {
     const { code, of, lines } = await doctor(options);
     expect(code).toBe(exit);
@@ -91,7 +91,7 @@ test.each([
   },
 );
 
-test("no mirror, and a clock that is ten minutes off, are warnings: 0", async () => {
+test("a missing mirror and a clock that is ten minutes off are warnings", async () => {
   const { code, of } = await doctor({
     home: makeHome(),
     env: { BRANDAPI_DB: "" },
@@ -102,7 +102,7 @@ test("no mirror, and a clock that is ten minutes off, are warnings: 0", async ()
   expect(of("clock")).toMatchObject({ state: "warning", text: expect.stringContaining("10m behind") });
 });
 
-test("a file that is no mirror fails with 3, tables that differ from the records with 8", async () => {
+test("a file that is not a mirror fails with 3, tables that differ from the records with 8", async () => {
   const folder = makeHome();
   const path = join(folder, "mirror.sqlite");
   writeFileSync(path, "no mirror".repeat(1_000));
@@ -121,7 +121,7 @@ test("a file that is no mirror fails with 3, tables that differ from the records
   });
 });
 
-test("a key of another brand than the mirror's fails: 3", async () => {
+test("a key of another brand than the mirror's fails with 3", async () => {
   const brand = makeBrand({ history: 20 });
   await brand.run("sync roster");
   const other = makeBrand({ beside: brand, seed: 2, history: 20 });
@@ -129,7 +129,7 @@ test("a key of another brand than the mirror's fails: 3", async () => {
   expect([ran.code, ran.out]).toEqual([3, expect.stringContaining("belongs to another brand")]);
 });
 
-test("mirrors from before a restore are named, with the command that deletes them", async () => {
+test("mirrors replaced by a restore are listed with the command that deletes them", async () => {
   const folder = makeHome();
   const mirror = await makeMirror(folder);
   mirror.db.close();

@@ -13,7 +13,7 @@ interface Packed {
   files: { path: string; mode: number }[];
 }
 
-/** What `npm pack` would put into the tarball, without building anew. */
+/** Returns the contents of the tarball without a new build. */
 function pack(): Packed {
   const text = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
     cwd: root,
@@ -27,7 +27,7 @@ function pack(): Packed {
   return only;
 }
 
-test("the tarball holds the built program, what a reader needs, and nothing else", () => {
+test("the tarball contains the program and its documents, and nothing else", () => {
   const { files, filename, unpackedSize } = pack();
   const paths = files.map(({ path }) => path);
   const isDocument = (path: string) => /^(src|test|\.github)\/.*(README\.md|SECURITY\.md|\.png)$/.test(path);
@@ -44,7 +44,7 @@ test("the tarball holds the built program, what a reader needs, and nothing else
   expect(unpackedSize).toBeLessThan(3_700_000);
 });
 
-test("every link in the tarball's documents leads to a file in the tarball", () => {
+test("every link in the tarball's documents points to a file in the tarball", () => {
   const paths = new Set(pack().files.map(({ path }) => path));
   const documents = [...paths].filter((path) => path.endsWith(".md"));
   const links = documents.flatMap((path) => {
@@ -55,7 +55,7 @@ test("every link in the tarball's documents leads to a file in the tarball", () 
   expect(links.filter((link) => !paths.has(link))).toEqual([]);
 });
 
-test("the program's file can be run, and its package needs no folder of this checkout", () => {
+test("the program's file is executable, and no dependency is a local folder", () => {
   expect(statSync(`${root}/bin/brandapi.js`).mode & 0o111).toBe(0o111);
   const packageJson = JSON.parse(readFileSync(`${root}/package.json`, "utf8"));
   expect(existsSync(`${root}/${packageJson.bin.brandapi}`)).toBe(true);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { hour, minute, noon, ordersBefore } from "../support/records.js";
 
-/** Two brands of one person, each a profile with a stored key; nothing is in the environment. */
+/** Two profiles with stored keys and an empty environment. */
 async function twoBrands(): Promise<{ acme: TestBrand; basalt: TestBrand; run: TestBrand["run"] }> {
   const acme = makeBrand({ orders: ordersBefore(noon - hour, 120, hour), rateLimit: 60 });
   const basalt = makeBrand({ beside: acme, seed: 2, orders: ordersBefore(noon - hour, 7, hour) });
@@ -30,7 +30,7 @@ async function twoBrands(): Promise<{ acme: TestBrand; basalt: TestBrand; run: T
   return { acme, basalt, run };
 }
 
-test("--all-profiles goes through every brand, under one budget, and each has its own mirror", async () => {
+test("sync --all-profiles syncs every brand into its own mirror under one rate limit", async () => {
   const { acme, run } = await twoBrands();
   const { code, out, err, asked } = await run("sync --all-profiles --json");
   expect(code, err).toBe(0);
@@ -49,7 +49,7 @@ test("--all-profiles goes through every brand, under one budget, and each has it
   expect(profiles).toMatch(/basalt +Basalt Cycling/);
 });
 
-test("a brand that fails stops no other, and the exit code is the worst", async () => {
+test("a failing brand does not stop the others, and the exit code is the worst one", async () => {
   const { basalt, acme, run } = await twoBrands();
   basalt.setKey({ revoked: true });
   const { code, err } = await run("sync orders --all-profiles");

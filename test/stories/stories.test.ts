@@ -6,47 +6,49 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, memberOf, noon, openRecord, orderAt, ordersBefore } from "../support/records.js";
 
 /*
- * A story is a page: prose, and between its fences a script. `$` is a command, `*` a happening, and what follows is
- * printed: each story is run, and must print the page as it is. `npx vitest run test/stories -u` writes it anew.
+ * A story is a Markdown page. In its code blocks, a line with `$` is a command, a line with `*` is an event, and the lines
+ * below are the exact output. Each test runs a story and compares the complete page. `npm run stories -- --update` writes
+ * the new output into the pages: review it with `git diff`.
  */
 const folder = import.meta.dirname;
 const pages = readdirSync(folder).filter((name) => name.endsWith(".md"));
 
-test.each(pages)("%s", async (name) => {
-  const text = readFileSync(join(folder, name), "utf8");
-  await expect(await told(text)).toMatchFileSnapshot(join(folder, name));
+test.each(pages)("the story %s prints the output on its page", async (name) => {
+  const path = join(folder, name);
+  await expect(await runStory(readFileSync(path, "utf8"))).toMatchFileSnapshot(path);
 });
 
-async function told(page: string): Promise<string> {
+/** Runs the commands and events of a page, and returns the page with their output. */
+async function runStory(page: string): Promise<string> {
   let brand = makeBrand();
   const lines: string[] = [];
-  let isScript = false;
+  let isCode = false;
   for (const line of page.split("\n")) {
     const isFence = line.startsWith("```");
-    if (isFence) isScript = !isScript;
-    if (isFence || !isScript) lines.push(line);
+    if (isFence) isCode = !isCode;
+    if (isFence || !isCode) lines.push(line);
     else if (line.startsWith("* ")) {
       lines.push(line);
-      brand = happen(brand, line.slice(2));
-    } else if (line.startsWith("$ ")) lines.push(line, ...(await printed(brand, line.slice(2))));
+      brand = applyEvent(brand, line.slice(2));
+    } else if (line.startsWith("$ ")) lines.push(line, ...(await runCommand(brand, line.slice(2))));
   }
   return lines.join("\n");
 }
 
-async function printed(brand: TestBrand, line: string): Promise<string[]> {
+async function runCommand(brand: TestBrand, line: string): Promise<string[]> {
   const argv = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
   const { code, out, err } = await brand.run(argv.slice(1));
   const text = (out + err).replaceAll(brand.home, "~").replaceAll(/\s+$/gm, "");
   return [...text.split("\n").filter((one) => one !== ""), ...(code === 0 ? [] : [`[exit ${code}]`])];
 }
 
-/** Runs `name(…)`, with JSON between the brackets: one of these, or a happening of the sandbox. */
-function happen(brand: TestBrand, call: string): TestBrand {
+/** Applies `name(…)` with JSON arguments: one of the events below, or one of the sandbox. Returns the brand to go on with. */
+function applyEvent(brand: TestBrand, call: string): TestBrand {
   const [, name = "", json = ""] = /^(\w+)\((.*)\)$/.exec(call) ?? [];
   const args: unknown[] = JSON.parse(`[${json}]`);
   const [first, second, third] = args;
   const at = (date: unknown) => Date.parse(String(date));
-  const own: Record<string, () => TestBrand | unknown> = {
+  const events: Record<string, () => TestBrand | unknown> = {
     history: () => makeBrand({ history: Number(first) }),
     orders: () => brand.add("orders", ...ordersBefore(noon - hour, Number(first), Number(second) * hour)),
     order: () => brand.add("orders", orderAt(String(first), at(second), { ...(third as object) })),
@@ -75,8 +77,8 @@ function happen(brand: TestBrand, call: string): TestBrand {
     away: () => Object.assign(brand, { before: () => ({ status: 503 }) }),
     back: () => Object.assign(brand, { before: undefined }),
   };
-  const happening =
-    own[name] ?? (() => (brand[name as keyof TestBrand] as (...all: unknown[]) => unknown)(...args));
-  const made = happening();
-  return name === "history" ? (made as TestBrand) : brand;
+  const event =
+    events[name] ?? (() => (brand[name as keyof TestBrand] as (...all: unknown[]) => unknown)(...args));
+  const result = event();
+  return name === "history" ? (result as TestBrand) : brand;
 }
