@@ -3,7 +3,7 @@ import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { suggestName } from "../util/suggestions.js";
 import { parseDuration, parseInstant } from "../util/times.js";
-import { parseRateLimit } from "../util/urls.js";
+import { parseRateLimit } from "../config/settings.js";
 
 /** Adds the flags of every command. `brandapi --help` shows them. */
 export function addGlobalOptions(program: Command): Command {

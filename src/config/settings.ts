@@ -4,7 +4,6 @@ import { ConfigurationError, UsageError } from "../errors.js";
 import { pathExists } from "../util/files.js";
 import { closestName } from "../util/suggestions.js";
 import { quoteShellWord } from "../util/text.js";
-import { parseRateLimit } from "../util/urls.js";
 import { checkBaseUrl, checkKey, readKeyFile } from "./credentials.js";
 import { configPath, platformFolder } from "./folders.js";
 import { mirrorPath, type Profiles, readProfiles } from "./stored-profiles.js";
@@ -144,5 +143,19 @@ function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
   if (near === undefined || pathExists(mirrorPath(name, undefined, deps))) return;
   throw new UsageError(`Unknown profile: \`${name}\`.`, {
     hint: `did you mean \`${near}\`? To add a new brand, run \`brandapi login --profile ${name}\``,
+  });
+}
+
+/**
+ * Parses a number of requests per minute, or `none`.
+ * @param variable the name of the environment variable it comes from, if it is not from a flag
+ * @throws UsageError, or ConfigurationError for a variable
+ */
+export function parseRateLimit(text: string, variable?: string): number | "none" {
+  if (text === "none") return text;
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  const Failure = variable === undefined ? UsageError : ConfigurationError;
+  throw new Failure(`${variable ?? "The rate limit"} is not a number of requests per minute: \`${text}\`.`, {
+    hint: "use a whole number such as 60, or `none`",
   });
 }

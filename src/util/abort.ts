@@ -1,17 +1,17 @@
 /**
- * Waits for work unless a signal aborts. undici hears no abort while it connects.
- * @throws what `work` throws, and the signal's reason
+ * Waits for work, but rejects as soon as a signal aborts. Needed because undici ignores its signal while it connects.
+ * @throws the error of `work`, or the signal's reason
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = () => {};
+  let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    signal.removeEventListener("abort", stop);
+    signal.removeEventListener("abort", onAbort);
   }
 }

@@ -4,17 +4,17 @@ import { dirname, resolve } from "node:path";
 import { UsageError } from "../errors.js";
 import { errorCode } from "./system-errors.js";
 
-/** True if there is something at a path, links followed. @throws the system's error if the path may not be read */
+/** True if a path exists, following links. @throws the system's error if the path cannot be accessed */
 export function pathExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** More than any statement, key or settings file: an input that goes on beyond this has no end, or is a mistake. */
-export const maxInputBytes = 16 * 2 ** 20;
+/** Maximum size of a SQL statement, key or settings file: a larger input is a mistake, or never ends. */
+const maxInputBytes = 16 * 2 ** 20;
 
 /**
- * Reads a file that a person's editor wrote: UTF-8, or UTF-16 as Windows PowerShell redirects to, without the byte order mark.
- * @throws UsageError if it has more than `mostInputBytes`, as an endless device or pipe does
+ * Reads a text file without its byte order mark: UTF-8, or UTF-16 as written by Windows PowerShell.
+ * @throws UsageError if it is larger than `maxInputBytes`, as an endless device or pipe is
  */
 export function readTextFile(path: string): string {
   const chunks: Buffer[] = [];
@@ -35,14 +35,14 @@ export function readTextFile(path: string): string {
 
 /**
  * Reads a stream to its end.
- * @param name of the stream, for the error
- * @throws UsageError if it has more than `mostInputBytes`
+ * @param name the name of the stream in the error
+ * @throws UsageError if it is larger than `maxInputBytes`
  */
 export async function readStream(stream: AsyncIterable<Uint8Array | string>, name: string): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const piece of stream) {
-    const chunk = Buffer.from(piece as Uint8Array);
+  for await (const data of stream) {
+    const chunk = Buffer.from(data as Uint8Array);
     chunks.push(chunk);
     size += chunk.length;
     if (size > maxInputBytes) throw tooLong(name);
@@ -56,24 +56,24 @@ function decode(bytes: Uint8Array): string {
 }
 
 function tooLong(name: string): UsageError {
-  return new UsageError(`The input from ${name} is longer than 16 MiB, or has no end.`, {
-    hint: "check what writes it",
+  return new UsageError(`The input from ${name} is larger than 16 MiB, or never ends.`, {
+    hint: "check the file name or the program that writes the input",
   });
 }
 
 /**
- * Makes a folder, and those above it that are missing. Node's own way of doing that never ends where the system takes
- * no folder and says that the one above is missing, as below /proc.
- * @throws what the system says
+ * Creates a folder and its missing parents. Not with Node's `recursive` option, which loops forever where the system reports
+ * a parent as missing although it exists, as below /proc.
+ * @throws the system's error
  */
 export function createFolder(path: string, mode = 0o777): void {
   if (isFolder(path)) return;
-  const above = dirname(path);
-  if (above !== path) createFolder(above, mode);
+  const parent = dirname(path);
+  if (parent !== path) createFolder(parent, mode);
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // Another process was faster.
+    // Another process may have created it meanwhile.
     if (!isFolder(path)) throw error;
   }
 }
@@ -82,12 +82,12 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Returns the path with its links resolved, also those that lead to a file that does not exist yet. */
+/** Resolves the links in a path, including a link to a file that does not exist yet. */
 export async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    // A circle of links.
+    // Links that form a cycle.
     if (errorCode(error) === "ELOOP") return path;
   }
   const target = await readlink(path).catch(() => undefined);
@@ -96,16 +96,17 @@ export async function resolveLinks(path: string): Promise<string> {
 }
 
 /**
- * A name that is not taken yet, whatever its case: as it is, or with `_2`, `_3` and so on at its end.
+ * Returns a name that is not taken, ignoring case: the name itself, or with a suffix `_2`, `_3` and so on.
  * @param taken names in lower case
+ * @param maxLength maximum length in characters, including the suffix
  */
 export function uniqueName(
   name: string,
   taken: ReadonlySet<string>,
-  longest = Number.POSITIVE_INFINITY,
+  maxLength = Number.POSITIVE_INFINITY,
 ): string {
-  let free = name.slice(0, longest);
-  for (let n = 2; taken.has(free.toLowerCase()); n += 1)
-    free = `${name.slice(0, longest - 1 - String(n).length)}_${n}`;
-  return free;
+  let candidate = name.slice(0, maxLength);
+  for (let n = 2; taken.has(candidate.toLowerCase()); n += 1)
+    candidate = `${name.slice(0, maxLength - 1 - String(n).length)}_${n}`;
+  return candidate;
 }

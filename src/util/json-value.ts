@@ -18,7 +18,7 @@ export function asObject(value: unknown): JsonObject {
 /** Query parameters of an API request. Parameters that are `undefined` are omitted. */
 export type QueryParameters = Record<string, string | number | undefined>;
 
-/** Returns undefined if the text is not JSON: the engine's own message quotes the text, which may hold a key. */
+/** Parses JSON. Returns undefined if it is invalid, because the error of `JSON.parse` quotes the text, which may contain a key. */
 export function parseJson<T>(text: string): T | undefined {
   try {
     return JSON.parse(text);
@@ -28,26 +28,26 @@ export function parseJson<T>(text: string): T | undefined {
 }
 
 /**
- * Like `parseJson`, but a number beyond the range of a double (`1e400`) becomes a string with its digits. `JSON.parse` would
- * make it Infinity, which `JSON.stringify` writes as null.
+ * Parses JSON as `parseJson` does, but returns a number beyond the range of a double (`1e400`) as a string with its digits.
+ * `JSON.parse` would return Infinity, which `JSON.stringify` writes as null.
  */
 export function parseFiniteJson<T>(text: string): T | undefined {
   const value = parseJson<T>(text);
-  return hasOnlyFinite(value) ? value : parseJson(text.replace(stringOrNumber, quoteIfInfinite));
+  return hasOnlyFiniteNumbers(value) ? value : parseJson(text.replace(stringOrNumber, quoteInfiniteNumber));
 }
 
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-function quoteIfInfinite(token: string): string {
+function quoteInfiniteNumber(token: string): string {
   return token.startsWith('"') || Number.isFinite(Number(token)) ? token : `"${token}"`;
 }
 
-/** False if a value contains an infinite number, at any depth. Not recursive: a response may be nested without end. */
-function hasOnlyFinite(value: unknown): boolean {
-  const left = [{ value }] as object[];
-  for (let next = left.pop(); next !== undefined; next = left.pop())
+/** False if a value contains an infinite number at any depth. Not recursive, because deep nesting would overflow the stack. */
+function hasOnlyFiniteNumbers(value: unknown): boolean {
+  const stack = [{ value }] as object[];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop())
     for (const member of Object.values(next)) {
-      if (typeof member === "object" && member !== null) left.push(member);
+      if (typeof member === "object" && member !== null) stack.push(member);
       else if (member === Number.POSITIVE_INFINITY || member === Number.NEGATIVE_INFINITY) return false;
     }
   return true;

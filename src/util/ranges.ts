@@ -1,34 +1,35 @@
 import { dayMs, formatInstant, formatInstantOrNull, formatMinute, monthRange } from "./times.js";
 
 /**
- * Dates in milliseconds since 1970, both ends included, the last one to the end of its millisecond.
- * -Infinity: from the beginning; Infinity: whatever the future brings.
+ * A range of time in milliseconds since 1970. Both ends are included; `to` includes all of its millisecond. -Infinity and
+ * Infinity stand for an open start and end.
  */
 export interface Range {
   from: number;
   to: number;
 }
 
-/** A range of dates that was read completely, and when that read was asked for. */
+/** A range that was read completely, when it was requested (milliseconds since 1970), and in which run. */
 export interface CoveredRange extends Range {
   readAt: number;
   runId: number;
 }
 
 /**
- * Returns when a date was last read, ISO 8601; null if it never was. Without a date: when anything was read. A date at
- * midnight may stand for its day, and one at a whole minute for its minute, so all of that has to be read.
+ * Returns when the range of a date was last read completely, as ISO 8601; null if it never was. Without a date, returns when
+ * anything was last read. A date at midnight may stand for its day and one at a full minute for that minute, so the
+ * complete day or minute must be covered.
  */
 export function lastReadAt(covered: readonly CoveredRange[], dated: number | null): string | null {
   if (dated === null) return formatInstantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
   const span = precisionOf(dated);
-  const parts = covered.filter((one) => overlaps(one, span));
+  const parts = covered.filter((range) => overlaps(range, span));
   return contains(mergeRanges(parts), span)
     ? formatInstantOrNull(Math.min(...parts.map(({ readAt }) => readAt)))
     : null;
 }
 
-/** Returns the instants that a date may stand for. */
+/** Returns the range of instants that a date may stand for. */
 function precisionOf(dated: number): Range {
   const unit = [dayMs, 60_000].find((ms) => dated % ms === 0) ?? 1;
   const from = Math.floor(dated / unit) * unit;
@@ -37,82 +38,83 @@ function precisionOf(dated: number): Range {
 
 export const allTime: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
-/** Ranges that overlap or touch as one, sorted. */
+/** Merges ranges that overlap or adjoin. Returns them sorted. */
 export function mergeRanges(ranges: Iterable<Range>): Range[] {
   return [...ranges]
     .sort((a, b) => a.from - b.from)
-    .reduce<Range[]>((joined, { from, to }) => {
-      const last = joined.at(-1);
+    .reduce<Range[]>((merged, { from, to }) => {
+      const last = merged.at(-1);
       if (last && from - last.to <= 1) last.to = Math.max(last.to, to);
-      else joined.push({ from, to });
-      return joined;
+      else merged.push({ from, to });
+      return merged;
     }, []);
 }
 
-/** Returns ranges less others. */
+/** Subtracts ranges from others. */
 export function subtractRanges(ranges: readonly Range[], others: Iterable<Range>): Range[] {
-  let left = [...ranges];
-  for (const taken of mergeRanges(others)) left = left.flatMap((range) => without(range, taken));
-  return left;
+  let remaining = [...ranges];
+  for (const removed of mergeRanges(others))
+    remaining = remaining.flatMap((range) => subtract(range, removed));
+  return remaining;
 }
 
-function without(range: Range, taken: Range): Range[] {
-  if (!overlaps(range, taken)) return [range];
-  const below = taken.from > range.from ? [{ from: range.from, to: taken.from - 1 }] : [];
-  const above = taken.to < range.to ? [{ from: taken.to + 1, to: range.to }] : [];
+function subtract(range: Range, removed: Range): Range[] {
+  if (!overlaps(range, removed)) return [range];
+  const below = removed.from > range.from ? [{ from: range.from, to: removed.from - 1 }] : [];
+  const above = removed.to < range.to ? [{ from: removed.to + 1, to: range.to }] : [];
   return [...below, ...above];
 }
 
-/** Returns the parts of ranges that lie in one. */
+/** Returns the parts of ranges that are within another range. */
 export function clipRanges(ranges: Iterable<Range>, { from, to }: Range): Range[] {
   return [...ranges]
     .map((range) => ({ from: Math.max(range.from, from), to: Math.min(range.to, to) }))
-    .filter((piece) => piece.from <= piece.to);
+    .filter((range) => range.from <= range.to);
 }
 
-/** Whether two ranges have an instant in common. */
-export function overlaps(one: Range, other: Range): boolean {
-  return one.from <= other.to && one.to >= other.from;
+/** True if two ranges have an instant in common. */
+export function overlaps(a: Range, b: Range): boolean {
+  return a.from <= b.to && a.to >= b.from;
 }
 
-/** Whether one of some joined ranges holds all of another. */
-export function contains(joined: readonly Range[], { from, to }: Range): boolean {
-  return joined.some((range) => range.from <= from && range.to >= to);
+/** True if one of several merged ranges contains all of another range. */
+export function contains(merged: readonly Range[], { from, to }: Range): boolean {
+  return merged.some((range) => range.from <= from && range.to >= to);
 }
 
-/** Whether an instant, which may be finer than a millisecond, lies in a range. */
+/** True if a range contains an instant, which may have fractions of a millisecond. */
 export function containsInstant({ from, to }: Range, instant: number): boolean {
   return instant >= from && instant < to + 1;
 }
 
 /** Returns the gaps between ranges. */
 export function findGaps(ranges: Iterable<Range>): Range[] {
-  const joined = mergeRanges(ranges);
-  const [first, last] = [joined[0], joined.at(-1)];
-  return first && last ? subtractRanges([{ from: first.from, to: last.to }], joined) : [];
+  const merged = mergeRanges(ranges);
+  const [first, last] = [merged[0], merged.at(-1)];
+  return first && last ? subtractRanges([{ from: first.from, to: last.to }], merged) : [];
 }
 
-/** The day (UTC) of an instant: `2026-01-31`. */
+/** Returns the UTC day of an instant, such as `2026-01-31`. */
 export function utcDay(ms: number): string {
   return formatInstant(ms).slice(0, 10);
 }
 
-/** Returns the first millisecond of an instant's second: everything that is read by date is cut at whole seconds. */
+/** Returns the first millisecond of an instant's second. */
 export function startOfSecond(ms: number): number {
   return Math.floor(ms / 1_000) * 1_000;
 }
 
-/** The first millisecond of an instant's day. */
+/** Returns the first millisecond of an instant's UTC day. */
 export function startOfDay(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;
 }
 
-/** Returns the part of a range that is whole days (UTC); it ends before it begins if there is none. */
+/** Returns the complete UTC days within a range. If there are none, the result ends before it starts. */
 export function clipToCompleteDays({ from, to }: Range): Range {
   return { from: startOfDay(from + dayMs - 1), to: startOfDay(to + 1) - 1 };
 }
 
-/** Returns the calendar months (UTC) that a range touches, oldest first, whole. */
+/** Returns the complete calendar months (UTC) that overlap a range, oldest first. */
 export function monthsIn({ from, to }: Range): (Range & { month: string })[] {
   const months: (Range & { month: string })[] = [];
   for (let at = from; at <= to; at = (months.at(-1)?.to ?? to) + 1) {
@@ -122,7 +124,7 @@ export function monthsIn({ from, to }: Range): (Range & { month: string })[] {
   return months;
 }
 
-/** A range as a person reads it. */
+/** Formats a range for messages, to the minute. */
 export function describeRange({ from, to }: Range): string {
   const end = Number.isFinite(to) ? formatMinute(to) : "now";
   return Number.isFinite(from) ? `${formatMinute(from)} to ${end}` : `everything until ${end}`;

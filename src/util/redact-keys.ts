@@ -1,19 +1,19 @@
 import type { Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 
-/** Shorter keys are not hidden: they would hide parts of ordinary words. */
+/** Shorter keys are not redacted, because they may be parts of ordinary words. */
 const minKeyLength = 6;
-/** A longer argument that nothing expects may be a key. */
-const maxEchoedLength = 40;
-const echoedStart = 8;
+/** Longer arguments are abbreviated in messages: an unexpected one may be a key. */
+const maxQuotedLength = 40;
+const quotedStart = 8;
 
 /**
- * Refuses a command line, or a setting in the environment, that contains one of the keys in use: it would end up in a
- * file name, a request or a log.
- * @throws UsageError, ConfigurationError; neither quotes the text
+ * Rejects a command line or an environment variable that contains a key in use, which could end up in a file name, a request
+ * or a log.
+ * @throws UsageError or ConfigurationError, which do not quote the text
  */
 export function refuseKeys(argv: readonly string[], env: Env, keys: ReadonlySet<string>): void {
-  const patterns = patternsFor(keys);
+  const patterns = keyPatterns(keys);
   const containsKey = (text: string) => patterns.some((pattern) => text.search(pattern) >= 0);
   if (argv.some(containsKey))
     throw new UsageError("An API key was passed on the command line, where other users can see it.", {
@@ -26,33 +26,33 @@ export function refuseKeys(argv: readonly string[], env: Env, keys: ReadonlySet<
       });
 }
 
-/** Returns the text with `[key hidden]` in place of each key in use. Nothing else is altered. */
+/** Replaces each key in use with `[key hidden]`. */
 export function hideKeys(text: string, keys: ReadonlySet<string>): string {
-  return patternsFor(keys).reduce((hidden, pattern) => hidden.replace(pattern, "[key hidden]"), text);
+  return keyPatterns(keys).reduce((redacted, pattern) => redacted.replace(pattern, "[key hidden]"), text);
 }
 
-/** Returns the text with each argument that has more than 40 characters cut to its first eight. */
+/** Abbreviates all arguments of more than 40 characters that a text quotes. */
 export function abbreviateArguments(text: string, argv: readonly string[]): string {
-  // The value of `--flag=value`, and the items of a list, are quoted alone.
+  // Messages also quote the value of `--flag=value` and single items of a list.
   const parts = argv.flatMap((argument) => [
     argument,
     argument.replace(/^[^=]*=/, ""),
     ...argument.split(/[=,\s]/),
   ]);
-  const long = parts.filter((part) => part.length > maxEchoedLength);
+  const long = parts.filter((part) => part.length > maxQuotedLength);
   return long
     .sort((a, b) => b.length - a.length)
     .reduce((short, part) => short.replaceAll(part, abbreviate(part)), text);
 }
 
-/** Returns the first characters and the length of a text that is too long to be repeated. */
+/** Returns a text of up to 40 characters; of a longer one its first eight and its length. */
 export function abbreviate(text: string): string {
-  if (text.length <= maxEchoedLength) return text;
-  return `${text.slice(0, echoedStart)}… (${text.length} characters)`;
+  if (text.length <= maxQuotedLength) return text;
+  return `${text.slice(0, quotedStart)}… (${text.length} characters)`;
 }
 
-/** Ignores case, because the host of a URL is printed in lower case. */
-function patternsFor(keys: ReadonlySet<string>): RegExp[] {
+/** The patterns ignore case, because the host of a URL is printed in lower case. */
+function keyPatterns(keys: ReadonlySet<string>): RegExp[] {
   return [...keys]
     .filter((key) => key.length >= minKeyLength)
     .map((key) => new RegExp(key.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"), "gi"));

@@ -1,33 +1,33 @@
-/** How engines say what they do. They know this interface only; `ui` implements it, commands choose. */
+/** Receives progress and messages of sync, verify and download. `cli/progress.ts` implements it for the terminal. */
 export interface Reporter {
-  /** Announces the tasks to come, in order, with the requests that each took the last time, for the time that is left. */
+  /** Announces the coming tasks in order, with the requests that each took last time, to estimate the remaining time. */
   expect(tasks: readonly ExpectedTask[]): void;
-  /** Starts one task, such as a resource's sync. `total` may be learned later. */
+  /** Starts a task, such as the sync of a resource. `total` can be set later by `update`. */
   begin(task: { name: string; total?: number }): Task;
-  /** A fact worth a line on stderr, not with `--quiet`. */
+  /** Prints a line on stderr, except with `--quiet`. */
   note(text: string): void;
-  /** Something that the person should act on; each text is printed once a run, also with `--quiet`. */
+  /** Prints a warning that needs action, also with `--quiet`. Each text is printed once per run. */
   warn(text: string): void;
-  /** Only with `--verbose`. */
+  /** Prints a line with `--verbose` only. */
   detail(text: string): void;
 }
 
 export interface ExpectedTask {
   name: string;
-  /** Undefined where nothing is known before it begins. */
+  /** Undefined if unknown. */
   requests: number | undefined;
 }
 
 export interface Task {
-  /** How far it is, in requests or in files. */
+  /** Sets the progress, in requests or in files. */
   update(progress: { done: number; total?: number }): void;
-  /** It waits: for the rate budget, the server, or before a retry. */
+  /** Reports a wait: for the rate limit, for the server, or before a retry. */
   waiting(ms: number, reason: string): void;
-  /** It is over; `summary` is the one line that cron shows, if there is one. */
+  /** Ends the task. `summary` is the line to print, if any. */
   end(summary: string | null): void;
 }
 
-/** Says nothing: for tests and for engines used as a library. */
+/** A reporter that prints nothing. */
 export const silentReporter: Reporter = {
   expect: () => {},
   begin: () => ({ update: () => {}, waiting: () => {}, end: () => {} }),

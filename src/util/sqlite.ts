@@ -9,16 +9,16 @@ export type SqliteConstructor = typeof Sqlite;
 const hasNode22 = Number(versions.node.split(".")[0]) >= 22;
 
 /**
- * The package for this Node. better-sqlite3 13 includes its binaries and needs Node 22. Version 12 is for Node 20: its binary
- * is downloaded or compiled when it is installed.
+ * The package for this version of Node. better-sqlite3 13 contains its binaries and needs Node 22. Version 12 is for Node 20;
+ * its binary is downloaded or compiled at installation.
  */
 export const sqlitePackage = hasNode22 ? "better-sqlite3" : "better-sqlite3-12";
 
 let loaded: SqliteConstructor | undefined;
 
 /**
- * Loads better-sqlite3 when it is first needed.
- * @throws ConfigurationError if it is not installed, or was compiled for another Node
+ * Loads better-sqlite3 on first use.
+ * @throws ConfigurationError if it is not installed or was compiled for another version of Node
  */
 export async function loadSqlite(): Promise<SqliteConstructor> {
   loaded ??= load(sqlitePackage);
@@ -28,16 +28,16 @@ export async function loadSqlite(): Promise<SqliteConstructor> {
 function load(name: string): SqliteConstructor {
   try {
     const Constructor = createRequire(import.meta.url)(name) as SqliteConstructor;
-    // Version 12 loads its binary with the first database.
+    // Version 12 loads its binary when the first database is opened.
     new Constructor(":memory:").close();
     return Constructor;
   } catch (cause) {
-    const again =
+    const reinstall =
       "install brandapi again with this Node: `npm ci` in a checkout, or `npm install -g` of its package";
     throw new ConfigurationError(
       `SQLite is not installed for Node ${versions.node}: ${name} cannot be loaded.`,
       {
-        hint: hasNode22 ? again : `use Node 22 or later, which needs no compiler, or ${again}`,
+        hint: hasNode22 ? reinstall : `use Node 22 or later, which needs no compiler, or ${reinstall}`,
         cause,
       },
     );

@@ -1,8 +1,8 @@
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
 
 /**
- * Returns any thrown value as an error that a person can act on: what the operating system, SQLite and Node's loader say
- * gets a message and a hint here. Everything else is a defect in this program.
+ * Converts any thrown value to a BrandapiError. Errors of the operating system and SQLite get a message and a hint;
+ * everything else is reported as a defect of this program.
  */
 export function asBrandapiError(error: unknown): BrandapiError {
   if (error instanceof BrandapiError) return error;
@@ -16,36 +16,37 @@ export function asBrandapiError(error: unknown): BrandapiError {
   );
 }
 
+/** The hint for a damaged mirror. */
 export const damagedHint =
   "restore a sound copy, `brandapi backup --restore FILE`, or move the file away and run `brandapi sync --full`";
-const again = "then run the same command again: what was read is kept";
-const sqliteFailures: readonly [words: RegExp, hint: string][] = [
-  [/^SQLITE_FULL/, `free some space, ${again}`],
+const thenRetry = "then run the same command again: what was read is kept";
+const sqliteFailures: readonly [pattern: RegExp, hint: string][] = [
+  [/^SQLITE_FULL/, `free some space, ${thenRetry}`],
   [/^SQLITE_(CORRUPT|NOTADB|ERROR: (malformed JSON|unsupported file format))/, damagedHint],
   [
     /^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/,
     "check the permissions of the file and its folder, or name another with --db",
   ],
-  [/^SQLITE_(TOOBIG|NOMEM)/, "ask for less of it"],
-  [/^SQLITE_IOERR/, `check the disk and its free space, ${again}`],
+  [/^SQLITE_(TOOBIG|NOMEM)/, "select fewer rows or columns"],
+  [/^SQLITE_IOERR/, `check the disk and its free space, ${thenRetry}`],
 ];
 
 function explainSqlite(cause: unknown): BrandapiError | undefined {
   const code = errorCode(cause);
   if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code))
-    return new MirrorBusy("Another program holds the mirror and does not let go of it.", {
+    return new MirrorBusy("The mirror is locked by another program.", {
       hint: "close the program that has the file open, then run the same command again",
       cause,
     });
-  const words = `${code}: ${errorReason(cause)}`;
-  const hint = sqliteFailures.find(([pattern]) => pattern.test(words))?.[1];
+  const text = `${code}: ${errorReason(cause)}`;
+  const hint = sqliteFailures.find(([pattern]) => pattern.test(text))?.[1];
   if (hint === undefined) return undefined;
   return new MirrorUnusable(`cannot use the mirror: ${errorReason(cause)}`, { hint, cause });
 }
 
 const hints: Readonly<Record<string, string>> = {
-  ENOSPC: `free some space, ${again}`,
-  EDQUOT: `free some space, ${again}`,
+  ENOSPC: `free some space, ${thenRetry}`,
+  EDQUOT: `free some space, ${thenRetry}`,
   EACCES: "check the permissions of the file and its folder",
   EPERM: "check the permissions of the file and its folder",
   EROFS: "name a file on a disk where you can write",
@@ -54,23 +55,23 @@ const hints: Readonly<Record<string, string>> = {
 
 function explainSystem(cause: unknown): BrandapiError | undefined {
   const code = errorCode(cause);
-  const why = systemReason(cause);
-  if (why === undefined) return undefined;
-  return new ConfigurationError(`${subjectOf(cause)}: ${why}`, {
+  const reason = systemReason(cause);
+  if (reason === undefined) return undefined;
+  return new ConfigurationError(`${failedAction(cause)}: ${reason}`, {
     hint: hints[code] ?? "check the path",
     cause,
   });
 }
 
-function subjectOf(cause: unknown): string {
+function failedAction(cause: unknown): string {
   if (cause instanceof Error && "path" in cause) return `cannot use ${cause.path}`;
-  return cause instanceof Error && "port" in cause ? `cannot use port ${cause.port}` : "the system refused";
+  return cause instanceof Error && "port" in cause ? `cannot use port ${cause.port}` : "a system call failed";
 }
 
-/** What Node's own words for a system error do not make clear. */
+/** Clearer texts than Node's own. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
-  EADDRINUSE: "it is in use",
+  EADDRINUSE: "already in use",
   EDQUOT: "the disk quota is used up",
   EISDIR: "it is a folder",
   ENOENT: "no such file or folder",
@@ -80,22 +81,22 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_FS_EISDIR: "it is a folder",
 };
 
-/** Returns the reason of a system error in plain words, without its code; undefined for other errors. */
+/** Returns the reason of a system error without its code; undefined for other errors. */
 function systemReason(error: unknown): string | undefined {
-  // better-sqlite3 has its own words.
+  // better-sqlite3 throws a TypeError for a missing folder.
   if (error instanceof TypeError && /directory does not exist$/.test(error.message)) return error.message;
   const code = errorCode(error);
   if (!(error instanceof Error && ("syscall" in error || code in hints))) return undefined;
-  const [words = ""] = error.message.split(", ");
-  return reasons[code] ?? /^(?:\w+ )?E[A-Z\d]+: (.+)/.exec(words)?.[1] ?? words;
+  const [text = ""] = error.message.split(", ");
+  return reasons[code] ?? /^(?:\w+ )?E[A-Z\d]+: (.+)/.exec(text)?.[1] ?? text;
 }
 
-/** Returns the reason of an error: of a system error in plain words, otherwise its message. */
+/** Returns the reason of a system error without its code, or the message of any other error. */
 export function errorReason(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
-/** Returns the code of a system or SQLite error; empty for others. */
+/** Returns the code of a system or SQLite error; an empty string for other errors. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

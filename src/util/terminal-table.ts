@@ -5,28 +5,28 @@ export type TableCell = string | number | bigint | boolean | null | undefined;
 type Rows = readonly (readonly TableCell[])[];
 
 export interface TableOptions {
-  /** The terminal's columns; undefined: as wide as it takes (pipes, files). */
+  /** Columns of the terminal; undefined for unlimited (pipes, files). */
   width?: number | undefined;
   style?: Style | undefined;
-  /** Titles of columns to align right; default: those that hold nothing but numbers. */
+  /** Titles of right-aligned columns; by default those that contain only numbers. */
   rightAligned?: readonly string[];
-  /** Stands for null; default: nothing. */
+  /** Printed for null; empty by default. */
   nullText?: string;
-  /** Titles of columns that are left out, one after another, if the table would not fit. */
+  /** Titles of columns that are omitted, one after another, until the table fits. */
   optionalColumns?: readonly string[];
-  /** Title of the last column, whose text is wrapped instead of cut; in a narrow terminal it goes below its row. */
+  /** Title of the last column if its text is wrapped, not cut. In a narrow terminal it is printed below its row. */
   wrappedColumn?: string;
 }
 
 const gap = "  ";
-const narrowest = 4;
-/** The least width of wrapped text beside other columns. */
-const readable = 24;
+const minColumnWidth = 4;
+/** Minimum width of a wrapped column. */
+const minWrappedWidth = 24;
 const indent = "    ";
 
 /**
- * Returns a table as text, without a trailing newline: a header, then one line per row, every cell escaped.
- * With a width, spare columns are left out, then the widest are cut with `…`, until the table fits.
+ * Renders a table without a trailing newline: a header, then one line per row. Cells are escaped. If the table is wider than
+ * `width`, omits optional columns, then cuts the widest ones with `…`.
  */
 export function renderTable(titles: readonly string[], rows: Rows, options: TableOptions = {}): string {
   const {
@@ -59,7 +59,7 @@ export function renderTable(titles: readonly string[], rows: Rows, options: Tabl
   return [style ? style.bold(header) : header, ...body].join("\n");
 }
 
-/** Returns a table whose last column is wrapped: beside the others, or below them if it would be too narrow there. */
+/** Renders a table whose last column is wrapped, or printed below each row if it would be too narrow. */
 function renderWrapped(
   titles: readonly string[],
   rows: Rows,
@@ -69,7 +69,7 @@ function renderWrapped(
   const last = titles.length - 1;
   const left = widthOf(measure(titles, rows).widths.slice(0, last)) + gap.length;
   const texts = rows.map((row) => escapeText(String(row[last] ?? "")));
-  if (width - left >= readable) {
+  if (width - left >= minWrappedWidth) {
     const lines = rows.flatMap((row, index) =>
       wrap(texts[index] ?? "", width - left)
         .split("\n")
@@ -90,12 +90,12 @@ function renderWrapped(
   return [header, ...body.flatMap((line, index) => [line, ...below(texts[index])])].join("\n");
 }
 
-/** True if a table takes no more than these columns of a terminal. */
+/** True if a table is not wider than `width`. */
 export function tableFits(titles: readonly string[], rows: Rows, { width, nullText }: TableOptions): boolean {
   return width === undefined || widthOf(measure(titles, rows, nullText).widths) <= width;
 }
 
-/** Returns one block per row, with a line `column: value` for each column; without rows the columns alone. */
+/** Renders each row as a block of lines `column: value`. Without rows, renders the column names. */
 export function renderBlocks(
   titles: readonly string[],
   rows: Rows,
@@ -110,10 +110,10 @@ export function renderBlocks(
   return rows.map(block).join("\n\n");
 }
 
-/** Returns header and rows as escaped cells, and how wide each column is if nothing is cut. */
-function measure(titles: readonly string[], rows: Rows, none = "") {
+/** Returns header and rows as escaped cells, and the full width of each column. */
+function measure(titles: readonly string[], rows: Rows, nullText = "") {
   const lines = [titles, ...rows].map((row) =>
-    titles.map((_, index) => escapeText(String(row[index] ?? none))),
+    titles.map((_, index) => escapeText(String(row[index] ?? nullText))),
   );
   const widest = (index: number) =>
     lines.reduce((most, line) => Math.max(most, displayWidth(line[index] ?? "")), 0);
@@ -121,14 +121,14 @@ function measure(titles: readonly string[], rows: Rows, none = "") {
 }
 
 function widthOf(columns: readonly number[]): number {
-  return columns.reduce((sum, one) => sum + one, 0) + gap.length * (columns.length - 1);
+  return columns.reduce((sum, width) => sum + width, 0) + gap.length * (columns.length - 1);
 }
 
-/** Narrows the widest column, again and again, until all fit. */
+/** Shrinks the widest column by one, repeatedly, until the table fits. */
 function narrow(widths: number[], width: number): void {
   for (let over = widthOf(widths) - width; over > 0; over--) {
     const widest = Math.max(...widths);
-    if (widest <= narrowest) return;
+    if (widest <= minColumnWidth) return;
     widths[widths.indexOf(widest)] = widest - 1;
   }
 }

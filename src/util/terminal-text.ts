@@ -3,37 +3,38 @@ import stringWidth from "string-width";
 import type { OutputStream } from "../deps.js";
 
 /**
- * Text from outside (hosts, servers, files) is data: before it reaches a terminal, whatever could move the cursor,
- * recolour, reorder or hide text becomes a visible escape.
+ * Text from outside (the API, servers, files) is not printed to a terminal as it is: characters that could move the cursor,
+ * change colors, or reorder or hide text are replaced with visible escapes.
  */
 
 /**
  * Control characters, lone surrogates, annotations, line and paragraph separators, and invisible characters
- * (bidirectional overrides, tags, fillers). Joiners and variation selectors stay: emoji and many scripts need them.
+ * (bidirectional overrides, tags, fillers). Joiners and variation selectors are allowed: emoji and many scripts need them.
  */
 const unsafe =
   /[\p{Cc}\p{Cs}\ufff9-\ufffb\p{Zl}\p{Zp}]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
-const named: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+const shortEscapes: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** As many letters as a person reads in one place: a host can send a million. */
-const longest = 2_000;
+/** Longer texts are cut: the API could send a million characters. */
+const maxLength = 2_000;
 
-/** Returns the text with everything that is not plainly visible as an escape (`\n`, `\u001b`), and with an end. */
+/** Replaces invisible and control characters with escapes (`\n`, `\u001b`), and cuts the text to 2,000 characters. */
 export function escapeText(text: string): string {
-  const short = text.length > longest ? `${text.slice(0, longest)}…` : text;
-  return short.replace(unsafe, (unseen) => named[unseen] ?? escapeUnits(unseen));
+  const short = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+  return short.replace(unsafe, (character) => shortEscapes[character] ?? escapeUnits(character));
 }
 
-/** As `escapeText`, for messages of several lines: later lines are indented. */
+/** Escapes a message of several lines. Lines after the first are indented. */
 export function escapeLines(text: string): string {
   return text.split("\n").map(escapeText).join("\n  ");
 }
 
-/** As `escapeText`, for data: it is whole, with its line ends and tabs; JSON reads the escapes as the same text. */
+/** Escapes data of any length. Keeps line ends and tabs; JSON parsers read the escapes as the same text. */
 export function escapeData(text: string): string {
-  return text.replace(unsafe, (unseen, at: number) => {
-    const isLineEnd = unseen === "\n" || unseen === "\t" || (unseen === "\r" && text[at + 1] === "\n");
-    return isLineEnd ? unseen : escapeUnits(unseen);
+  return text.replace(unsafe, (character, at: number) => {
+    const isWhitespace =
+      character === "\n" || character === "\t" || (character === "\r" && text[at + 1] === "\n");
+    return isWhitespace ? character : escapeUnits(character);
   });
 }
 
@@ -44,10 +45,10 @@ function escapeUnits(character: string): string {
 
 const ascii = /^[\x20-\x7e]*$/;
 
-/** A terminal with fewer columns breaks lines itself. */
-const narrowestWrap = 20;
+/** Text is not wrapped for narrower terminals. */
+const minWrapWidth = 20;
 
-/** Returns the columns of a terminal; undefined if there is none, or it does not know (it then says 0). */
+/** Returns the width of a terminal in columns; undefined if the stream is no terminal, or its width is unknown (0). */
 export function terminalWidth({
   columns,
   isTTY,
@@ -55,38 +56,38 @@ export function terminalWidth({
   return isTTY && columns ? columns : undefined;
 }
 
-/** Returns how many columns of a terminal the text takes: two for CJK and emoji, none for combining marks. */
+/** Returns the width of a text in terminal columns: two for CJK and emoji, zero for combining marks. */
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
   return stringWidth(text);
 }
 
-/** Returns the text cut to at most `width` columns, with `…` in place of what was cut. */
+/** Cuts a text to at most `width` columns, ending in `…`. */
 export function truncate(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
-  let room = width - 1;
-  const cut = letters(text).findIndex((letter) => {
-    room -= displayWidth(letter);
-    return room < 0;
+  let columnsLeft = width - 1;
+  const end = graphemes(text).findIndex((grapheme) => {
+    columnsLeft -= displayWidth(grapheme);
+    return columnsLeft < 0;
   });
-  return width < 1 ? "" : `${letters(text).slice(0, cut).join("")}…`;
+  return width < 1 ? "" : `${graphemes(text).slice(0, end).join("")}…`;
 }
 
-/** Returns the text filled with blanks to `width` columns. */
+/** Pads a text with spaces to `width` columns. */
 export function pad(text: string, width: number, align: "left" | "right" = "left"): string {
   const blanks = " ".repeat(Math.max(0, width - displayWidth(text)));
   return align === "right" ? blanks + text : text + blanks;
 }
 
-/** Returns the text with line breaks where it is wider than a terminal. */
+/** Wraps a text to `width` columns. */
 export function wrap(text: string, width: number): string {
-  return Object.assign(new Help(), { minWidthToWrap: narrowestWrap }).boxWrap(text, width);
+  return Object.assign(new Help(), { minWidthToWrap: minWrapWidth }).boxWrap(text, width);
 }
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Returns what a reader takes for one letter, each. The segmenter is made late because that takes ten milliseconds. */
-function letters(text: string): string[] {
+/** Splits a text into graphemes. The segmenter is created on first use, because that takes ten milliseconds. */
+function graphemes(text: string): string[] {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }

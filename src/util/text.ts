@@ -1,31 +1,31 @@
 /**
- * A number with what it counts: `1 record`, `3 records`, `1 retry`, `2 retries`.
- * @param format how the number is written, where it may be large
+ * Returns a count with its noun: `1 record`, `3 records`, `1 retry`, `2 retries`.
+ * @param format formats the number; use `formatCount` for large ones
  */
 export function pluralize(count: number, noun: string, format: (count: number) => string = String): string {
   return `${format(count)} ${count === 1 ? noun : `${noun.replace(/(?<![aeiou])y$/, "ie")}s`}`;
 }
 
-/** A word as a POSIX shell takes it: as it is where that is safe, else in quotes. */
+/** Quotes a word for a POSIX shell if necessary. */
 export function quoteShellWord(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Words as one command, with variables before it. */
+/** Returns a shell command, with environment variables before it. */
 export function formatShellCommand(
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): string {
-  const set = Object.entries(env).map(([name, value]) => `${name}=${quoteShellWord(value)}`);
-  return [...set, ...words.map(quoteShellWord)].join(" ");
+  const assignments = Object.entries(env).map(([name, value]) => `${name}=${quoteShellWord(value)}`);
+  return [...assignments, ...words.map(quoteShellWord)].join(" ");
 }
 
-/** A whole number with commas: `1,234,567`. */
+/** Formats an integer with commas: `1,234,567`. */
 export function formatCount(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** Bytes as a person says them: `512 B`, `4.2 MB`. Decimal, as file managers and network speeds are. */
+/** Formats a size with decimal units: `512 B`, `4.2 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let value = bytes;

@@ -4,12 +4,13 @@ import { daysSince1970, minTimestampMs, parseTimestamp } from "./timestamp.js";
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 export const dayMs = unitMs.d;
 
-/** The values of `--max-wait`, `--max-age` and the like, for help and messages. */
+/** Describes the values of `--max-wait`, `--max-age` and similar flags, for help and messages. */
 export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
 /**
- * A duration such as `90s`, `5m`, `26h`, `30d`, `12w`.
+ * Parses a duration such as `90s`, `5m`, `26h`, `30d` or `12w`.
  * @returns milliseconds
+ * @throws UsageError
  */
 export function parseDuration(text: string): number {
   const ms = durationMs(text);
@@ -17,7 +18,7 @@ export function parseDuration(text: string): number {
   throw new UsageError(`Not a duration: \`${text}\`.`, { hint: `use for example ${durationFormats}` });
 }
 
-/** `--window`: a duration, or bare days. */
+/** Parses the value of `--window`: a duration, or a number of days. */
 export function parseWindow(text: string): number {
   return /^\d+$/.test(text) ? parseDuration(`${text}d`) : parseDuration(text);
 }
@@ -28,29 +29,31 @@ function durationMs(text: string): number | undefined {
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
 }
 
-/** The values of `--since`, `--until` and the like, for help and messages. */
+/** Describes the values of `--since`, `--until` and similar flags, for help and messages. */
 export const timeFormats =
   "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, " +
   "an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
 
 /**
- * `--since` and `--until`: one of `timeForms`, all UTC.
- * A day or a month means the whole of it: `start` its first instant, `end` its last.
+ * Parses the value of `--since` or `--until`, one of `timeFormats`, in UTC. A day or a month includes all of it: with
+ * `start` its first millisecond is returned, with `end` its last.
+ * @param now milliseconds since 1970
  * @returns milliseconds since 1970
+ * @throws UsageError
  */
 export function parseInstant(text: string, edge: "start" | "end", now: number): number {
   const age = durationMs(text);
   if (age !== undefined && now - age >= minTimestampMs) return now - age;
-  const period = periodOf(text, now);
+  const period = parsePeriod(text, now);
   if (period) return edge === "start" ? period.from : period.to;
   const ms = parseTimestamp(text.trim());
   if (ms === undefined) throw new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeFormats}` });
-  // A range begins and ends with whole milliseconds, and holds all of its last one.
+  // Ranges have whole milliseconds, and include all of the last one.
   return Math.floor(ms);
 }
 
-/** Returns the day or month that a text names, from its first millisecond to its last; undefined if it names none. */
-function periodOf(text: string, now: number): { from: number; to: number } | undefined {
+/** Parses a day or month, absolute or relative. Returns its first and last millisecond; undefined for any other text. */
+function parsePeriod(text: string, now: number): { from: number; to: number } | undefined {
   const today = dayRange(formatInstant(now).slice(0, 10));
   const thisMonth = monthRange(formatInstant(now).slice(0, 7));
   if (text === "today") return today;
@@ -61,36 +64,36 @@ function periodOf(text: string, now: number): { from: number; to: number } | und
   return daysSince1970(text) === undefined ? undefined : dayRange(text);
 }
 
-/** Returns a day (UTC) by its name, from its first millisecond to its last. */
+/** Returns the first and last millisecond of a UTC day such as `2026-01-31`. */
 export function dayRange(day: string): { from: number; to: number } {
   const from = Date.parse(`${day}T00:00:00.000Z`);
   return { from, to: from + dayMs - 1 };
 }
 
-/** Returns a month (UTC) by its name, from its first millisecond to its last. */
+/** Returns the first and last millisecond of a UTC month such as `2026-01`. */
 export function monthRange(month: string): { from: number; to: number } {
   const { from } = dayRange(`${month}-01`);
   const next = new Date(from);
   return { from, to: next.setUTCMonth(next.getUTCMonth() + 1) - 1 };
 }
 
-/** ISO 8601 in UTC with milliseconds: what is sent to the API and what is recorded. */
+/** Formats an instant as ISO 8601 in UTC with milliseconds, for requests and for the mirror. */
 export function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** The same of an instant, and null where a range has no end. */
+/** Formats an instant like `formatInstant`. Returns null for the infinite end of a range. */
 export function formatInstantOrNull(ms: number): string | null {
   return Number.isFinite(ms) ? formatInstant(ms) : null;
 }
 
-/** An instant as a person reads it: `2026-01-31 12:00`. @param at ISO 8601, or milliseconds since 1970 */
+/** Formats an instant for messages: `2026-01-31 12:00`. @param at ISO 8601, or milliseconds since 1970 */
 export function formatMinute(at: string | number): string {
   const text = typeof at === "number" ? formatInstant(at) : at;
   return text.slice(0, 16).replace("T", " ");
 }
 
-/** A span as a person says it: `45s`, `12m`, `5h`, `3d`. */
+/** Formats a duration for messages: `45s`, `12m`, `5h`, `3d`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   if (seconds < 90) return `${seconds}s`;
@@ -99,7 +102,7 @@ export function formatDuration(ms: number): string {
   return `${Math.round(seconds / 86_400)}d`;
 }
 
-/** Returns how long ago it was, as `formatSpan` says it, unless the clock that recorded it was ahead of this one. */
+/** Formats an age like `formatDuration`. A negative age, from a clock that was ahead, is printed as `5m ahead`. */
 export function formatAge(ms: number): string {
   return ms < 0 ? `${formatDuration(-ms)} ahead` : formatDuration(ms);
 }

@@ -1,8 +1,8 @@
-/** A timestamp of the API. */
+/** A parsed timestamp. */
 export interface Timestamp {
-  /** Milliseconds since 1970, rounded down to an integer. Negative before 1970. */
+  /** Milliseconds since 1970, rounded down. */
   ms: number;
-  /** Microseconds after `ms`, 0 to 999. Finer digits are dropped. */
+  /** Microseconds after `ms`, 0 to 999. Further digits are dropped. */
   micros: number;
   /** False for a date without a time and for a time with minute precision. */
   hasSeconds: boolean;
@@ -12,21 +12,21 @@ const timestampForm =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
-/** The first millisecond that has a year of four digits. */
+/** The first millisecond of the year 0000. */
 export const minTimestampMs = Date.parse("0000-01-01T00:00:00.000Z");
-/** The last millisecond that has a year of four digits. */
+/** The last millisecond of the year 9999. */
 export const maxTimestampMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Reads an ISO 8601 timestamp. Every text of the API that becomes an instant is read by this function, so columns, filters,
- * views and export formats agree.
+ * Parses an ISO 8601 timestamp. All timestamps from the API are parsed here, so that columns, filters, views and exports
+ * agree.
  *
- * A date may have a time in minutes, seconds or fractions of a second, and the time an offset. Without an offset it is UTC,
- * and without a time it is the first instant of the day.
+ * A date may be followed by a time with minutes, seconds or fractions of a second, and the time by an offset. Without an
+ * offset the time is UTC; without a time the timestamp is the start of the day.
  *
- * Returns undefined if the text has another form (blanks around it included), or if there is no such time: 30 February,
- * 24:00:00, an offset beyond 14:00, or a UTC year outside 0000 to 9999. A leap second (`23:59:60`) is undefined as well:
- * Unix time has no place for it, and reading it anyway would move it into the next day.
+ * Returns undefined for any other text, even with surrounding whitespace, and for a time that does not exist: 30 February,
+ * 24:00:00, an offset beyond 14:00, a UTC year outside 0000 to 9999, or a leap second (`23:59:60`), which Unix time cannot
+ * represent and which would otherwise move to the next day.
  */
 export function readTimestamp(text: string): Timestamp | undefined {
   const match = timestampForm.exec(text);
@@ -50,9 +50,8 @@ export function isTimestampText(text: string): boolean {
 }
 
 /**
- * Returns a timestamp as milliseconds since 1970, with microseconds as a fraction; undefined if `readTimestamp` cannot read
- * it. In years beyond 2200 a double has no room for all microseconds: the fraction may be rounded, but never to the next
- * millisecond.
+ * Parses a timestamp like `readTimestamp`, but returns milliseconds since 1970 with microseconds as a fraction. Beyond the year
+ * 2200 a double cannot represent all microseconds: the fraction may be rounded, but never up to the next millisecond.
  */
 export function parseTimestamp(text: string): number | undefined {
   const read = readTimestamp(text);
@@ -62,8 +61,8 @@ export function parseTimestamp(text: string): number | undefined {
 }
 
 /**
- * Returns a timestamp as SQLite writes times, in UTC and without trailing zeros: `2026-10-31 23:30:00.5`. Such texts sort by
- * time, start with the day and the month, and compare with `datetime('now', …)`.
+ * Formats a timestamp in SQLite's format, in UTC and without trailing zeros: `2026-10-31 23:30:00.5`. Such strings sort by
+ * time, start with the day, and can be compared with `datetime('now', …)`.
  */
 export function formatUtc({ ms, micros }: Pick<Timestamp, "ms" | "micros">): string {
   const iso = new Date(ms).toISOString();
@@ -71,13 +70,13 @@ export function formatUtc({ ms, micros }: Pick<Timestamp, "ms" | "micros">): str
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}${fraction.replace(/\.?0*$/, "")}`;
 }
 
-/** Returns the days from 1970 to a date such as `2026-10-31`; undefined if the text is no date, or no such day exists. */
+/** Returns the number of days from 1970 to a date such as `2026-10-31`; undefined if there is no such day. */
 export function daysSince1970(text: string): number | undefined {
   const start = dayStart(text);
   return start === undefined ? undefined : start / dayMs;
 }
 
-/** Returns the first instant of a UTC day such as `2026-10-31`; undefined if there is no such day. */
+/** Returns the start of a UTC day such as `2026-10-31` in milliseconds since 1970; undefined if there is no such day. */
 function dayStart(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
   const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))];

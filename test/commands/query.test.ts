@@ -117,12 +117,12 @@ describe("query", () => {
   });
 
   it.each([
-    ["query -f -", "The input from stdin is longer than 16 MiB, or has no end."],
-    ["query", "The input from stdin is longer than 16 MiB, or has no end."],
-    ["query -f /dev/zero", "The input from /dev/zero is longer than 16 MiB, or has no end."],
+    ["query -f -", "The input from stdin is larger than 16 MiB, or never ends."],
+    ["query", "The input from stdin is larger than 16 MiB, or never ends."],
+    ["query -f /dev/zero", "The input from /dev/zero is larger than 16 MiB, or never ends."],
     [
       "login --base-url https://x.example/api/brand/v1 --key-stdin",
-      "The input from stdin is longer than 16 MiB",
+      "The input from stdin is larger than 16 MiB",
     ],
   ])("refuses input without an end: yes | brandapi %s", async (command, message) => {
     const path = await mirrorOfOrders();

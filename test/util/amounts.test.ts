@@ -16,7 +16,7 @@ test.each([
   ["1E+3", 1_000],
   ["9007199254740993", 9_007_199_254_740_992],
   ["1.7976931348623157e308", Number.MAX_VALUE],
-])("%j is the number %d, in SQL too", (text, number) => {
+])("parses %j as the number %d, in SQL as well", (text, number) => {
   expect(numberFromText(text)).toBe(number);
   expect(sqlite.get(text)).toBe(number);
 });

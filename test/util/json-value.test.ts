@@ -8,22 +8,22 @@ test.each([
   ['{"1e400":"1e400 \\" 1e400","b":1e999}', { "1e400": '1e400 " 1e400', b: "1e999" }],
   ['{"a":"\\\\","b":1e400}', { a: "\\", b: "1e400" }],
   ["1e400", "1e400"],
-])("numbers beyond a double become their digits as a string: %s", (text, value) => {
+])("parses numbers beyond the range of a double as strings: %s", (text, value) => {
   expect(parseFiniteJson(text)).toEqual(value);
 });
 
 test.each(["{}", "[1,null,true]", '"1e400"', "null", "12.5"])(
-  "any other JSON is read as it is: %s",
+  "parses other JSON like JSON.parse: %s",
   (text) => {
     expect(parseFiniteJson(text)).toEqual(parseJson(text));
   },
 );
 
-test.each(["", "{", "NaN", "Infinity", "[1e400", "[01]"])("%j is not JSON", (text) => {
+test.each(["", "{", "NaN", "Infinity", "[1e400", "[01]"])("rejects %j as invalid JSON", (text) => {
   expect(parseFiniteJson(text)).toBeUndefined();
 });
 
-test("long texts and deep nesting do not overflow the stack", () => {
+test("parses long strings and deep nesting without a stack overflow", () => {
   const long = "x\\n".repeat(2_000_000);
   const value = parseFiniteJson<{ a: string; b: string }>(`{"a":"${long}","b":1e400}`);
   expect(value?.b).toBe("1e400");

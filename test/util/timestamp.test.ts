@@ -30,7 +30,7 @@ test.each([
   ["2026-11-20T11:00Z", "2026-11-20T11:00:00.000Z"],
   ["2026-11-20T11:00", "2026-11-20T11:00:00.000Z"],
   ["2026-11-20 11:00+02:00", "2026-11-20T09:00:00.000Z"],
-])("reads %s, which has no seconds, as %s", (text, instant) => {
+])("reads %s, a timestamp without seconds, as %s", (text, instant) => {
   expect(readTimestamp(text)).toEqual({ ms: Date.parse(instant), micros: 0, hasSeconds: false });
 });
 
@@ -72,7 +72,7 @@ test.each([
   "31.01.2026",
   "soon",
   "",
-])("cannot read %j", (text) => {
+])("rejects %j as a timestamp", (text) => {
   expect(readTimestamp(text)).toBeUndefined();
   expect(parseTimestamp(text)).toBeUndefined();
 });
@@ -84,13 +84,13 @@ test.each([
   ["1969-12-31T23:59:59.999999999Z", 999, 999],
   ["1969-12-31T23:59:59.9999Z", 999, 900],
   ["9999-12-31T23:59:59.999999Z", 999, 999],
-])("cuts %s at microseconds and rounds to no other second", (text, millis, micros) => {
+])("truncates %s to microseconds without rounding", (text, millis, micros) => {
   const start = Date.parse(`${text.slice(0, 19)}Z`);
   expect(readTimestamp(text)).toMatchObject({ ms: start + millis, micros });
   expect(Math.floor(parseTimestamp(text) ?? Number.NaN)).toBe(start + millis);
 });
 
-test("microseconds of an instant between 1970 and 2200 survive as a fraction", () => {
+test("keeps the microseconds of instants between 1970 and 2200 as a fraction", () => {
   const [earliest, latest] = [0, Date.parse("2200-01-01T00:00:00Z")];
   fc.assert(
     fc.property(
@@ -126,10 +126,10 @@ test.each([
   ["1970-01-01", 0],
   ["1969-12-31", -1],
   ["2026-10-31", 20_757],
-])("%s is day %i", (text, days) => {
+])("counts %s as day %i since 1970", (text, days) => {
   expect(daysSince1970(text)).toBe(days);
 });
 
-test.each(["2026-02-30", "2026-13-01", " 2026-01-01", "2026-01-01T00:00:00Z", ""])("%j is no day", (text) => {
+test.each(["2026-02-30", "2026-13-01", " 2026-01-01", "2026-01-01T00:00:00Z", ""])("rejects %j as a date", (text) => {
   expect(daysSince1970(text)).toBeUndefined();
 });

@@ -49,7 +49,7 @@ export function orderColumns(...names: string[]): ViewColumn[] {
   });
 }
 
-/** True for columns with times in UTC as `utcText` writes them, which compare with a result of SQLite's `datetime()`. */
+/** True for columns with times in UTC as `formatUtc` writes them, which compare with a result of SQLite's `datetime()`. */
 export function isUtcTime(column: string): boolean {
   return column === "ordered_at" || column.endsWith("_utc");
 }

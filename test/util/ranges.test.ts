@@ -22,7 +22,7 @@ const ranges = fc.array(range, { maxLength: 6 });
 const instants = Array.from({ length: 33 }, (_, n) => n - 1);
 const isIn = (all: readonly Range[], at: number) => all.some(({ from, to }) => from <= at && at <= to);
 
-test("a date was read by the range that holds its millisecond, however fine it is", () => {
+test("a range contains all fractions of its last millisecond", () => {
   const readAt = Date.UTC(2026, 10, 21);
   const covered = [{ from: 10, to: 20, readAt, runId: 1 }];
   const isRead = (at: number) => lastReadAt(covered, at) !== null;
@@ -31,7 +31,7 @@ test("a date was read by the range that holds its millisecond, however fine it i
   expect(lastReadAt(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
 });
 
-test("joined, subtracted, cut and their gaps: each instant is where it belongs", () => {
+test("merging, subtracting, clipping and gaps treat every instant correctly", () => {
   fc.assert(
     fc.property(ranges, ranges, range, (some, others, one) => {
       const joined = mergeRanges(some);
@@ -54,7 +54,7 @@ test("joined, subtracted, cut and their gaps: each instant is where it belongs",
   );
 });
 
-test("ends that are open stay open", () => {
+test("open ends of ranges stay open", () => {
   expect(allTime).toEqual({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
   expect(subtractRanges([allTime], [{ from: 5, to: 9 }])).toEqual([
     { from: Number.NEGATIVE_INFINITY, to: 4 },
@@ -68,7 +68,7 @@ test("ends that are open stay open", () => {
   ).toEqual([allTime]);
 });
 
-test("days and months are of UTC, from their first millisecond to their last", () => {
+test("days and months are complete UTC days and months", () => {
   expect(dayRange("2026-02-28")).toEqual({ from: Date.UTC(2026, 1, 28), to: Date.UTC(2026, 2, 1) - 1 });
   expect(utcDay(Date.UTC(2026, 2, 1) - 1)).toBe("2026-02-28");
   expect(startOfDay(Date.UTC(2026, 2, 1) - 1)).toBe(Date.UTC(2026, 1, 28));
@@ -79,7 +79,7 @@ test("days and months are of UTC, from their first millisecond to their last", (
   ]);
 });
 
-test("a range is told as a person reads it", () => {
+test("describeRange formats a range to the minute", () => {
   const from = Date.UTC(2026, 0, 2, 3, 4);
   expect(describeRange({ from, to: from + 60_000 })).toBe("2026-01-02 03:04 to 2026-01-02 03:05");
   expect(describeRange({ ...allTime, to: from })).toBe("everything until 2026-01-02 03:04");
