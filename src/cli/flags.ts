@@ -1,9 +1,9 @@
 import { type Argument, Command, Option } from "commander";
+import { parseRateLimit } from "../config/settings.js";
 import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { suggestName } from "../util/suggestions.js";
 import { parseDuration, parseInstant } from "../util/times.js";
-import { parseRateLimit } from "../config/settings.js";
 
 /** Adds the flags of every command. `brandapi --help` shows them. */
 export function addGlobalOptions(program: Command): Command {

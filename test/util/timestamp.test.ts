@@ -130,6 +130,9 @@ test.each([
   expect(daysSince1970(text)).toBe(days);
 });
 
-test.each(["2026-02-30", "2026-13-01", " 2026-01-01", "2026-01-01T00:00:00Z", ""])("rejects %j as a date", (text) => {
-  expect(daysSince1970(text)).toBeUndefined();
-});
+test.each(["2026-02-30", "2026-13-01", " 2026-01-01", "2026-01-01T00:00:00Z", ""])(
+  "rejects %j as a date",
+  (text) => {
+    expect(daysSince1970(text)).toBeUndefined();
+  },
+);
