@@ -9,7 +9,7 @@ import {
   Incomplete,
   UsageError,
 } from "../errors.js";
-import { refusalIn } from "../store/runs.js";
+import { findRefusal } from "../store/runs.js";
 import type { Failure, ResourceResults } from "../sync/sync-resources.js";
 import { errorReason } from "../util/system-errors.js";
 import { prependHeading, styleFor } from "../util/terminal.js";
@@ -34,7 +34,7 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
   if (notTried.length > 0) texts.add(`Not asked any more: ${notTried.map(({ name }) => name).join(", ")}.`);
   const retry = "run the same command again: what succeeded is kept; see `brandapi status`";
   const hints = failures.flatMap(({ error }) => {
-    const refusal = refusalIn(error);
+    const refusal = findRefusal(error);
     return refusal ? (refusal.hint ?? []) : retry;
   });
   throw new Incomplete(
@@ -45,9 +45,9 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
 
 /** Returns a sentence about a failure. Resources that were refused for the same reason share one. */
 function failureText({ resource, error }: Failure, all: readonly Failure[]): string {
-  const reason = refusalIn(error)?.message;
+  const reason = findRefusal(error)?.message;
   const isSame = (one: Failure) =>
-    one.error instanceof Incomplete && refusalIn(one.error)?.message === reason;
+    one.error instanceof Incomplete && findRefusal(one.error)?.message === reason;
   const same = reason === undefined ? [] : all.filter(isSame).map((one) => one.resource.name);
   if (same.length > 1) return `${same.join(", ")} were read before, and are refused now: ${reason}`;
   return error instanceof Incomplete ? error.message : `${resource.name}: ${errorReason(error)}`;

@@ -5,7 +5,7 @@ import type { Mirror } from "../store/database.js";
 import { lastBackup } from "../store/mirror-copy.js";
 import { findUnredacted, mustBeScrubbed } from "../store/redaction.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
-import { firstRead } from "../store/runs.js";
+import { readFirstReadAt } from "../store/runs.js";
 import { escapeText } from "../util/terminal-text.js";
 import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
 import { dayMs, formatAge, formatInstant, formatMinute } from "../util/times.js";
@@ -51,7 +51,7 @@ export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
 /** Returns how old the last backup is, with a hint if it is old. Without a backup, the age is that of the oldest data. */
 export function checkBackup(mirror: Mirror, now: number): { text: string; hint?: string } {
   const last = lastBackup(mirror);
-  const since = last?.at ?? firstRead(mirror) ?? formatInstant(now);
+  const since = last?.at ?? readFirstReadAt(mirror) ?? formatInstant(now);
   const text = last
     ? `the last one was made on ${formatMinute(last.at)}: ${last.path}`
     : `none can be found, and the mirror has data since ${formatMinute(since)}`;

@@ -1,7 +1,7 @@
 import { UsageError } from "../errors.js";
 import { createHistoricalTables } from "../store/as-of-tables.js";
 import type { Mirror } from "../store/database.js";
-import { firstRead } from "../store/runs.js";
+import { readFirstReadAt } from "../store/runs.js";
 import { quote, recordStates, tableName } from "../store/table-sql.js";
 import { views } from "../store/views/all-views.js";
 import { formatInstant } from "../util/times.js";
@@ -91,7 +91,7 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
   const resources = new Set(withHistory.map(({ resource }) => resource.name));
   return {
     notYetRead: [...resources].flatMap((resource) => {
-      const firstReadAt = firstRead(mirror, resource);
+      const firstReadAt = readFirstReadAt(mirror, resource);
       return firstReadAt !== null && firstReadAt > time ? [{ resource, firstReadAt }] : [];
     }),
     withoutHistory: withoutHistory.filter((name) => name !== rankingTable),

@@ -3,11 +3,11 @@ import { detailsResource, type Resource } from "../resources/resource.js";
 import { type Mirror, readInfo } from "../store/database.js";
 import { type CurrentRun, type FailedRun, readFailedRun } from "../store/run-progress.js";
 import {
-  lastDone,
-  lastFinding,
-  lastGood,
+  lastCompleteSync,
+  lastDifferingVerify,
   lastRun,
-  newestRun,
+  lastVerifiedSync,
+  newestRunId,
   type Refusal,
   type Run,
   readRefusal,
@@ -108,7 +108,7 @@ export function oldestSuccess(mirror: Mirror): string | null {
  */
 function lastSuccess(mirror: Mirror, { name, strategy }: Resource): Run | null {
   const readsAll = strategy.kind === "dated" || strategy.kind === "full";
-  return readsAll ? lastDone(mirror, name) : lastGood(mirror, name);
+  return readsAll ? lastCompleteSync(mirror, name) : lastVerifiedSync(mirror, name);
 }
 
 /** Returns null if a resource was never tried, or if the key or the plan never allowed it. */
@@ -142,7 +142,7 @@ export function readResourceHealth(
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: { run_id, started_at, finished_at, outcome, error },
     last_error: error,
-    found: joinFindings(lastFinding(mirror, name), readTableCheck(mirror, name)),
+    found: joinFindings(lastDifferingVerify(mirror, name), readTableCheck(mirror, name)),
     refused,
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
@@ -155,7 +155,9 @@ export function readResourceHealth(
 /** A running run was killed if no process holds the mirror, or if a newer run has begun. */
 function resolveKilledRun(mirror: Mirror, run: Run | null, isLocked: boolean): Run | null {
   if (run?.outcome !== "running") return run;
-  return isLocked && run.run_id === newestRun(mirror) ? run : { ...run, outcome: "stopped", error: "killed" };
+  return isLocked && run.run_id === newestRunId(mirror)
+    ? run
+    : { ...run, outcome: "stopped", error: "killed" };
 }
 
 /** Joins what `verify` found in the records, until a later run proves them, and in the tables. */

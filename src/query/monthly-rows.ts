@@ -1,5 +1,5 @@
 import { type Mirror, readInfo } from "../store/database.js";
-import { lastGood, lastRun } from "../store/runs.js";
+import { lastRun, lastVerifiedSync } from "../store/runs.js";
 import { quote } from "../store/table-sql.js";
 import { type ReadableColumn, type ReadableTable, syncingResource } from "./readable-tables.js";
 import { type Row, readStatement } from "./rows.js";
@@ -57,7 +57,7 @@ function readMirrorState(mirror: Mirror, table: string): MirrorState {
   const names = findTypedTables(mirror, table).map(({ resource }) => syncingResource(resource).name);
   const runs = names.flatMap((name) => lastRun(mirror, name) ?? []);
   const run = Math.max(0, ...runs.map(({ run_id }) => run_id));
-  const through = names.map((name) => lastGood(mirror, name)?.started_at ?? "").sort()[0] || null;
+  const through = names.map((name) => lastVerifiedSync(mirror, name)?.started_at ?? "").sort()[0] || null;
   const verified = through !== null && runs.every((one) => one.verified && one.error === null);
   return { brand: readInfo(mirror, "brand_id"), run, verified, through };
 }

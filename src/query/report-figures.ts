@@ -1,7 +1,7 @@
 import { orders as resource } from "../resources/orders.js";
 import type { Mirror } from "../store/database.js";
 import type { CurrentRun } from "../store/run-progress.js";
-import { lastProven, type Run } from "../store/runs.js";
+import { lastVerifiedRun, type Run } from "../store/runs.js";
 import { views } from "../store/views/all-views.js";
 import { selectHostLabel } from "../store/views/host-columns.js";
 import { orderFigureNames, orderFigureSums, sumAmounts } from "../store/views/order-figures.js";
@@ -20,7 +20,7 @@ export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered"
 /** @param underWay the run that holds the mirror: a running sync is no evidence against the data; a killed one is */
 export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
   const orders = readResourceHealth(mirror, resource, { now: 0, maxAgeMs: null, underWay });
-  const latest = lastProven(mirror, "orders");
+  const latest = lastVerifiedRun(mirror, "orders");
   return {
     proven: latest ? describeProof(mirror, latest) : null,
     against: orders?.found?.error ?? failureSince(latest?.run_id ?? 0, orders?.last_run ?? null),

@@ -17,7 +17,7 @@ import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { findDamage } from "./damage.js";
 import { type Mirror, readInfo, withMirrorFile } from "./database.js";
 import { moveLogFiles, resolveMirrorPath } from "./mirror-files.js";
-import { firstRead } from "./runs.js";
+import { readFirstReadAt } from "./runs.js";
 import { checkIdentity, schemaVersion } from "./schema.js";
 
 /**
@@ -118,7 +118,7 @@ export function isBackupName(name: string, path: string): boolean {
  * mirror of the same brand has another origin.
  */
 export function readOrigin(mirror: Mirror): string | null {
-  const first = firstRead(mirror);
+  const first = readFirstReadAt(mirror);
   return first === null ? null : `${readInfo(mirror, "brand_id")} ${first}`;
 }
 

@@ -5,7 +5,7 @@ import { deleteInfo, type Mirror, readInfo, statement, truncateLog, writeInfo } 
 import { rebuildHostNames } from "./host-names.js";
 import { rebuildTables } from "./rebuild.js";
 import { createRedactor, isCovered, noteRedaction, readRedactionRules } from "./redaction-rules.js";
-import { newestRun } from "./runs.js";
+import { newestRunId } from "./runs.js";
 
 export interface RedactionResult {
   /** How many records were rewritten. */
@@ -49,7 +49,7 @@ export function redactMirror(
     }
     if (records.length > 0) {
       writeInfo(mirror, toScrub, "1");
-      noteRedaction(mirror, newestRun(mirror));
+      noteRedaction(mirror, newestRunId(mirror));
     }
     const changed = [...resources, ...details].filter(({ name }) => name in counts);
     const lost = rebuildTables(mirror, changed);

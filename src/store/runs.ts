@@ -1,40 +1,9 @@
 import { AccessForbidden, BrandapiError } from "../errors.js";
-import type { CoveredRange } from "../util/ranges.js";
 import { deleteInfo, type Mirror, readInfo, statement, writeInfo } from "./database.js";
-import { readCoverage } from "./sync-state.js";
-
-/** The last refusal (402 or 403) of a resource. `at`: ISO 8601. */
-export interface Refusal {
-  at: string;
-  error: string;
-  hint: string | null;
-}
-
-const nameFor = (resource: string) => `refused:${resource}`;
-
-/** Records that the key or the plan does not allow a resource; null: it was read again. */
-export function noteRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
-  const name = nameFor(resource);
-  mirror.transaction(() =>
-    refusal ? writeInfo(mirror, name, JSON.stringify(refusal)) : deleteInfo(mirror, name),
-  );
-}
-
-/** Returns the refusal that ended the resource's last run that reached the API; null if there was none. */
-export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
-  const noted = readInfo(mirror, nameFor(resource));
-  return noted === null ? null : (JSON.parse(noted) as Refusal);
-}
-
-/** Returns the API's refusal if it is the error or its cause. */
-export function refusalIn(error: unknown): AccessForbidden | null {
-  if (error instanceof AccessForbidden) return error;
-  return error instanceof BrandapiError && error.cause instanceof AccessForbidden ? error.cause : null;
-}
 
 /**
- * How a run ended. `running` of a run that is over: it was killed. `verified`: a run of `verify` that came to its end, also
- * if it found a difference, which `error` then says.
+ * How a run ended. A run that is still `running` after its process has ended was killed. `verified` is a `verify` that was
+ * completed, even if it found a difference, which is in `error`.
  */
 export type Outcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
 
@@ -44,7 +13,7 @@ export interface Run {
   resource: string;
   started_at: string;
   finished_at: string | null;
-  /** The oldest and the newest date that the run was to read; null: from the beginning, or not by date. */
+  /** The oldest and newest date that the run had to read; null: from the beginning, or not by date. */
   since: string | null;
   until: string | null;
   requests: number;
@@ -56,12 +25,12 @@ export interface Run {
   verified: boolean;
   outcome: Outcome;
   error: string | null;
-  /** The oldest date that the run claims; null: from the beginning, or not read by date. */
+  /** The oldest date of the coverage at the end; null: from the beginning, or not read by date. */
   covered_from: string | null;
   /** The API's number of records at the end, and the mirror's; null: nothing was counted. */
   api_total: number | null;
   mirror_total: number | null;
-  /** How many counts differ; of a list that `verify` compared, how many records. */
+  /** The number of counts that differ; of a list that `verify` compared, of records. */
   differing: number | null;
 }
 
@@ -155,53 +124,58 @@ function fromRow(row: RunRow): Run {
   return { ...row, verified: row.verified === 1 };
 }
 
-function newest(mirror: Mirror, resource: string, condition = ""): Run | null {
+function findNewest(mirror: Mirror, resource: string, condition = ""): Run | null {
   const select = `SELECT * FROM sync_runs WHERE resource = ? ${condition} ORDER BY run_id DESC LIMIT 1`;
   const row = statement(mirror, select).get(resource);
   return row === undefined ? null : fromRow(row as RunRow);
 }
 
 /** Returns the `run_id` of the newest run of any resource; 0 if there is none. */
-export function newestRun({ db }: Mirror): number {
+export function newestRunId({ db }: Mirror): number {
   return db.prepare("SELECT coalesce(max(run_id), 0) FROM sync_runs").pluck().get() as number;
 }
 
-/** Returns a resource's latest run. A `verify` that found no difference is passed over: it does not say how the last sync ended. */
+/** Returns a resource's latest run, except a `verify` that found no difference: it does not say how the last sync ended. */
 export function lastRun(mirror: Mirror, resource: string): Run | null {
   return (
-    newest(mirror, resource, "AND NOT (outcome = 'verified' AND error IS NULL)") ?? newest(mirror, resource)
+    findNewest(mirror, resource, "AND NOT (outcome = 'verified' AND error IS NULL)") ??
+    findNewest(mirror, resource)
   );
 }
 
-const reachesItsTime = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
-/** A run that proves the state of a resource at its own time, not of a part of it only. */
-const isProof = `verified = 1 AND ${reachesItsTime}`;
+/** SQL condition: the run read all dates up to its start. */
+const isUpToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
+const isVerifiedUpToDate = `verified = 1 AND ${isUpToDate}`;
 
-/** Returns the latest sync that was verified up to its own time. */
-export function lastGood(mirror: Mirror, resource: string): Run | null {
-  return newest(mirror, resource, `AND outcome = 'done' AND ${isProof}`);
+/** Returns the latest sync that verified all dates up to its start. */
+export function lastVerifiedSync(mirror: Mirror, resource: string): Run | null {
+  return findNewest(mirror, resource, `AND outcome = 'done' AND ${isVerifiedUpToDate}`);
 }
 
-/** Returns the latest sync that came to its end and read up to its own time, verified or not. */
-export function lastDone(mirror: Mirror, resource: string): Run | null {
-  return newest(mirror, resource, `AND outcome = 'done' AND ${reachesItsTime}`);
+/** Returns the latest sync that read all dates up to its start, verified or not. */
+export function lastCompleteSync(mirror: Mirror, resource: string): Run | null {
+  return findNewest(mirror, resource, `AND outcome = 'done' AND ${isUpToDate}`);
 }
 
-/** Returns the latest run that was verified, whatever range it claimed. */
-export function lastProven(mirror: Mirror, resource: string): Run | null {
-  return newest(mirror, resource, "AND verified = 1 AND outcome IN ('done', 'verified') AND error IS NULL");
+/** Returns the latest run that was verified, whatever its range. */
+export function lastVerifiedRun(mirror: Mirror, resource: string): Run | null {
+  return findNewest(
+    mirror,
+    resource,
+    "AND verified = 1 AND outcome IN ('done', 'verified') AND error IS NULL",
+  );
 }
 
-/** Returns the latest `verify` that found a difference, unless a later run proved otherwise. */
-export function lastFinding(mirror: Mirror, resource: string): Run | null {
-  const found = newest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
-  const proven = found && newest(mirror, resource, `AND ${isProof}`);
-  return found && found.run_id > (proven?.run_id ?? 0) ? found : null;
+/** Returns the latest `verify` that found a difference, unless a later run has verified the resource. */
+export function lastDifferingVerify(mirror: Mirror, resource: string): Run | null {
+  const differing = findNewest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
+  const verified = differing && findNewest(mirror, resource, `AND ${isVerifiedUpToDate}`);
+  return differing && differing.run_id > (verified?.run_id ?? 0) ? differing : null;
 }
 
 /**
- * True if a resource was ever read, even in part: an empty table of one that was not means nothing.
- * @param by the resource that it is read with
+ * True if a resource was ever read, at least in part.
+ * @param by the resource whose runs read it
  */
 export function wasRead(mirror: Mirror, name: string, by = name): boolean {
   const find = statement(
@@ -213,40 +187,62 @@ export function wasRead(mirror: Mirror, name: string, by = name): boolean {
   return find.get({ name, by }) !== undefined;
 }
 
-/** Returns when the first run began that read any records, of a resource or at all: nothing older was ever seen. */
-export function firstRead({ db }: Mirror, resource?: string): string | null {
-  // `main`: a view of an earlier time may lie over the table.
+/** Returns the start of the first run that read any records, of one resource or of all; null before it. ISO 8601. */
+export function readFirstReadAt({ db }: Mirror, resource?: string): string | null {
+  // `--as-of` shadows the table by a temporary one.
   const first = db.prepare(
     "SELECT min(started_at) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)",
   );
   return first.pluck().get(resource ?? null) as string | null;
 }
 
-/** The runs of a resource that came to their end; times in milliseconds since 1970. */
-interface Finished {
-  /** The newest of them; 0 before the first. */
+/** The runs of a resource that read everything they had to; times in milliseconds since 1970. */
+interface FinishedRuns {
+  /** The `run_id` of the newest; 0 if there is none. */
   runId: number;
   /** When the newest ended. */
   at: number;
-  /** The last instant that they have read; null if none was read by date. */
+  /** The newest date that they read; null if the resource is not read by date. */
   until: number | null;
 }
 
-/**
- * Returns the parts of the coverage that come from runs whose counts agreed at the end. A run that was stopped, or whose
- * counts differ, may have covered dates without having all of their records.
- */
-export function confirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
-  const select = `SELECT run_id FROM sync_runs
-    WHERE resource = ? AND outcome IN ('done', 'incomplete') AND coalesce(differing, 0) = 0`;
-  const runs = new Set(statement(mirror, select).pluck().all(resource) as number[]);
-  return readCoverage(mirror, resource).filter(({ runId }) => runs.has(runId));
-}
-
-export function finishedRuns(mirror: Mirror, resource: string): Finished {
+/** Returns what the completed runs of a resource have read. */
+export function readFinishedRuns(mirror: Mirror, resource: string): FinishedRuns {
   const select = `SELECT coalesce(max(run_id), 0) AS runId, max(finished_at) AS at, max(until) AS until FROM sync_runs
     WHERE resource = ? AND outcome IN ('done', 'incomplete')`;
   type Row = { runId: number; at: string | null; until: string | null };
   const { runId, at, until } = statement(mirror, select).get(resource) as Row;
   return { runId, at: Date.parse(at ?? "") || 0, until: until === null ? null : Date.parse(until) };
+}
+
+/** The API's refusal of a resource (402 or 403). `at`: ISO 8601. */
+export interface Refusal {
+  at: string;
+  error: string;
+  hint: string | null;
+}
+
+/** Returns the name of the entry of `mirror_info` with a resource's refusal. */
+function refusalName(resource: string): string {
+  return `refused:${resource}`;
+}
+
+/** Remembers that the key or the plan does not allow a resource; null: it was read again. */
+export function noteRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
+  const name = refusalName(resource);
+  mirror.transaction(() =>
+    refusal ? writeInfo(mirror, name, JSON.stringify(refusal)) : deleteInfo(mirror, name),
+  );
+}
+
+/** Returns the refusal that ended the resource's last run that reached the API; null if there was none. */
+export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
+  const json = readInfo(mirror, refusalName(resource));
+  return json === null ? null : (JSON.parse(json) as Refusal);
+}
+
+/** Returns the error, or its cause, if it is the API's refusal. */
+export function findRefusal(error: unknown): AccessForbidden | null {
+  if (error instanceof AccessForbidden) return error;
+  return error instanceof BrandapiError && error.cause instanceof AccessForbidden ? error.cause : null;
 }

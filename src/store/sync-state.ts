@@ -49,6 +49,17 @@ export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   }));
 }
 
+/**
+ * Returns the parts of the coverage that come from runs whose counts agreed at the end. Runs that were stopped, or whose counts
+ * differed, may have covered dates without having all of their records.
+ */
+export function readConfirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
+  const select = `SELECT run_id FROM sync_runs
+    WHERE resource = ? AND outcome IN ('done', 'incomplete') AND coalesce(differing, 0) = 0`;
+  const runs = new Set(statement(mirror, select).pluck().all(resource) as number[]);
+  return readCoverage(mirror, resource).filter(({ runId }) => runs.has(runId));
+}
+
 /** Writes the ranges that are new in a resource's coverage, and deletes those that it no longer has. */
 export function writeCoverage(
   mirror: Mirror,

@@ -1,6 +1,6 @@
 import type { DatedStrategy } from "../resources/resource.js";
 import { isFirstNotice } from "../store/columns.js";
-import { finishedRuns, updateRun } from "../store/runs.js";
+import { readFinishedRuns, updateRun } from "../store/runs.js";
 import { allTime, contains, describeRange, mergeRanges, utcDay } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { dayRange, formatInstant, formatInstantOrNull } from "../util/times.js";
@@ -90,7 +90,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
 function decide({ clock, mirror, now, options, resource, state }: DatedRun) {
   const coverage = state.coverage();
   const marked = state.markedSlices();
-  const { runId: finishedId, until: finishedUntil } = finishedRuns(mirror, resource.name);
+  const { runId: finishedId, until: finishedUntil } = readFinishedRuns(mirror, resource.name);
   const interrupted = [...coverage, ...marked].filter(({ runId }) => runId > finishedId);
   const resumed = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
   // A record that a marked slice returned is not looked for at its date.

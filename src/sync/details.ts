@@ -2,7 +2,7 @@ import { encodePathSegment } from "../api/request-url.js";
 import { type BrandapiError, Incomplete, NotFound, ResponseRejected, UnexpectedResponse } from "../errors.js";
 import type { DetailsStrategy, Resource } from "../resources/resource.js";
 import { openRecords } from "../store/records.js";
-import { finishedRuns } from "../store/runs.js";
+import { readFinishedRuns } from "../store/runs.js";
 import {
   apiId,
   isPresent,
@@ -158,7 +158,7 @@ export const details: SyncStrategy<DetailsStrategy> = {
 function parentsOf(run: DetailsRun): Parent[] {
   const { clock, mirror, options, resource } = run;
   const freshSince = formatInstant(
-    Math.max(finishedRuns(mirror, resource.name).at, clock.now() - resumableMs),
+    Math.max(readFinishedRuns(mirror, resource.name).at, clock.now() - resumableMs),
   );
   const parents: Parent[] = [];
   for (const record of readPresentRecords(mirror, resource.name)) {

@@ -4,16 +4,15 @@ import { indexTables } from "../store/projection.js";
 import { openRecords } from "../store/records.js";
 import {
   beginRun,
-  confirmedCoverage,
+  findRefusal,
   noteRefusal,
   type Outcome,
   type Run,
   readRun,
-  refusalIn,
   updateRun,
   wasRead,
 } from "../store/runs.js";
-import { SyncState } from "../store/sync-state.js";
+import { readConfirmedCoverage, SyncState } from "../store/sync-state.js";
 import { unexpectedWarning } from "../store/unexpected-values.js";
 import { startOfSecond } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
@@ -124,7 +123,7 @@ export function openRun(session: SyncSession, resource: Resource, id: number, ta
     store: openRecords(mirror, resource, {
       runId: id,
       reporter,
-      coverage: confirmedCoverage(mirror, resource.name),
+      coverage: readConfirmedCoverage(mirror, resource.name),
       lastSeen: (recordId) => state.missing.lastSeen(recordId),
     }),
   };
@@ -180,7 +179,7 @@ export async function recordRun<T>(
       requests: api.stats.requests - before.requests,
       retries: api.stats.retries - before.retries,
     });
-    const refusal = refusalIn(error);
+    const refusal = findRefusal(error);
     const isAnswered = columns.outcome !== "failed" && columns.outcome !== "stopped";
     if (refusal) {
       const { hint = null, message } = refusal;

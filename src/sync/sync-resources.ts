@@ -1,6 +1,6 @@
 import { AccessForbidden, ApiUnavailable } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
-import { blankRun, lastGood, type Run, wasRead } from "../store/runs.js";
+import { blankRun, lastVerifiedSync, type Run, wasRead } from "../store/runs.js";
 import { formatInstant } from "../util/times.js";
 import { lostAccess, type RunEnd, recordRun, syncResource } from "./run.js";
 import { affectsAllResources, type SyncSession } from "./session.js";
@@ -62,7 +62,7 @@ export async function syncResources(
 ): Promise<ResourceResults> {
   const { clock, mirror, reporter } = session;
   const due = smallFirst(chosen.allowed);
-  reporter.expect(due.map(({ name }) => ({ name, requests: lastGood(mirror, name)?.requests })));
+  reporter.expect(due.map(({ name }) => ({ name, requests: lastVerifiedSync(mirror, name)?.requests })));
   const ended = await forEachResource(session, { due, named: chosen.named }, async (resource) => {
     const { run, error } = await syncResource(session, resource, !chosen.named);
     finished(run);

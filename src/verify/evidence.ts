@@ -1,6 +1,6 @@
 import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
-import { finishedRuns } from "../store/runs.js";
+import { readFinishedRuns } from "../store/runs.js";
 import { countPresent } from "../store/stored-record.js";
 import type { CountComparison } from "../sync/counts.js";
 import { type AmountDrift, driftText } from "../sync/daily-totals.js";
@@ -187,7 +187,7 @@ function blindSpot(run: DatedRun): Evidence[] {
   const used = state.lastOptions();
   const newest = state.coverage().at(-1)?.to;
   if (!used || newest === undefined) return [];
-  const finishedUntil = finishedRuns(run.mirror, resource.name).until ?? newest;
+  const finishedUntil = readFinishedRuns(run.mirror, resource.name).until ?? newest;
   const since = earlier(finishedUntil + 1, used.windowMs);
   const cursor = Math.min(state.cursor() ?? since, since - 1);
   const window = { from: since, to: newest };

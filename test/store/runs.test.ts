@@ -5,10 +5,10 @@ import { findCurrentRun, lockMirror } from "../../src/store/lock.js";
 import { currentRunText, noteFailedRun, noteProgress, readFailedRun } from "../../src/store/run-progress.js";
 import {
   beginRun,
-  lastFinding,
-  lastGood,
-  lastProven,
+  lastDifferingVerify,
   lastRun,
+  lastVerifiedRun,
+  lastVerifiedSync,
   type Outcome,
   type Run,
   updateRun,
@@ -55,13 +55,13 @@ describe("of the runs before", () => {
     const finding = run(mirror, 1, { outcome: "verified", error: "orders differ" });
     run(mirror, 2, { outcome: "done", verified: false });
     run(mirror, 3, { outcome: "done", verified: true, until: at(1) });
-    expect(lastFinding(mirror, "orders")?.run_id).toBe(finding);
-    expect(lastGood(mirror, "orders")).toBeNull();
-    const partial = lastProven(mirror, "orders")?.run_id;
+    expect(lastDifferingVerify(mirror, "orders")?.run_id).toBe(finding);
+    expect(lastVerifiedSync(mirror, "orders")).toBeNull();
+    const partial = lastVerifiedRun(mirror, "orders")?.run_id;
     const good = run(mirror, 4, { outcome: "done", verified: true, until: at(4) });
     expect(partial).toBe(good - 1);
-    expect(lastFinding(mirror, "orders")).toBeNull();
-    expect(lastGood(mirror, "orders")?.run_id).toBe(good);
+    expect(lastDifferingVerify(mirror, "orders")).toBeNull();
+    expect(lastVerifiedSync(mirror, "orders")?.run_id).toBe(good);
   });
 });
 
