@@ -9,20 +9,20 @@ export function readVersion(): string {
   return (createRequire(import.meta.url)("../package.json") as { version: string }).version;
 }
 
-/** Time as the program sees it: tests pass their own. */
+/** The time. Tests use a fake. */
 export interface Clock {
-  /** Milliseconds since 1970, UTC. For what is recorded. */
+  /** Returns milliseconds since 1970 (UTC), for times that are stored. */
   now(): number;
-  /** Milliseconds of a clock that never jumps, shared by all processes of one boot. For what is waited for. */
+  /** Returns milliseconds of a clock that never jumps and that all processes share until a reboot, for waiting times. */
   monotonic(): number;
   /**
-   * Resolves after `ms` milliseconds, of 0 in the next turn of the event loop; rejects with the signal's reason when it
+   * Resolves after `ms` milliseconds; 0 means the next turn of the event loop. Rejects with the signal's reason when it
    * aborts.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** A stream to write text to; `columns` and `isTTY` as Node's own. */
+/** A stream for text, with the properties of Node's `tty.WriteStream` if it is a terminal. */
 export interface OutputStream extends NodeJS.WritableStream {
   isTTY?: boolean;
   columns?: number;
@@ -35,17 +35,20 @@ export interface InputStream extends Readable {
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The machine and the program's own files, which a schedule names in full. */
+/** The machine and the paths that a crontab line needs. */
 export interface Machine {
   name: string;
-  /** Absolute paths of Node and of this program. */
+  /** The absolute paths of Node and of this program. */
   node: string;
   script: string;
   /** Node's version, such as `20.20.2`. */
   version: string;
 }
 
-/** All that the program takes from the outside. Only this file, `main.ts`, `bin` and `ui` touch the real ones. */
+/**
+ * Everything from outside the program. Only this file, `main.ts`, `signals.ts`, `bin/` and the code for terminals use
+ * Node's own, so tests replace nothing but this.
+ */
 export interface Deps {
   env: Env;
   cwd: string;
@@ -58,15 +61,15 @@ export interface Deps {
   stderr: OutputStream;
   clock: Clock;
   fetch: Fetch;
-  /** The keys in use. Each one is added when it is read, and hidden in messages and recorded errors. */
+  /** The API keys in use. Keys are added when they are read, and hidden in messages and in stored errors. */
   keys: Set<string>;
-  /** Calls back after `ms` milliseconds unless it is called off; without it, nothing has a deadline of its own. */
+  /** `setTimeout` that returns a function to cancel it. Tests omit it to disable timeouts. */
   setTimer?(ms: number, call: () => void): () => void;
-  /** Shows a file in the program that the system has for it: a page in the browser. */
+  /** Opens a file in the system's default program, such as a page in the browser. */
   openInBrowser(path: string): void;
   /** A number in [0, 1), for jitter. */
   random(): number;
-  /** Aborts, with a `Stopped` as its reason, when the person or the system asks the program to end. */
+  /** Aborts when a signal asks the program to end; the reason is a `Stopped`. */
   signal: AbortSignal;
   /**
    * Runs work during which a signal kills the process (`kill`, for long statements of SQLite) or aborts `signal`
@@ -117,7 +120,7 @@ export function systemDeps(given: Pick<Deps, "signal" | "withSignals" | "fetch">
     openInBrowser(path) {
       const programs: Partial<Record<NodeJS.Platform, string>> = { darwin: "open", win32: "explorer" };
       const { spawn } = process.getBuiltinModule("node:child_process");
-      // Nothing happens on a machine without a browser.
+      // On a machine without a browser, nothing happens.
       spawn(programs[process.platform] ?? "xdg-open", [path], { stdio: "ignore", detached: true })
         .on("error", () => {})
         .unref();
@@ -126,10 +129,10 @@ export function systemDeps(given: Pick<Deps, "signal" | "withSignals" | "fetch">
   };
 }
 
-/** The folder that the program was started in; empty if it is gone. */
+/** The folder that the program was started in; empty if it was deleted. */
 const startedIn = readOrEmpty(() => process.cwd());
 
-/** Returns the system's answer; empty if it has none, which config/folders.ts reports where it is needed. */
+/** Returns a folder, or an empty text if the system has none: config/folders.ts reports that if the folder is needed. */
 function readOrEmpty(ask: () => string): string {
   try {
     return ask();
@@ -146,14 +149,14 @@ export interface FetchOptions {
   signal?: AbortSignal;
 }
 
-/** The parts of an answer that the program uses. A `Response` of Node's own `fetch` has them, too. */
+/** The members of a response that the program uses. A `Response` of Node's own `fetch` has them as well. */
 export interface HttpResponse {
   status: number;
-  /** Names are asked for in lower case. */
+  /** Header names are in lower case. */
   headers: Pick<Headers, "get">;
-  /** Decompressed. The part that is not read ends with the request's signal. */
+  /** The decompressed body. The request's signal ends it, if it was not read completely. */
   body: AsyncIterable<Uint8Array> | null;
 }
 
-/** Sends one request and resolves when the answer's headers are here. Redirects are not followed. */
+/** Sends one request and resolves when the response's headers have arrived. Redirects are not followed. */
 export type Fetch = (url: string | URL, options?: FetchOptions) => Promise<HttpResponse>;

@@ -1,6 +1,6 @@
 /**
- * Every error that a person can meet, with its exit code and its hint.
- * A class is named for the failure; the message is one sentence, the hint is what to do.
+ * The errors that a person can see: one class per kind, each with an exit code. The message is a sentence, the hint is the
+ * next step.
  */
 
 export const exitCodes = {
@@ -25,13 +25,13 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 export interface ErrorOptions {
   hint?: string | undefined;
   cause?: unknown;
-  /** The HTTP status of the API's answer, if there was one. */
+  /** The HTTP status of the response, if there was one. */
   status?: number | undefined;
   /** True if every other request would fail the same way. */
   everywhere?: boolean | undefined;
 }
 
-/** The parent of all: what happened, to what, what to do, and the exit code. */
+/** The base class. An error of this class itself is a defect of the program. */
 export class BrandapiError extends Error {
   readonly exitCode: ExitCode = exitCodes.defect;
   /** The stable name in `--json`: `{"error":{"code",…}}`. */
@@ -55,18 +55,18 @@ export class UsageError extends BrandapiError {
   override readonly code = "usage";
 }
 
-/** Thrown when settings are missing or unsafe, or a local file cannot be used as asked. */
+/** Thrown when settings are missing or unsafe, or a local file cannot be used. */
 export class ConfigurationError extends BrandapiError {
   override readonly exitCode = exitCodes.configuration;
   override readonly code: string = "configuration";
 }
 
-/** Thrown when the mirror file is damaged, not a mirror, newer than this program, or another brand's. */
+/** Thrown when the mirror is damaged, another brand's, newer than this program, or not a mirror. */
 export class MirrorUnusable extends ConfigurationError {
   override readonly code = "mirror";
 }
 
-/** Thrown on 401: the API document, Authentication 7. */
+/** Thrown on 401: API document, "Authentication". */
 export class KeyRejected extends BrandapiError {
   override readonly exitCode = exitCodes.unauthorized;
   override readonly code = "unauthorized";
@@ -83,64 +83,64 @@ export class PlanLacksData extends AccessForbidden {
   override readonly code = "plan";
 }
 
-/** Thrown when the API could not be reached, or kept answering 429 or 5xx, until the patience ran out. */
+/** Thrown when the API was unreachable, or responded with 429 or 5xx, for longer than `--max-wait`. */
 export class ApiUnavailable extends BrandapiError {
   override readonly exitCode = exitCodes.unavailable;
   override readonly code = "unavailable";
 }
 
-/** Thrown when an answer is not what the API document describes. */
+/** Thrown when a response is not as the API document describes it. */
 export class UnexpectedResponse extends BrandapiError {
   override readonly exitCode = exitCodes.unexpectedResponse;
   override readonly code: string = "unexpected-answer";
 }
 
-/** Thrown when an answer must not be kept, because it is too large, holds too much, or holds the key. */
+/** Thrown when a response must not be stored, because it is too large, has too many values, or contains the key. */
 export class ResponseRejected extends UnexpectedResponse {}
 
-/** Thrown on 400: the API refused the request's parameters. Carries no code of its own: see `status`. */
+/** Thrown on 400: the API rejected the request's parameters. */
 export class RequestRefused extends UnexpectedResponse {
   override readonly code = "refused";
 }
 
-/** Thrown on 404 and 410: nothing is at this address. */
+/** Thrown on 404 and 410. */
 export class NotFound extends UnexpectedResponse {
   override readonly code = "not-found";
 }
 
-/** Thrown when part of the work succeeded and part did not. */
+/** Thrown when a part of the work failed. */
 export class Incomplete extends BrandapiError {
   override readonly exitCode = exitCodes.incomplete;
   override readonly code: string = "incomplete";
 }
 
-/** Thrown when another run holds this mirror. */
+/** Thrown when another run has locked the mirror. */
 export class MirrorBusy extends BrandapiError {
   override readonly exitCode = exitCodes.busy;
   override readonly code = "busy";
 }
 
-/** Thrown by `status --max-age` when something is older than allowed. */
+/** Thrown by `status --max-age` when data is older than allowed. */
 export class MirrorStale extends BrandapiError {
   override readonly exitCode = exitCodes.stale;
   override readonly code = "stale";
 }
 
-/** The signals that ask the program to end, and its exit code then. */
+/** The signals that ask the program to end, and the exit codes for them. */
 export const stopCodes = {
   SIGINT: exitCodes.interrupted,
   SIGTERM: exitCodes.terminated,
   SIGHUP: exitCodes.hungUp,
 } as const;
 
-/** Thrown when a signal asked for a stop. */
+/** Thrown when a signal stopped the program. */
 export class Stopped extends BrandapiError {
   override readonly exitCode: ExitCode;
   override readonly code = "stopped";
 
   constructor(
     readonly signalName: keyof typeof stopCodes,
-    hint = "what was done so far is kept: run the same command again to go on",
+    hint = "everything read so far is kept; run the same command again to continue",
   ) {
     super("Stopped.", { hint });
     this.exitCode = stopCodes[signalName];

@@ -31,7 +31,8 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
     });
   if (succeeded === 0) throw first.error;
   const texts = new Set(failures.map((failure) => failureText(failure, failures)));
-  if (notTried.length > 0) texts.add(`Not asked any more: ${notTried.map(({ name }) => name).join(", ")}.`);
+  if (notTried.length > 0)
+    texts.add(`Skipped because the API is down: ${notTried.map(({ name }) => name).join(", ")}.`);
   const retry = "run the same command again: what succeeded is kept; see `brandapi status`";
   const hints = failures.flatMap(({ error }) => {
     const refusal = findRefusal(error);

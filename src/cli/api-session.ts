@@ -12,9 +12,9 @@ import { dayMs, formatDuration } from "../util/times.js";
 import { parseTimestamp } from "../util/timestamp.js";
 import type { TerminalReporter } from "./progress.js";
 
-const mostSkewMs = 5 * 60_000;
+const maxSkewMs = 5 * 60_000;
 
-/** Returns how far this machine's clock is off the API's, as a sentence; null if it is within five minutes (A10). */
+/** Returns a sentence about the difference between this machine's clock and the API's; null below five minutes. */
 export function describeClockSkew({
   requestedAt,
   serverTime,
@@ -23,18 +23,18 @@ export function describeClockSkew({
   serverTime: number | null;
 }): string | null {
   const skew = serverTime === null ? 0 : requestedAt - serverTime;
-  if (Math.abs(skew) <= mostSkewMs) return null;
+  if (Math.abs(skew) <= maxSkewMs) return null;
   return `This machine's clock is ${formatDuration(Math.abs(skew))} ${skew > 0 ? "ahead of" : "behind"} the API's.`;
 }
 
-/** Refuses to date records by a clock that is wrong. @throws ConfigurationError */
+/** Prevents records from getting wrong dates. @param skew a sentence about this machine's clock, null if it is right @throws ConfigurationError */
 export function refuseClockSkew(skew: string | null): void {
   if (skew !== null)
     throw new ConfigurationError(skew, { hint: "set the clock, then run the same command again" });
 }
 
 /**
- * Opens the API as these settings say. Close it when done.
+ * Opens an API client that reports its waits and requests. The caller closes it.
  * @throws ConfigurationError if the base URL or the key is missing
  */
 export async function openApi(
@@ -42,37 +42,43 @@ export async function openApi(
   deps: Deps,
   reporter: TerminalReporter,
 ): Promise<ApiClient> {
-  const access = { ...settings, ...requireCredentials(settings) };
+  const credentials = requireCredentials(settings);
   const api = await import("../api/client.js");
-  const waits = {
+  const waitReasons = {
     budget: `rate limit of ${settings.rateLimit} requests a minute`,
     server: "the API asked to wait",
   } as const;
   reporter.limited(settings.rateLimit);
-  const options = { ...access, userAgent: `brandapi/${readVersion()}`, statePath: settings.stateDir };
+  const options = {
+    ...settings,
+    ...credentials,
+    userAgent: `brandapi/${readVersion()}`,
+    statePath: settings.stateDir,
+  };
   return api.openApi(options, deps, {
     onRetry({ path, reason, waitMs, attempt }) {
       reporter.waiting(waitMs, reason);
       reporter.detail(`${path}: ${reason}; retry ${attempt} in ${Math.round(waitMs)} ms`);
     },
     onWait({ ms, reason }) {
-      reporter.waiting(ms, waits[reason]);
-      reporter.detail(`waiting ${Math.round(ms)} ms: ${waits[reason]}`);
+      reporter.waiting(ms, waitReasons[reason]);
+      reporter.detail(`waiting ${Math.round(ms)} ms: ${waitReasons[reason]}`);
     },
     onRequest({ path, status, ms }) {
       reporter.answered();
-      reporter.detail(`GET ${path}: ${status || "no answer"}, ${Math.round(ms)} ms`);
+      reporter.detail(`GET ${path}: ${status || "no response"}, ${Math.round(ms)} ms`);
     },
     onNotice: ({ message }) => reporter.note(message),
   });
 }
 
-/** The brand and the key, as `/me` says. Source: the API document, "1. GET /me" and "Brand". */
+/** The brand and the key that `/me` returns: API document, "1. GET /me" and "Brand". */
 export type Identity = Awaited<ReturnType<typeof readIdentity>>;
 
-const warnWithinDays = 14;
+/** A key with this many days left or fewer causes a warning. */
+const expiryWarningDays = 14;
 
-/** Opens the API for one request: whose is the key? @throws what `openApi` and `readIdentity` throw */
+/** Opens the API, requests `/me`, and closes both the API and the reporter. @throws what `openApi` and `readIdentity` throw */
 export async function fetchIdentity(settings: Settings, deps: Deps, reporter: TerminalReporter) {
   const api = await openApi(settings, deps, reporter);
   return await readIdentity(api).finally(() => {
@@ -82,38 +88,41 @@ export async function fetchIdentity(settings: Settings, deps: Deps, reporter: Te
 }
 
 /**
- * Asks `/me`, which needs no scope: an answer proves that the key works.
- * @throws UnexpectedResponse if it names no brand or no scopes, and what the API client throws
+ * Requests `/me`, which needs no scope, so that it succeeds with every valid key.
+ * @throws UnexpectedResponse if the response lacks the brand or the scopes, and what the API client throws
  */
 export async function readIdentity(api: Pick<ApiClient, "get">) {
-  const answer = await api.get("/me");
-  const data = asObject(answer.data);
+  const response = await api.get("/me");
+  const data = asObject(response.data);
   const brand = asObject(data.brand);
   const key = asObject(data.key);
   if (typeof brand.id !== "string" || brand.id === "" || !Array.isArray(key.scopes))
-    throw new UnexpectedResponse("The answer to /me is not as documented: it names no brand, or no scopes.", {
-      hint: "check that the base URL is the API's",
-    });
+    throw new UnexpectedResponse(
+      "The response to /me is not as documented: the brand or the scopes are missing.",
+      {
+        hint: "check that the base URL is the API's",
+      },
+    );
   return {
     brand: { id: brand.id, name: text(brand.name) ?? "" },
     key: {
       id: text(key.id),
       scopes: key.scopes.filter((scope) => typeof scope === "string"),
-      /** A timestamp as the API sent it. */
+      /** The timestamp in the API's format. */
       expires_at: text(key.expires_at),
     },
-    /** How far this machine's clock is off the API's, as a sentence; null if it is right. */
-    skew: describeClockSkew(answer),
+    /** A sentence about this machine's clock; null if it is right. */
+    skew: describeClockSkew(response),
   };
 }
 
-/** Returns the whole days until the key expires, negative once it has; null if the API gave no readable time. */
+/** Returns the full days until the key expires, negative after that; null without a readable date. */
 export function daysUntil(expiresAt: string | null, now: number): number | null {
   const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
   return expires === undefined ? null : Math.floor((expires - now) / dayMs);
 }
 
-/** Warns about a profile's key with 14 days or less left. @param end when it expires, as the API sent it */
+/** Warns if the profile's key expires within 14 days. @param end the key's `expires_at` */
 export function warnBeforeExpiry(
   end: string | null,
   now: number,
@@ -121,15 +130,16 @@ export function warnBeforeExpiry(
   warn: Reporter["warn"],
 ): void {
   const days = daysUntil(end, now);
-  if (days === null || days > warnWithinDays) return;
+  if (days === null || days > expiryWarningDays) return;
   warn(
-    `The key ends at ${end} (${formatDaysLeft(days)}): create a new one in the console ` +
+    `The key expires at ${end} (${formatDaysLeft(days)}): create a new one in the console ` +
       `(settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`,
   );
 }
 
 /**
- * Prints the identity, not with `--quiet`: as lines, or with `--json` as `{"brand":{…},"key":{…,"days_left"}}`.
+ * Prints the brand and the key as lines, or with `--json` as `{"brand":{…},"key":{…,"days_left"}}`. Prints nothing with
+ * `--quiet`.
  * @param more further members for `--json`
  */
 export function printIdentity(
@@ -145,9 +155,9 @@ export function printIdentity(
   if (settings.output.json || settings.output.quiet) return;
   const facts = [
     ["brand", `${brand.name} (${brand.id})`],
-    ["key", id ?? "not said"],
+    ["key", id ?? "unknown"],
     ["scopes", scopes.join(", ") || "none"],
-    ["expires", expires_at === null ? "not said" : `${expires_at} (${formatDaysLeft(days_left)})`],
+    ["expires", expires_at === null ? "unknown" : `${expires_at} (${formatDaysLeft(days_left)})`],
     ["API", settings.baseUrl ?? ""],
     ["profile", settings.profile],
     ["mirror", settings.dbPath],

@@ -5,25 +5,31 @@ import { resources } from "../resources/registry.js";
 import { suggestName } from "../util/suggestions.js";
 import { parseDuration, parseInstant } from "../util/times.js";
 
-/** Adds the flags of every command. `brandapi --help` shows them. */
+/** Adds the options that every command takes. `brandapi --help` describes them. */
 export function addGlobalOptions(program: Command): Command {
   return program
-    .option("--profile <profile>", "the brand to work for (BRANDAPI_PROFILE)")
-    .option("--db <path>", "the mirror file (BRANDAPI_DB)", parsePath)
-    .option("--base-url <url>", "the API's address, ending in /api/brand/v1 (BRANDAPI_BASE_URL)")
-    .option("--key-file <path>", "a file that holds the key (or BRANDAPI_KEY)")
-    .option("--rate-limit <n>", "requests a minute, or `none` (BRANDAPI_RATE_LIMIT)", (text) =>
+    .option("--profile <profile>", "profile to use (BRANDAPI_PROFILE)")
+    .option("--db <path>", "mirror file (BRANDAPI_DB)", parsePath)
+    .option("--base-url <url>", "API base URL, ending in /api/brand/v1 (BRANDAPI_BASE_URL)")
+    .option("--key-file <path>", "file that contains the API key (or BRANDAPI_KEY)")
+    .option("--rate-limit <n>", "requests per minute, or `none` (BRANDAPI_RATE_LIMIT)", (text) =>
       parseRateLimit(text),
     )
-    .addOption(parsedOption("--max-wait <duration>", "give up without progress (default: 5m)", parseDuration))
+    .addOption(
+      parsedOption(
+        "--max-wait <duration>",
+        "give up after this long without progress (default: 5m)",
+        parseDuration,
+      ),
+    )
     .option("--json", "print JSON on stdout")
-    .option("--quiet", "print nothing but warnings and errors")
-    .option("--verbose", "print every request, and a stack trace with an error")
-    .option("--no-color", "no colours (or NO_COLOR)")
-    .option("--no-progress", "no progress bars");
+    .option("--quiet", "print only warnings and errors")
+    .option("--verbose", "print every request, and the stack trace of an error")
+    .option("--no-color", "disable colors (or NO_COLOR)")
+    .option("--no-progress", "disable progress bars");
 }
 
-/** Returns the first word that is neither a flag nor the value of a flag: the command's name. */
+/** Returns the command's name: the first argument that is neither an option nor the value of a global option. */
 export function findCommandName(argv: readonly string[]): string | undefined {
   const { options } = addGlobalOptions(new Command());
   for (let index = 0; index < argv.length; index += 1) {
@@ -34,7 +40,7 @@ export function findCommandName(argv: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Returns an option whose value is checked and turned into something else. */
+/** Returns an option with a parser for its value. */
 export function parsedOption<T>(
   flags: string,
   about: string,
@@ -73,7 +79,11 @@ export function refuseJson(command: string, { json }: { json?: boolean | undefin
   if (json) throw new UsageError(`\`brandapi ${command}\` prints no JSON.`, { hint: "leave out `--json`" });
 }
 
-/** Returns the name if it is valid. @throws UsageError with the nearest valid one, or what to do if none is near */
+/**
+ * Returns the name if it is valid.
+ * @param otherwise the hint if no valid name is similar
+ * @throws UsageError
+ */
 export function checkName(noun: string, name: string, known: readonly string[], otherwise?: string): string {
   if (known.includes(name)) return name;
   throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggestName(name, known) ?? otherwise });
@@ -91,17 +101,17 @@ export function withChoices<Target extends Option | Argument>(
   return target;
 }
 
-/** Parses a list: values with commas between them, or the flag several times. */
+/** Parses a comma-separated list. The option can be given several times. */
 export function parseList(text: string, previous: readonly string[] = []): string[] {
   const values = text.split(",").map((value) => value.trim());
   if (values.some((value) => value !== "")) return [...previous, ...values.filter((value) => value !== "")];
-  throw new UsageError("A list is empty.", { hint: "name values with commas between them" });
+  throw new UsageError("A list is empty.", { hint: "separate the values with commas" });
 }
 
-/** Parses a whole number from 0. */
+/** Parses a whole number, 0 or more. */
 export const parseCount = parseUpTo(999_999_999);
 
-/** Returns the parser of a whole number up to `most`. */
+/** Returns a parser of whole numbers from 0 to `most`. */
 export function parseUpTo(most: number): (text: string) => number {
   return (text) => {
     if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
@@ -109,19 +119,19 @@ export function parseUpTo(most: number): (text: string) => number {
   };
 }
 
-/** Refuses an empty path, which comes from a script's variable that is not set. */
+/** Rejects an empty path, which an unset variable in a script would give. */
 export function parsePath(text: string): string {
   if (text !== "") return text;
   throw new UsageError("A path is empty.", { hint: "name one, or leave it out" });
 }
 
-/** `--until 9999-12-31` means no end. */
-const lastDay = Date.parse("9999-12-31");
+/** `--until` with this date or a later one means no end. */
+const endOfTime = Date.parse("9999-12-31");
 
 /**
  * Parses `--since` and `--until`.
- * @returns milliseconds since 1970; undefined for a side without an end
- * @throws UsageError if one is not a time, or the range ends before it begins, or begins in the future
+ * @returns milliseconds since 1970; undefined for an open end
+ * @throws UsageError for an invalid time, a range that ends before its start, or a start in the future
  */
 export function parseRange(
   { since: from, until: to }: { since?: string | undefined; until?: string | undefined },
@@ -133,11 +143,11 @@ export function parseRange(
     throw new UsageError("`--since` is later than `--until`.", { hint: "give a `--since` before `--until`" });
   if (since !== undefined && since > now)
     throw new UsageError(`\`${from}\` lies in the future.`, { hint: "choose a time in the past" });
-  return { since, until: until !== undefined && until >= lastDay ? undefined : until };
+  return { since, until: until !== undefined && until >= endOfTime ? undefined : until };
 }
 
 /**
- * Returns the resources that a command line chooses, in the registry's order; `named` is false if it names none.
+ * Returns the resources with these names, in the registry's order, or all of them without names (`named` is false).
  * @throws UsageError for an unknown name
  */
 export function chooseResources(names: readonly string[]) {

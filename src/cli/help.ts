@@ -3,13 +3,13 @@ import type { Deps } from "../deps.js";
 import { durationFormats, timeFormats } from "../util/times.js";
 import { withChoices } from "./flags.js";
 
-/** Returns the end of a command's help. @param examples command lines, and what each is for */
+/** Formats the examples of a command's help. @param examples command lines, and what each is for */
 export function formatExamples(examples: Readonly<Record<string, string>>): string {
   const texts = Object.entries(examples).map(([line, about]) => `  $ ${line}\n      ${about}`);
   return `\nExamples:\n${texts.join("\n")}`;
 }
 
-/** Makes commander's help shorter, and ends it with what is said elsewhere. */
+/** Shortens commander's help and adds a footer. */
 export function configureHelp(program: Command, { stdout }: Deps): void {
   const width = Math.min(stdout.columns || 80, 100);
   program
@@ -33,29 +33,29 @@ export function configureHelp(program: Command, { stdout }: Deps): void {
 }
 
 const programFooter = [
-  "Every command takes these options, before its name or after it. They come before the environment, and the " +
-    "environment before the profile.",
-  "Each command's own help has examples: `brandapi help sync`.",
-  "No key yet? `brandapi demo` shows everything against a built-in sandbox.",
+  "Every command takes these options, before or after its name. Flags override environment variables, which " +
+    "override the profile.",
+  "Help for a command, with examples: `brandapi help sync`.",
+  "No key yet? Run `brandapi demo` to try everything against a built-in sandbox.",
 ];
 
-/** Returns the end of a command's help: where the other flags are, and how times are written. */
+/** Returns the footer of a command's help: where the global options are, and the formats of times. */
 function commandFooter(command: Command): string[] {
   const takes = (...values: readonly string[]) =>
     command.options.some(({ flags }) => values.some((value) => flags.endsWith(value)));
   return [
-    "Flags that every command takes, such as --profile: `brandapi --help`.",
-    ...(takes("<time>") ? [`Times, all UTC: ${timeFormats}.`] : []),
+    "Global options, such as --profile: `brandapi --help`.",
+    ...(takes("<time>") ? [`Times (UTC): ${timeFormats}.`] : []),
     ...(takes("<duration>", "<span>") ? [`Durations: ${durationFormats}.`] : []),
   ];
 }
 
-/** `brandapi help [command]`, for the commands that the program has by now. */
+/** Returns `brandapi help [command]` for the commands that were added to the program so far. */
 export function createHelpCommand(program: Command): Command {
   const { commands } = program;
   const names = commands.map((command) => command.name());
   return new Command("help")
     .summary("Show help for a command")
     .addArgument(withChoices(new Argument("[command]"), "command", names))
-    .action((name?: string) => (commands.find((one) => one.name() === name) ?? program).outputHelp());
+    .action((name?: string) => (commands.find((command) => command.name() === name) ?? program).outputHelp());
 }

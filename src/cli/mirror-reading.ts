@@ -7,28 +7,29 @@ import { type Style, styleFor } from "../util/terminal.js";
 import { terminalWidth } from "../util/terminal-text.js";
 import { TerminalReporter } from "./progress.js";
 
-/** The means of a command that reads the mirror. */
+/** What a command needs to read the mirror and to print. */
 export interface ReadSession {
   deps: Deps;
   mirror: Mirror;
   reporter: TerminalReporter;
-  /** How stdout is written to; `width`: the terminal's columns, undefined for files and pipes. */
+  /** The style of stdout. */
   style: Style;
+  /** The columns of the terminal; undefined if stdout is a file or a pipe. */
   width: number | undefined;
 }
 
-/** Opens one state of the mirror for reading, as long as `work` takes. A signal meanwhile ends the process at once. */
+/** Opens the mirror for work that reads it in one transaction. A signal during the work ends the process at once. */
 export async function readMirror(
   options: GlobalOptions,
   deps: Deps,
-  work: (reading: ReadSession) => Promise<void>,
+  work: (session: ReadSession) => Promise<void>,
 ): Promise<void> {
   const { dbPath } = await readSettings(options, deps);
   const reporter = new TerminalReporter(deps, options);
   const read = async (mirror: Mirror) => {
     const style = styleFor(deps.stdout, options, deps.env);
-    const reading = { deps, mirror, reporter, style, width: terminalWidth(deps.stdout) };
-    await withReadTransaction(mirror, () => work(reading));
+    const session = { deps, mirror, reporter, style, width: terminalWidth(deps.stdout) };
+    await withReadTransaction(mirror, () => work(session));
   };
   try {
     await deps.withSignals("kill", () => withMirror(openMirrorReadOnly(dbPath, { reporter }), read));

@@ -7,7 +7,7 @@ import { asBrandapiError, errorReason } from "../util/system-errors.js";
 import { isLoopback } from "../util/urls.js";
 import { TerminalReporter } from "./progress.js";
 
-/** @throws UsageError if it is not https, or http on loopback, or holds a user or password, which would be printed */
+/** Checks a ping URL: https, or http on loopback, and without a user or password, which would be printed. @throws UsageError */
 export function parsePingUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
@@ -46,15 +46,19 @@ export async function withPings(
   }
 }
 
-/** Sends one request of five seconds, and another if it fails; after a signal one of one second. @param code null for the start */
+/**
+ * Sends a request with a timeout of five seconds, and a second one if it fails. After a signal it sends one request with
+ * a timeout of one second.
+ * @param code the exit code; null for the start
+ */
 async function sendPing(url: string, code: ExitCode | null, { fetch, signal }: Deps): Promise<void> {
   const address = new URL(parsePingUrl(url));
-  const end = code ? "/fail" : "";
-  address.pathname = address.pathname.replace(/\/*$/, code === null ? "/start" : end);
+  const suffix = code === null ? "/start" : code === 0 ? "" : "/fail";
+  address.pathname = address.pathname.replace(/\/*$/, suffix);
   const init: FetchOptions = code ? { method: "POST", body: String(code) } : {};
   const attempt = async () => {
-    const timeOut = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
-    const limit = signal.aborted ? timeOut : AbortSignal.any([timeOut, signal]);
+    const timeout = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
+    const limit = signal.aborted ? timeout : AbortSignal.any([timeout, signal]);
     const { status } = await unlessAborted(fetch(address, { ...init, signal: limit }), limit);
     if (status < 200 || status > 299) throw new Error(`HTTP ${status}`);
   };

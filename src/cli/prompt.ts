@@ -3,43 +3,43 @@ import { StringDecoder } from "node:string_decoder";
 import type { Deps } from "../deps.js";
 import { Stopped, UsageError } from "../errors.js";
 
-/** Questions on a terminal, one after another; close it before anything else happens. */
+/** Asks questions on a terminal, one at a time. Close it before printing anything else. */
 export interface Prompt {
   /**
-   * Asks for one line, the question on stderr. With `hidden`, nothing that is typed is shown.
-   * Rejects with `Stopped` on Ctrl-C, with the signal's reason when it aborts, with UsageError at the end of input.
+   * Prints the question on stderr and reads a line. With `hidden`, typed characters are not shown.
+   * @throws Stopped on Ctrl-C, the signal's reason when it aborts, UsageError at the end of the input
    */
   ask(question: string, options: { hidden?: boolean }): Promise<string>;
-  /** Gives the terminal back as it was. */
+  /** Restores the terminal's mode. */
   close(): void;
 }
 
-/** Arrow keys and the like. Built from text: a control character in a pattern reads as a mistake. */
+/** The sequences of arrow keys and the like. Built from text, because linters reject control characters in patterns. */
 const escapeSequence = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-9;?]*[ -/]*[@-~]|O.|.)?`, "gu");
 const [ctrlC, ctrlD] = ["\u0003", "\u0004"];
 
-/** The most characters in one answer: more than any key or URL has. */
-const longestAnswer = 20_000;
+/** The maximum number of characters of an answer: more than any key or URL has. */
+const maxAnswerLength = 20_000;
 
 /**
- * Opens questions in raw mode, in which the terminal echoes and edits nothing: a key that is typed ahead, while a
- * question before it is answered, is not shown either, as Node's readline would do. It listens from the first question to
- * the last, because a terminal that is paused between two does not always come back (Node 20).
+ * Opens a prompt in raw mode, in which the terminal neither echoes nor edits. Unlike Node's readline, it does not echo an
+ * API key that is typed ahead, during the previous question. It listens from the first question to the last, because
+ * stdin does not always resume after a pause (Node 20).
  */
 export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stderr" | "signal">): Prompt {
-  const keys = typed();
+  const keys = readKeys();
 
-  async function* typed(): AsyncGenerator<string, undefined> {
+  async function* readKeys(): AsyncGenerator<string, undefined> {
     const decoder = new StringDecoder("utf8");
     for await (const [chunk] of on(stdin, "data", { signal, close: ["end"] }))
       yield* decoder.write(chunk).replace(escapeSequence, "").replaceAll("\r\n", "\n");
     return undefined;
   }
 
-  /** Enter ends the line, Backspace erases, Ctrl-C interrupts, Ctrl-D on an empty line ends the input. */
-  async function answer(echo: (text: string) => unknown): Promise<string> {
+  /** Reads a line: Enter ends it, Backspace deletes, Ctrl-C interrupts, Ctrl-D on an empty line ends the input. */
+  async function readAnswer(echo: (text: string) => unknown): Promise<string> {
     const line: string[] = [];
-    for (let typedKeys = 0; typedKeys < longestAnswer; typedKeys++) {
+    for (let count = 0; count < maxAnswerLength; count += 1) {
       const { value: key } = await keys.next();
       if (key === ctrlC) throw new Stopped("SIGINT", "nothing was changed");
       if (key === undefined || (key === ctrlD && line.length === 0))
@@ -51,7 +51,7 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
         echo(key);
       }
     }
-    throw new UsageError("The answer is too long, or has no end.");
+    throw new UsageError("The answer is too long.");
   }
 
   return {
@@ -59,7 +59,7 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
       stdin.setRawMode?.(true);
       stderr.write(question);
       try {
-        return await answer(hidden ? () => {} : (text) => stderr.write(text));
+        return await readAnswer(hidden ? () => {} : (text) => stderr.write(text));
       } catch (error) {
         signal.throwIfAborted();
         throw error;

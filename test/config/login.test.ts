@@ -255,7 +255,7 @@ test("whoami warns about a key that expires in 3 days, and has exit codes for re
     });
   const expiring = await whoami(sandbox.secretOf("expiring"));
   expect(expiring.code).toBe(0);
-  expect(expiring.err).toMatch(/warning: The key ends at .* \(2 days left\): create a new one/);
+  expect(expiring.err).toMatch(/warning: The key expires at .* \(2 days left\): create a new one/);
   const acme = await whoami(sandbox.secretOf("expiring"), "acme");
   expect(acme.err).toContain("then run `brandapi login --profile acme`.");
   expect((await whoami(sandbox.secretOf("expired"))).code).toBe(4);
