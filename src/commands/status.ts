@@ -12,7 +12,7 @@ import { type Health, type ResourceHealth, readHealth } from "../query/health.js
 import { resources } from "../resources/registry.js";
 import { findCurrentRun } from "../store/lock.js";
 import { currentRunText, type FailedRun } from "../store/run-progress.js";
-import { unexpectedText } from "../store/unexpected-values.js";
+import { unexpectedText } from "../store/schema-issues.js";
 import { pathExists } from "../util/files.js";
 import { printJson, type Style } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";

@@ -1,6 +1,7 @@
 import { details, resources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { type Mirror, readInfo } from "../store/database.js";
+import { countRemoved, countUndated } from "../store/record-queries.js";
 import { type CurrentRun, type FailedRun, readFailedRun } from "../store/run-progress.js";
 import {
   lastCompleteSync,
@@ -13,11 +14,10 @@ import {
   readRefusal,
   wasRead,
 } from "../store/runs.js";
-import { countRemoved, countUndated } from "../store/stored-record.js";
+import { readUnexpectedColumns, type UnexpectedColumn } from "../store/schema-issues.js";
 import { readCoverage, readMarkedSlices } from "../store/sync-state.js";
 import { readTableCheck } from "../store/table-check.js";
 import { quote } from "../store/table-sql.js";
-import { readUnexpectedColumns, type UnexpectedColumn } from "../store/unexpected-values.js";
 import { findGaps, mergeRanges, type Range } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 

@@ -1,9 +1,11 @@
+import type { Statement } from "better-sqlite3";
 import type { Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import { isObject, type JsonObject } from "../util/json-value.js";
 import { formatUtc, readTimestamp } from "../util/timestamp.js";
-import { openColumns } from "./columns.js";
+import { TableColumns } from "./columns.js";
 import type { Mirror } from "./database.js";
+import type { ReportIssue } from "./schema-issues.js";
 import { type StoredRecord, stateOf } from "./stored-record.js";
 import {
   columnNames,
@@ -19,40 +21,227 @@ import {
   type TableColumn,
   tableName,
 } from "./table-sql.js";
-import { jsonType, type ReportIssue, type SqlValue, toColumnValue, valueAt } from "./values.js";
+import { jsonType, type SqlValue, toColumnValue, valueAt } from "./values.js";
 
-/** A row as it is bound. */
-export type RowValues = (SqlValue | bigint)[];
+/**
+ * Writes the rows of records into the typed tables of one resource, and creates missing tables. In the schema `temp`, the
+ * tables belong to this connection, shadow those of the same name, and get no new columns.
+ */
+export class Projection {
+  readonly #main: TableWriter;
+  readonly #children: readonly TableWriter[];
 
-/** The source of a row's cells. */
-export interface CellSource {
+  /** @param shapes the main table first, then any of its child tables */
+  constructor(
+    mirror: Mirror,
+    [main, ...children]: readonly TableShape[],
+    report: ReportIssue = () => {},
+    schema: SchemaName = "main",
+  ) {
+    if (!main) throw new Error("a projection needs a main table");
+    this.#main = new TableWriter(mirror, main, main, report, schema);
+    this.#children = children.map((shape) => new TableWriter(mirror, shape, main, report, schema));
+  }
+
+  /** Writes a record's rows. @param isNew true if it has none yet */
+  write(record: StoredRecord, isNew: boolean): void {
+    if (!isNew) for (const table of [this.#main, ...this.#children]) table.deleteRows(record);
+    const parent = this.#main.writeRow(record);
+    for (const child of this.#children) child.writeItems(record, parent);
+  }
+}
+
+interface Insert {
+  statement: Statement<unknown[]>;
+  /** The number of columns. */
+  width: number;
+}
+
+/** The two tables of a shape, for current and for removed records. */
+class TableWriter {
+  readonly #rows: RowBuilder;
+  readonly #inserts: Record<RecordState, Insert>;
+  readonly #deletes;
+
+  constructor(
+    private readonly mirror: Mirror,
+    private readonly shape: TableShape,
+    main: TableShape,
+    report: ReportIssue,
+    private readonly schema: SchemaName,
+  ) {
+    this.#rows = new RowBuilder(mirror, shape, main, { discovers: schema === "main", report });
+    createTables(mirror, shape, this.#rows.columns(), schema);
+    this.#inserts = { current: this.#prepareInsert("current"), removed: this.#prepareInsert("removed") };
+    this.#deletes = recordStates.map((state) => ({
+      state,
+      statement: mirror.db.prepare(
+        `DELETE FROM ${this.#tableIn(state)} WHERE ${rowIdColumn(shape)} BETWEEN ? AND ?`,
+      ),
+    }));
+  }
+
+  /** Writes a record's row of the main table. @returns the row, for the rows of its children */
+  writeRow(record: StoredRecord): Row {
+    const row = this.#rows.mainRow(record);
+    this.#insert(row, stateOf(record));
+    return row;
+  }
+
+  writeItems(record: StoredRecord, parent: Row): void {
+    const state = stateOf(record);
+    for (const row of this.#rows.itemRows(record, parent)) this.#insert(row, state);
+  }
+
+  /** Deletes a record's earlier rows, except the row that `writeRow` replaces. */
+  deleteRows(record: StoredRecord): void {
+    const { list } = this.shape;
+    const { recordId } = record;
+    const first = list ? recordId * positionsPerRecord : recordId;
+    const last = list ? first + positionsPerRecord - 1 : recordId;
+    for (const { state, statement } of this.#deletes)
+      if (list || state !== stateOf(record)) statement.run(first, last);
+  }
+
+  #insert(row: Row, state: RecordState): void {
+    // The row may have added a column.
+    if (row.length !== this.#inserts[state].width) this.#inserts[state] = this.#prepareInsert(state);
+    this.#inserts[state].statement.run(row);
+  }
+
+  #prepareInsert(state: RecordState): Insert {
+    const names = this.#rows.names(state);
+    const columns = names.map(quote).join(", ");
+    const values = names.map(() => "?").join(", ");
+    const insert = `INSERT OR REPLACE INTO ${this.#tableIn(state)} (${columns}) VALUES (${values})`;
+    return { statement: this.mirror.db.prepare<unknown[]>(insert), width: names.length };
+  }
+
+  #tableIn(state: RecordState): string {
+    return `${this.schema}.${quote(tableName(this.shape, state))}`;
+  }
+}
+
+/** A row as it is bound: the values in the order of `columnNames`, the integer key last. */
+export type Row = (SqlValue | bigint)[];
+
+/** Makes the rows of one table from records, to write them or to compare them with the table. */
+export class RowBuilder {
+  readonly #columns: TableColumns;
+  #cells: readonly CellReader[];
+  /** The position of the main date among the columns, if the table has one. */
+  readonly #dateIndex: number | null;
+
+  /**
+   * @param main the resource's main table, which child rows take their parent's columns from
+   * @param discovers true if scalars without a column get one
+   */
+  constructor(
+    mirror: Mirror,
+    private readonly shape: TableShape,
+    private readonly main: TableShape,
+    private readonly options: { discovers: boolean; report: ReportIssue },
+  ) {
+    this.#columns = new TableColumns(mirror, shape, options.report);
+    this.#cells = this.#createCells();
+    const date = mainDateColumn(shape);
+    this.#dateIndex = date ? shape.columns.indexOf(date) : null;
+  }
+
+  columns(): readonly TableColumn[] {
+    return this.#columns.all();
+  }
+
+  /** Returns the column names of a row. Discovered columns add to them. */
+  names(state: RecordState): readonly string[] {
+    return columnNames(this.shape, this.#columns.all(), state);
+  }
+
+  /** Returns a record's row of the main table. */
+  mainRow(record: StoredRecord): Row {
+    const { context, recordId, value } = record;
+    const row = this.#columnValues({ item: value, context, parent: [], position: 0 });
+    if (this.#dateIndex !== null) row.push(...utcDates(row[this.#dateIndex]));
+    return addMirrorColumns(row, record, recordId);
+  }
+
+  /** Yields the rows of a record's list. Write each before taking the next one, which may add a column. */
+  *itemRows(record: StoredRecord, parent: Row): Generator<Row> {
+    const { context, recordId, value } = record;
+    const list = this.shape.list ? (valueAt(value, this.shape.list.path) ?? []) : [];
+    if (!Array.isArray(list)) {
+      this.#reportType(jsonType(list));
+      return;
+    }
+    for (const [position, item] of list.entries()) {
+      if (!isObject(item)) {
+        this.#reportType("not an object");
+        continue;
+      }
+      const row = this.#columnValues({ item, context, parent, position });
+      yield addMirrorColumns(row, record, recordId * positionsPerRecord + position);
+    }
+  }
+
+  #columnValues(source: CellSource): Row {
+    if (this.shape.discoversColumns && this.options.discovers)
+      if (this.#columns.discover(source.item, source.context)) this.#cells = this.#createCells();
+    const row: Row = [];
+    for (const read of this.#cells) row.push(read(source));
+    return row;
+  }
+
+  #createCells(): readonly CellReader[] {
+    const { main, shape } = this;
+    return this.#columns.all().map((column) => createCell(column, shape.name, main, this.options.report));
+  }
+
+  #reportType(found: string): void {
+    const column = (this.shape.list?.path ?? []).join(".");
+    this.options.report({ kind: "type", table: this.shape.name, column, found });
+  }
+}
+
+function addMirrorColumns(row: Row, { removedAt, sinceAt }: StoredRecord, id: number): Row {
+  if (removedAt === null) row.push(sinceAt, id);
+  else row.push(sinceAt, removedAt, id);
+  return row;
+}
+
+/** Returns the values of `utcDateColumns`: day, month and time; null if the date is unreadable. */
+function utcDates(date: Row[number] | undefined): [string | null, string | null, string | null] {
+  const timestamp = typeof date === "string" ? readTimestamp(date) : undefined;
+  if (!timestamp) return [null, null, null];
+  const text = formatUtc(timestamp);
+  return [text.slice(0, 10), text.slice(0, 7), text];
+}
+
+/** What the cells of a row are read from. */
+interface CellSource {
   item: JsonObject;
   context: JsonObject;
   /** The row of the main table. */
-  parent: Readonly<RowValues>;
+  parent: Row;
   position: number;
 }
 
-/** Returns the function that makes a column's cells: it runs for every cell of every row. */
-export function cellOf(
-  column: TableColumn,
-  table: string,
-  main: TableShape,
-  complain: ReportIssue,
-): (source: CellSource) => SqlValue | bigint {
+type CellReader = (source: CellSource) => SqlValue | bigint;
+
+/** Returns the function that reads a column's cells. It runs for every cell of every row. */
+function createCell(column: TableColumn, table: string, main: TableShape, report: ReportIssue): CellReader {
   const { from, path } = column;
   if (from === "position") return ({ position }) => position;
   if (from === "parent") {
     const index = main.columns.findIndex(({ name }) => name === path[0]);
     return ({ parent }) => parent[index] ?? null;
   }
-  const read = readerOf(path);
-  if (from === "context") return ({ context }) => toColumnValue(column, read(context), table, complain);
-  return ({ item }) => toColumnValue(column, read(item), table, complain);
+  const read = createReader(path);
+  if (from === "context") return ({ context }) => toColumnValue(column, read(context), table, report);
+  return ({ item }) => toColumnValue(column, read(item), table, report);
 }
 
-/** Returns `valueAt` for one path: a plain access, unless a name is one that every object has. */
-function readerOf(path: readonly string[]): (object: JsonObject) => unknown {
+/** Returns a faster `valueAt` for one path: property access, unless a name could be inherited from Object.prototype. */
+function createReader(path: readonly string[]): (object: JsonObject) => unknown {
   const [first, second] = path;
   if (first === undefined || path.length > 2 || path.some((member) => member in Object.prototype))
     return (object) => valueAt(object, path);
@@ -63,142 +252,7 @@ function readerOf(path: readonly string[]): (object: JsonObject) => unknown {
   };
 }
 
-/**
- * Prepares the rows of one table, to write them or to compare a table with them.
- * @param main the resource's main table, from which children take their parent's columns
- * @param discovers whether scalars that are seen for the first time become columns
- */
-export function openRows(
-  mirror: Mirror,
-  shape: TableShape,
-  main: TableShape,
-  discovers: boolean,
-  complain: ReportIssue,
-) {
-  const known = openColumns(mirror, shape, complain);
-  const prepareCells = () => known.all().map((column) => cellOf(column, shape.name, main, complain));
-  let cells = prepareCells();
-  const date = mainDateColumn(shape);
-  const dateIndex = date && shape.columns.indexOf(date);
-
-  function valuesOf(source: CellSource): RowValues {
-    if (shape.discoversColumns && discovers && known.discover(source.item, source.context))
-      cells = prepareCells();
-    const values: RowValues = [];
-    for (const cell of cells) values.push(cell(source));
-    return values;
-  }
-
-  function mismatch(found: string): void {
-    complain({ kind: "type", table: shape.name, column: (shape.list?.path ?? []).join("."), found });
-  }
-
-  return {
-    columns: known.all,
-    /** Returns all column names in the order of a row's values, the integer key last. Discovered columns add to them. */
-    names: (part: RecordState) => columnNames(shape, known.all(), part),
-    /** Returns a record's row of the main table. */
-    main({ context, recordId, removedAt, sinceAt, value }: StoredRecord): RowValues {
-      const values = valuesOf({ item: value, context, parent: [], position: 0 });
-      if (dateIndex !== undefined) values.push(...dateCells(values[dateIndex]));
-      if (removedAt === null) values.push(sinceAt, recordId);
-      else values.push(sinceAt, removedAt, recordId);
-      return values;
-    },
-    /** Makes the rows of a record's list. @param take is given each before the next, which may bring a new column */
-    items(
-      { context, recordId, removedAt, sinceAt, value }: StoredRecord,
-      parent: Readonly<RowValues>,
-      take: (values: RowValues) => void,
-    ): void {
-      const list = shape.list ? (valueAt(value, shape.list.path) ?? []) : [];
-      if (!Array.isArray(list)) mismatch(jsonType(list));
-      for (const [position, item] of Array.isArray(list) ? list.entries() : []) {
-        if (!isObject(item)) {
-          mismatch("not an object");
-          continue;
-        }
-        const values = valuesOf({ item, context, parent, position });
-        const rowId = recordId * positionsPerRecord + position;
-        if (removedAt === null) values.push(sinceAt, rowId);
-        else values.push(sinceAt, removedAt, rowId);
-        take(values);
-      }
-    },
-  };
-}
-
-/** Returns the values of `dateColumns`: the day, the month and the time of a date in UTC; nulls if it is unreadable. */
-function dateCells(date: RowValues[number] | undefined): [string | null, string | null, string | null] {
-  const timestamp = typeof date === "string" ? readTimestamp(date) : undefined;
-  if (!timestamp) return [null, null, null];
-  const text = formatUtc(timestamp);
-  return [text.slice(0, 10), text.slice(0, 7), text];
-}
-
-/**
- * Prepares both tables of a shape, and creates them if they are missing. Temporary ones have the columns of the mirror's,
- * and discover none.
- * @param main the resource's main table, from which children take their parent's columns
- */
-export function openTable(
-  mirror: Mirror,
-  schema: SchemaName,
-  shape: TableShape,
-  main: TableShape,
-  complain: ReportIssue,
-) {
-  const { db } = mirror;
-  const rows = openRows(mirror, shape, main, schema === "main", complain);
-  createTables(mirror, shape, rows.columns(), schema);
-  const inserts = { current: prepareInsert("current"), removed: prepareInsert("removed") };
-  const id = rowIdColumn(shape);
-  const deletes = recordStates.map((part) => ({
-    part,
-    statement: db.prepare(`DELETE FROM ${nameIn(part)} WHERE ${id} BETWEEN ? AND ?`),
-  }));
-
-  function nameIn(part: RecordState): string {
-    return `${schema}.${quote(tableName(shape, part))}`;
-  }
-
-  function prepareInsert(part: RecordState) {
-    const names = rows.names(part);
-    const places = names.map(() => "?").join(", ");
-    const columns = names.map(quote).join(", ");
-    const statement = db.prepare(`INSERT OR REPLACE INTO ${nameIn(part)} (${columns}) VALUES (${places})`);
-    return { statement, width: names.length };
-  }
-
-  function put(values: RowValues, part: RecordState): void {
-    // A row may have brought a new column.
-    if (values.length !== inserts[part].width) inserts[part] = prepareInsert(part);
-    inserts[part].statement.run(values);
-  }
-
-  return {
-    /** Writes a record's row of the main table. @returns its values, for the rows of its children */
-    writeMain(record: StoredRecord): Readonly<RowValues> {
-      const values = rows.main(record);
-      put(values, stateOf(record));
-      return values;
-    },
-    writeItems(record: StoredRecord, parent: Readonly<RowValues>): void {
-      const part = stateOf(record);
-      rows.items(record, parent, (values) => put(values, part));
-    },
-    /** Deletes the earlier rows of a record. Its row in the main table stays if it is replaced there. */
-    removeRows(record: StoredRecord): void {
-      const { recordId } = record;
-      const first = shape.list ? recordId * positionsPerRecord : recordId;
-      const last = shape.list ? first + positionsPerRecord - 1 : recordId;
-      for (const { part, statement } of deletes)
-        if (shape.list || part !== stateOf(record)) statement.run(first, last);
-    },
-  };
-}
-
-/** Creates both tables of a shape if they are missing. */
+/** Creates the tables of a shape that are missing. */
 export function createTables(
   { db }: Mirror,
   shape: TableShape,
@@ -206,36 +260,12 @@ export function createTables(
   schema: SchemaName = "main",
 ): void {
   const find = db.prepare(`SELECT 1 FROM ${schema}.sqlite_master WHERE type = 'table' AND name = ?`);
-  for (const part of recordStates)
-    if (find.get(tableName(shape, part)) === undefined)
-      db.exec(createTableSql(shape, columns, { part, schema }));
+  for (const state of recordStates)
+    if (find.get(tableName(shape, state)) === undefined)
+      db.exec(createTableSql(shape, columns, { state, schema }));
 }
 
-/** Writes a record's rows. @param isNew true if it has no rows yet */
-export type WriteRows = (record: StoredRecord, isNew: boolean) => void;
-
-/**
- * Prepares typed tables of one resource, the main one first, and creates those that are missing. In `temp` they are this
- * connection's own, and lie over those of the same name.
- */
-export function openTables(
-  mirror: Mirror,
-  shapes: readonly TableShape[],
-  complain: ReportIssue = () => {},
-  schema: SchemaName = "main",
-): WriteRows {
-  const [first, ...others] = shapes;
-  if (!first) throw new Error("no table to write");
-  const main = openTable(mirror, schema, first, first, complain);
-  const children = others.map((shape) => openTable(mirror, schema, shape, first, complain));
-  return (record, isNew) => {
-    if (!isNew) for (const table of [main, ...children]) table.removeRows(record);
-    const parent = main.writeMain(record);
-    for (const child of children) child.writeItems(record, parent);
-  };
-}
-
-/** Creates the indexes of a resource's tables: after the first read, because sorted building is far cheaper. */
+/** Creates the indexes of a resource's tables. After the first read this is much cheaper than before it. */
 export function indexTables(mirror: Mirror, resource: Resource): void {
   for (const statement of tablesOf(resource).flatMap(createIndexSql)) mirror.db.exec(statement);
 }

@@ -4,24 +4,27 @@ import type { Mirror } from "./database.js";
 import { createRedactor } from "./redaction-rules.js";
 import { valueAt } from "./values.js";
 
-const figureNames = ["clicks", "buy_now_clicks", "orders", "sales"] as const;
-const none = { clicks: null, buy_now_clicks: null, orders: null, sales: null };
-const zero = { clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
+/** The history of the all-time ranking of hosts: a row whenever a host's figures change, at most one a day. */
 
-/** One host's all-time figures on a day; null: it has left. Rows without a host are added up under null. */
+const figureNames = ["clicks", "buy_now_clicks", "orders", "sales"] as const;
+const nullFigures = { clicks: null, buy_now_clicks: null, orders: null, sales: null };
+const zeroFigures = { clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
+
+/** A host's all-time figures on a day; null if the host has left the ranking. Entries without a host are summed under null. */
 interface HostFigures extends Record<(typeof figureNames)[number], number | null> {
   host_id: string | null;
   host_username: string | null;
 }
 
 /**
- * Stores a day's ranking: a row per host whose figures moved since the day before, and one without figures per host
- * that left. A second snapshot of a day replaces the first.
+ * Stores a day's ranking: a row for each host whose figures changed since the day before, and a row with null figures for
+ * each host that left. A second ranking of the same day replaces the first.
+ * @param date the day, `2026-10-31` @param readAt when it was requested, ISO 8601
  */
-export function saveRanking(mirror: Mirror, date: string, readAt: string, rows: readonly Json[]): void {
+export function saveRanking(mirror: Mirror, date: string, readAt: string, entries: readonly Json[]): void {
   const { db } = mirror;
-  const door = createRedactor(mirror);
-  const last = db.prepare<[string | null, string], HostFigures>(
+  const redact = createRedactor(mirror);
+  const findPrevious = db.prepare<[string | null, string], HostFigures>(
     `SELECT host_id, host_username, clicks, buy_now_clicks, orders, sales FROM analytics_hosts_snapshots
      WHERE host_id IS ? AND date < ? ORDER BY date DESC LIMIT 1`,
   );
@@ -29,43 +32,43 @@ export function saveRanking(mirror: Mirror, date: string, readAt: string, rows: 
     `INSERT INTO analytics_hosts_snapshots
      VALUES (@date, @host_id, @host_username, @clicks, @buy_now_clicks, @orders, @sales, @readAt)`,
   );
-  const known = db
+  const listHosts = db
     .prepare<[], string | null>("SELECT DISTINCT host_id FROM analytics_hosts_snapshots")
     .pluck();
   db.prepare("DELETE FROM analytics_hosts_snapshots WHERE date = ?").run(date);
   db.prepare("INSERT OR REPLACE INTO analytics_hosts_days VALUES (?, ?)").run(date, readAt);
-  const ranked = sumByHost(rows.map((row) => door(row, "analytics-hosts")));
-  for (const id of new Set([...known.all(), ...ranked.keys()])) {
-    const before = last.get(id, date) ?? { host_id: id, host_username: null, ...none };
-    const now = ranked.get(id) ?? { ...before, ...none };
-    if (figureNames.some((figure) => !sameFigure(before[figure], now[figure])))
-      insert.run({ ...now, date, readAt });
+  const ranked = sumByHost(entries.map((entry) => redact(entry, "analytics-hosts")));
+  for (const id of new Set([...listHosts.all(), ...ranked.keys()])) {
+    const previous = findPrevious.get(id, date) ?? { host_id: id, host_username: null, ...nullFigures };
+    const current = ranked.get(id) ?? { ...previous, ...nullFigures };
+    if (figureNames.some((figure) => !isSameFigure(previous[figure], current[figure])))
+      insert.run({ ...current, date, readAt });
   }
 }
 
-function sameFigure(a: number | null, b: number | null): boolean {
+function isSameFigure(a: number | null, b: number | null): boolean {
   return a === null || b === null ? a === b : amountsEqual(a, b);
 }
 
-/** Returns the host of a ranking's row; null if it has none. */
-export function rankedHostId(value: Json): string | null {
-  const id = valueAt(value, ["host", "id"]);
+/** Returns the ID of a ranking entry's host; null if it has none. */
+export function rankedHostId(entry: Json): string | null {
+  const id = valueAt(entry, ["host", "id"]);
   return typeof id === "string" ? id : null;
 }
 
-function sumByHost(rows: readonly Json[]): Map<string | null, HostFigures> {
+function sumByHost(entries: readonly Json[]): Map<string | null, HostFigures> {
   const byHost = new Map<string | null, HostFigures>();
-  for (const row of rows) {
-    const id = rankedHostId(row);
-    const username = valueAt(row, ["host", "username"]);
-    const named = { host_id: id, host_username: typeof username === "string" ? username : null };
-    const sum: HostFigures = byHost.get(id) ?? { ...named, ...zero };
+  for (const entry of entries) {
+    const id = rankedHostId(entry);
+    const username = valueAt(entry, ["host", "username"]);
+    const host = { host_id: id, host_username: typeof username === "string" ? username : null };
+    const sums: HostFigures = byHost.get(id) ?? { ...host, ...zeroFigures };
     for (const figure of figureNames) {
-      const sent = valueAt(row, [figure]);
+      const sent = valueAt(entry, [figure]);
       const value = typeof sent === "string" ? numberFromText(sent) : sent;
-      if (typeof value === "number") sum[figure] = (sum[figure] ?? 0) + value;
+      if (typeof value === "number") sums[figure] = (sums[figure] ?? 0) + value;
     }
-    byHost.set(id, sum);
+    byHost.set(id, sums);
   }
   return byHost;
 }

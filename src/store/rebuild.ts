@@ -4,16 +4,15 @@ import type { Resource } from "../resources/resource.js";
 import { tablesOf } from "../resources/table-shape.js";
 import type { Json } from "../util/json-value.js";
 import { clearConflictingNames, readAddedObjects, restoreAddedObjects } from "./added-objects.js";
-import { forgetDeclaredColumns, forgetUnusableNames, openAttributeWatch, openColumns } from "./columns.js";
+import { AttributeWatch } from "./attribute-watch.js";
+import { forgetDeclaredColumns, forgetUnusableNames, TableColumns } from "./columns.js";
 import { type Mirror, readInfo, statement, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
-import { createTables, indexTables, openTables, type WriteRows } from "./projection.js";
-import { recordDate, utcMonth } from "./records.js";
+import { createTables, indexTables, Projection } from "./projection.js";
 import { omitsHostNames, readRedactionRules } from "./redaction-rules.js";
-import { readRecords } from "./stored-record.js";
+import { clearUnexpectedValues, SchemaIssues } from "./schema-issues.js";
+import { readRecords, recordDate, utcMonth } from "./stored-record.js";
 import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
-import { clearUnexpectedValues, openUnexpectedValues } from "./unexpected-values.js";
-import type { SchemaIssue } from "./values.js";
 
 // A newer version of the program may declare other columns than a mirror's tables have. The tables are then rebuilt from the
 // records, without the API.
@@ -73,34 +72,31 @@ export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): s
 }
 
 function rebuild(mirror: Mirror, resource: Resource): string[] {
-  const tables = tablesOf(resource).flatMap((shape) => recordStates.map((part) => tableName(shape, part)));
+  const tables = tablesOf(resource).flatMap((shape) => recordStates.map((state) => tableName(shape, state)));
   const ownIndexes = tablesOf(resource).flatMap((shape) => indexNames(shape));
   const added = readAddedObjects(mirror, tables, ownIndexes);
   for (const shape of tablesOf(resource)) {
-    for (const part of recordStates) mirror.db.exec(`DROP TABLE IF EXISTS ${quote(tableName(shape, part))}`);
+    for (const state of recordStates)
+      mirror.db.exec(`DROP TABLE IF EXISTS ${quote(tableName(shape, state))}`);
     forgetDeclaredColumns(mirror, shape);
     forgetUnusableNames(mirror, shape);
-    createTables(mirror, shape, openColumns(mirror, shape).all());
+    createTables(mirror, shape, new TableColumns(mirror, shape).all());
   }
   clearUnexpectedValues(mirror, resource.name);
-  const unexpected = openUnexpectedValues(mirror);
-  let recordId = 0;
-  const report = (issue: SchemaIssue) => {
-    if (issue.kind === "type") unexpected.add(recordId, issue);
-  };
-  const watch = openAttributeWatch(resource, report);
-  let write: WriteRows | undefined;
+  const issues = new SchemaIssues(mirror, resource);
+  const attributes = new AttributeWatch(resource, issues.report);
+  let projection: Projection | undefined;
   const setDate = mirror.db.prepare("UPDATE records SET dated_at = ? WHERE record_id = ?");
   for (const record of readRecords(mirror, [resource.name])) {
-    write ??= openTables(mirror, tablesOf(resource), report);
-    recordId = record.recordId;
-    watch(record.value);
-    write(record, true);
+    projection ??= new Projection(mirror, tablesOf(resource), issues.report);
+    issues.startRecord(record.recordId, record.sinceAt);
+    attributes.check(record.value);
+    projection.write(record, true);
     const date = recordDate(resource, record.value);
     if (date !== record.row.dated_at) setDate.run(date, record.recordId);
   }
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
-  if (write) indexTables(mirror, resource);
+  if (projection) indexTables(mirror, resource);
   writeInfo(mirror, infoName(resource), fingerprint(resource));
   // Only now, because triggers must not run for rows that are not new.
   return restoreAddedObjects(mirror, added);
@@ -122,7 +118,7 @@ function setVersionMonths({ db }: Mirror, resource: Resource): void {
 
 function isCurrent(mirror: Mirror, resource: Resource): boolean {
   const find = statement(mirror, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
-  const names = tablesOf(resource).flatMap((shape) => recordStates.map((part) => tableName(shape, part)));
+  const names = tablesOf(resource).flatMap((shape) => recordStates.map((state) => tableName(shape, state)));
   return hasShape(mirror, resource) && names.every((name) => find.get(name) !== undefined);
 }
 
@@ -142,7 +138,7 @@ function fingerprint(resource: Resource): string {
   const shapes = tablesOf(resource).map((shape) => {
     const columns = shape.columns.map((column) => ({ ...column, isDiscovered: false }));
     const sources = columns.map(({ from, path }) => [from, ...path]);
-    const tables = recordStates.map((part) => createTableSql(shape, columns, { part }));
+    const tables = recordStates.map((state) => createTableSql(shape, columns, { state }));
     return [tables, shape.discoversColumns, shape.list?.path ?? null, sources];
   });
   const text = JSON.stringify([rules, shapes]);

@@ -1,9 +1,9 @@
 import { details, resources } from "../resources/registry.js";
 import { errorCode } from "../util/system-errors.js";
-import { diffRecords } from "./change-log.js";
 import { deleteInfo, type Mirror, readInfo, statement, truncateLog, writeInfo } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
 import { rebuildTables } from "./rebuild.js";
+import { diffRecords } from "./record-diff.js";
 import { createRedactor, isCovered, noteRedaction, readRedactionRules } from "./redaction-rules.js";
 import { newestRunId } from "./runs.js";
 

@@ -9,7 +9,7 @@ import {
 } from "../util/ranges.js";
 import { dayMs, formatInstant, formatInstantOrNull } from "../util/times.js";
 import { type Mirror, statement } from "./database.js";
-import { countPresent, presentCondition, presentParameters, readPresentIds } from "./stored-record.js";
+import { countPresent, presentCondition, presentParameters, readPresentIds } from "./record-queries.js";
 
 /**
  * Returns the coverage with a newer read added, which replaces older reads of the same dates. Adjacent ranges of one run are

@@ -1,14 +1,15 @@
 import type { Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
+import { pluralize } from "../util/text.js";
 import { deleteInfo, type Mirror, readInfo, writeInfo } from "./database.js";
-import { openRows, type RowValues } from "./projection.js";
+import { type Row, RowBuilder } from "./projection.js";
 import { readRecords, type StoredRecord, stateOf } from "./stored-record.js";
 import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js";
 
-/** How a typed table differs from its records, in rows. */
+/** The differences between a typed table and its records, in rows. */
 export interface TableDifference {
   table: string;
-  /** Rows that a record should have, and has not. */
+  /** Rows of a record that the table lacks. */
   missing: number;
   changed: number;
   /** Rows that belong to no record. */
@@ -16,114 +17,132 @@ export interface TableDifference {
 }
 
 /**
- * Compares the tables of these resources with their records, by the code that writes them: it finds whatever another
- * program did to a row, and nothing that it did to a record. Rows and records come in the same order, so neither are
- * kept in memory.
+ * Compares the typed tables of these resources with their records. It makes the rows with the code that writes them, so it
+ * finds rows that another program changed, but not records that one changed. Rows and records are read in the same order,
+ * so memory use does not grow with their number.
  * @returns the tables that differ
  */
 export function compareTables(mirror: Mirror, resources: readonly Resource[]): TableDifference[] {
   /** The tables of each resource, the main one first. */
-  const tables = new Map<string, ShapeComparison[]>();
-  const all = () => [...tables.values()].flat().flatMap(({ current, removed }) => [current, removed]);
+  const shapes = new Map<string, ShapeComparison[]>();
+  const tables = () => [...shapes.values()].flat().flatMap(({ current, removed }) => [current, removed]);
   try {
     for (const resource of resources) {
-      const shapes = tablesOf(resource);
-      tables.set(resource.name, []);
-      for (const shape of shapes)
-        tables.get(resource.name)?.push(openShapeComparison(mirror, shape, shapes[0] ?? shape));
+      const [main, ...children] = tablesOf(resource);
+      if (!main) continue;
+      const comparisons: ShapeComparison[] = [];
+      shapes.set(resource.name, comparisons);
+      for (const shape of [main, ...children]) comparisons.push(openShapeComparison(mirror, shape, main));
     }
-    for (const record of readRecords(mirror, [...tables.keys()]))
-      compareRecord(tables.get(record.row.resource) ?? [], record);
-    for (const table of all()) table.end();
-    return all()
-      .map(({ found }) => found)
+    for (const record of readRecords(mirror, [...shapes.keys()]))
+      compareRecord(shapes.get(record.row.resource) ?? [], record);
+    for (const table of tables()) table.finish();
+    return tables()
+      .map(({ difference }) => difference)
       .filter(({ changed, extra, missing }) => missing + changed + extra > 0);
   } finally {
-    for (const table of all()) table.close();
+    for (const table of tables()) table.close();
   }
 }
 
-/** A record's rows belong into one of two tables, so a row in the other one is one too many there. */
-function compareRecord([main, ...children]: readonly ShapeComparison[], record: StoredRecord): void {
-  if (!main) return;
-  const part = stateOf(record);
-  const parent = main.rows.main(record);
-  main[part].compare(parent);
-  for (const child of children) child.rows.items(record, parent, child[part].compare);
+/** Both tables of a shape. A record belongs to one of them, so its rows in the other one are extra. */
+interface ShapeComparison extends Record<RecordState, TableComparison> {
+  rows: RowBuilder;
 }
 
-type ShapeComparison = ReturnType<typeof openShapeComparison>;
-
-function openShapeComparison(mirror: Mirror, shape: TableShape, main: TableShape) {
-  const rows = openRows(mirror, shape, main, false, () => {});
-  const open = (part: RecordState) => openTableComparison(mirror, shape, part, rows.names(part));
+function openShapeComparison(mirror: Mirror, shape: TableShape, main: TableShape): ShapeComparison {
+  const rows = new RowBuilder(mirror, shape, main, { discovers: false, report: () => {} });
+  const open = (state: RecordState) => new TableComparison(mirror, shape, state, rows.names(state));
   return { rows, current: open("current"), removed: open("removed") };
 }
 
-function openTableComparison(mirror: Mirror, shape: TableShape, part: RecordState, names: readonly string[]) {
-  const stored = readTable(mirror, shape, part, names);
-  const found = { table: tableName(shape, part), missing: 0, changed: 0, extra: 0 };
-  let next = stored.next();
-  return {
-    found,
-    /** Compares the table's next row with one as it would be written. */
-    compare(wanted: RowValues): void {
-      const id = Number(wanted.at(-1));
-      for (; !next.done && Number(next.value.at(-1)) < id; next = stored.next()) found.extra += 1;
-      if (next.done || next.value.at(-1) !== id) {
-        found.missing += 1;
-        return;
-      }
-      if (!isSame(wanted, next.value)) found.changed += 1;
-      next = stored.next();
-    },
-    /** Counts the rows that are left: they belong to no record. */
-    end(): void {
-      for (; !next.done; next = stored.next()) found.extra += 1;
-    },
-    close: () => void stored.return?.(),
-  };
+function compareRecord([main, ...children]: readonly ShapeComparison[], record: StoredRecord): void {
+  if (!main) return;
+  const state = stateOf(record);
+  const parent = main.rows.mainRow(record);
+  main[state].compare(parent);
+  for (const child of children)
+    for (const row of child.rows.itemRows(record, parent)) child[state].compare(row);
 }
 
-/** Returns a table's rows by the integer that orders them; none if it lacks a column: no row is right then. */
-function readTable(
+/** Compares the rows of one table, in the order of its integer key, with the rows that its records should have. */
+class TableComparison {
+  readonly difference: TableDifference;
+  readonly #rows: Iterator<unknown[]>;
+  #next: IteratorResult<unknown[]>;
+
+  constructor(mirror: Mirror, shape: TableShape, state: RecordState, columns: readonly string[]) {
+    this.difference = { table: tableName(shape, state), missing: 0, changed: 0, extra: 0 };
+    this.#rows = readRows(mirror, shape, state, columns);
+    this.#next = this.#rows.next();
+  }
+
+  compare(expected: Row): void {
+    const id = Number(expected.at(-1));
+    for (; !this.#next.done && Number(this.#next.value.at(-1)) < id; this.#next = this.#rows.next())
+      this.difference.extra += 1;
+    if (this.#next.done || this.#next.value.at(-1) !== id) {
+      this.difference.missing += 1;
+      return;
+    }
+    if (!isSameRow(expected, this.#next.value)) this.difference.changed += 1;
+    this.#next = this.#rows.next();
+  }
+
+  /** Counts the remaining rows, which belong to no record. */
+  finish(): void {
+    for (; !this.#next.done; this.#next = this.#rows.next()) this.difference.extra += 1;
+  }
+
+  close(): void {
+    this.#rows.return?.();
+  }
+}
+
+/** Returns a table's rows in the order of its integer key; none if it lacks a column, because no row is right then. */
+function readRows(
   { db }: Mirror,
   shape: TableShape,
-  part: RecordState,
-  names: readonly string[],
+  state: RecordState,
+  columns: readonly string[],
 ): Iterator<unknown[]> {
-  const name = tableName(shape, part);
-  const there = new Set(db.prepare("SELECT lower(name) FROM pragma_table_info(?)").pluck().all(name));
-  if (!names.every((column) => there.has(column.toLowerCase()))) return [][Symbol.iterator]();
-  const columns = names.map(quote).join(", ");
-  const select = db.prepare(`SELECT ${columns} FROM ${quote(name)} ORDER BY ${rowIdColumn(shape)}`);
-  return select.raw().iterate() as Iterator<unknown[]>;
+  const name = tableName(shape, state);
+  const existing = new Set(db.prepare("SELECT lower(name) FROM pragma_table_info(?)").pluck().all(name));
+  if (!columns.every((column) => existing.has(column.toLowerCase()))) return [][Symbol.iterator]();
+  const select = `SELECT ${columns.map(quote).join(", ")} FROM ${quote(name)} ORDER BY ${rowIdColumn(shape)}`;
+  return db.prepare(select).raw().iterate() as Iterator<unknown[]>;
 }
 
-function isSame(wanted: RowValues, stored: readonly unknown[]): boolean {
-  return wanted.every(
+function isSameRow(expected: Row, stored: readonly unknown[]): boolean {
+  return expected.every(
     (value, index) =>
       value === stored[index] || (typeof value === "bigint" && Number(value) === stored[index]),
   );
 }
 
-/** The differences found in a resource's tables, and when; ISO 8601. */
+/** Returns, for example, `25 rows missing, 3 changed, 1 too many`. */
+export function differenceText({ missing, changed, extra }: TableDifference): string {
+  const counts: [number, string][] = [
+    [missing, "missing"],
+    [changed, "changed"],
+    [extra, "too many"],
+  ];
+  const parts = counts.filter(([count]) => count > 0);
+  return parts
+    .map(([count, what], index) => `${index === 0 ? pluralize(count, "row") : count} ${what}`)
+    .join(", ");
+}
+
+/** The differences that the last check of a resource's tables found. */
 export interface TableCheck {
+  /** ISO 8601. */
   at: string;
   error: string;
 }
 
-/** Returns `25 rows missing, 3 changed, 1 too many`. */
-export function differenceText({ missing, changed, extra }: TableDifference): string {
-  const parts = [`${missing} missing`, `${changed} changed`, `${extra} too many`];
-  const [first = "", ...others] = parts.filter((part) => !part.startsWith("0 "));
-  const count = Number.parseInt(first, 10);
-  return [first.replace(" ", count === 1 ? " row " : " rows "), ...others].join(", ");
-}
-
 /**
- * Notes the differences found in a resource's tables, until none are found: a sync does not look at tables.
- * @param differences empty: the tables match
+ * Stores the differences found in a resource's tables, for `status`: a sync does not check tables.
+ * @param differences empty if the tables match, which deletes what an earlier check stored
  */
 export function saveTableCheck(
   mirror: Mirror,
@@ -131,16 +150,21 @@ export function saveTableCheck(
   differences: readonly TableDifference[],
   at: string,
 ): TableCheck | null {
-  const found = differences.map((one) => `${one.table}: ${differenceText(one)}`).join("; ");
-  const note = differences.length === 0 ? null : { at, error: `tables differ from the records (${found})` };
+  const texts = differences.map((difference) => `${difference.table}: ${differenceText(difference)}`);
+  const check =
+    differences.length === 0 ? null : { at, error: `tables differ from the records (${texts.join("; ")})` };
   mirror.transaction(() => {
-    if (note) writeInfo(mirror, `tables:${resource}`, JSON.stringify(note));
-    else deleteInfo(mirror, `tables:${resource}`);
+    if (check) writeInfo(mirror, infoName(resource), JSON.stringify(check));
+    else deleteInfo(mirror, infoName(resource));
   });
-  return note;
+  return check;
 }
 
 export function readTableCheck(mirror: Mirror, resource: string): TableCheck | null {
-  const text = readInfo(mirror, `tables:${resource}`);
+  const text = readInfo(mirror, infoName(resource));
   return text === null ? null : (JSON.parse(text) as TableCheck);
+}
+
+function infoName(resource: string): string {
+  return `tables:${resource}`;
 }

@@ -1,6 +1,8 @@
 import type { ScalarType } from "../resources/fields.js";
 import type { Column, TableShape } from "../resources/table-shape.js";
 
+/** The SQL of typed tables: their names, columns and indexes. */
+
 const sqlTypes: Record<ScalarType, string> = {
   text: " TEXT",
   timestamp: " TEXT",
@@ -11,45 +13,53 @@ const sqlTypes: Record<ScalarType, string> = {
   json: " TEXT",
 };
 
-/** A column of a typed table. `open`: it was discovered, not declared, and its values keep their own types. */
+/** A column of a typed table. A discovered column has no declared type: its values keep their own types. */
 export interface TableColumn extends Column {
   isDiscovered: boolean;
 }
 
-/** `main`: in the mirror's file. `temp`: for one connection only, over the table of the same name. */
+/** `main`: the mirror's file. `temp`: temporary tables of one connection, which shadow those of the same name. */
 export type SchemaName = "main" | "temp";
 
 /**
- * The two tables of a shape. `current`: the records that the brand has now. `removed`: the twin table `NAME_removed`, with
- * the same columns and `removed_at`. A record's rows, and those of its child tables, are in one of them.
+ * The state of a record, which decides the table that has its rows: `NAME` for current records; `NAME_removed`, with the same
+ * columns and `removed_at`, for removed ones. Rows of child tables are stored likewise.
  */
 export type RecordState = "current" | "removed";
 export const recordStates: readonly RecordState[] = ["current", "removed"];
 
-export function tableName({ name }: Pick<TableShape, "name">, part: RecordState = "current"): string {
-  return part === "current" ? name : `${name}_removed`;
+export function tableName({ name }: Pick<TableShape, "name">, state: RecordState = "current"): string {
+  return state === "current" ? name : `${name}_removed`;
 }
 
-/** Returns the statement that creates a typed table. Technical columns come last, so that people see data first. */
+/** Returns the statement that creates a typed table. The mirror's own columns come last, so that people see data first. */
 export function createTableSql(
   shape: TableShape,
   columns: readonly TableColumn[],
-  { part = "current", schema = "main" }: { part?: RecordState; schema?: SchemaName } = {},
+  { state = "current", schema = "main" }: { state?: RecordState; schema?: SchemaName } = {},
 ): string {
-  const own = columns.map(
-    (column) => `${quote(column.name)}${column.isDiscovered ? "" : sqlTypes[column.type]}`,
-  );
-  const technical = [
+  const create = schema === "temp" ? "CREATE TEMP TABLE" : "CREATE TABLE";
+  const definitions = [
+    ...columns.map(({ isDiscovered, name, type }) => `${quote(name)}${isDiscovered ? "" : sqlTypes[type]}`),
+    ...utcDateColumns(shape).map(({ name }) => `${quote(name)} TEXT`),
     "synced_at TEXT NOT NULL",
-    ...(part === "removed" ? ["removed_at TEXT NOT NULL"] : []),
+    ...(state === "removed" ? ["removed_at TEXT NOT NULL"] : []),
     `${rowIdColumn(shape)} INTEGER PRIMARY KEY`,
   ];
-  const create = schema === "temp" ? "CREATE TEMP TABLE" : "CREATE TABLE";
-  const dates = utcDateColumns(shape).map(({ name }) => `${quote(name)} TEXT`);
-  return `${create} ${quote(tableName(shape, part))} (${[...own, ...dates, ...technical].join(", ")})`;
+  return `${create} ${quote(tableName(shape, state))} (${definitions.join(", ")})`;
 }
 
-/** Returns the columns that are computed from a record's main date: its day, its month and its time, all in UTC. */
+/** Returns the names of a typed table's columns in the order of `createTableSql`. */
+export function columnNames(
+  shape: TableShape,
+  columns: readonly TableColumn[],
+  state: RecordState = "current",
+): readonly string[] {
+  const names = [...columns, ...utcDateColumns(shape)].map(({ name }) => name);
+  return [...names, "synced_at", ...(state === "removed" ? ["removed_at"] : []), rowIdColumn(shape)];
+}
+
+/** Returns the columns that are computed from the main date of a record: its day, month and time in UTC. */
 export function utcDateColumns(shape: TableShape): { name: string; type: ScalarType }[] {
   const date = mainDateColumn(shape);
   if (!date) return [];
@@ -60,33 +70,29 @@ export function utcDateColumns(shape: TableShape): { name: string; type: ScalarT
   ];
 }
 
-/** Returns the column of a main table that `--since` and `--until` filter by, if it is a timestamp. */
+/** Returns the timestamp column that `--since` and `--until` filter a main table by; undefined if there is none. */
 export function mainDateColumn({ resource, list, columns }: TableShape): Column | undefined {
   if (list) return undefined;
   return columns.find(({ name, type }) => name === resource.date && type === "timestamp");
 }
 
-/** Returns the names of a typed table's columns, in the order in which rows are written. */
-export function columnNames(
-  shape: TableShape,
-  columns: readonly TableColumn[],
-  part: RecordState = "current",
-): readonly string[] {
-  const technical = ["synced_at", ...(part === "removed" ? ["removed_at"] : []), rowIdColumn(shape)];
-  return [...columns, ...utcDateColumns(shape)].map(({ name }) => name).concat(technical);
-}
-
-/** Returns the integer that orders the rows of a table. */
-export function rowIdColumn({ list }: TableShape): "record_id" | "row_id" {
+/** Returns the integer primary key of a table, which orders its rows. */
+export function rowIdColumn({ list }: Pick<TableShape, "list">): "record_id" | "row_id" {
   return list ? "row_id" : "record_id";
 }
 
-/** Returns the statements that create the indexes of a shape's tables if they are missing. */
+/**
+ * The `row_id` of a child row is its record's ID times this number, plus its position in the list. All child rows of a record
+ * are thus one range of integers, which is much cheaper to replace than rows with random text keys.
+ */
+export const positionsPerRecord = 2 ** 20;
+
+/** Returns the statements that create the missing indexes of a shape's tables. */
 export function createIndexSql(shape: TableShape): readonly string[] {
-  return recordStates.flatMap((part) => {
-    const table = quote(tableName(shape, part));
+  return recordStates.flatMap((state) => {
+    const table = quote(tableName(shape, state));
     return shape.indexes.map((columns) => {
-      const name = quote(indexName(shape, part, columns));
+      const name = quote(indexName(shape, state, columns));
       return `CREATE INDEX IF NOT EXISTS ${name} ON ${table} (${columns.map(quote).join(", ")})`;
     });
   });
@@ -94,19 +100,13 @@ export function createIndexSql(shape: TableShape): readonly string[] {
 
 /** Returns the names of all indexes of a shape's tables. */
 export function indexNames(shape: TableShape): readonly string[] {
-  return recordStates.flatMap((part) => shape.indexes.map((columns) => indexName(shape, part, columns)));
+  return recordStates.flatMap((state) => shape.indexes.map((columns) => indexName(shape, state, columns)));
 }
 
-function indexName(shape: TableShape, part: RecordState, columns: readonly string[]): string {
-  return `${tableName(shape, part)}_by_${columns.join("_")}`;
+function indexName(shape: TableShape, state: RecordState, columns: readonly string[]): string {
+  return `${tableName(shape, state)}_by_${columns.join("_")}`;
 }
 
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
-
-/**
- * A child row's id: its record's id and its place in the list. A list is so replaced by one range delete on an
- * integer key; random text keys would cost more than everything else together.
- */
-export const positionsPerRecord = 2 ** 20;

@@ -1,5 +1,6 @@
-import { recordDate, type SkippedCopy } from "../store/records.js";
-import { countUndated, readPresentKeys, recordKey } from "../store/stored-record.js";
+import { countUndated, readPresentKeys } from "../store/record-queries.js";
+import type { SkippedCopy } from "../store/records.js";
+import { recordDate, recordKey } from "../store/stored-record.js";
 import { containsInstant, describeRange, type Range, startOfDay, startOfSecond } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { dayMs, formatInstant } from "../util/times.js";

@@ -1,6 +1,6 @@
 import { firstPage } from "../api/pagination.js";
 import type { CountedFilter } from "../resources/resource.js";
-import { countPresent } from "../store/stored-record.js";
+import { countPresent } from "../store/record-queries.js";
 import { valueAt } from "../store/values.js";
 import type { Json, QueryParameters } from "../util/json-value.js";
 import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from "../util/ranges.js";

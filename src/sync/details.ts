@@ -1,19 +1,16 @@
 import { encodePathSegment } from "../api/request-url.js";
 import { type BrandapiError, Incomplete, NotFound, ResponseRejected, UnexpectedResponse } from "../errors.js";
 import type { DetailsStrategy, Resource } from "../resources/resource.js";
-import { openRecords } from "../store/records.js";
-import { readFinishedRuns } from "../store/runs.js";
 import {
-  apiId,
-  isPresent,
   markDetailsOutdated,
   markDetailsRead,
-  type PresentRecord,
   readDetailIds,
   readListItem,
-  readPresentRecords,
-  recordKey,
-} from "../store/stored-record.js";
+} from "../store/record-details.js";
+import { isPresent, type PresentRecord, readPresentRecords } from "../store/record-queries.js";
+import { RecordWriter } from "../store/records.js";
+import { readFinishedRuns } from "../store/runs.js";
+import { apiId, recordKey } from "../store/stored-record.js";
 import type { Json, JsonObject } from "../util/json-value.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
@@ -90,7 +87,7 @@ export async function syncResults(
 ): Promise<void> {
   const { api, clock, id, mirror, progress, reporter } = run;
   const { name } = run.resource;
-  const store = openRecords(mirror, resource, { runId: id, reporter, coverage: [] });
+  const store = new RecordWriter(mirror, resource, { runId: id, reporter, coverage: [] });
   let notFound = 0;
 
   function replace(survey: Parent, results: readonly Json[], readAt: string): void {

@@ -1,4 +1,5 @@
-import { readPresentKeys, recordKey } from "../store/stored-record.js";
+import { readPresentKeys } from "../store/record-queries.js";
+import { recordKey } from "../store/stored-record.js";
 import { allTime } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";

@@ -1,9 +1,9 @@
 import { ConfigurationError, UnexpectedResponse } from "../errors.js";
 import type { MonthlyStrategy } from "../resources/resource.js";
-import { sameJson } from "../store/change-log.js";
 import { rankedHostId } from "../store/rankings.js";
+import { sameJson } from "../store/record-diff.js";
+import { readPresentRecords } from "../store/record-queries.js";
 import { updateRun } from "../store/runs.js";
-import { readPresentRecords } from "../store/stored-record.js";
 import { valueAt } from "../store/values.js";
 import { amountsEqual } from "../util/amounts.js";
 import { asObject, type Json } from "../util/json-value.js";

@@ -1,5 +1,5 @@
 import { rankedHostId, saveRanking } from "../store/rankings.js";
-import { countPresent, readPresentIds } from "../store/stored-record.js";
+import { countPresent, readPresentIds } from "../store/record-queries.js";
 import { formatInstant } from "../util/times.js";
 import { listTotals } from "./counts.js";
 import { full } from "./full.js";

@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { lastPage, readPages } from "../api/pagination.js";
 import { Incomplete, RequestRefused } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
-import { recordDate } from "../store/records.js";
-import { recordKey } from "../store/stored-record.js";
+import { recordDate, recordKey } from "../store/stored-record.js";
 import type { Json, QueryParameters } from "../util/json-value.js";
 import { maxPerPage, type SyncRun } from "./session.js";
 

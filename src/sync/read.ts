@@ -1,5 +1,5 @@
 import { firstPage } from "../api/pagination.js";
-import { recordDate } from "../store/records.js";
+import { recordDate } from "../store/stored-record.js";
 import type { Json } from "../util/json-value.js";
 import type { Range } from "../util/ranges.js";
 import { readByPage, readSlice, resolveCopies } from "./by-page.js";

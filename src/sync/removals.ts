@@ -1,4 +1,4 @@
-import { countPresent } from "../store/stored-record.js";
+import { countPresent } from "../store/record-queries.js";
 import { formatInstant } from "../util/times.js";
 import type { IncompleteReason, SyncRun } from "./session.js";
 

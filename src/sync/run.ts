@@ -1,7 +1,7 @@
 import { AccessForbidden, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { indexTables } from "../store/projection.js";
-import { openRecords } from "../store/records.js";
+import { RecordWriter } from "../store/records.js";
 import {
   beginRun,
   findRefusal,
@@ -12,8 +12,8 @@ import {
   updateRun,
   wasRead,
 } from "../store/runs.js";
+import { unexpectedWarning } from "../store/schema-issues.js";
 import { readConfirmedCoverage, SyncState } from "../store/sync-state.js";
-import { unexpectedWarning } from "../store/unexpected-values.js";
 import { startOfSecond } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { silentReporter, type Task } from "../util/reporter.js";
@@ -120,7 +120,7 @@ export function openRun(session: SyncSession, resource: Resource, id: number, ta
       since: since === undefined ? undefined : startOfSecond(since),
       until: until === undefined ? undefined : startOfSecond(until + 1) - 1,
     },
-    store: openRecords(mirror, resource, {
+    store: new RecordWriter(mirror, resource, {
       runId: id,
       reporter,
       coverage: readConfirmedCoverage(mirror, resource.name),

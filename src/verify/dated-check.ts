@@ -1,5 +1,5 @@
-import { openRecordComparison } from "../store/change-log.js";
-import { countUndated, recordKey } from "../store/stored-record.js";
+import { countUndated, openRecordComparison } from "../store/record-queries.js";
+import { recordKey } from "../store/stored-record.js";
 import { describeMarked } from "../sync/by-page.js";
 import {
   allRecords,

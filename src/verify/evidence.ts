@@ -1,7 +1,7 @@
 import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
+import { countPresent } from "../store/record-queries.js";
 import { readFinishedRuns } from "../store/runs.js";
-import { countPresent } from "../store/stored-record.js";
 import type { CountComparison } from "../sync/counts.js";
 import { type AmountDrift, driftText } from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";

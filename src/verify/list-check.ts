@@ -1,5 +1,5 @@
-import { openRecordComparison } from "../store/change-log.js";
-import { countPresent, recordKey } from "../store/stored-record.js";
+import { countPresent, openRecordComparison } from "../store/record-queries.js";
+import { recordKey } from "../store/stored-record.js";
 import { readList, whyIncomplete } from "../sync/read-list.js";
 import type { SyncRun } from "../sync/session.js";
 import { allTime } from "../util/ranges.js";

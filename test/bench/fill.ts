@@ -1,7 +1,7 @@
 import { orders } from "../../src/resources/orders.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { openMirror } from "../../src/store/open.js";
-import { openRecords } from "../../src/store/records.js";
+import { RecordWriter } from "../../src/store/records.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 
@@ -9,7 +9,7 @@ import { silentReporter } from "../../src/util/reporter.js";
 const [path = "", count = "0"] = process.argv.slice(2);
 const now = Date.now();
 const mirror = await openMirror(path);
-const records = openRecords(mirror, orders, {
+const records = new RecordWriter(mirror, orders, {
   runId: 0,
   coverage: [],
   reporter: silentReporter,

@@ -122,7 +122,7 @@ test("attributes and enum values of a later version, at any depth, lose nothing 
     "orders: the API sends a new attribute `line_items.x_later_1`",
     "opportunities: the API sends a new attribute `assignments.host.x_later_2`",
   ])
-    expect(notes).toContain(`${name}: it is kept in JSON exports`);
+    expect(notes).toContain(`${name}, which is included in JSON exports`);
   expect(new Set(notes).size).toBe(notes.length);
   expect((await brand.run("sync --full")).err).not.toContain("new attribute");
   expect(await brand.run("sync orders --quiet")).toMatchObject({ code: 0, out: "", err: "" });

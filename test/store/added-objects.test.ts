@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { rebuildTables } from "../../src/store/rebuild.js";
-import { openRecords } from "../../src/store/records.js";
+import { RecordWriter } from "../../src/store/records.js";
 import { redactMirror } from "../../src/store/redaction.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { unrecordedRun } from "./record-mirror.js";
@@ -57,7 +57,7 @@ test("removes a record that somebody's table references, and leaves that table a
   mirror.db.exec(
     "CREATE TABLE tags (record_id REFERENCES orders (record_id)); INSERT INTO tags VALUES (1), (2)",
   );
-  const store = openRecords(mirror, orders, { ...unrecordedRun(2), coverage: [] });
+  const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [] });
   mirror.transaction(() => store.remove([1], "2026-11-03T00:00:00.000Z"));
   expect(all("SELECT id FROM orders")).toEqual(["order-2"]);
   expect(all("SELECT what || ' ' || id FROM log")).toEqual(["removed order-1"]);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
-import { openRecords } from "../../src/store/records.js";
-import { countPresent, countRemoved } from "../../src/store/stored-record.js";
+import { countPresent, countRemoved } from "../../src/store/record-queries.js";
+import { RecordWriter } from "../../src/store/records.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { mirrorForTest, order, rows, unrecordedRun, write } from "./record-mirror.js";
 
@@ -24,7 +24,7 @@ async function mirrored() {
   write(mirror, orders, all);
   mirror.db.prepare("UPDATE records SET resource = 'content' WHERE record_id = 3").run();
   const ids = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE resource = 'orders'");
-  const store = openRecords(mirror, orders, { ...unrecordedRun(2), coverage: [] });
+  const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [] });
   store.remove(
     ids.map(({ record_id }) => record_id).filter((id) => id % 11 === 0),
     "2026-11-02T00:00:00.000Z",

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
-import { openRecordComparison } from "../../src/store/change-log.js";
 import type { Mirror } from "../../src/store/database.js";
-import { openRecords } from "../../src/store/records.js";
+import { readListItem } from "../../src/store/record-details.js";
+import { openRecordComparison, readPresentRecords } from "../../src/store/record-queries.js";
+import { RecordWriter } from "../../src/store/records.js";
 import { beginRun, readRun, updateRun } from "../../src/store/runs.js";
-import { readListItem, readPresentRecords } from "../../src/store/stored-record.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { mirrorForTest, rows } from "./record-mirror.js";
@@ -17,7 +17,7 @@ const detailed = { ...listed, deliverables: [{ id: "d1", title: "Reel" }], assig
 async function campaigns() {
   const mirror = await mirrorForTest();
   const runId = beginRun(mirror, "opportunities", at(1));
-  const store = openRecords(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
+  const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
   /** @returns how many records are new, and how many have changed */
   function write(value: JsonObject, day: number, isDetail = false) {
     updateRun(mirror, runId, { rows_new: 0, rows_changed: 0 });

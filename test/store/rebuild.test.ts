@@ -6,7 +6,7 @@ import { gifts } from "../../src/resources/undocumented.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror, openMirrorReadOnly } from "../../src/store/open.js";
 import { indexTables } from "../../src/store/projection.js";
-import { openRecords } from "../../src/store/records.js";
+import { RecordWriter } from "../../src/store/records.js";
 import { views } from "../../src/store/views/all-views.js";
 import { mirrorForTest, order, rows, unrecordedRun, write } from "./record-mirror.js";
 
@@ -42,7 +42,7 @@ async function filledMirror() {
   write(mirror, orders, [order("o1", { currency: "USD", line_items: [] })], {
     readAt: "2026-11-02T00:00:00.000Z",
   });
-  const store = openRecords(mirror, orders, { ...unrecordedRun(2), coverage: [] });
+  const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [] });
   const [gone] = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE key = 'o7'");
   mirror.db.transaction(() => store.remove([gone?.record_id ?? 0], "2026-11-03T00:00:00.000Z"))();
   write(mirror, gifts, [

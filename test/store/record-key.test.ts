@@ -24,8 +24,8 @@ describe("a record's key", () => {
   test.each([
     ["documented record without its id", orders, { id: null }, "has no `id`"],
     ["documented record without a part of it", content, { id: "c1" }, "has no `source`, `id`"],
-    ["number that a double rounds", orders, JSON.parse('{"id":9007199254740993}'), "more digits"],
-    ["number that a double rounds, where no shape is documented", gifts, { id: -1e300 }, "more digits"],
+    ["number that a double rounds", orders, JSON.parse('{"id":9007199254740993}'), "too many digits"],
+    ["number that a double rounds, where no shape is documented", gifts, { id: -1e300 }, "too many digits"],
   ] as [string, Resource, Json, string][])("a %s has none: it is refused", (_, resource, value, message) => {
     expect(() => recordKey(resource, value, 0)).toThrow(UnexpectedResponse);
     expect(() => recordKey(resource, value, 0)).toThrow(message);

@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import type { Resource } from "../../src/resources/resource.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
-import { openRecords } from "../../src/store/records.js";
+import { RecordWriter } from "../../src/store/records.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeHome } from "../support/home.js";
@@ -24,7 +24,11 @@ export function write(
 ): string[] {
   const complaints: string[] = [];
   const note = (text: string) => void complaints.push(text);
-  const store = openRecords(mirror, resource, { runId: 1, coverage: [], reporter: { note, warn: note } });
+  const store = new RecordWriter(mirror, resource, {
+    runId: 1,
+    coverage: [],
+    reporter: { note, warn: note },
+  });
   mirror.db.transaction(() => store.write(records, { readAt, ...(context && { context }) }))();
   return complaints;
 }

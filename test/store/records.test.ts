@@ -3,12 +3,12 @@ import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
 import { gifts } from "../../src/resources/undocumented.js";
-import { diffRecords } from "../../src/store/change-log.js";
 import type { Mirror } from "../../src/store/database.js";
 import { rebuildTables } from "../../src/store/rebuild.js";
-import { openRecords } from "../../src/store/records.js";
+import { diffRecords } from "../../src/store/record-diff.js";
+import { RecordWriter } from "../../src/store/records.js";
 import { beginRun, readRun } from "../../src/store/runs.js";
-import { readUnexpectedColumns } from "../../src/store/unexpected-values.js";
+import { readUnexpectedColumns } from "../../src/store/schema-issues.js";
 import type { Json } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { writeRead } from "../support/mirror.js";
@@ -132,7 +132,7 @@ describe("a URL that only another signature tells from the one before", () => {
     });
     writeRead(mirror, "opportunities", [campaign(1)], { at: "2026-11-01T00:00:00.000Z" });
     const runId = beginRun(mirror, "opportunities", "2026-11-02T00:00:00.000Z");
-    const store = openRecords(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
+    const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
     store.write([campaign(2)], { readAt: "2026-11-02T00:00:00.000Z" });
     expect(readRun(mirror, runId)).toMatchObject({ rows_new: 0, rows_changed: 0 });
     expect(rows(mirror, "SELECT json, since_at FROM records")).toEqual([
@@ -271,7 +271,7 @@ describe("since when a change can have come", () => {
       readAt: Date.parse(at(2)),
       runId: 1,
     };
-    const store = openRecords(mirror, orders, { ...unrecordedRun(2), coverage: [recent] });
+    const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [recent] });
     const value = order("o1", { order_date: "2026-09-05T00:00:00Z", refund_amount: 5 });
     store.write([value], { readAt: at(3) });
     expect(changes(mirror)).toEqual([

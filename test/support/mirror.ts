@@ -5,7 +5,7 @@ import { details, findResource } from "../../src/resources/registry.js";
 import type { Resource } from "../../src/resources/resource.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
-import { openRecords } from "../../src/store/records.js";
+import { RecordWriter } from "../../src/store/records.js";
 import { beginRun, updateRun } from "../../src/store/runs.js";
 import { addCoverage, readCoverage, writeCoverage, writeRunCoverage } from "../../src/store/sync-state.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
@@ -69,7 +69,7 @@ export function writeRead(
   const resource = resourceOf(name);
   const at = options.at ?? "2026-11-01T00:00:00.000Z";
   const runId = beginRun(mirror, resource.name, at);
-  const store = openRecords(mirror, resource, {
+  const store = new RecordWriter(mirror, resource, {
     runId,
     coverage: readCoverage(mirror, resource.name),
     reporter: silentReporter,
