@@ -1,44 +1,49 @@
 import type { Bookmark } from "../query/changed-rows.js";
 import type { RowSource } from "../query/select.js";
 
-/** A piece of the output, and the number of rows that end in it. */
+/** A piece of the output. */
 export interface Chunk {
   data: Uint8Array | string;
+  /** The number of rows that end in this piece. */
   rows: number;
-  /** Name of the rows' source, if the output has several. */
+  /** The name of their source; can be omitted if there is only one. */
   table?: string;
 }
 
 export interface WriteOptions {
   excel: boolean;
-  /** CSV with a decimal comma. */
+  /** CSV: numbers have a decimal comma. */
   decimalComma?: boolean;
-  /** The sign between two cells of CSV; a comma by default. */
+  /** CSV: the character between two cells; a comma by default. */
   delimiter?: string;
-  /** Singer: the bookmarks of the state that the target returned. */
+  /** Singer: the bookmarks of the state that the target returned last. */
   bookmarks?: Readonly<Bookmarks> | undefined;
   warn(text: string): void;
 }
 
-/** For each stream of a Singer target the last change that it received, and its columns. */
+/** The state of a Singer export: a bookmark for each stream, with a hash of its columns. */
 export type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 export type RowSources = readonly [RowSource, ...RowSource[]];
 
-/** Writes sources piece by piece; never holds more than a few batches of rows. */
+/** Writes rows piece by piece, with no more than a few batches in memory. */
 export type Writer = (sources: RowSources, options: WriteOptions) => Iterable<Chunk>;
 
-/** One way to write a table: a file in `formats/` that exports `write`, and a line in the registry there. */
+/** An export format. `formats.ts` lists them, each `NAME.ts` exports `write`. */
 export interface Format {
   name: string;
+  /** `--NAME`. */
   flag: string;
+  /** The help text of the flag. */
   about: string;
+  /** The extensions of `-o` that choose the format; the first is that of files in a folder. */
   extensions: readonly string[];
-  /** Extensions of other formats that it may be written to if its flag is given. */
+  /** Extensions of other formats that are allowed if the flag is given. */
   alsoExtensions: readonly string[];
-  /** True if it is text: `.gz` may follow its endings, and a terminal can show it. */
+  /** True if a terminal can show it, and if it can be compressed (`.gz`). */
   isText: boolean;
-  /** True if one file holds several tables. */
+  /** True if one file can have several tables. */
   holdsMany: boolean;
+  /** Imports the file of the format when it is needed, which keeps other commands fast. */
   load(): Promise<{ write: Writer }>;
 }

@@ -1,27 +1,31 @@
 import type { Format } from "./format.js";
 
-/** The registry of formats. */
+/** The export formats, in the order of the help. */
 export const formats: readonly Format[] = [
-  text("csv", "comma-separated values, with a header", [".csv", ".tsv"], () => import("./csv.js")),
-  text("json", "one array of records, in the API's own shape", [".json"], () => import("./json.js")),
-  text("ndjson", "one record per line, likewise", [".ndjson", ".jsonl"], () => import("./ndjson.js")),
-  {
-    ...text("xlsx", "a workbook, one sheet per table", [".xlsx"], () => import("./xlsx.js")),
+  define("csv", "comma-separated values, with a header", [".csv", ".tsv"], () => import("./csv.js")),
+  define("json", "one array of records, in the API's own shape", [".json"], () => import("./json.js")),
+  define("ndjson", "one record per line, likewise", [".ndjson", ".jsonl"], () => import("./ndjson.js")),
+  define("xlsx", "a workbook, one sheet per table", [".xlsx"], () => import("./xlsx.js"), {
     isText: false,
     holdsMany: true,
-  },
-  {
-    ...text("parquet", "for DuckDB, Spark, BigQuery and others", [".parquet"], () => import("./parquet.js")),
+  }),
+  define("parquet", "for DuckDB, Spark, BigQuery and others", [".parquet"], () => import("./parquet.js"), {
     isText: false,
-  },
-  {
-    ...text("singer", "lines for Singer and Meltano targets", [], () => import("./singer.js")),
+  }),
+  define("singer", "lines for Singer and Meltano targets", [], () => import("./singer.js"), {
     alsoExtensions: [".ndjson", ".jsonl"],
     holdsMany: true,
-  },
+  }),
 ];
 
-function text(name: string, about: string, extensions: readonly string[], load: Format["load"]): Format {
+/** Returns a text format for one table per file; `options` differ from that. */
+function define(
+  name: string,
+  about: string,
+  extensions: readonly string[],
+  load: Format["load"],
+  options: Partial<Format> = {},
+): Format {
   return {
     name,
     flag: `--${name}`,
@@ -31,5 +35,6 @@ function text(name: string, about: string, extensions: readonly string[], load: 
     isText: true,
     holdsMany: false,
     load,
+    ...options,
   };
 }

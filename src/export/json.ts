@@ -5,8 +5,8 @@ import { parseJson } from "../util/json-value.js";
 import type { Chunk, RowSources } from "./format.js";
 
 /**
- * Returns batches of JSON objects with a separator between them: whole records as the API sent them, other rows as
- * objects of their columns.
+ * Writes batches of JSON objects with a separator between the objects of a batch: complete records as the API sent them,
+ * other rows as objects of their columns.
  */
 export function* writeJsonRows(source: RowSource, separator: ",\n" | "\n"): Iterable<Chunk> {
   if (source.records) {
@@ -39,7 +39,7 @@ function writeValue(value: RowValue): string {
   return typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }
 
-/** JSON: one array, one record per line. */
+/** Writes one array, with one record per line. */
 export function* write([source]: RowSources): Iterable<Chunk> {
   let isEmpty = true;
   for (const chunk of writeJsonRows(source, ",\n")) {

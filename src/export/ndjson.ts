@@ -1,7 +1,7 @@
 import type { Chunk, RowSources } from "./format.js";
 import { writeJsonRows } from "./json.js";
 
-/** NDJSON: one record per line. */
+/** Writes one record per line. */
 export function* write([source]: RowSources): Iterable<Chunk> {
   for (const chunk of writeJsonRows(source, "\n")) {
     yield chunk;

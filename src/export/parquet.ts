@@ -9,12 +9,12 @@ import type { Chunk, RowSources } from "./format.js";
 type Value = Exclude<RowValue, null>;
 export type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
-/** How Parquet stores a column. */
+/** A type that Parquet can store. */
 export interface ColumnType {
   schema: Omit<SchemaElement, "name">;
-  /** Its name in a Delta table's schema. */
+  /** The name in the schema of a Delta table. */
   delta: string;
-  /** Returns the value as it is stored; undefined if the type has no place for it. */
+  /** Converts a value. Returns undefined if the type cannot represent it. */
   convert(value: Value): unknown;
 }
 
@@ -58,7 +58,7 @@ const integerType: ColumnType = {
   },
 };
 
-/** Sums of amounts are rounded to six digits. One scale for all files, because a reader takes several as one table. */
+/** Sums of amounts are rounded to six decimals. All files have the same scale, because readers combine them as one table. */
 const [precision, scale] = [18, 6];
 
 const decimalType: ColumnType = {
@@ -77,7 +77,7 @@ const doubleType: ColumnType = {
   convert: (value) => (typeof value === "string" ? undefined : Number(value)),
 };
 
-/** The types that a column of each kind can have, the best first; text takes what is left. */
+/** The types to try for a column, best first. A column that none fits is text. */
 const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnType[]>> = {
   text: [],
   json: [],
@@ -89,53 +89,53 @@ const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnTyp
   any: [dateType, timestampType, integerType, decimalType, doubleType],
 };
 
-/** Reads all rows, visits each, and returns for each column the best type that has a place for every value. */
+/** Reads all rows and returns the best type for each column that fits all its values. @param visit called for each row */
 export function findTypes(
   columns: readonly ReadableColumn[],
   batches: Iterable<readonly Row[]>,
   visit?: (row: Row) => void,
 ): readonly ColumnType[] {
-  const open = columns.map(({ type }) => [...candidateTypes[type]]);
-  // An expression without a single value is text.
+  const remaining = columns.map(({ type }) => [...candidateTypes[type]]);
+  // A column of a query result without any value is text.
   const isKnown = columns.map(({ type }) => type !== "any");
   for (const rows of batches)
     for (const row of rows) {
       visit?.(row);
-      for (const [index, types] of open.entries()) {
+      for (const [index, types] of remaining.entries()) {
         const value = row[index] ?? null;
         if (types.length === 0 || value === null) continue;
         isKnown[index] = true;
         while (types[0] && types[0].convert(value) === undefined) types.shift();
       }
     }
-  return open.map(([best], index) => (isKnown[index] && best) || textType);
+  return remaining.map(([best], index) => (isKnown[index] && best) || textType);
 }
 
-/** The most rows, and about the most letters, of a row group, which is held in memory. */
+/** Limits of a row group, which has to be in memory: rows, and characters of text. */
 const groupRows = 20_000;
-const groupLetters = 16e6;
+const groupCharacters = 16e6;
 
 /**
- * Parquet: timestamps in microseconds of UTC, days as dates, booleans, whole numbers, amounts as DECIMAL(18, 6) if every
- * value of the column has a place in it and as DOUBLE otherwise; JSON is text. The rows are read twice: first to find
- * the types, then to be written.
+ * Writes one Parquet file: timestamps in microseconds of UTC, days as dates, booleans, integers, amounts as DECIMAL(18, 6) if
+ * that fits every value of the column and as DOUBLE otherwise, JSON as text. The rows are read twice: first to find the
+ * types, then to write them.
  */
 export function* write([source]: RowSources): Iterable<Chunk> {
   const types = findTypes(source.columns, source.rows());
   yield* writeParquetFile(source, types, source.rows());
 }
 
-/** The name of what `readDigest` returns, in a file's footer. */
+/** The key of the digest in the footer of a file. */
 const digestKey = "brandapi.digest";
 
-/** Returns the digest with which a file was written; undefined without such a file. */
+/** Reads the digest in the footer of a file. Returns undefined if there is no such file, or it has none. */
 export async function readDigest(path: string): Promise<string | undefined> {
   const file = await asyncBufferFromFile(path).catch(() => undefined);
   const footer = file && (await parquetMetadataAsync(file).catch(() => undefined));
   return footer?.key_value_metadata?.find(({ key }) => key === digestKey)?.value;
 }
 
-/** Writes one file of rows, which can be a part of a table's. @param digest of the rows, for the file's footer */
+/** Writes rows, which can be a part of a table, to one file. @param digest of the rows, for the footer */
 export function* writeParquetFile(
   { name, columns }: Pick<RowSource, "name" | "columns">,
   types: readonly ColumnType[],
@@ -161,32 +161,32 @@ export function* writeParquetFile(
   });
   let group = types.map((): unknown[] => []);
   let rows = 0;
-  let letters = 0;
+  let characters = 0;
   const flush = (): Chunk => {
     const columnData = columns.map((column, index) => ({ name: column.name, data: group[index] ?? [] }));
     if (rows > 0) file.write({ columnData, rowGroupSize: rows });
     const chunk = { data: takeBytes(bytes), rows };
     group = types.map(() => []);
     rows = 0;
-    letters = 0;
+    characters = 0;
     return chunk;
   };
   for (const batch of batches)
     for (const row of batch) {
       for (const [index, type] of types.entries()) {
         const value = row[index] ?? null;
-        if (typeof value === "string") letters += value.length;
+        if (typeof value === "string") characters += value.length;
         group[index]?.push(value === null ? null : type.convert(value));
       }
       rows += 1;
-      if (rows >= groupRows || letters >= groupLetters) yield flush();
+      if (rows >= groupRows || characters >= groupCharacters) yield flush();
     }
   yield flush();
   file.finish();
   yield { data: takeBytes(bytes), rows: 0 };
 }
 
-/** Returns what was written since the last time. */
+/** Returns the bytes since the last call. */
 function takeBytes(bytes: ByteWriter): Uint8Array {
   const taken = bytes.getBytes().slice();
   bytes.index = 0;

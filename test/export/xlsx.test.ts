@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
-import { formatCell, sheetName } from "../../src/export/xlsx.js";
+import { formatCell } from "../../src/export/xlsx.js";
+import { sheetName } from "../../src/export/xlsx-package.js";
 import { knownTableNames } from "../../src/query/readable-tables.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -181,7 +182,7 @@ test("a text that no cell can hold is cut, and one warning says so", async () =>
   mirror.db.close();
   const path = join(makeHome(), "long.xlsx");
   const run = await brandapi(["export", "orders", "-o", path, "--db", mirror.path]);
-  expect(run.err).toContain("1 text longer than a cell can be: cut after 32,767 letters");
+  expect(run.err).toContain("1 text longer than a cell can be: cut after 32,767 characters");
   expect(partsOf(path)["xl/worksheets/sheet1.xml"]).toMatch(/>x{32767}</);
 });
 
