@@ -60,8 +60,8 @@ export async function run(options: ReportFlags, { deps }: Context): Promise<void
   const range = parseRange(period, deps.clock.now());
   await readMirror(options, deps, async (session) => {
     const { mirror, style, width = 80 } = session;
-    const underWay = await findCurrentRun(mirror.path);
-    const report = createReport(mirror, range, { now: deps.clock.now(), underWay });
+    const currentRun = await findCurrentRun(mirror.path);
+    const report = createReport(mirror, range, { now: deps.clock.now(), currentRun });
     if (text) deps.stdout.write(renderText(report, { style, width: Math.min(80, width) }));
     else if (json) printJson(deps.stdout, report);
     else if (out === "-") deps.stdout.write(renderPage(report));

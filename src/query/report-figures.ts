@@ -172,6 +172,11 @@ export function readFirstDay({ db }: Mirror): string | null {
   return db.prepare("SELECT min(day) FROM sales_by_day").pluck().get() as string | null;
 }
 
+/** Returns the day of the newest order; null if there is none. */
+export function readLastDay({ db }: Mirror): string | null {
+  return db.prepare("SELECT max(day) FROM sales_by_day").pluck().get() as string | null;
+}
+
 /** Returns the figures of some days, a row per currency. */
 export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
   return db

@@ -1,24 +1,25 @@
 import type { Period } from "./period.js";
+import type { FormattedValue } from "./text-format.js";
 
-/** A report before it is written: the page, the text and the JSON are three ways to write it. */
+/** A report before it is rendered as a page, as text or as JSON. */
 export interface ReportDocument {
   brand: string;
   period: Period;
-  /** How net moved, in one sentence; empty if nothing can be compared. */
+  /** How the net amount changed, in one sentence; empty if there is nothing to compare with. */
   summary: string;
-  /** The proof of the orders, in one sentence. */
+  /** Whether the orders are proven, in one sentence. */
   proof: string;
   sections: Section[];
-  /** ISO 8601, as is `reached`. */
+  /** ISO 8601. */
   made_at: string;
-  /** The end of what was read of the orders. */
+  /** The time that the orders were read up to, ISO 8601. */
   reached: string;
 }
 
 export interface Section {
   id: string;
   title: string;
-  /** A sentence under the heading, or empty. Commands and tables stand between backticks. */
+  /** A sentence under the heading, or empty. Commands and tables are in backticks. */
   lead: string;
   blocks: Block[];
 }
@@ -30,7 +31,7 @@ export interface Paragraph {
   text: string;
 }
 
-/** A few large figures beside each other. */
+/** A few large figures side by side. */
 export interface KeyFigures {
   kind: "figures";
   title: string;
@@ -46,38 +47,31 @@ export interface KeyFigure {
 export interface ReportTable {
   kind: "table";
   title: string;
-  /** The view or table that has all of it. */
+  /** The view or table with all rows. */
   source: string;
-  columns: { key: string; title: string; kind: "name" | "short" | "number"; is_spare: boolean }[];
+  /** Narrow screens leave out spare columns. */
+  columns: { key: string; title: string; kind: ColumnKind; is_spare: boolean }[];
   rows: Record<string, FormattedValue>[];
 }
 
+/** How a column is laid out: text that wraps, text that does not, or right-aligned numbers. */
+export type ColumnKind = "name" | "short" | "number";
+
+/** A stacked bar chart. */
 export interface Chart {
   kind: "chart";
   title: string;
   labels: string[];
-  /** Bars that stand on each other, the first below; null leaves a gap. */
+  /** From bottom to top; null leaves a gap. */
   series: { title: string; values: (number | null)[] }[];
 }
 
-/** A value, and how a person reads it; in JSON the value alone. */
-export class FormattedValue {
-  constructor(
-    readonly value: string | number | null,
-    readonly text = String(value ?? ""),
-  ) {}
-
-  toJSON(): string | number | null {
-    return this.value;
-  }
-}
-
-/** A column: its key in JSON, its title, and its cell of a row. A narrow screen leaves out spare columns. */
+/** A column of a table: its key in JSON, its title, its layout, and its value in a row. */
 export type ColumnSpec<Row> = [
   key: string,
   title: string,
-  kind: ReportTable["columns"][number]["kind"],
-  cell: (row: Row) => FormattedValue,
+  kind: ColumnKind,
+  value: (row: Row) => FormattedValue,
   spare?: "spare",
 ];
 
@@ -92,7 +86,7 @@ export function createTable<Row>(
     title,
     source,
     columns: columns.map(([key, name, kind, , spare]) => ({ key, title: name, kind, is_spare: !!spare })),
-    rows: rows.map((row) => Object.fromEntries(columns.map(([key, , , cell]) => [key, cell(row)]))),
+    rows: rows.map((row) => Object.fromEntries(columns.map(([key, , , value]) => [key, value(row)]))),
   };
 }
 

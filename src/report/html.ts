@@ -1,23 +1,23 @@
 import { escapeText } from "../util/terminal-text.js";
 
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 export type HtmlPart = Html | string | number | readonly HtmlPart[];
 
-/** Returns HTML; values are escaped unless they are HTML already: html`<td>${name}</td>`. */
+/** A template tag for HTML that escapes values, except those that are HTML already: html`<td>${name}</td>`. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
   return new Html(strings.reduce((text, string, index) => text + textOf(values[index - 1] ?? "") + string));
 }
 
-/** Returns a name that came from outside: invisible characters are shown, and its direction stays its own. */
+/** Renders text from the API: control characters are made visible, and its direction cannot affect the page. */
 export function renderName(text: string): Html {
   return html`<bdi>${escapeText(text)}</bdi>`;
 }
 
-/** Returns a sentence with the commands and tables between its backticks as code. */
+/** Renders a sentence, with text in backticks as code. */
 export function renderSentence(text: string): Html {
   const parts = escapeText(text).split("`");
   return html`${parts.map((part, nth) => (nth % 2 === 1 ? html`<code>${part}</code>` : part))}`;

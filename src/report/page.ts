@@ -4,7 +4,7 @@ import type { Block, Chart, KeyFigures, ReportDocument, ReportTable, Section } f
 import { Html, html, renderName, renderSentence } from "./html.js";
 import { formatDay, formatTime } from "./text-format.js";
 
-/** One column, one scale of letters, one accent. Two shades of it stay apart for a colour-blind reader. */
+/** The two shades of the accent colour can be told apart by colour-blind readers. */
 export const stylesheet = `
 :root{color-scheme:light dark;--paper:#fff;--ink:#16191d;--soft:#59636e;--line:#e3e6ea;--accent:#0a5ea8;--tint:#9cc4e8}
 @media (prefers-color-scheme:dark){@media not print{:root{--paper:#121518;--ink:#e9ecef;--soft:#a2acb7;--line:#2b3138;--accent:#74b6f3;--tint:#2f5f8c}}}
@@ -47,7 +47,7 @@ th:first-child{padding-left:0}
 thead th{vertical-align:bottom;overflow-wrap:normal}
 tbody th{min-width:5rem}
 .number{text-align:right}
-tbody .number,.whole{white-space:nowrap}
+tbody .number,.nowrap{white-space:nowrap}
 .short{overflow-wrap:normal}
 footer{margin-top:4rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:13px}
 @media screen and (max-width:640px){h1{font-size:28px}h2{font-size:20px}.brand,.summary{font-size:16px}section{margin-top:3rem}.spare{display:none}.chart text{font-size:24px}table{font-size:13px}th,td{padding-left:.5rem}tbody th{min-width:2.5rem}}
@@ -55,7 +55,7 @@ footer{margin-top:4rem;padding-top:1rem;border-top:1px solid var(--line);color:v
 @media print{body{padding:0;max-width:none;font-size:10pt}h1{font-size:22pt}h2{font-size:14pt}dd b{font-size:13pt}section{margin-top:8mm}h2,h3,.lead,.key,caption,thead,figcaption{break-after:avoid}figure,tr,dl{break-inside:avoid}table{font-size:8pt}th,td{padding:.3rem 0 .3rem .6rem}a{color:inherit;text-decoration:none}.chart{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `;
 
-/** Returns the report as a page of its own: it asks for nothing and runs nothing, and its policy says so. */
+/** Renders the report as one HTML file without scripts or external resources; its Content-Security-Policy forbids them. */
 export function renderPage({
   brand,
   period,
@@ -83,35 +83,35 @@ export function renderPage({
 <p class="brand">${renderName(brand)}</p>
 <h1>${period.name}</h1>
 <p class="summary">${summary}</p>
-<p><a href="#proof">${proven}; read up to ${formatDay(reached)}</a></p>
+<p><a href="#proof">${proven}; as of ${formatDay(reached)}</a></p>
 </header>
 <main>
-${sections.map(writeSection)}</main>
-<footer><p>Made ${formatTime(made_at)} by brandapi, from this brand's mirror alone.</p></footer>
+${sections.map(renderSection)}</main>
+<footer><p>Created ${formatTime(made_at)} by brandapi from this brand's mirror.</p></footer>
 </body>
 </html>
 `.text;
 }
 
-function writeSection({ id, title, lead, blocks }: Section): Html {
+function renderSection({ id, title, lead, blocks }: Section): Html {
   return html`<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${title}</h2>
-${lead === "" ? "" : html`<p class="lead">${renderSentence(lead)}</p>\n`}${blocks.map(writeBlock)}</section>
+${lead === "" ? "" : html`<p class="lead">${renderSentence(lead)}</p>\n`}${blocks.map(renderBlock)}</section>
 `;
 }
 
-function writeBlock(block: Block): Html {
-  if (block.kind === "figures") return writeFigures(block);
-  if (block.kind === "table") return writeTable(block);
-  if (block.kind === "chart") return writeChart(block);
+function renderBlock(block: Block): Html {
+  if (block.kind === "figures") return renderKeyFigures(block);
+  if (block.kind === "table") return renderTable(block);
+  if (block.kind === "chart") return renderChart(block);
   return html`<p>${renderSentence(block.text)}</p>\n`;
 }
 
-function writeFigures({ title, figures }: KeyFigures): Html {
+function renderKeyFigures({ title, figures }: KeyFigures): Html {
   const terms = figures.map(({ title: term, value, comparisons }) => {
     const compared = comparisons.map(
       (one) =>
-        html`<span><em>${one.change.text}</em> vs ${one.name} <span class="whole">(${one.before.text})</span></span>\n`,
+        html`<span><em>${one.change.text}</em> vs ${one.name} <span class="nowrap">(${one.before.text})</span></span>\n`,
     );
     return html`<div><dt>${term}</dt><dd><b>${value.text}</b>\n${compared}</dd></div>\n`;
   });
@@ -119,13 +119,15 @@ function writeFigures({ title, figures }: KeyFigures): Html {
 <dl>\n${terms}</dl>\n`;
 }
 
-function writeTable({ title, columns, rows, source }: ReportTable): Html {
-  const head = columns.map((column) => html`<th scope="col" class="${classOf(column)}">${column.title}</th>`);
+function renderTable({ title, columns, rows, source }: ReportTable): Html {
+  const head = columns.map(
+    (column) => html`<th scope="col" class="${columnClass(column)}">${column.title}</th>`,
+  );
   const body = rows.map((row) => {
     const cells = columns.map((column, nth) => {
       const text = row[column.key]?.text ?? "";
       const shown = column.kind === "number" ? text : renderName(text);
-      const kind = classOf(column);
+      const kind = columnClass(column);
       return nth === 0
         ? html`<th scope="row" class="${kind}">${shown}</th>`
         : html`<td class="${kind}">${shown}</td>`;
@@ -142,11 +144,11 @@ ${body}</tbody>
 `;
 }
 
-function classOf({ kind, is_spare }: ReportTable["columns"][number]): string {
+function columnClass({ kind, is_spare }: ReportTable["columns"][number]): string {
   return is_spare ? `${kind} spare` : kind;
 }
 
-function writeChart(chart: Chart): Html {
+function renderChart(chart: Chart): Html {
   const key = chart.series.map(
     ({ title }, nth) =>
       html`<span><svg class="bar${nth}" width="10" height="10" aria-hidden="true"><rect width="10" height="10"/></svg> ${title}</span>`,

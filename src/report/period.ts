@@ -1,58 +1,58 @@
 import type { DayRange } from "../query/report-figures.js";
 import { utcDay } from "../util/ranges.js";
-import { dayMs, dayRange } from "../util/times.js";
-import { addDays, formatDays, isWholeMonth, lastDay, monthsBefore } from "./text-format.js";
+import { dayMs, dayRange, monthRange } from "../util/times.js";
+import { formatDay, formatMonth } from "./text-format.js";
 
-/** Days that a report compares with. */
+/** Days that a report is compared with. */
 export interface Comparison extends DayRange {
   name: string;
 }
 
-/** The days (UTC) of a report, and the days that they are compared with. */
+/** The days (UTC) of a report, and the days they are compared with. */
 export interface Period extends DayRange {
-  /** Such as `October 2026` or `3–9 Oct 2026`. */
+  /** For example `October 2026` or `3–9 Oct 2026`. */
   name: string;
-  /** As in a file's name: `2026-10`, or `2026-10-03-to-2026-10-09`. */
+  /** For file names: `2026-10` or `2026-10-03-to-2026-10-09`. */
   slug: string;
-  /** The last day of the figures: the last whole day that was read, or a day that has only begun if there is no other. */
+  /** The last day of the figures: the last complete day that was read, or the first day if no day is complete. */
   through: string;
-  /** True if some of the days are not over, or were not read to their end. */
+  /** True if some days are not over or were not read completely. */
   is_partial: boolean;
-  /** The days before; null if they, or the period itself, were not read whole. */
+  /** The days before; null if they or the period itself were not read completely. */
   before: Comparison | null;
-  /** The same days a year ago, for a month; null as above. */
+  /** For a month, the same days a year ago; null as above. */
   year_ago: Comparison | null;
 }
 
-/** Ranges that were read completely, ISO 8601; null: from the beginning. */
+/** Ranges that were read completely, ISO 8601; `from` is null without a beginning. */
 export type ReadRanges = readonly { from: string | null; to: string }[];
 
 /**
- * Returns the period that was asked for, or else the month of the last whole day that was read. Only whole days are
- * compared: a month that is not over is held against as many days of the month before.
- * @param asked milliseconds since 1970; whole days are made of it
- * @param first the day of the first order: there is nothing to compare with before it
- * @param reached the end of what was read of the orders, milliseconds since 1970
+ * Returns the requested period; by default the month of the last complete day. Only complete days are compared: a month
+ * that is not over is compared with the same number of days of the month before.
+ * @param requested milliseconds since 1970
+ * @param reached the time that the orders were read up to, in milliseconds since 1970
+ * @param firstDay the day of the first order; days before it are not compared
  */
 export function choosePeriod(
-  asked: { since: number | undefined; until: number | undefined },
+  requested: { since: number | undefined; until: number | undefined },
   reached: number,
   read: ReadRanges,
-  first: string | null = null,
+  firstDay: string | null = null,
 ): Period {
-  const until = chooseUntil(asked, reached);
-  const since = asked.since === undefined ? `${until.slice(0, 7)}-01` : utcDay(asked.since);
+  const until = chooseUntil(requested, reached);
+  const since = requested.since === undefined ? `${until.slice(0, 7)}-01` : utcDay(requested.since);
   const days = { since, until };
-  const lastWhole = lastWholeDay(readFrom(read, since) ?? reached);
-  const isPartial = until > lastWhole;
-  const lastShown = isPartial ? lastWhole : until;
-  const through = lastShown < since ? since : lastShown;
-  const isWhole = through <= lastWhole && isRead(read, { since, until: through }, reached);
+  const lastComplete = lastCompleteDay(readFrom(read, since) ?? reached);
+  const isPartial = until > lastComplete;
+  const lastIncluded = isPartial ? lastComplete : until;
+  const through = lastIncluded < since ? since : lastIncluded;
+  const isComplete = through <= lastComplete && isRead(read, { since, until: through }, reached);
   const comparison = (other: DayRange) =>
-    isWhole && isRead(read, other, reached) && other.until >= (first ?? other.until)
+    isComplete && isRead(read, other, reached) && other.until >= (firstDay ?? other.until)
       ? { ...other, name: formatDays(other) }
       : null;
-  const isMonth = isWholeMonth(days);
+  const isMonth = isFullMonth(days);
   const dates = since === until ? since : `${since}-to-${until}`;
   return {
     ...days,
@@ -60,8 +60,8 @@ export function choosePeriod(
     slug: isMonth ? since.slice(0, 7) : dates,
     through,
     is_partial: isPartial,
-    before: comparison(isMonth ? monthBefore(days, 1, through) : daysBefore(since, through)),
-    year_ago: isMonth ? comparison(monthBefore(days, 12, through)) : null,
+    before: comparison(isMonth ? sameDaysBefore(days, 1, through) : precedingDays(since, through)),
+    year_ago: isMonth ? comparison(sameDaysBefore(days, 12, through)) : null,
   };
 }
 
@@ -70,34 +70,66 @@ function chooseUntil(
   reached: number,
 ): string {
   if (until !== undefined) return utcDay(until);
-  return since === undefined ? lastDay(lastWholeDay(reached).slice(0, 7)) : utcDay(reached);
+  return since === undefined ? lastDay(lastCompleteDay(reached).slice(0, 7)) : utcDay(reached);
 }
 
-/** Returns the end of the range that holds a day's beginning, milliseconds since 1970. */
+/** Returns the end of the range that includes the beginning of a day, in milliseconds since 1970. */
 function readFrom(read: ReadRanges, day: string): number | undefined {
-  const { from } = dayRange(day);
-  const isHeld = (one: ReadRanges[number]) =>
-    (one.from === null || Date.parse(one.from) <= from) && Date.parse(one.to) >= from;
-  const range = read.find(isHeld);
+  const { from: start } = dayRange(day);
+  const range = read.find(
+    ({ from, to }) => (from === null || Date.parse(from) <= start) && Date.parse(to) >= start,
+  );
   return range && Date.parse(range.to);
 }
 
-/** True if days were read completely, as far as orders were read at all. */
+/** Returns true if all of these days before `reached` were read completely. */
 function isRead(read: ReadRanges, { since, until }: DayRange, reached: number): boolean {
   return (readFrom(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
 
-function lastWholeDay(reached: number): string {
+function lastCompleteDay(reached: number): string {
   return utcDay(reached + 1 - dayMs);
 }
 
-function daysBefore(since: string, through: string): DayRange {
+function precedingDays(since: string, through: string): DayRange {
   const count = (Date.parse(through) - Date.parse(since)) / dayMs + 1;
   return { since: addDays(since, -count), until: addDays(since, -1) };
 }
 
-/** Returns the same days of an earlier month: all of it, or those through the last day to compare. */
-function monthBefore({ since, until }: DayRange, count: number, through: string): DayRange {
+/** Returns the same days of a month `count` months earlier: the complete month, or the days up to that of `through`. */
+function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {
   const first = monthsBefore(since, count);
   return { since: first, until: through < until ? monthsBefore(through, count) : lastDay(first.slice(0, 7)) };
+}
+
+/** Returns for example `October 2026` for a complete month, `3 Oct 2026` for a day, `1–24 Oct 2026` for other days. */
+export function formatDays({ since, until }: DayRange): string {
+  if (isFullMonth({ since, until })) return formatMonth(since);
+  if (since === until) return formatDay(until);
+  if (since.slice(0, 7) === until.slice(0, 7)) return `${Number(since.slice(8))}–${formatDay(until)}`;
+  const first = since.slice(0, 4) === until.slice(0, 4) ? formatDay(since).slice(0, -5) : formatDay(since);
+  return `${first} – ${formatDay(until)}`;
+}
+
+function isFullMonth({ since, until }: DayRange): boolean {
+  return since.endsWith("-01") && until === lastDay(since.slice(0, 7));
+}
+
+export function addDays(day: string, count: number): string {
+  return utcDay(dayRange(day).from + count * dayMs);
+}
+
+/** Returns the same day of an earlier month, or the last day of that month if it is shorter. */
+export function monthsBefore(day: string, count: number): string {
+  const first = new Date(`${day.slice(0, 7)}-01T00:00:00.000Z`);
+  first.setUTCMonth(first.getUTCMonth() - count);
+  const month = first.toISOString().slice(0, 7);
+  const same = `${month}-${day.slice(8)}`;
+  const last = lastDay(month);
+  return same < last ? same : last;
+}
+
+/** @param month for example `2026-10` */
+function lastDay(month: string): string {
+  return utcDay(monthRange(month).to);
 }

@@ -4,46 +4,45 @@ import { escapeText, pad, wrap } from "../util/terminal-text.js";
 import type { Block, Chart, KeyFigures, ReportDocument, ReportTable } from "./document.js";
 import { formatCompact, formatTime } from "./text-format.js";
 
-/** How a terminal shows the report. */
 export interface TextOptions {
   style: Style;
   width: number;
 }
 
-/** Returns the report for a terminal. */
+/** Renders the report for a terminal. */
 export function renderText(document: ReportDocument, look: TextOptions): string {
   const { brand, period, summary, proof, sections, made_at } = document;
   const title = look.style.bold(escapeText(`${brand}, ${period.name}`));
-  const head = `${title}\n${sentences(`${summary} ${proof}`.trim(), look)}`;
+  const head = `${title}\n${wrapText(`${summary} ${proof}`.trim(), look)}`;
   const body = sections.map(({ title: heading, lead, blocks }) => {
-    const shown = blocks.flatMap((block) => writeBlock(block, look));
-    return [look.style.bold(heading), ...(lead === "" ? [] : [sentences(lead, look)]), ...shown].join("\n");
+    const rendered = blocks.flatMap((block) => renderBlock(block, look));
+    return [look.style.bold(heading), ...(lead === "" ? [] : [wrapText(lead, look)]), ...rendered].join("\n");
   });
-  return `${[head, ...body, `Made ${formatTime(made_at)}`].join("\n\n")}\n`;
+  return `${[head, ...body, `Created ${formatTime(made_at)}`].join("\n\n")}\n`;
 }
 
-function writeBlock(block: Block, look: TextOptions): string[] {
-  if (block.kind === "figures") return writeFigures(block);
-  if (block.kind === "table") return [writeTable(block, look)];
-  return [block.kind === "chart" ? writeChart(block, look) : sentences(block.text, look)];
+function renderBlock(block: Block, look: TextOptions): string[] {
+  if (block.kind === "figures") return renderKeyFigures(block);
+  if (block.kind === "table") return [renderReportTable(block, look)];
+  return [block.kind === "chart" ? renderChart(block, look) : wrapText(block.text, look)];
 }
 
-function sentences(text: string, { width }: TextOptions): string {
+function wrapText(text: string, { width }: TextOptions): string {
   return wrap(escapeText(text), width);
 }
 
-function writeFigures({ title, figures }: KeyFigures): string[] {
+function renderKeyFigures({ title, figures }: KeyFigures): string[] {
   const label = Math.max(...figures.map((one) => one.title.length));
-  const room = Math.max(...figures.map(({ value }) => value.text.length));
+  const valueWidth = Math.max(...figures.map(({ value }) => value.text.length));
   const lines = figures.map(({ title: term, value, comparisons }) => {
-    const told = comparisons.filter(({ change }) => change.text !== "");
-    const changes = told.map(({ name, change }) => `${change.text} vs ${name}`).join(", ");
-    return `  ${pad(term, label)}  ${pad(value.text, room, "right")}  ${changes}`.trimEnd();
+    const compared = comparisons.filter(({ change }) => change.text !== "");
+    const changes = compared.map(({ name, change }) => `${change.text} vs ${name}`).join(", ");
+    return `  ${pad(term, label)}  ${pad(value.text, valueWidth, "right")}  ${changes}`.trimEnd();
   });
   return [title, ...lines];
 }
 
-function writeTable({ title, columns, rows }: ReportTable, { style, width }: TextOptions): string {
+function renderReportTable({ title, columns, rows }: ReportTable, { style, width }: TextOptions): string {
   const titles = columns.map((column) => column.title);
   const cells = rows.map((row) => columns.map(({ key }) => row[key]?.text ?? ""));
   const titlesOf = (some: ReportTable["columns"]) => some.map((column) => column.title);
@@ -52,8 +51,8 @@ function writeTable({ title, columns, rows }: ReportTable, { style, width }: Tex
   return `\n${title}:\n${renderTable(titles, cells, { style, width, rightAligned: alignRight, optionalColumns: spare })}\n`;
 }
 
-/** Returns the first series as a line of blocks. */
-function writeChart({ title, series }: Chart, { style }: TextOptions): string {
+/** Renders the first series as a line of block characters. */
+function renderChart({ title, series }: Chart, { style }: TextOptions): string {
   const values = (series[0]?.values ?? []).map((value) => Math.max(0, value ?? 0));
   const most = Math.max(...values);
   const blocks = values.map((value) => "▁▂▃▄▅▆▇█".charAt(Math.round((value / (most || 1)) * 7)));

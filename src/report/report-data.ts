@@ -2,24 +2,26 @@ import { type DayRange, type Proof, readSums, type SalesFigures } from "../query
 import type { Mirror } from "../store/database.js";
 import type { Period } from "./period.js";
 
-/** The material of every section. */
+/** What the sections are written from. */
 export interface ReportData {
   mirror: Mirror;
   period: Period;
-  /** The days of the figures: the period's whole days. */
+  /** The complete days of the period, which the figures are about. */
   days: DayRange;
   sums: Record<"now" | "before" | "year_ago", SalesFigures[]>;
-  /** Those of the period and the days before it, the one with the most orders first. */
+  /** The currencies of the period and of the days before it, the one with the most orders first. */
   currencies: (string | null)[];
-  /** The end of what was read of the orders, milliseconds since 1970. */
+  /** The time that the orders were read up to, in milliseconds since 1970. */
   reached: number;
+  /** False if `reached` is the day of the newest order, because no range of dates was read completely. */
+  isReadUntilKnown: boolean;
   proof: Proof;
 }
 
 export function readReportData(
   mirror: Mirror,
   period: Period,
-  rest: Pick<ReportData, "reached" | "proof">,
+  rest: Pick<ReportData, "reached" | "isReadUntilKnown" | "proof">,
 ): ReportData {
   const days = { since: period.since, until: period.through };
   const sums = {

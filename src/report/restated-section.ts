@@ -1,21 +1,9 @@
-import {
-  type Proof,
-  readRefundLosses,
-  readRestatedOrders,
-  readRestatements,
-} from "../query/report-figures.js";
-import { pluralize } from "../util/text.js";
-import { dayMs, formatInstant } from "../util/times.js";
-import {
-  type Block,
-  type ColumnSpec,
-  createTable,
-  FormattedValue,
-  paragraph,
-  type Section,
-} from "./document.js";
+import { readRefundLosses, readRestatedOrders, readRestatements } from "../query/report-figures.js";
+import { type Block, type ColumnSpec, createTable, paragraph, type Section } from "./document.js";
+import { monthsBefore } from "./period.js";
 import type { ReportData } from "./report-data.js";
 import {
+  FormattedValue,
   formatAmount,
   formatCount,
   formatCurrency,
@@ -23,23 +11,21 @@ import {
   formatDifference,
   formatPercent,
   formatShortMonth,
-  formatTime,
-  monthsBefore,
 } from "./text-format.js";
 
 const monthsBack = 12;
 const mostOrders = 8;
 
-/** Months that changed since they were reported, and the orders that changed them. */
-export function restatedSection(context: ReportData): Section {
-  const since = monthsBefore(context.period.until, monthsBack).slice(0, 7);
-  const tables = restatedTables(context, since);
+/** Months whose figures changed after they were reported, and the orders that changed them. */
+export function restatedSection(data: ReportData): Section {
+  const since = monthsBefore(data.period.until, monthsBack).slice(0, 7);
+  const tables = restatedTables(data, since);
   const none = paragraph("No reported month has changed.");
   return {
     id: "restated",
     title: "Months that changed since you reported them",
-    lead: tables.length === 0 ? "" : "Orders came late, were refunded or were cancelled since.",
-    blocks: [...(tables.length === 0 ? [none] : tables), ...lossLines(context)],
+    lead: tables.length === 0 ? "" : "Orders were attributed late, refunded or cancelled since then.",
+    blocks: [...(tables.length === 0 ? [none] : tables), ...lossLines(data)],
   };
 }
 
@@ -92,44 +78,15 @@ const currency = [
   (row: { currency: string | null }) => new FormattedValue(row.currency, formatCurrency(row.currency)),
 ] satisfies ColumnSpec<never>;
 
-/** Returns what reported months usually lose afterwards, a sentence per currency. */
+/** Returns a sentence for each currency on how much reported months usually lose to later refunds. */
 function lossLines({ mirror, currencies }: ReportData): Block[] {
   const losses = readRefundLosses(mirror).filter(({ currency }) => currencies.includes(currency));
   return losses.map(({ currency, months, share, least, most }) => {
-    const whose = losses.length > 1 ? `${formatCurrency(currency)}: ` : "";
+    const prefix = losses.length > 1 ? `${formatCurrency(currency)}: ` : "";
     const range =
       months === 1 ? "1 month" : `${months} months, ${formatPercent(least)} to ${formatPercent(most)}`;
     return paragraph(
-      `${whose}Reported months have so far lost ${formatPercent(share)} to later refunds (${range}).`,
+      `${prefix}Reported months have so far lost ${formatPercent(share)} to later refunds (${range}).`,
     );
   });
 }
-
-/** The proof of the figures, the age of the data, and the limits of the API. */
-export function proofSection({ proof, reached }: ReportData): Section {
-  const blocks = [ageLine(proof, reached), ...unknowable].map(paragraph);
-  return { id: "proof", title: "What is proven", lead: proofLine(proof), blocks };
-}
-
-/** Returns in one sentence what is proven of the orders. */
-export function proofLine({ against, proven }: Proof): string {
-  if (against !== null) return `Not proven: ${against}`;
-  if (proven === null) return "Not proven: the orders were never compared with the API's counts.";
-  const { at, by, through, from } = proven;
-  const since = from === null ? "" : ` from ${formatDay(from)}`;
-  const how = by === "verify" ? "`verify`" : "the sync";
-  return `Orders are proven${since} through ${formatDay(through)}: the API's counts agreed in ${how} of ${formatTime(at)}.`;
-}
-
-function ageLine({ oldest_read_at: oldest, gaps }: Proof, reached: number): string {
-  const days = oldest === null ? 0 : Math.floor(Math.max(0, reached - Date.parse(oldest)) / dayMs);
-  const age = days === 0 ? "" : ` The oldest check was ${pluralize(days, "day")} before that.`;
-  const never = gaps.length === 0 ? "" : " Some days between were never read: see `brandapi status`.";
-  return `Orders were read up to ${formatTime(formatInstant(reached))}.${age}${never}`;
-}
-
-const unknowable: readonly string[] = [
-  "An order counts unless it is removed or cancelled. Net is gross less refunds. Days and months are UTC. Currencies are never added.",
-  "The API does not say when a refund was made: it counts from when this mirror first saw it. It does not say what was paid: commissions are what was earned.",
-  "A change to an old order that leaves the day's counts and totals as they were, such as a commission rate, is seen when the order is read again.",
-];

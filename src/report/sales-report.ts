@@ -1,59 +1,74 @@
 import { ConfigurationError } from "../errors.js";
-import { createFigureTables, readFirstDay, readOrdersEnd, readProof } from "../query/report-figures.js";
+import {
+  createFigureTables,
+  readFirstDay,
+  readLastDay,
+  readOrdersEnd,
+  readProof,
+} from "../query/report-figures.js";
 import { type Mirror, readInfo } from "../store/database.js";
 import type { CurrentRun } from "../store/run-progress.js";
 import { utcDay } from "../util/ranges.js";
-import { formatInstant } from "../util/times.js";
+import { dayRange, formatInstant } from "../util/times.js";
 import type { ReportDocument } from "./document.js";
 import { choosePeriod, type Period } from "./period.js";
+import { proofLine, proofSection } from "./proof-section.js";
 import { readReportData } from "./report-data.js";
-import { proofLine, proofSection, restatedSection } from "./restated-section.js";
-import { daysSection, hostsSection, monthsSection, salesSection, summaryOf } from "./sales-section.js";
+import { restatedSection } from "./restated-section.js";
+import { daysSection, hostsSection, monthsSection, salesSection, summarize } from "./sales-section.js";
 
-/** In the order in which people ask. */
 const sections = [salesSection, daysSection, monthsSection, restatedSection, hostsSection, proofSection];
 
 /**
- * Returns the report. The mirror says how far its days go, not the clock: the same mirror gives the same report.
- * @param asked milliseconds since 1970, as is `now`
- * @param underWay the run that holds the mirror
- * @throws ConfigurationError if the mirror has no orders, or none of that time
+ * Creates the report. What it covers depends on the mirror and not on the clock: the same mirror gives the same report.
+ * @param requested milliseconds since 1970, as is `now`
+ * @param currentRun the run that holds the mirror's lock
+ * @throws ConfigurationError if the mirror has no orders, or none in the requested time
  */
 export function createReport(
   mirror: Mirror,
-  asked: { since: number | undefined; until: number | undefined },
-  { now, underWay }: { now: number; underWay: CurrentRun | null },
+  requested: { since: number | undefined; until: number | undefined },
+  { now, currentRun }: { now: number; currentRun: CurrentRun | null },
 ): ReportDocument {
-  const readTo = readOrdersEnd(mirror);
-  if (readTo === null)
-    throw new ConfigurationError(`The mirror holds no orders yet: ${mirror.path}`, {
+  createFigureTables(mirror);
+  const firstDay = readFirstDay(mirror);
+  const readUntil = readOrdersEnd(mirror);
+  const reached = readUntil === null ? guessOrdersEnd(mirror) : Date.parse(readUntil);
+  if (reached === null)
+    throw new ConfigurationError(`The mirror has no orders yet: ${mirror.path}`, {
       hint: "run `brandapi sync orders` first",
     });
-  const reached = Date.parse(readTo);
-  const proof = readProof(mirror, underWay);
-  createFigureTables(mirror);
-  const first = readFirstDay(mirror);
-  const period = choosePeriod(asked, reached, proof.covered, first);
-  refuseOutside(period, utcDay(reached), first);
-  const context = readReportData(mirror, period, { reached, proof });
+  const proof = readProof(mirror, currentRun);
+  const period = choosePeriod(requested, reached, proof.covered, firstDay);
+  checkPeriod(period, utcDay(reached), firstDay);
+  const data = readReportData(mirror, period, { reached, proof, isReadUntilKnown: readUntil !== null });
   return {
     brand: readInfo(mirror, "brand_name") ?? "Brand",
     period,
-    summary: summaryOf(context),
+    summary: summarize(data),
     proof: proofLine(proof),
-    sections: sections.map((make) => make(context)),
+    sections: sections.map((createSection) => createSection(data)),
     made_at: formatInstant(now),
-    reached: readTo,
+    reached: readUntil ?? formatInstant(reached),
   };
 }
 
-function refuseOutside(period: Period, last: string, first: string | null): void {
-  if (period.since > last)
-    throw new ConfigurationError(`Orders were read through ${last}: the report begins later.`, {
+/**
+ * Returns the beginning of the day of the newest order, which may not be complete; null without orders. No date range counts
+ * as read if the API returns an order with an unreadable date in each of them.
+ */
+function guessOrdersEnd(mirror: Mirror): number | null {
+  const day = readLastDay(mirror);
+  return day === null ? null : dayRange(day).from;
+}
+
+function checkPeriod(period: Period, lastDay: string, firstDay: string | null): void {
+  if (period.since > lastDay)
+    throw new ConfigurationError(`Orders were read through ${lastDay}: the report begins later.`, {
       hint: "choose an earlier time, or run `brandapi sync orders` first",
     });
-  if (first !== null && period.until < first)
-    throw new ConfigurationError(`The mirror's first order is of ${first}: the report ends earlier.`, {
-      hint: `the first month there is: \`--month ${first.slice(0, 7)}\``,
+  if (firstDay !== null && period.until < firstDay)
+    throw new ConfigurationError(`The mirror's first order is of ${firstDay}: the report ends earlier.`, {
+      hint: `the first month with orders is \`--month ${firstDay.slice(0, 7)}\``,
     });
 }

@@ -5,18 +5,11 @@ import {
   readMonths,
   type SalesFigures,
 } from "../query/report-figures.js";
-import {
-  type Block,
-  createTable,
-  FormattedValue,
-  type KeyFigure,
-  paragraph,
-  type Section,
-} from "./document.js";
-import type { Comparison } from "./period.js";
+import { type Block, createTable, type KeyFigure, paragraph, type Section } from "./document.js";
+import { addDays, type Comparison, monthsBefore } from "./period.js";
 import { inCurrency, type ReportData } from "./report-data.js";
 import {
-  addDays,
+  FormattedValue,
   formatAmount,
   formatChange,
   formatCount,
@@ -25,33 +18,31 @@ import {
   formatMoney,
   formatPercent,
   formatShortMonth,
-  monthsBefore,
 } from "./text-format.js";
 
-/** Net, gross, refunds and orders of each currency, beside the days before and the same days a year ago. */
-export function salesSection(context: ReportData): Section {
-  const blocks = context.currencies.map(
+/** Net, gross, refunds and orders of each currency, compared with the days before and the same days a year ago. */
+export function salesSection(data: ReportData): Section {
+  const blocks = data.currencies.map(
     (currency): Block => ({
       kind: "figures",
       title: formatCurrency(currency),
       figures: [
-        figure(context, currency, "Net", ({ net_amount }) => net_amount),
-        figure(context, currency, "Gross", ({ gross_amount }) => gross_amount),
-        figure(context, currency, "Refunds", ({ refunded_amount }) => refunded_amount),
-        figure(context, currency, "Orders", ({ orders }) => orders, true),
-        figure(context, currency, "Cancelled", ({ cancelled_orders }) => cancelled_orders, true),
+        figure(data, currency, "Net", ({ net_amount }) => net_amount),
+        figure(data, currency, "Gross", ({ gross_amount }) => gross_amount),
+        figure(data, currency, "Refunds", ({ refunded_amount }) => refunded_amount),
+        figure(data, currency, "Orders", ({ orders }) => orders, true),
+        figure(data, currency, "Cancelled", ({ cancelled_orders }) => cancelled_orders, true),
       ],
     }),
   );
   const all = blocks.length === 0 ? [paragraph(noOrders)] : blocks;
-  return { id: "sales", title: "Sales", lead: lead(context), blocks: all };
+  return { id: "sales", title: "Sales", lead: lead(data), blocks: all };
 }
 
-/** Says that there is nothing to show. */
-export const noOrders = "No orders in what was read of these days.";
+const noOrders = "The mirror has no orders of these days.";
 
-/** Returns the first sentence to know: `Net is down 19.3% in USD, up 0.5% in EUR vs 1–23 Oct 2026.` */
-export function summaryOf({ currencies, sums, period }: ReportData): string {
+/** Returns for example `Net is down 19.3% in USD, up 0.5% in EUR vs 1–23 Oct 2026.`; empty if nothing can be compared. */
+export function summarize({ currencies, sums, period }: ReportData): string {
   const moves = currencies.flatMap((currency) => {
     const now = inCurrency(sums.now, currency)[0]?.net_amount ?? 0;
     const before = inCurrency(sums.before, currency)[0]?.net_amount ?? 0;
@@ -65,10 +56,10 @@ export function summaryOf({ currencies, sums, period }: ReportData): string {
 
 function lead({ period, days }: ReportData): string {
   const isCut = period.is_partial && days.until !== period.until;
-  const through = isCut ? `Whole days only, through ${formatDay(days.until)}. ` : "";
+  const through = isCut ? `Complete days only, through ${formatDay(days.until)}. ` : "";
   if (period.before === null)
-    return `${through}The mirror does not have all of these days and those before, so nothing is compared.`;
-  return `${through}Compared with ${period.before.name}, whose refunds have had longer to come.`;
+    return `${through}These days, or those before, are not known to be complete, so nothing is compared.`;
+  return `${through}Compared with ${period.before.name}, which had more time for refunds.`;
 }
 
 function figure(
@@ -82,21 +73,21 @@ function figure(
   const write = (value: number) => (isCount ? formatCount(value) : formatAmount(value, currency));
   const now = sum(sums.now);
   const value = isCount ? write(now) : formatMoney(now, currency);
-  const beside = (days: Comparison | null, before: number) =>
+  const compare = (days: Comparison | null, before: number) =>
     days ? [{ name: days.name, change: formatChange(now, before), before: write(before) }] : [];
   const comparisons = [
-    ...beside(period.before, sum(sums.before)),
-    ...beside(period.year_ago, sum(sums.year_ago)),
+    ...compare(period.before, sum(sums.before)),
+    ...compare(period.year_ago, sum(sums.year_ago)),
   ];
   return { title, value, comparisons };
 }
 
-/** More days than that are too many for a chart. */
+/** Longer periods have no chart by day. */
 const mostDays = 93;
 
-/** Net and refunds by day; the figures are in `sales_by_day`. */
-export function daysSection(context: ReportData): Section {
-  const { mirror, currencies, days } = context;
+/** Charts of net and refunds by day, from `sales_by_day`. */
+export function daysSection(data: ReportData): Section {
+  const { mirror, currencies, days } = data;
   const all: string[] = [];
   for (let day = days.since; day <= days.until; day = addDays(day, 1)) all.push(day);
   const rows = readDays(mirror, days);
@@ -115,16 +106,16 @@ export function daysSection(context: ReportData): Section {
     };
   });
   const isLong = all.length > mostDays;
-  const none = isLong ? "These are too many days to show; `sales_by_day` has them." : noOrders;
+  const none = isLong ? "Too many days to show: query `sales_by_day` instead." : noOrders;
   const blocks = isLong || charts.length === 0 ? [paragraph(none)] : charts;
   return { id: "days", title: "By day", lead: "", blocks };
 }
 
 const monthsShown = 13;
 
-/** The last thirteen months, each beside the month before and the same month a year ago. */
-export function monthsSection(context: ReportData): Section {
-  const { mirror, period, currencies } = context;
+/** The last thirteen months, each compared with the month before and the same month a year ago. */
+export function monthsSection(data: ReportData): Section {
+  const { mirror, period, currencies } = data;
   const shown = Array.from({ length: monthsShown }, (_, nth) =>
     monthsBefore(`${period.until.slice(0, 7)}-01`, nth).slice(0, 7),
   );
@@ -136,7 +127,7 @@ export function monthsSection(context: ReportData): Section {
     id: "months",
     title: "By month",
     lead: rows.some(({ is_partial }) => is_partial)
-      ? "A month that is not over is compared through its last whole day."
+      ? "A month that is not over is compared through its last complete day."
       : "",
     blocks: blocks.length === 0 ? [paragraph(noOrders)] : blocks,
   };
@@ -192,9 +183,9 @@ function monthText({ month, is_partial }: MonthFigures): string {
 
 const mostHosts = 8;
 
-/** The hosts with the highest net, by currency. */
-export function hostsSection(context: ReportData): Section {
-  const { mirror, days, currencies } = context;
+/** The hosts with the highest net amount in each currency. */
+export function hostsSection(data: ReportData): Section {
+  const { mirror, days, currencies } = data;
   const shares = readHostShares(mirror, days, mostHosts);
   const tables = currencies.flatMap((currency) => {
     const best = inCurrency(shares, currency);

@@ -1,7 +1,7 @@
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, fileAt, memberOf, noon, openRecord, orderAt } from "../support/records.js";
 
-/** Text that would do harm if it were taken for anything but text. */
+/** Text that does harm if it is not escaped. */
 export const hostile = [
   "<script>window.ran=1</script>",
   '"><img src=x onerror=window.ran=1>',
@@ -16,7 +16,7 @@ export const hostile = [
 const host = (id: string, username: string) => ({ id, username, first_name: username, last_name: null });
 const currencies = ["EUR", "USD", "GBP", "JPY", "KWD", "SEK"];
 
-/** Brands whose pages are looked at. */
+/** Brands whose report pages are tested in a browser. */
 const brands: Record<string, () => TestBrand> = {
   "a busy brand": () => makeBrand({ history: 1_500 }),
   "one order": () => makeBrand({ orders: [orderAt("a", noon - 2 * day)] }),
@@ -57,7 +57,7 @@ const brands: Record<string, () => TestBrand> = {
 
 export const names = Object.keys(brands);
 
-/** Returns the page of such a brand after some orders were refunded and hosts have joined. */
+/** Returns the report page of a brand after some refunds and after hosts joined. */
 export async function pageOf(name: string): Promise<string> {
   const brand = brands[name]?.() ?? makeBrand();
   await brand.run("sync");

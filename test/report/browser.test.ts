@@ -9,11 +9,11 @@ import { chromium, openBrowser, type Page } from "./chromium.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const widths = [375, 768, 1280] as const;
-/** Wide and narrow ones; a font that is not there falls back to the system's. */
+/** Wide and narrow fonts; one that is not installed falls back to the system font. */
 const fonts = ["DejaVu Sans", "Verdana", "Noto Sans", "Liberation Sans", "monospace"];
 
-/** `apt-get install chromium`, or its path in `CHROMIUM`. */
-describe.skipIf(chromium === undefined)("the page in Chromium (skipped where there is none)", () => {
+/** Skipped without Chromium: `apt-get install chromium`, or set `CHROMIUM` to its path. */
+describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   const home = makeHome();
   let browser: Page;
 
@@ -26,7 +26,7 @@ describe.skipIf(chromium === undefined)("the page in Chromium (skipped where the
   const fileOf = (name: string) => join(home, `${name}.html`);
 
   describe.each(names)("of %s", (name) => {
-    test.each(widths)("fits %i pixels, asks for nothing and says nothing", async (width) => {
+    test.each(widths)("fits %i pixels, loads nothing and logs nothing", async (width) => {
       await browser.open(fileOf(name), { width });
       const room = await browser.ask<number[]>("[document.documentElement.scrollWidth, innerWidth]");
       expect(room).toEqual([width, width]);
@@ -37,7 +37,7 @@ describe.skipIf(chromium === undefined)("the page in Chromium (skipped where the
       ["light", {}],
       ["dark", { dark: true }],
       ["light on a phone", { width: 375 }],
-    ])("has no finding of axe, %s", async (_, look) => {
+    ])("passes the accessibility checks of axe: %s", async (_, look) => {
       await browser.open(fileOf(name), look);
       await browser.ask(`${axe}; 0`);
       const { violations } = await browser.ask<{ violations: { id: string; nodes: { html: string }[] }[] }>(
@@ -47,7 +47,7 @@ describe.skipIf(chromium === undefined)("the page in Chromium (skipped where the
       expect(browser.heard().requests).toHaveLength(1);
     });
 
-    test.each(fonts)("prints on A4 in %s", async (font) => {
+    test.each(fonts)("fits an A4 page in %s", async (font) => {
       await browser.open(fileOf(name), { print: true, width: 680 });
       await browser.ask(`document.body.style.fontFamily = ${JSON.stringify(font)}; 0`);
       const [room = 0, width = 0] = await browser.ask<number[]>(
@@ -57,7 +57,7 @@ describe.skipIf(chromium === undefined)("the page in Chromium (skipped where the
     });
   });
 
-  test("runs nothing that a host wrote", async () => {
+  test("does not run HTML in names from the API", async () => {
     await browser.open(fileOf("hostile names"));
     expect(
       await browser.ask(

@@ -14,8 +14,8 @@ beforeAll(async () => {
 
 const reports = () => readdirSync(brand.home).filter((name) => name.startsWith("report"));
 
-describe("where a report goes", () => {
-  test("the page into a file named for its period, or for `-o`; `-` is stdout", async () => {
+describe("the target of a report", () => {
+  test("writes the page to a file named after its period, or to stdout for `-o -`", async () => {
     const { code, out, err } = await brand.run("report --month 2026-09");
     expect([code, out]).toEqual([0, ""]);
     expect(err).toMatch(/^September 2026: [\d.]+ kB: report-2026-09\.html\n$/);
@@ -24,21 +24,21 @@ describe("where a report goes", () => {
     expect((await brand.run("report -o -")).out).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
   });
 
-  test("text and JSON on stdout, and never into a file", async () => {
+  test("writes --text and --json to stdout and refuses -o with them", async () => {
     expect((await brand.run("report --text")).out).toMatch(/^.*, November 2026\n/);
     expect((await brand.run("report --json")).out).toMatch(/^\{"brand":/);
     for (const words of ["--text -o notes.txt", "--json -o notes.json", "--text -o -"])
       expect((await brand.run(`report ${words}`)).code).toBe(2);
   });
 
-  test.each(["r.pdf", "r.csv", "r"])("`-o %s` is refused, because a report is a page", async (file) => {
+  test.each(["r.pdf", "r.csv", "r"])("refuses -o %s because the page is HTML", async (file) => {
     const { code, err } = await brand.run(`report -o ${file}`);
     expect(code).toBe(2);
     expect(err).toContain("`-o report.html`");
     expect(existsSync(join(brand.home, file))).toBe(false);
   });
 
-  test("a file stays as it was if the report fails, and the mirror is none", async () => {
+  test("keeps an existing file when the report fails", async () => {
     const old = join(brand.home, "old.html");
     writeFileSync(old, "old");
     expect((await brand.run("report --month 2020-01 -o old.html")).code).toBe(3);
@@ -46,7 +46,7 @@ describe("where a report goes", () => {
     expect((await brand.run("report -o none/page.html")).code).toBe(3);
   });
 
-  test("`--open` shows the file in the browser, and only a file", async () => {
+  test("opens the file in the browser for --open, and refuses --open without a file", async () => {
     const { opened, code } = await brand.run("report --open -o shown.html");
     expect([code, opened]).toEqual([0, [join(brand.home, "shown.html")]]);
     for (const words of ["--text", "--json"])
@@ -55,8 +55,8 @@ describe("where a report goes", () => {
   });
 });
 
-describe("in a terminal", () => {
-  test("the text has colour only if the stream is a terminal", async () => {
+describe("report --text", () => {
+  test("has colours only in a terminal", async () => {
     const { out } = await brand.run("report --text");
     expect(out).toMatch(/^Net and refunds by day, EUR: [▁▂▃▄▅▆▇█]{20} up to /m);
     expect(out).not.toContain("\u001b");
@@ -64,7 +64,7 @@ describe("in a terminal", () => {
     expect((await brand.run("report --text --no-color", { tty: true })).out).toBe(out);
   });
 
-  test("text from outside cannot act on it", async () => {
+  test("escapes control characters from the API", async () => {
     const one = makeBrand({
       orders: [
         orderAt("a", noon - 2 * day, {
@@ -81,20 +81,20 @@ describe("in a terminal", () => {
   });
 });
 
-describe("the time", () => {
+describe("the period of a report", () => {
   test.each([
     ["--month october", "Not a month: `october`."],
     ["--month 2026-13", "Not a month: `2026-13`."],
     ["--month yesterday", "Not a month: `yesterday`."],
-    ["-o - --open", "`--open` shows a file."],
+    ["-o - --open", "`--open` needs a file"],
     ["--month 2026-09 --since 7d", "Option `--month <month>` cannot be used with option `--since <time>`."],
     ["--since 2026-09-09 --until 2026-09-01", "`--since` is later than `--until`."],
-  ])("`%s` is refused", async (words, says) => {
+  ])("report %s is refused with exit code 2", async (words, message) => {
     const { code, err } = await brand.run(`report ${words}`);
-    expect([code, err.split("\n")[0]]).toEqual([2, `brandapi: ${says}`]);
+    expect([code, err.split("\n")[0]]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  test("before the first order, the first month is named; after the last read, the last day", async () => {
+  test("names the first month with orders for an earlier period, and the last day read for a later one", async () => {
     const early = await brand.run("report --month 2020-01 --text");
     expect([early.code, early.out]).toEqual([3, ""]);
     expect(early.err).toContain("`--month 2026-08`");
@@ -105,7 +105,7 @@ describe("the time", () => {
     expect(late.err).toContain("Orders were read through 2026-11-21");
   });
 
-  test("without a mirror, or orders in it, the next step is named", async () => {
+  test("names the next command when there is no mirror or it has no orders", async () => {
     const one = makeBrand();
     expect((await one.run("report")).err).toContain("No mirror yet");
     await one.run("sync roster");
@@ -116,10 +116,10 @@ describe("the time", () => {
   });
 });
 
-test("it stays a report if the period is years and a currency is any text", async () => {
+test("reports periods of years and currencies that are not codes", async () => {
   const currency = `C<b>${"x".repeat(300)}`;
   const one = makeBrand({ orders: [orderAt("a", noon - day, { currency })] });
   await one.run("sync orders");
   const page = (await one.run("report --since 2016-01-01 -o -")).out;
-  expect([page.includes("too many days to show"), page.includes("<b>x")]).toEqual([true, false]);
+  expect([page.includes("Too many days to show"), page.includes("<b>x")]).toEqual([true, false]);
 });

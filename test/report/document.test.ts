@@ -24,7 +24,7 @@ let brand: TestBrand;
 let report: Report;
 let page: string;
 
-/** A believable brand: a first sync on 21 November, three weeks of traffic, a second sync on 12 December at noon. */
+/** A realistic brand: a first sync on 21 November, three weeks of traffic, a second sync on 12 December at noon. */
 beforeAll(async () => {
   brand = makeBrand({ history: 2_000, now: noon });
   await brand.run("sync");
@@ -58,13 +58,13 @@ const sum = (one: TestBrand, currency: string, since: string, until: string) =>
     until,
   )[0] as Row;
 
-describe("every figure is its view's", () => {
-  test("sales, beside the same whole days of the month before", () => {
+describe("the figures of a report agree with the views", () => {
+  test("compares sales with the same complete days of the month before", () => {
     const { through, before } = report.period;
     expect(through).toBe("2026-12-11");
-    const told = blocks(report, "sales", "figures");
-    expect(told.length).toBeGreaterThan(1);
-    for (const { title = "", figures = [] } of told) {
+    const sales = blocks(report, "sales", "figures");
+    expect(sales.length).toBeGreaterThan(1);
+    for (const { title = "", figures = [] } of sales) {
       const now = sum(brand, title, "2026-12-01", through);
       const then = sum(brand, title, before.since, before.until);
       expect(figures.map(({ value }) => cents(value))).toEqual(
@@ -76,7 +76,7 @@ describe("every figure is its view's", () => {
     }
   });
 
-  test("months: net and its change, as in `sales_by_month`, and beside the same month a year ago", () => {
+  test("shows net amounts and changes as in sales_by_month, and compares with the same month a year ago", () => {
     for (const { title = "", rows = [] } of blocks(report, "months", "table")) {
       const currency = title.slice(-3);
       const view = brand.sql<Row>(
@@ -99,7 +99,7 @@ describe("every figure is its view's", () => {
     }
   });
 
-  test("restated months and orders", () => {
+  test("lists restated months and orders as in restatements and restated_orders", () => {
     const [months, orders] = blocks(report, "restated", "table");
     const view = brand.sql<Row>(
       "SELECT month, currency, difference FROM restatements WHERE difference <> 0 AND month >= '2025-12'",
@@ -114,7 +114,7 @@ describe("every figure is its view's", () => {
       expect(all).toContainEqual({ name: order, difference });
   });
 
-  test("hosts with the highest net", () => {
+  test("lists the hosts with the highest net amounts as in order_figures", () => {
     for (const { title = "", rows = [] } of blocks(report, "hosts", "table")) {
       const view = brand.sql<Row>(
         `SELECT host_label, total(net_amount) AS net FROM order_figures WHERE currency = ? AND orders > 0
@@ -129,7 +129,7 @@ describe("every figure is its view's", () => {
   });
 });
 
-test("page and text say what the JSON says, and the page has a table for each chart", async () => {
+test("has the same summary and tables as a page and as text", async () => {
   const text = (await brand.run("report --text")).out;
   expect(textOf(page)).toContain(report.summary);
   expect(text.replace(/\s+/g, " ")).toContain(report.summary);
@@ -139,10 +139,10 @@ test("page and text say what the JSON says, and the page has a table for each ch
   }
   const [first] = rowsOf(sectionOf(page, "months")).slice(1);
   expect(first?.[0]).toBe("Dec 2026, in part");
-  expect(text).toContain("Whole days only, through 11 Dec 2026.");
+  expect(text).toContain("Complete days only, through 11 Dec 2026.");
 });
 
-test("amounts keep their currency on a phone, where spare columns go", () => {
+test("shows the currency of every amount on a phone, where some columns are left out", () => {
   const phone = page.replace(/<t[hd][^>]*spare[\s\S]*?<\/t[hd]>/g, "");
   for (const [table] of phone.matchAll(/<table>[\s\S]*?<\/table>/g)) {
     const [head = [], ...rows] = rowsOf(table);
@@ -152,7 +152,7 @@ test("amounts keep their currency on a phone, where spare columns go", () => {
   }
 });
 
-describe("a day that has only begun", () => {
+describe("a day that is not over", () => {
   /** An order a day in October and November; December begins. */
   const slow = () => {
     const orders = Array.from({ length: 61 }, (_, nth) =>
@@ -161,31 +161,31 @@ describe("a day that has only begun", () => {
     return makeBrand({ orders, now: Date.UTC(2026, 10, 24, 8) });
   };
 
-  test("is in no figure, no chart, and turns no sign", async () => {
+  test("is left out of figures, charts and comparisons", async () => {
     const one = slow();
     one.data.orders = one.data.orders.filter(({ order_date }) => order_date < "2026-11-24");
     await one.run("sync orders");
-    const told = await reportOf(one);
-    const [sales] = blocks(told, "sales", "figures");
+    const report = await reportOf(one);
+    const [sales] = blocks(report, "sales", "figures");
     expect(sales?.figures?.map(({ comparisons }) => comparisons[0]?.change)).toEqual([0, 0, null, 0, null]);
-    const [chart] = blocks(told, "days", "chart");
+    const [chart] = blocks(report, "days", "chart");
     expect(chart?.labels?.at(-1)).toBe("23 Nov");
     expect(chart?.series?.map(({ values }) => values.length)).toEqual([23, 23]);
-    expect(told.summary).toBe("Net is the same in EUR vs 1–23 Oct 2026.");
-    expect((await one.run("report --text")).out).toContain("Whole days only, through 23 Nov 2026.");
+    expect(report.summary).toBe("Net is the same in EUR vs 1–23 Oct 2026.");
+    expect((await one.run("report --text")).out).toContain("Complete days only, through 23 Nov 2026.");
   });
 
-  test("is compared with nothing if the month has no other", async () => {
+  test("is compared with nothing when the month has no complete day", async () => {
     const one = slow();
     one.pass(7 * day);
     await one.run("sync orders");
-    const told = await reportOf(one, "--month 2026-12");
-    expect([told.period.before, told.summary]).toEqual([null, ""]);
+    const report = await reportOf(one, "--month 2026-12");
+    expect([report.period.before, report.summary]).toEqual([null, ""]);
     expect((await one.run("report --month 2026-12 --text")).out).toContain("so nothing is compared");
   });
 });
 
-test("reported months say what they lost to later refunds", async () => {
+test("states how much reported months lost to later refunds", async () => {
   const one = makeBrand({ now: Date.UTC(2026, 7, 1, 12) });
   const refunds = [4, 2, 1];
   for (const refund of refunds) {
@@ -201,7 +201,7 @@ test("reported months say what they lost to later refunds", async () => {
   );
 });
 
-test("hosts have a name: the handle, else first and last name, else the id's first letters", async () => {
+test("names a host by the handle, else by first and last name, else by the start of the ID", async () => {
   const host = (id: string, fields: object) => ({
     host: { id, username: null, first_name: null, last_name: null, ...fields },
   });
@@ -218,15 +218,15 @@ test("hosts have a name: the handle, else first and last name, else the id's fir
   expect((await one.run("report -o -")).out).not.toContain("no name");
 });
 
-test("the same mirror gives the same bytes at any time, except for the time the page was made", async () => {
+test("gives the same page for the same mirror at any time, except for the time of creation", async () => {
   brand.pass(90 * day);
   const again = (await brand.run("report -o -")).out;
-  const made = /Made [^<]* by brandapi/;
+  const made = /Created [^<]* by brandapi/;
   expect(again.replace(made, "") === page.replace(made, "")).toBe(true);
   expect(again).not.toBe(page);
 });
 
-test("the page asks for nothing and runs nothing, and its policy says so", () => {
+test("the page loads no resource and runs no script, and its Content-Security-Policy forbids both", () => {
   expect(page).toMatch(
     /content="default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'"/,
   );

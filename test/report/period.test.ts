@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { choosePeriod, type ReadRanges } from "../../src/report/period.js";
 import { parseInstant } from "../../src/util/times.js";
 
-/** Returns what `--since` and `--until` make of a mirror that was read up to a time. */
+/** Returns the period for `--since` and `--until` in a mirror that was read up to `reached`. */
 function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: ReadRanges) {
   const instant = (text: string | undefined, edge: "start" | "end") =>
     text === undefined ? undefined : parseInstant(text, edge, Date.parse(reached));
@@ -13,7 +13,7 @@ function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.0
 const month = (name: string, reached: string) => period(name, name, reached);
 const days = (one: { since: string; until: string } | null) => one && `${one.since} ${one.until}`;
 
-describe("whole days are compared with whole days", () => {
+describe("the period of a report compares complete days only", () => {
   test.each([
     ["the 23rd at noon", "2026-11", "2026-11-23T12:00:00Z", "2026-11-22", "2026-10-01 2026-10-22"],
     ["the 1st at 05:00", "2026-12", "2026-12-01T05:00:00Z", "2026-12-01", null],
@@ -28,24 +28,24 @@ describe("whole days are compared with whole days", () => {
       "2026-02-01 2026-02-28",
     ],
     ["a past February", "2026-02", "2026-11-23T12:00:00Z", "2026-02-28", "2026-01-01 2026-01-31"],
-  ])("read on %s", (_, name, reached, through, before) => {
+  ])("in a mirror read on %s", (_, name, reached, through, before) => {
     const one = month(name, reached);
     expect([one.through, days(one.before)]).toEqual([through, before]);
   });
 
-  test("without a word the month is that of the last whole day", () => {
+  test("is by default the month of the last complete day", () => {
     expect(period(undefined, undefined, "2026-12-01T05:00:00Z").name).toBe("November 2026");
     expect(period(undefined, undefined, "2026-12-02T00:00:00Z").name).toBe("December 2026");
   });
 
-  test("a month stands beside the same days a year ago, a leap day beside the 28th", () => {
+  test("compares a month with the same days a year ago, and 29 February with the 28th", () => {
     expect(days(month("2026-11", "2026-11-23T12:00:00Z").year_ago)).toBe("2025-11-01 2025-11-22");
     expect(days(month("2024-02", "2024-03-01T00:00:00Z").year_ago)).toBe("2023-02-01 2023-02-28");
     expect(days(month("2024-02", "2024-03-01T00:00:00Z").before)).toBe("2024-01-01 2024-01-31");
     expect(period("2026-11-02", "2026-11-08").year_ago).toBeNull();
   });
 
-  test("other days stand beside as many days before", () => {
+  test("compares other days with the same number of days before", () => {
     expect(period("2026-10-05", "2026-10-11")).toMatchObject({
       name: "5–11 Oct 2026",
       slug: "2026-10-05-to-2026-10-11",
@@ -58,33 +58,33 @@ describe("whole days are compared with whole days", () => {
   });
 });
 
-describe("days that were not read are compared with nothing", () => {
+describe("the period of a report is compared with nothing", () => {
   const since = (from: string): ReadRanges => [{ from, to: "2026-11-22T17:00:00.000Z" }];
 
-  test("because the mirror begins in the days before", () => {
-    const beside = (from: string) => period("2026-11", "2026-11", undefined, since(from)).before;
-    expect(beside("2026-10-01T00:00:00.000Z")).not.toBeNull();
-    expect(beside("2026-10-01T00:00:01.000Z")).toBeNull();
+  test("when the mirror begins within the days before", () => {
+    const comparison = (from: string) => period("2026-11", "2026-11", undefined, since(from)).before;
+    expect(comparison("2026-10-01T00:00:00.000Z")).not.toBeNull();
+    expect(comparison("2026-10-01T00:00:01.000Z")).toBeNull();
   });
 
-  test("because the first order came later", () => {
+  test("when the first order is later than the days before", () => {
     const reached = Date.parse("2026-11-22T17:00:00Z");
-    const beside = (first: string) =>
+    const comparison = (first: string) =>
       choosePeriod(
         { since: undefined, until: undefined },
         reached,
         [{ from: null, to: "2026-11-22T17:00:00Z" }],
         first,
       ).before;
-    expect([beside("2026-10-21") !== null, beside("2026-10-23")]).toEqual([true, null]);
+    expect([comparison("2026-10-21") !== null, comparison("2026-10-23")]).toEqual([true, null]);
   });
 
-  test("because the mirror begins in the month itself", () => {
+  test("when the mirror begins within the month itself", () => {
     const one = period("2026-10", "2026-10", undefined, since("2026-10-03T00:00:00.000Z"));
     expect(one.before).toBeNull();
   });
 
-  test("but a month that was read in part is compared as far as it was read", () => {
+  test("unless part of the month was read, which is then compared", () => {
     const read = [
       { from: null, to: "2026-02-15T11:00:00.000Z" },
       { from: "2026-05-01T00:00:00.000Z", to: "2026-11-22T17:00:00.000Z" },

@@ -1,6 +1,6 @@
-/** The page as a person reads it, by none of the program's own code. */
+/** Reads the report page without using the program's own code. */
 
-/** Returns the text between tags, with entities read. */
+/** Returns the text between tags, with entities decoded. */
 export function textOf(html: string): string {
   return html
     .replace(/<[^>]*>/g, " ")
