@@ -1,0 +1,73 @@
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { Stopped } from "../../src/errors.js";
+import { makeBrand, type TestBrand } from "../support/brand.js";
+import { commands, examplesOf } from "../support/commands.js";
+import { makeHome } from "../support/home.js";
+import { brandapi } from "../support/program.js";
+import { brandapiCalls } from "./words.js";
+
+/** Commands that start a sandbox of their own. */
+const sandboxCommands = ["demo", "sandbox"];
+const examples = commands.flatMap((command) =>
+  examplesOf(command).map((line) => ({ command: command.name(), line })),
+);
+
+describe("the examples in help run against a synced mirror and the sandbox's API", () => {
+  let brand: TestBrand;
+
+  beforeAll(async () => {
+    brand = makeBrand({ history: 60 });
+    writeFileSync(join(brand.home, "own.sql"), "SELECT * FROM sales_by_month WHERE month = :month");
+    mkdirSync(join(brand.home, "disk"));
+    expect((await brand.run("sync")).code).toBe(0);
+    expect((await brand.run("backup")).code).toBe(0);
+  }, 60_000);
+
+  test.each(examples.filter(({ command }) => !sandboxCommands.includes(command)))(
+    "$line",
+    async ({ line }) => {
+      const [words = []] = brandapiCalls(line);
+      const [backup = ""] = readdirSync(join(brand.home, "backups"));
+      const hosts = brand.sql<{ id: string; username: string }>(
+        "SELECT id, host_username AS username FROM hosts WHERE host_username IS NOT NULL ORDER BY id",
+      );
+      const [byHandle, byPrefix, byId] = hosts;
+      const values: Readonly<Record<string, string | undefined>> = {
+        "/mnt/disk/brandapi": join(brand.home, "disk"),
+        FILE: join(brand.home, "backups", backup),
+        ada: byHandle?.username,
+        "3f0c9a52": byPrefix?.id.slice(0, 13),
+        "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47": byId?.id,
+      };
+      const argv = words.map((word) => values[word] ?? word);
+      if (argv[0] === "forget" && !argv.includes("--yes")) argv.push("--yes");
+      const { code, err } = await brand.run(argv, { cwd: brand.home, stdin: brand.key });
+      expect(code, err).toBe(0);
+    },
+  );
+});
+
+describe("the examples of demo and sandbox run", () => {
+  // `demo` without options and `demo --challenge` have tests of their own.
+  const tested = ["brandapi demo", "brandapi demo --challenge"];
+  const lines = examples
+    .filter(({ command, line }) => sandboxCommands.includes(command) && !tested.includes(line))
+    .map(({ line }) => line);
+
+  test.each(lines)("%s", async (line) => {
+    const home = makeHome();
+    const [words = []] = brandapiCalls(line);
+    const values: Readonly<Record<string, string>> = {
+      "/tmp/demo": join(home, "out"),
+      "100000": "300",
+      "4010": "0",
+    };
+    const argv = words.map((word) => values[word] ?? word);
+    // The sandbox serves until a signal.
+    const signal = argv[0] === "sandbox" ? AbortSignal.abort(new Stopped("SIGINT")) : undefined;
+    const { code, err } = await brandapi(argv, { home, ...(signal ? { signal } : {}) });
+    expect(code, err).toBe(signal ? 130 : 0);
+  });
+});
