@@ -14,18 +14,18 @@ import type { Evidence } from "../verify/evidence.js";
 import { type DemoOptions, startDemo } from "./demonstration.js";
 
 /**
- * The script that most people write, as well as they write it: every order the first time, those of the last 30 days every
- * night, by page numbers and over what is there; the roster whole.
- * @param copy the records that it keeps, by their ids
+ * Syncs as a typical script does: by page numbers, all orders the first time, then those of the last 30 days, and the
+ * complete roster.
+ * @param copy the script's records by ID
  */
 export async function runPlainScript(copy: Map<string, object>, { clock, env, fetch }: Deps) {
   async function* records(path: string, query: Record<string, string>) {
     for (let page = 1, hasNext = true; hasNext; page += 1) {
       const parameters = new URLSearchParams({ ...query, per_page: "100", page: String(page) });
       const headers = { authorization: `Bearer ${env.BRANDAPI_KEY}` };
-      const answer = await fetch(`${env.BRANDAPI_BASE_URL}${path}?${parameters}`, { headers });
-      if (answer.status !== 200 || !answer.body) throw new Error(`${path}: ${answer.status}`);
-      const body = (await json(answer.body)) as { data: JsonObject[]; pagination: { has_next: boolean } };
+      const response = await fetch(`${env.BRANDAPI_BASE_URL}${path}?${parameters}`, { headers });
+      if (response.status !== 200 || !response.body) throw new Error(`${path}: ${response.status}`);
+      const body = (await json(response.body)) as { data: JsonObject[]; pagination: { has_next: boolean } };
       yield* body.data;
       hasNext = body.pagination.has_next;
     }
@@ -34,48 +34,64 @@ export async function runPlainScript(copy: Map<string, object>, { clock, env, fe
   const since = new Date(clock.now() - 30 * 86_400_000).toISOString();
   for await (const order of records("/orders", copy.size === 0 ? {} : { start_date: since }))
     copy.set(String(order.id), order);
-  for (const [id, one] of copy) if ("relationship_id" in one) copy.delete(id);
+  for (const [id, record] of copy) if ("relationship_id" in record) copy.delete(id);
   for await (const entry of records("/roster", {})) copy.set(String(entry.relationship_id), entry);
 }
 
-/**
- * Changes a record in each of seven ways, of which the API says nothing. The seed chooses it.
- * @returns the record's id, the date of its order, and the check of `verify --evidence` that may show the change
- */
-export function changeSilently(brand: Brand, seed: number, now: number) {
-  const happen = createBrandEvents(brand, () => now);
-  // The change, the age of its order in days, the check that may show it, and how; some return another record's id.
+/** A change to a record that the API does not announce. */
+interface SilentChange {
+  name: string;
+  /** The record's ID. */
+  id: string;
+  /** The date of the order. */
+  date: string;
+  /** The check of `verify --evidence` that can show the change. */
+  check: string;
+}
+
+/** Changes one record in each of seven ways. @param seed chooses the records */
+export function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
+  const events = createBrandEvents(brand, () => now);
+  // The name, the age of the order in days, the check, and the change itself, which may return the ID of another record.
   const kinds: readonly [string, number, string, (order: Order) => unknown][] = [
-    ["host left", 20, "one by one", () => happen.leave(brand.roster[0]?.host.id ?? "")],
-    ["refunded", 15, "refunded", ({ id }) => happen.refund(id)],
-    ["refunded in part", 275, "a day", ({ id, total_amount }) => happen.refund(id, Number(total_amount) / 3)],
-    ["attributed late", 60, "a day", ({ order_date }) => happen.attributeLate(Date.parse(order_date))],
-    ["withdrawn", 150, "a day", ({ id }) => void happen.withdraw(id)],
-    ["cancelled", 360, "cancelled", ({ id }) => happen.cancel(id)],
-    ["commission raised", 550, "a day", (one) => happen.changeRate(one.id, one.commission_rate + 5)],
+    ["host left", 20, "one by one", () => events.leave(brand.roster[0]?.host.id ?? "")],
+    ["refunded", 15, "refunded", ({ id }) => events.refund(id)],
+    ["refunded in part", 275, "a day", ({ id, total_amount }) => events.refund(id, Number(total_amount) / 3)],
+    ["attributed late", 60, "a day", ({ order_date }) => events.attributeLate(Date.parse(order_date))],
+    ["withdrawn", 150, "a day", ({ id }) => void events.withdraw(id)],
+    ["cancelled", 360, "cancelled", ({ id }) => events.cancel(id)],
+    [
+      "commission raised",
+      550,
+      "a day",
+      ({ id, commission_rate }) => events.changeRate(id, commission_rate + 5),
+    ],
   ];
-  return kinds.map(([what, days, check, change]) => {
-    const isOfAge = (one: Order) => Math.abs((now - Date.parse(one.order_date)) / dayMs / days - 1) < 1 / 6;
-    const isPlain = (one: Order) => !one.is_cancelled && !one.refund_amount && one.total_amount;
-    const fit = brand.orders.filter((one) => isOfAge(one) && isPlain(one));
-    const order = fit[(seed * 7_919) % fit.length];
-    if (!order) throw new UsageError(`No order is ${days} days old.`, { hint: "take more with `--orders`" });
+  return kinds.map(([name, days, check, change]) => {
+    const isOfAge = ({ order_date }: Order) =>
+      Math.abs((now - Date.parse(order_date)) / dayMs / days - 1) < 1 / 6;
+    const isUnchanged = ({ is_cancelled, refund_amount, total_amount }: Order) =>
+      !is_cancelled && !refund_amount && total_amount;
+    const candidates = brand.orders.filter((order) => isOfAge(order) && isUnchanged(order));
+    const order = candidates[(seed * 7_919) % candidates.length];
+    if (!order)
+      throw new UsageError(`No order is ${days} days old.`, { hint: "create more with `--orders`" });
     const id = String(change(order) ?? order.id);
-    return { name: `${what}, ${id}`, id, dated: formatInstant(Date.parse(order.order_date)), check };
+    return { name: `${name}, ${id}`, id, date: formatInstant(Date.parse(order.order_date)), check };
   });
 }
 
-/** Changes seven records in silence, and shows which of them a plain script finds, which a sync, and by what. */
+/** Changes seven records, and shows which changes a typical script finds, which a sync finds, and when. */
 export async function runChallenge(options: DemoOptions, { deps, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = options;
-  // All nights are over by now: each reads 490 orders again.
+  // Starts far enough in the past to end before now: each sync reads 490 orders again.
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
-  const there = { ...deps, clock: { ...deps.clock, now: () => time } };
-  const { at, brand, close } = await startDemo(out, { seed, orders, now: time }, there);
+  const pastDeps = { ...deps, clock: { ...deps.clock, now: () => time } };
+  const { at, brand, close } = await startDemo(out, { seed, orders, now: time }, pastDeps);
   const copy = new Map<string, object>();
-  const say = (text: string) => void (quiet || deps.stdout.write(`${text}\n`));
+  const print = (text: string) => void (quiet || deps.stdout.write(`${text}\n`));
 
-  /** Runs a command, and returns its lines of JSON: they say what is incomplete. */
+  /** Runs a command and returns its lines of JSON. */
   async function run<Line>(command: string): Promise<Line[]> {
     const stdout = new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER });
     await brandapi([...command.split(" "), "--quiet"], { ...at, stdout }).catch((error: unknown) => {
@@ -84,50 +100,48 @@ export async function runChallenge(options: DemoOptions, { deps, brandapi }: Con
     const lines = String(stdout.read() ?? "").split("\n");
     return lines.filter(Boolean).map((line): Line => JSON.parse(line));
   }
-  const night = () => Promise.all([runPlainScript(copy, at), run("sync orders roster")]);
+  const syncBoth = () => Promise.all([runPlainScript(copy, at), run("sync orders roster")]);
   const verify = () => run<{ evidence: Evidence[] }>("verify orders roster --evidence --json");
-  const readClaims = async () => (await verify()).flatMap(({ evidence }) => evidence);
+  const readEvidence = async () => (await verify()).flatMap((result) => result.evidence);
 
   try {
-    say(`A plain script (30 days, page by page) and \`brandapi sync\` read a brand of ${orders} orders.`);
-    await night();
+    print(`A typical script (30 days, page by page) and \`brandapi sync\` read a brand with ${orders} orders.`);
+    await syncBoth();
     const before = new Map(copy);
-    let open = changeSilently(brand, seed, time);
-    say("\nThen seven records change in silence. `brandapi verify --evidence` says what shows each:\n");
-    let claims = await readClaims();
-    for (const one of open) say(`  ${one.name}: ${describeEvidence(one, claims)}`);
-    while (open.length > 0) {
-      if (time > deps.clock.now()) throw new Incomplete(`Not found in any night: ${open[0]?.name}.`);
+    let undetected = changeSilently(brand, seed, time);
+    print("\nNow seven records change without notice. What `brandapi verify --evidence` shows of each:\n");
+    let evidence = await readEvidence();
+    for (const change of undetected) print(`  ${change.name}: ${describeEvidence(change, evidence)}`);
+    while (undetected.length > 0) {
+      if (time > deps.clock.now()) throw new Incomplete(`No sync found this change: ${undetected[0]?.name}.`);
       time += dayMs;
-      await night();
+      await syncBoth();
       const changes = await run<{ key: string }>("export changes --ndjson");
-      const missed = open.filter(({ id }) => changes.every(({ key }) => key !== id));
-      const rows = open.map((one) => [
-        one.name,
-        isDeepStrictEqual(copy.get(one.id), before.get(one.id)) ? "missed" : "found",
-        missed.includes(one) ? "not yet" : "found",
-        describeEvidence(one, claims),
+      const missed = undetected.filter(({ id }) => changes.every(({ key }) => key !== id));
+      const rows = undetected.map((change) => [
+        change.name,
+        isDeepStrictEqual(copy.get(change.id), before.get(change.id)) ? "missed" : "found",
+        missed.includes(change) ? "not yet" : "found",
+        describeEvidence(change, evidence),
       ]);
-      say(`\nThe night of ${utcDay(time)}:\n`);
-      say(renderTable(["change", "script", "brandapi", "evidence"], rows));
-      open = missed;
-      claims = await readClaims();
+      print(`\nThe night of ${utcDay(time)}:\n`);
+      print(renderTable(["change", "script", "brandapi", "evidence"], rows));
+      undetected = missed;
+      evidence = await readEvidence();
     }
-    const [first] = claims;
-    say(`\nBy hand, with your own API (here ${first?.api} orders, ${first?.mirror} in ${out}):\n`);
-    say(`${first?.request}\n${first?.sql}`);
+    const [first] = evidence;
+    print(`\nTo check by hand with your own API (here ${first?.api} orders, ${first?.mirror} in ${out}):\n`);
+    print(`${first?.request}\n${first?.sql}`);
   } finally {
     await close();
   }
 }
 
-/** Returns the claim that shows a change, or else the night (`2026-11-25`) by which its order is read again. */
-function describeEvidence(
-  { check, dated }: Record<"check" | "dated", string>,
-  claims: readonly Evidence[],
-): string {
-  const ofDate = claims.filter(({ from, to }) => (from ?? "") <= dated && dated <= (to ?? "9999"));
-  const shown = ofDate.findLast((one) => one.agrees === false && one.check === check);
-  if (!shown) return `nothing: ${ofDate.find((one) => one.check === "blind spot")?.note}`;
-  return shown.api === null ? `${shown.note}` : `${check}: ${shown.api} in the API, ${shown.mirror} here`;
+/** Returns the evidence of a change, or the day by which a sync will have read its order again. */
+function describeEvidence({ check, date }: SilentChange, evidence: readonly Evidence[]): string {
+  const ofDate = evidence.filter(({ from, to }) => (from ?? "") <= date && date <= (to ?? "9999"));
+  const difference = ofDate.findLast((each) => each.agrees === false && each.check === check);
+  if (!difference) return `nothing: ${ofDate.find((each) => each.check === "blind spot")?.note}`;
+  const { api, mirror, note } = difference;
+  return api === null ? `${note}` : `${check}: ${api} in the API, ${mirror} here`;
 }

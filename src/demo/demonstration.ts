@@ -18,23 +18,23 @@ export interface DemoOptions extends GlobalOptions {
 }
 
 /**
- * Serves a new brand on this machine, by the clock of `deps`, and makes the folder for its mirror. Removes the mirror of an
- * earlier demonstration.
- * @returns the brand, and the `deps` of commands that sync it without a rate limit (`at`)
- * @throws UsageError, before anything is touched, if the folder holds files and no demonstration has made it
+ * Starts a sandbox with a new brand and the clock of `deps`, and creates a folder for its mirror. Deletes the mirror of an
+ * earlier demo.
+ * @returns the brand, and the dependencies (`at`) of commands that use the sandbox
+ * @throws UsageError if the folder contains files that no demo wrote: then nothing was changed
  */
 export async function startDemo(out: string, options: BrandOptions, deps: Deps) {
   const folder = expandPath(out, deps);
   const db = join(folder, "demo.sqlite");
-  // The next demonstration may clear a folder with this file.
-  const mark = join(folder, ".brandapi-demo");
-  if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(mark))
+  // Marks the folder as the demo's, so that the next demo may clear it.
+  const marker = join(folder, ".brandapi-demo");
+  if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(marker))
     throw new UsageError(`This folder has files the demo did not write: ${out}.`, {
       hint: "choose another with `--out`",
     });
   createFolder(folder);
   for (const file of mirrorFiles(db)) rmSync(file, { force: true });
-  writeFileSync(mark, "");
+  writeFileSync(marker, "");
   const brand = createBrand(options);
   const { baseUrl, close } = await serveSandbox(
     createSandboxApi({ brands: [brand], now: deps.clock.now }),
