@@ -105,7 +105,9 @@ export async function runChallenge(options: DemoOptions, { deps, brandapi }: Con
   const readEvidence = async () => (await verify()).flatMap((result) => result.evidence);
 
   try {
-    print(`A typical script (30 days, page by page) and \`brandapi sync\` read a brand with ${orders} orders.`);
+    print(
+      `A typical script (30 days, page by page) and \`brandapi sync\` read a brand with ${orders} orders.`,
+    );
     await syncBoth();
     const before = new Map(copy);
     let undetected = changeSilently(brand, seed, time);

@@ -28,11 +28,11 @@ test.each([
   ["completion z", ["zsh"]],
   ["export orders --out ", []],
   ["nonsense --flag x", []],
-])("Tab after `brandapi %s` offers %j", async (words, names) => {
+])("completes `brandapi %s` with %j", async (words, names) => {
   expect(await offered(words)).toEqual(names);
 });
 
-test("Tab after --profile offers the profiles of this machine, and nothing if they cannot be read", async () => {
+test("completes --profile with the profiles of this machine, and with nothing if they cannot be read", async () => {
   const home = makeHome();
   const env = { BRANDAPI_CONFIG_DIR: home };
   const config = join(home, "config.json");
@@ -46,7 +46,7 @@ test("Tab after --profile offers the profiles of this machine, and nothing if th
 });
 
 test.each(["bash", "zsh", "fish"])(
-  "the script for %s asks the program, and that shell can read it",
+  "the completion script for %s is valid in that shell and calls the program",
   async (shell) => {
     const { code, out } = await brandapi(`completion ${shell}`);
     expect(code).toBe(0);

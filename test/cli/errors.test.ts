@@ -44,7 +44,7 @@ test.each<[string, Error, string]>([
     withCode("attempt to write a readonly database", "SQLITE_READONLY_DBMOVED"),
     "cannot use the mirror: ",
   ],
-])("%s is a configuration error that says what to do", (_, thrown, message) => {
+])("reports %s as a configuration error with a hint", (_, thrown, message) => {
   const error = asBrandapiError(thrown);
   expect(error).toBeInstanceOf(ConfigurationError);
   expect(error.message).toContain(message);
@@ -52,7 +52,7 @@ test.each<[string, Error, string]>([
   expect(error.cause).toBe(thrown);
 });
 
-test("what the system says is never a defect, whatever its code", () => {
+test("reports any error code of the operating system as a configuration error, not as a defect", () => {
   const said = (code: string) => asBrandapiError(withCode(`x`, code, { syscall: "open", path: "/d/x" }));
   for (const code of Object.keys(constants.errno).filter((name) => !name.startsWith("WSA"))) {
     const { exitCode, hint, message } = said(code);
@@ -62,7 +62,7 @@ test("what the system says is never a defect, whatever its code", () => {
   }
 });
 
-test("a mirror that another program holds is busy, which is no defect", () => {
+test("reports a mirror that another program has locked as busy, not as a defect", () => {
   for (const code of ["SQLITE_BUSY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_LOCKED", "SQLITE_PROTOCOL"])
     expect(asBrandapiError(withCode("database is locked", code))).toMatchObject({
       exitCode: 9,
@@ -70,7 +70,7 @@ test("a mirror that another program holds is busy, which is no defect", () => {
     });
 });
 
-test("an error that a person can act on stays as it is, and anything else is a defect", () => {
+test("passes on its own errors and reports all others as defects", () => {
   const known = new ConfigurationError("x");
   expect(asBrandapiError(known)).toBe(known);
   expect(asBrandapiError(new TypeError("undefined is not a function"))).toMatchObject({
@@ -80,7 +80,7 @@ test("an error that a person can act on stays as it is, and anything else is a d
   expect(asBrandapiError("thrown text").message).toContain("thrown text");
 });
 
-test("with --json the error is also one line of JSON on stdout, hint or not", async () => {
+test("--json prints an error as one line of JSON on stdout, with and without a hint", async () => {
   const { code, out, err } = await brandapi("whoami --json");
   expect(code).toBe(3);
   expect(err).toContain("brandapi: No key and no base URL");
@@ -96,18 +96,18 @@ test("with --json the error is also one line of JSON on stdout, hint or not", as
   expect(deps.stdout.text).toBe('{"error":{"code":"defect","message":"x","hint":null}}\n');
 });
 
-test("`--json` behind `--` is an argument, not a flag", () => {
+test("an argument `--json` after `--` does not turn on JSON errors", () => {
   const deps = testDeps();
   reportError(new BrandapiError("x"), ["query", "--", "--json"], deps);
   expect(deps.stdout.text).toBe("");
 });
 
-test("what comes from outside reaches the terminal escaped", async () => {
+test("escapes control characters of an argument in an error message", async () => {
   const { err } = await brandapi(["\u001b[2Jwhoami\u202e"]);
   expect(err).toBe("brandapi: Unknown command: `\\u001b[2Jwhoami\\u202e`.\n  hint: see `brandapi --help`\n");
 });
 
-test("a stack trace, with its causes, is for --verbose alone", () => {
+test("prints stack traces, with causes, only with --verbose", () => {
   const error = new ConfigurationError("outer", { cause: new Error("inner") });
   const trace = (argv: string[]) => {
     const deps = testDeps();
@@ -120,7 +120,7 @@ test("a stack trace, with its causes, is for --verbose alone", () => {
   );
 });
 
-test("a call that was cut short by a signal is the stop that was asked for", () => {
+test("reports a call that a signal interrupted as a stop, with the signal's exit code", () => {
   const stop = new AbortController();
   const deps = testDeps({ signal: stop.signal });
   stop.abort(new Stopped("SIGTERM"));
@@ -151,11 +151,11 @@ test.each([
   [{ profile: "acme", db: "b.sqlite" }, "then `brandapi login`", "then `brandapi login --profile acme`"],
   [{ profile: "acme" }, "run `brandapi login --profile acme`", "run `brandapi login --profile acme`"],
   [{}, "run `brandapi sync orders`", "run `brandapi sync orders`"],
-])("with %j the commands in a hint are for the same brand", (flags, hint, expected) => {
+])("adds %j to the commands in a hint", (flags, hint, expected) => {
   expect(completeHint(hint, flags)).toBe(expected);
 });
 
-test("a hint's command names a mirror as a shell takes it", async () => {
+test("quotes the path of the mirror in a hint for the shell", async () => {
   const { err } = await brandapi(["export", "orders", "--csv", "--db", "it's new.sqlite"]);
   expect(err).toContain("run `brandapi sync --db 'it'\\''s new.sqlite'` first");
 });
@@ -166,7 +166,7 @@ test.each([
   ["--profile=login sync --bad", "sync"],
   ["--quiet --db sync verify --bad", "verify"],
   ["export orders --where login --bad", "export"],
-])("%s: the hint names the command that was typed", async (command, name) => {
+])("`brandapi %s` refers to the help of the command", async (command, name) => {
   const { code, err } = await brandapi(command);
   expect([code, err]).toEqual([2, expect.stringContaining(`see \`brandapi ${name} --help\``)]);
 });

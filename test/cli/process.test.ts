@@ -9,10 +9,10 @@ import { makeHome } from "../support/home.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 import { envFor, sandboxForTest } from "../support/sandbox.js";
 
-/** The program waiting for an API that takes a request and never answers. */
-async function waitingProgram(node: [string, ...string[]] = [process.execPath]) {
-  let asked = () => {};
-  const server = createServer(() => asked());
+/** Starts the program with an API that accepts a request and never responds. */
+async function startWaitingProgram(node: [string, ...string[]] = [process.execPath]) {
+  let onRequest = () => {};
+  const server = createServer(() => onRequest());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -20,15 +20,15 @@ async function waitingProgram(node: [string, ...string[]] = [process.execPath]) 
   });
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/brand/v1`;
   const env = { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: "brk_test", BRANDAPI_RATE_LIMIT: "none" };
-  const underWay = new Promise<void>((resolve) => {
-    asked = resolve;
+  const requested = new Promise<void>((resolve) => {
+    onRequest = resolve;
   });
   const program = spawnBrandapi(["whoami", "--max-wait", "5m"], { env, node });
-  await underWay;
+  await requested;
   return program;
 }
 
-test("help and version need no HOME, no configuration and no network", async () => {
+test("--help and --version work without HOME, settings and network", async () => {
   const help = await spawnBrandapi(["--help"], { env: { HOME: "" } }).ended;
   expect(help).toMatchObject({ code: 0, err: "" });
   expect(help.out).toContain("Usage: brandapi <command>");
@@ -40,36 +40,39 @@ test("help and version need no HOME, no configuration and no network", async () 
 test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
-] as const)("%s while a request is under way ends the program with %i, in words", async (signal, code) => {
-  const program = await waitingProgram();
+] as const)("%s during a request ends the program with exit code %i and a message", async (signal, code) => {
+  const program = await startWaitingProgram();
   program.child.kill(signal);
   const ended = await program.ended;
   expect(ended).toMatchObject({ code, signal: null });
   expect(ended.err).toContain("brandapi: Stopped");
 });
 
-test("a second Ctrl-C ends a program that does not react to the first", async () => {
+test("a second Ctrl-C ends a program that does not react to the first one", async () => {
   const deaf = join(makeHome(), "deaf.cjs");
   writeFileSync(deaf, "AbortController.prototype.abort = () => console.error('first');");
-  const program = await waitingProgram([process.execPath, "--require", deaf]);
+  const program = await startWaitingProgram([process.execPath, "--require", deaf]);
   program.child.kill("SIGINT");
   await program.until(/first/);
   program.child.kill("SIGINT");
   expect(await program.ended).toMatchObject({ code: 130, signal: null });
 });
 
-test.each(["--help", "--version"])("a reader that closes the pipe ends `%s` quietly with 0", async (flag) => {
-  const child = spawn(process.execPath, [binPath, flag], { stdio: ["ignore", "pipe", "pipe"] });
-  let err = "";
-  child.stderr.on("data", (text) => {
-    err += text;
-  });
-  child.stdout.destroy();
-  const code = await new Promise((resolve) => child.on("close", resolve));
-  expect({ code, err }).toEqual({ code: 0, err: "" });
-});
+test.each(["--help", "--version"])(
+  "`%s` exits with 0 and without a message when its reader closes the pipe",
+  async (flag) => {
+    const child = spawn(process.execPath, [binPath, flag], { stdio: ["ignore", "pipe", "pipe"] });
+    let err = "";
+    child.stderr.on("data", (text) => {
+      err += text;
+    });
+    child.stdout.destroy();
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+  },
+);
 
-test("a sync goes on to its end when the reader of its report leaves", async () => {
+test("sync --json runs to its end when its reader closes the pipe", async () => {
   const sandbox = await sandboxForTest({ orders: 20 });
   const home = makeHome();
   const env = { PATH: process.env.PATH, HOME: home, ...envFor(sandbox) };
@@ -85,20 +88,23 @@ test("a sync goes on to its end when the reader of its report leaves", async () 
 });
 
 const onLinux = test.runIf(process.platform === "linux");
-onLinux.each(["--help", "--version"])("a full disk behind `%s` is said, and is no success", async (flag) => {
-  const child = spawn(process.execPath, [binPath, flag], {
-    stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
-  });
-  let err = "";
-  child.stderr?.on("data", (text) => {
-    err += text;
-  });
-  const code = await new Promise((resolve) => child.on("close", resolve));
-  expect(err).toMatch(/^brandapi: cannot write the output: the disk is full.*\n {2}hint: free some space/);
-  expect(code).toBe(3);
-});
+onLinux.each(["--help", "--version"])(
+  "`%s` exits with 3 and a message when the disk of its output is full",
+  async (flag) => {
+    const child = spawn(process.execPath, [binPath, flag], {
+      stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
+    });
+    let err = "";
+    child.stderr?.on("data", (text) => {
+      err += text;
+    });
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    expect(err).toMatch(/^brandapi: cannot write the output: the disk is full.*\n {2}hint: free some space/);
+    expect(code).toBe(3);
+  },
+);
 
-/** A copy of the program's folder, to break. */
+/** Copies parts of the program's folder. */
 function copyOfProgram(parts: { dist: boolean; modules: "linked" | "none" }): string {
   const root = dirname(dirname(binPath));
   const copy = join(makeHome(), "copy");
@@ -121,7 +127,7 @@ function runScript(script: string, args: string[], flags: string[] = []) {
   );
 }
 
-test("an unbuilt checkout and a missing package are one line each, with the command that mends them", async () => {
+test("reports an unbuilt checkout and a missing package, with the command to run", async () => {
   const unbuilt = copyOfProgram({ dist: false, modules: "linked" });
   expect(await runScript(unbuilt, ["--help"])).toEqual({
     code: 3,
@@ -136,7 +142,7 @@ test("an unbuilt checkout and a missing package are one line each, with the comm
   });
 });
 
-test("an older Node is named, and what is needed", async () => {
+test("reports an unsupported version of Node, and the version that is needed", async () => {
   const pretend = join(makeHome(), "pretend.cjs");
   writeFileSync(pretend, `Object.defineProperty(process, "versions", { value: { node: "18.20.4" } });`);
   expect(await runScript(binPath, ["--help"], ["--require", pretend])).toEqual({

@@ -8,12 +8,12 @@ import { screenOf } from "./screen.js";
 function reporterFor(output: ReporterOptions = {}, options: ProgramOptions = {}) {
   let time = 0;
   const deps = testDeps({ clock: { monotonic: () => time }, ...options });
-  const told: Progress[] = [];
+  const notified: Progress[] = [];
   const reporter = new TerminalReporter(deps, output);
-  reporter.onProgress((progress) => void told.push(progress));
+  reporter.onProgress((progress) => void notified.push(progress));
   return {
     reporter,
-    told,
+    notified,
     pass: (ms: number) => {
       time += ms;
     },
@@ -28,7 +28,7 @@ function reporterFor(output: ReporterOptions = {}, options: ProgramOptions = {})
 
 const terminal: ProgramOptions = { tty: true, columns: 100, env: { NO_COLOR: "1", LANG: "C.UTF-8" } };
 
-test("without a terminal a task is one line, at its end", () => {
+test("prints one line per task, at its end, without a terminal", () => {
   const seen = reporterFor();
   const task = seen.reporter.begin({ name: "orders", total: 3 });
   task.update({ done: 1 });
@@ -38,7 +38,7 @@ test("without a terminal a task is one line, at its end", () => {
   expect(seen.text).toBe("orders: 250 read in 3s, verified\n");
 });
 
-test("what comes from outside is escaped, and details need --verbose", () => {
+test("escapes control characters, and prints details only with --verbose", () => {
   const seen = reporterFor({ verbose: true });
   seen.reporter.detail("GET /me: 200\u001b[2J");
   seen.reporter.note("host \u202eevil\nbrandapi: forged");
@@ -48,7 +48,7 @@ test("what comes from outside is escaped, and details need --verbose", () => {
   expect(silent.text).toBe("");
 });
 
-test("--quiet leaves nothing but warnings, each once", () => {
+test("--quiet prints only warnings, each once", () => {
   const seen = reporterFor({ quiet: true }, terminal);
   seen.reporter.begin({ name: "orders" }).end("done");
   seen.reporter.note("a note");
@@ -59,7 +59,7 @@ test("--quiet leaves nothing but warnings, each once", () => {
   expect(seen.text).toBe("warning: the key expires\n");
 });
 
-test("on a terminal: requests done, requests left, and the time that those take at the limit", async () => {
+test("shows the requests sent, the requests left and the remaining time on a terminal", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.limited(60);
   seen.reporter.expect([
@@ -91,7 +91,7 @@ test("on a terminal: requests done, requests left, and the time that those take 
   ]);
 });
 
-test("on a terminal, the progress line counts down a wait until it is over", async () => {
+test("counts down a wait in the progress line on a terminal", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.begin({ name: "orders", total: 9 });
   seen.reporter.waiting(42_000, "rate limit");
@@ -103,7 +103,7 @@ test("on a terminal, the progress line counts down a wait until it is over", asy
   seen.reporter.close();
 });
 
-test("on a terminal, a wait between tasks counts down on a line of its own, which is then removed", async () => {
+test("counts down a wait between tasks in a line of its own on a terminal, and then removes the line", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.waiting(42_000, "rate limit");
   await vi.waitUntil(() => seen.screen[0] === "waiting 42s: rate limit");
@@ -116,15 +116,15 @@ test("on a terminal, a wait between tasks counts down on a line of its own, whic
   seen.reporter.close();
 });
 
-test("without a terminal, a long wait is a line for each reason, not for each try", () => {
+test("prints a long wait once per reason without a terminal, not once per retry", () => {
   const seen = reporterFor();
   for (const ms of [500, 3_000, 8_000, 27_000]) seen.reporter.waiting(ms, "connection refused");
   seen.reporter.waiting(42_000, "rate limit");
   expect(seen.text).toBe("waiting 3s: connection refused\nwaiting 42s: rate limit\n");
 });
 
-test("how far a run is, is told at each beginning, every two seconds, and before a long wait", () => {
-  const { reporter, told, pass } = reporterFor();
+test("notifies the progress listener at the start of a task, every two seconds, and before a long wait", () => {
+  const { reporter, notified, pass } = reporterFor();
   reporter.expect([{ name: "orders", requests: 9 }]);
   const orders = reporter.begin({ name: "orders" });
   for (let page = 1; page <= 5; page += 1) {
@@ -134,14 +134,14 @@ test("how far a run is, is told at each beginning, every two seconds, and before
   }
   reporter.waiting(500, "rate limit");
   reporter.waiting(30_000, "rate limit");
-  expect(told.map(({ requests, left, isKnown }) => [requests, left, isKnown])).toEqual([
+  expect(notified.map(({ requests, left, isKnown }) => [requests, left, isKnown])).toEqual([
     [0, 0, false],
     [3, 2, true],
     [5, 0, true],
   ]);
 });
 
-test("a stop takes the bar away before anything else is said", async () => {
+test("removes the progress line when a signal arrives", async () => {
   const stop = new AbortController();
   const seen = reporterFor({}, { ...terminal, signal: stop.signal });
   const task = seen.reporter.begin({ name: "orders", total: 3 });
@@ -155,10 +155,10 @@ test("a stop takes the bar away before anything else is said", async () => {
 
 test.each<[string, ReporterOptions, ProgramOptions]>([
   ["--no-progress", { progress: false }, terminal],
-  ["a dumb terminal", {}, { ...terminal, env: { TERM: "dumb" } }],
+  ["TERM=dumb", {}, { ...terminal, env: { TERM: "dumb" } }],
   ["JSON on the same terminal", { json: true }, terminal],
   ["stderr in a file", {}, { tty: { stdout: true } }],
-])("%s means no bar", async (_, output, options) => {
+])("shows no progress line with %s", async (_, output, options) => {
   const seen = reporterFor(output, options);
   const task = seen.reporter.begin({ name: "orders", total: 3 });
   await import("cli-progress");

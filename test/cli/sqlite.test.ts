@@ -42,7 +42,7 @@ function runDoctor(folder: string) {
 
 const refused = /^! {2}node: SQLite is not installed for Node [\d.]+: better-sqlite3\S* cannot be loaded\.\n/;
 
-test("says how to install SQLite if it is missing", () => {
+test("explains how to install SQLite if it is missing", () => {
   const { status, stderr, stdout } = runDoctor(installWithoutSqlite());
   expect(status, stderr).toBe(3);
   expect(stdout).toMatch(refused);
@@ -50,7 +50,7 @@ test("says how to install SQLite if it is missing", () => {
   if (major < 22) expect(stdout).toContain("use Node 22 or later, which needs no compiler");
 });
 
-test("says how to install SQLite if its binary was built for another Node", () => {
+test("explains how to install SQLite if its binary was built for another version of Node", () => {
   const folder = installWithoutSqlite();
   const broken = join(folder, "node_modules", sqlitePackage);
   mkdirSync(broken);

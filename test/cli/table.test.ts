@@ -10,7 +10,7 @@ const rows = [
   ["b2", "北京 \u001b[2J", null],
 ];
 
-test("a table is as wide as it takes where there is no terminal; numbers stand right, cells are escaped", () => {
+test("prints a table in full width without a terminal, with numbers aligned right and cells escaped", () => {
   expect(renderTable(titles, rows)).toBe(
     [
       "id  title                              total",
@@ -20,13 +20,13 @@ test("a table is as wide as it takes where there is no terminal; numbers stand r
   );
 });
 
-test("a table fits the terminal: the widest column is cut, the narrow ones stay whole", () => {
+test("truncates the widest column of a table that is wider than the terminal", () => {
   const table = renderTable(titles, rows, { width: 30 });
   for (const line of table.split("\n")) expect(displayWidth(line)).toBeLessThanOrEqual(30);
   expect(table.split("\n")[1]).toBe("a1  A rather long titl…   12.5");
 });
 
-test("spare columns go, one after another, before anything is cut", () => {
+test("drops optional columns, one by one, before it truncates cells", () => {
   const spare = ["title", "total"];
   expect(renderTable(titles, rows, { width: 50, optionalColumns: spare })).toBe(
     renderTable(titles, rows, { width: 50 }),
@@ -36,7 +36,7 @@ test("spare columns go, one after another, before anything is cut", () => {
   expect(renderTable(titles, rows, { optionalColumns: spare })).toBe(renderTable(titles, rows));
 });
 
-test("colour is for the stream that is a terminal, and for none with --no-color, NO_COLOR or a dumb terminal", () => {
+test("uses color only on terminals, and not with --no-color, NO_COLOR or TERM=dumb", () => {
   const terminal = testDeps({ tty: true, columns: 80 }).stdout;
   const pipe = testDeps({ tty: false, columns: 80 }).stdout;
   const red = (stream: typeof pipe, color = true, env = {}) => styleFor(stream, { color }, env).red("x");

@@ -4,25 +4,22 @@ import { hasTerminal, inTerminal } from "./pseudo-terminal.js";
 
 const esc = String.fromCharCode(27);
 
-describe.skipIf(!hasTerminal)("in a real terminal", () => {
+describe.skipIf(!hasTerminal)("on a pseudo-terminal", () => {
   test.each([
     ["sync roster", 0],
     ["whoami", 0],
     ["sync nothing", 2],
     ["query nonsense", 3],
-  ])(
-    "`%s --no-progress --no-color` sends no escape at all, not even for the cursor",
-    async (command, code) => {
-      const sandbox = await sandboxForTest();
-      const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key };
-      const run = inTerminal([...command.split(" "), "--no-progress", "--no-color"], { env });
-      expect(await run.ended, run.output()).toBe(code);
-      expect(run.output()).not.toBe("");
-      expect(run.output()).not.toContain(esc);
-    },
-  );
+  ])("`%s --no-progress --no-color` prints no escape sequence", async (command, code) => {
+    const sandbox = await sandboxForTest();
+    const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key };
+    const run = inTerminal([...command.split(" "), "--no-progress", "--no-color"], { env });
+    expect(await run.ended, run.output()).toBe(code);
+    expect(run.output()).not.toBe("");
+    expect(run.output()).not.toContain(esc);
+  });
 
-  test("Ctrl-C ends a sync with a bar, and the cursor was never hidden", async () => {
+  test("Ctrl-C ends a sync with a progress line and leaves the cursor visible", async () => {
     const sandbox = await sandboxForTest({ latencyMs: 50 });
     const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key };
     const run = inTerminal(["sync", "orders"], { env });
@@ -35,7 +32,7 @@ describe.skipIf(!hasTerminal)("in a real terminal", () => {
   test.each([
     ["a wrong key", 4],
     ["the key", 0],
-  ])("login asks once, does not show %s that is typed, and ends with %i", async (which, code) => {
+  ])("login does not show %s while it is typed, and exits with %i", async (which, code) => {
     const sandbox = await sandboxForTest();
     const key = which === "the key" ? sandbox.key : "brk_wrong_key";
     const run = inTerminal(["login", "--base-url", sandbox.baseUrl]);
@@ -45,7 +42,7 @@ describe.skipIf(!hasTerminal)("in a real terminal", () => {
     expect(run.output()).not.toContain(key);
   });
 
-  test("Ctrl-C ends a question of login", async () => {
+  test("Ctrl-C ends login during a question", async () => {
     const sandbox = await sandboxForTest();
     const run = inTerminal(["login", "--base-url", sandbox.baseUrl]);
     await run.until(/not shown\): $/);

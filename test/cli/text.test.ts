@@ -25,22 +25,22 @@ test.each([
   ["\u3164", "\\u3164"],
   ["\u200f\u061c", "\\u200f\\u061c"],
   ["a\ufff9b", "a\\ufff9b"],
-])("what a terminal would act on or hide is shown as an escape: %j", (text, escaped) => {
+])("escapes characters that a terminal would interpret or hide: %j", (text, escaped) => {
   expect(escapeText(text)).toBe(escaped);
 });
 
 test.each(["Zoë Müller", "北京", "👩‍👩‍👧 ❤️ 👍🏽 🇳🇴 1️⃣", "می‌خواهم", "क्‍ष", "שלום", 'a\\b "c"'])(
-  "honest text stays as it is: %s",
+  "leaves text in any script unchanged: %s",
   (text) => {
     expect(escapeText(text)).toBe(text);
   },
 );
 
-test("a line break in a message from outside cannot pose as a line of ours", () => {
+test("indents the later lines of a message, so that they cannot look like messages of the program", () => {
   expect(escapeLines("first\nbrandapi: all good\r")).toBe("first\n  brandapi: all good\\r");
 });
 
-test("escaped text never holds a control character, a lone surrogate or a bidirectional override", () => {
+test("escaped text contains no control character, lone surrogate or bidirectional override", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const escaped = escapeText(text);
@@ -57,11 +57,11 @@ test.each([
   ["\u009b2J\u202e", "\\u009b2J\\u202e"],
   ["\u{e0041}", "\\udb40\\udc41"],
   ["Zoë 北京 👩‍👩‍👧", "Zoë 北京 👩‍👩‍👧"],
-])("data keeps its line ends and tabs, and loses what acts on a terminal: %j", (text, escaped) => {
+])("escapes control characters in data, except line ends and tabs: %j", (text, escaped) => {
   expect(escapeData(text)).toBe(escaped);
 });
 
-test("JSON escaped for a terminal is still the same value", () => {
+test("escaped JSON has the same value", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const line = escapeData(`${JSON.stringify({ [text]: text })}\n`);
@@ -81,11 +81,11 @@ test.each([
   ["ｱ", 1],
   ["Ａ", 2],
   ["", 0],
-])("%s takes %i columns of a terminal", (text, width) => {
+])("%s is %i columns wide", (text, width) => {
   expect(displayWidth(text)).toBe(width);
 });
 
-test("text that is cut never takes more columns than it may, whatever it holds", () => {
+test("truncated text is never wider than the limit", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 0, max: 20 }), (text, width) => {
       const cut = truncate(text, width);
@@ -97,11 +97,11 @@ test("text that is cut never takes more columns than it may, whatever it holds",
   expect(pad("北", 4, "right")).toBe("  北");
 });
 
-test("no letter is cut in two", () => {
+test("truncates text between letters, not within one", () => {
   expect(truncate("🇳🇴👍🏽e\u0301क्ष", 4)).toBe("🇳🇴…");
 });
 
-test("a very long text from outside is cut", () => {
+test("truncates text of more than 2,000 characters", () => {
   expect(escapeText("a".repeat(2_000))).toHaveLength(2_000);
   expect(escapeText("a".repeat(2_001))).toBe(`${"a".repeat(2_000)}…`);
   expect(escapeText(`a${"😀".repeat(2_000)}`).isWellFormed()).toBe(true);
