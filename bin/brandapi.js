@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// Plain JavaScript for any Node: it says what is missing before it loads what an older one cannot read.
+// Plain JavaScript that runs on any Node: it reports a missing requirement before it loads newer syntax.
 const [major, minor, patch] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1)))) {
   fail(
     `brandapi needs Node 20.18.1 or newer; this is Node ${process.versions.node}.`,
     "install a current Node",
   );
-} else if (!(await tellsVersion())) {
+} else if (!(await printsVersion())) {
   try {
     const { main } = await import("../dist/main.js");
     await main();
@@ -19,8 +19,8 @@ if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1))))
   }
 }
 
-/** Scripts ask for the version again and again, so the program is not loaded; it says why if the version cannot be written. */
-async function tellsVersion() {
+/** Prints the version without loading the program, because scripts often ask for it. If writing fails, the program reports why. */
+async function printsVersion() {
   if (process.argv.length !== 3 || !["--version", "-V"].includes(process.argv[2])) return false;
   const { readFileSync, writeSync } = await import("node:fs");
   const about = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));

@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
 /**
- * `npm run build`: the program as few files, because loading many small ones costs more than running them. Packages stay
- * packages, names stay as they are, and source maps lead back to `src`. What `main` needs at once is one file; what a
- * command loads when it runs is one more. By rolldown's own function, since its command prints a line for each of them.
+ * `npm run build` bundles the program into a few files, because loading many small files is slow: one file with everything
+ * that every start needs, and one per module that a command loads later. Packages are not bundled. It calls rolldown's
+ * function instead of its command line, which prints a line per file.
  */
 const source = fileURLToPath(new URL("../src", import.meta.url));
 const dist = fileURLToPath(new URL("../dist", import.meta.url));
@@ -27,7 +27,7 @@ function collect(id, context, found) {
   return found;
 }
 
-/** `src/sync/engine.ts` becomes `sync-engine.js`. All are in one folder: paths relative to a module stay true. */
+/** Returns a file name: `src/sync/run.ts` becomes `sync-run.js`. All files are in one folder, one level below the root like `src`. */
 function fileName({ name, facadeModuleId, moduleIds }) {
   const id = facadeModuleId ?? (name === "start" ? undefined : moduleIds.at(-1));
   if (!id?.startsWith(source)) return `${name}.js`;

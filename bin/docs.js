@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
 /**
- * `npm run docs`: the parts of the documents that follow from the program's own registries, written into them.
- * `-- --pictures` needs Chromium.
+ * `npm run docs` updates the generated parts of the documents. `npm run docs -- --pictures` also renders the pictures, which
+ * needs Chromium.
  */
 const dir = fileURLToPath(new URL("../.docs", import.meta.url));
 const input = fileURLToPath(new URL("docs/write.ts", import.meta.url));

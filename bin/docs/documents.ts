@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-/** The pages that people read: the README for the first hour, and one beside each thing that takes longer to say. */
+/** The pages for users: the README, and one page per topic next to its code. */
 const paths = [
   "README.md",
   "src/commands/README.md",
@@ -21,7 +21,7 @@ export interface Document {
   text: string;
 }
 
-/** The repository: scripts and tests are run there. */
+/** The repository: scripts and tests run in its root. */
 export const root = pathToFileURL(`${process.cwd()}/`);
 
 export const documents: readonly Document[] = paths.map((path) => {

@@ -1,34 +1,35 @@
-/** A question that people ask of a mirror, and the SELECT that answers it: at most three lines. */
+/** A common question and the SELECT that answers it, in at most three lines. */
 export interface ExampleQuery {
   name: string;
   question: string;
   sql: string;
 }
 
-/** Each is checked against the API's own records: test/query/answers.test.ts. */
+/** test/query compares each result with one computed from the API's records. */
 export const exampleQueries = [
   {
     name: "hosts",
-    question: "Which hosts brought most last month, with their clicks and conversion?",
+    question: "Which hosts sold most last month, with their clicks and conversion rate?",
     sql: `SELECT host_username, currency, orders, net_amount, clicks, conversion_rate FROM hosts_by_month
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month')
 ORDER BY net_amount DESC LIMIT 10`,
   },
   {
     name: "commission",
-    question: "What commission did each host earn, and what was taken back?",
+    question: "How much commission did each host earn, and how much was taken back?",
     sql: `SELECT host_username, currency, orders, commission_amount, taken_back
 FROM commission_by_host ORDER BY commission_amount DESC LIMIT 10`,
   },
   {
     name: "late refunds",
-    question: "Which refunds came more than 30 days after the order?",
+    question: "Which refunds were made more than 30 days after the order?",
     sql: `SELECT order_number, date(order_date) AS ordered, currency, refunded_amount, days_at_least, days_at_most
 FROM late_refunds WHERE days_at_least > 30 ORDER BY refunded_amount DESC LIMIT 10`,
   },
   {
     name: "growth",
-    question: "How does each month compare with the one before, the running one through its last whole day?",
+    question:
+      "How does each month compare with the previous one, and the current month through its last complete day?",
     sql: `SELECT month, currency, is_partial, net_through, net_before,
   round(100 * net_through / net_before - 100, 1) AS more
 FROM sales_by_month ORDER BY month DESC, currency LIMIT 12`,

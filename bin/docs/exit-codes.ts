@@ -1,19 +1,19 @@
 import type { ExitCode } from "../../src/errors.js";
 
-/** What each exit code means, for the README. */
+/** The meaning of each exit code: the only table of them, printed in the commands page. */
 export const exitMeanings: Record<ExitCode, string> = {
   0: "done",
   1: "a defect in the program",
-  2: "usage: an unknown flag, resource or value",
-  3: "configuration: no key or base URL, unsafe permissions, mirror of another brand, unreadable or newer mirror",
+  2: "usage: an unknown option, resource or value",
+  3: "configuration: no key or base URL, unsafe permissions, a mirror of another brand, an unreadable, damaged or newer mirror, or a wrong clock",
   4: "401: the key is missing, unknown, expired or revoked",
   5: "403 or 402: scope, IP allowlist or plan",
   6: "the API stayed unavailable (network, 429, 5xx) after the retries",
-  7: "the API answered with something that is not its documented shape",
-  8: "incomplete: part of the work succeeded, or a resource that was read before is refused now",
-  9: "busy: another run holds this mirror",
-  10: "stale: a resource is older than `status --max-age` allows, or was refused by the last sync",
-  129: "stopped by SIGHUP (its terminal was closed), cleanly",
-  130: "stopped by Ctrl-C (SIGINT), cleanly",
-  143: "stopped by SIGTERM, cleanly",
+  7: "a response does not have the documented form",
+  8: "incomplete: only part of the work succeeded, `verify` found differences, or the API refused a resource that was synced before",
+  9: "busy: another run is using this mirror",
+  10: "stale: a resource is older than `status --max-age` allows, or the last sync was refused",
+  129: "stopped by SIGHUP (the terminal was closed)",
+  130: "stopped by Ctrl-C (SIGINT)",
+  143: "stopped by SIGTERM",
 };

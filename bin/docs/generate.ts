@@ -11,11 +11,11 @@ import { systemTables } from "./system-tables.js";
 
 const marked = /(<!-- generated: ([a-z -]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
 
-/** Returns a document with each part between `<!-- generated: NAME -->` and `<!-- /generated -->` written anew. */
+/** Returns a document with up-to-date text between each `<!-- generated: NAME -->` and `<!-- /generated -->`. */
 export function regenerate(text: string): string {
   return text.replace(marked, (_, start: string, name: string, end: string) => {
     const section = sections[name];
-    if (section === undefined) throw new Error(`no generated section is called: ${name}`);
+    if (section === undefined) throw new Error(`Unknown generated section: ${name}`);
     return `${start}\n${section()}\n\n${end}`;
   });
 }

@@ -6,10 +6,10 @@ import { runProgram } from "./program.js";
 import { drawTerminal } from "./terminal-picture.js";
 
 const folder = ".github/pictures";
-/** The pictures show the demo of this instant, whenever they are made. */
+/** The time shown in the pictures, so that they do not depend on the day. */
 const now = Date.parse("2026-11-22T18:03:00.000Z");
 
-/** Makes the README's pictures from the demo's data. @throws Error without Chromium */
+/** Renders the README's pictures from the demo's data. Throws an Error without Chromium. */
 export async function makePictures(): Promise<void> {
   if (chromium === undefined) throw new Error("The pictures need Chromium: `apt-get install chromium`");
   const home = mkdtempSync(join(tmpdir(), "brandapi-docs-"));

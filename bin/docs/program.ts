@@ -11,9 +11,9 @@ export async function programTree(): Promise<Command> {
 }
 
 /**
- * Runs one command line with a home folder of its own, and returns what it printed to stdout.
- * @param now the instant that the program takes for the present; without it, the system's
- * @throws Error with what it printed to stderr, if it did not end with 0
+ * Runs one command line with its own home folder, and returns its stdout.
+ * @param now the time of the program's clock; by default the system's
+ * @throws Error with its stderr if the exit code is not 0
  */
 export async function runProgram(
   argv: readonly string[],
@@ -40,7 +40,7 @@ function realDeps(): Deps {
   return systemDeps({ signal, withSignals: (_mode, work) => work(), fetch: (url, init) => fetch(url, init) });
 }
 
-/** A stream that keeps its text; with `columns` a terminal's. */
+/** Returns a stream that collects its text; with `columns`, it looks like a terminal. */
 function keep(columns?: number): { stream: OutputStream; text(): string } {
   const pieces: string[] = [];
   const stream = new Writable({

@@ -1,12 +1,12 @@
-/** What the program's own tables hold, for the reference. */
+/** The contents of the mirror's system tables, for the reference. */
 export const systemTables: Readonly<Record<string, string>> = {
-  records: "the truth: every record whole, as the API sent it; the typed tables are made from it",
-  record_versions: "what a record was before, and from when until when: for `--as-of`",
-  host_names: "the handle and the name of each host, and when a record with them was first read",
-  changes: "what changed in already mirrored records, a row per field",
-  sync_runs: "every sync, proof and `forget`: range, requests, rows, outcome",
-  coverage: "which ranges of a resource's dates were read completely, and when",
+  records: "every complete record as the API sent it; all other tables are built from it",
+  record_versions: "earlier versions of records with their times, for `--as-of`",
+  host_names: "the handle and name of each host, and when they were first read",
+  changes: "changes to mirrored records, one row per field",
+  sync_runs: "every run of `sync`, `verify` and `forget`: range, requests, rows, outcome",
+  coverage: "the date ranges of each resource that were read completely, and when",
   analytics_hosts_snapshots:
-    "the ranking's totals by day: a row only where a host's figures moved, without figures where it left",
-  content_downloads: "library files that were fetched: path, bytes, SHA-256",
+    "the host ranking by day: a row per change of a host's totals, without totals after the host left",
+  content_downloads: "downloaded library files: path, size, SHA-256",
 };

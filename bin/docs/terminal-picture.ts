@@ -1,10 +1,10 @@
 const [letter, line, edge] = [8.4, 19, 16];
 const colours: Readonly<Record<string, string>> = { "36": "#5bb8d6" };
 
-// Built from text: a control character in a pattern reads as a mistake.
+// Built from a string, because linters reject control characters in a regular expression.
 const colourCode = new RegExp(`${String.fromCharCode(27)}\\[(\\d+)m`);
 
-/** What a terminal shows, as SVG: a prompt, then lines with the colours that they carry. */
+/** Draws a terminal as SVG: a prompt with a command, then its output with its ANSI colours. */
 export function drawTerminal(command: string, lines: readonly string[]): string {
   const all = [`\u001b[2m$\u001b[22m ${command}`, ...lines];
   const [width, height] = [80 * letter + 2 * edge, all.length * line + 2 * edge];
