@@ -2,59 +2,59 @@ import { createHash } from "node:crypto";
 import { formatUtc, readTimestamp } from "../util/timestamp.js";
 import type { LibraryFile } from "./library-files.js";
 
-/** The parts of a file's name. */
-export type Nameable = Omit<LibraryFile, "size" | "sinceAt">;
+/** The properties of a file that its name is made of. */
+export type NamedFile = Pick<LibraryFile, "source" | "id" | "filename" | "mimeType" | "createdAt">;
 
-/** Ending of an incomplete file's name. */
+/** Suffix of an incomplete file. */
 export const partSuffix = ".part";
-/** Ending of the name of the file that records an incomplete file's version; no longer than `partSuffix`. */
+/** Suffix of the file with an incomplete file's version; not longer than `partSuffix`. */
 export const versionSuffix = ".etag";
 
-/** Bytes of a name in UTF-8, `.part` included: file systems end at 255, Windows' whole paths at 260 characters. */
-const mostBytes = 200;
-const mostIdBytes = 64;
-/** Letters of a file name that are looked at: at its start, and at its end, where its extension is. */
-const [atStart, atEnd] = [900, 100];
+/** Maximum bytes of a name in UTF-8 with `.part`. File systems allow 255; Windows allows 260 characters for a complete path. */
+const maxNameBytes = 200;
+const maxIdBytes = 64;
+/** Only this many characters at the start and end of a longer file name are used. */
+const [maxStart, maxEnd] = [900, 100];
 
 /**
- * Returns `<date>_<id>_<name>`: a name for every common file system, whatever the API sent. It begins with the date or
- * `undated`, and therefore is never hidden, a flag, or a device of Windows; it holds no separator, and therefore stays in
- * its folder. If the id had to be changed, or the name is taken, a digest of source and id makes it unique.
- * @param taken the folded names of other files (see `foldName`)
+ * Returns `<date>_<id>_<name>`, a name that is safe on all common file systems. It starts with the date or `undated`, so it is
+ * never a hidden file, a flag or a Windows device; it contains no separators, so it stays in its folder. If the ID contains
+ * unsafe characters or the name is taken, a hash of source and ID makes it unique.
+ * @param taken the names of other files, as returned by `foldName`
  */
-export function fileName(file: Nameable, taken: ReadonlySet<string>): string {
-  const id = sanitise(file.id, mostIdBytes);
-  const plain = assemble(file, id);
-  if (id === file.id && !taken.has(foldName(plain))) return plain;
-  const digest = createHash("sha256").update(`${file.source}\n${file.id}`).digest("hex").slice(0, 12);
-  return assemble(file, `${id}-${digest}`);
+export function fileName(file: NamedFile, taken: ReadonlySet<string>): string {
+  const id = sanitize(file.id, maxIdBytes);
+  const name = joinName(file, id);
+  if (id === file.id && !taken.has(foldName(name))) return name;
+  const hash = createHash("sha256").update(`${file.source}\n${file.id}`).digest("hex").slice(0, 12);
+  return joinName(file, `${id}-${hash}`);
 }
 
-/** Returns the form in which a file system that ignores case, or how letters are composed, compares names. */
+/** Normalizes a name for comparison, as file systems do that ignore case or Unicode normalization. */
 export function foldName(name: string): string {
   return name.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKD");
 }
 
-function assemble(file: Nameable, id: string): string {
+function joinName(file: NamedFile, id: string): string {
   const prefix = `${dayOf(file.createdAt)}_${id}_`;
-  const room = mostBytes - Buffer.byteLength(prefix + partSuffix);
-  return prefix + sanitise(file.filename ?? "", room, extensionOf(file.mimeType));
+  const maxBytes = maxNameBytes - Buffer.byteLength(prefix + partSuffix);
+  return prefix + sanitize(file.filename ?? "", maxBytes, extensionOf(file.mimeType));
 }
 
-/** Returns the UTC day on which the file was added. */
+/** Returns the UTC day on which a file was added, or `undated`. */
 function dayOf(createdAt: string | null): string {
   const timestamp = readTimestamp(createdAt ?? "");
   return timestamp ? formatUtc(timestamp).slice(0, 10) : "undated";
 }
 
-/** Separators and what Windows reserves, with the look-alikes that some code page turns into them. */
+/** Separators and characters reserved by Windows, including look-alikes that some code pages convert to them. */
 const reserved = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}<>:"/\\|?*＜＞：＂／＼｜？＊⁄∕⧵⧸﹨]+/gu;
-/** Invisible: bidirectional controls, joiners, fillers, variation selectors. */
+/** Bidirectional controls, joiners, fillers and variation selectors. */
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
 
-/** Returns text as a part of a file name, at most `room` bytes long; a short extension outlives the cut. Never empty. */
-function sanitise(text: string, room: number, extension = ""): string {
-  const short = text.length > atStart + atEnd ? text.slice(0, atStart) + text.slice(-atEnd) : text;
+/** Makes a text safe as part of a file name. Cuts it to `maxBytes`, but keeps a short extension. Never returns an empty string. */
+function sanitize(text: string, maxBytes: number, extension = ""): string {
+  const short = text.length > maxStart + maxEnd ? text.slice(0, maxStart) + text.slice(-maxEnd) : text;
   const clean = short
     .replace(invisible, "")
     .replace(reserved, "_")
@@ -62,22 +62,22 @@ function sanitise(text: string, room: number, extension = ""): string {
     .replace(/_{2,}/g, "_")
     .normalize("NFC")
     .replace(/^[\s._~\-\p{M}]+/u, "");
-  const whole = trimEnd(clean);
-  if (whole === "") return `file${extension}`;
-  if (Buffer.byteLength(whole) <= room) return whole;
-  const kept = /\.[\p{L}\p{N}]{1,10}$/u.exec(whole)?.[0] ?? "";
-  const stem = Buffer.from(whole.slice(0, whole.length - kept.length));
-  // A character that was cut in two decodes to U+FFFD.
-  const cut = stem.toString("utf8", 0, room - Buffer.byteLength(kept)).replace(/\ufffd+$/, "");
-  return trimEnd(cut) + kept;
+  const name = trimEnd(clean);
+  if (name === "") return `file${extension}`;
+  if (Buffer.byteLength(name) <= maxBytes) return name;
+  const suffix = /\.[\p{L}\p{N}]{1,10}$/u.exec(name)?.[0] ?? "";
+  const stem = Buffer.from(name.slice(0, name.length - suffix.length));
+  // A truncated character decodes to U+FFFD.
+  const cut = stem.toString("utf8", 0, maxBytes - Buffer.byteLength(suffix)).replace(/\ufffd+$/, "");
+  return trimEnd(cut) + suffix;
 }
 
-/** Windows drops dots and spaces from a name's end. */
+/** Removes trailing dots and spaces, as Windows does. */
 function trimEnd(text: string): string {
   return text.replace(/[\s.]+$/u, "");
 }
 
-/** The types whose extension is not their own name. */
+/** MIME types whose subtype is not the usual extension. */
 const extensions: ReadonlyMap<string, string> = new Map([
   ["image/jpeg", "jpg"],
   ["video/quicktime", "mov"],
@@ -85,7 +85,7 @@ const extensions: ReadonlyMap<string, string> = new Map([
   ["audio/mp4", "m4a"],
 ]);
 
-/** Returns the extension of a file that came without a name. */
+/** Returns the extension for a file without a name. */
 function extensionOf(mimeType: string | null): string {
   const [type = ""] = mimeType?.toLowerCase().split(/[ ;]/) ?? [];
   const extension =

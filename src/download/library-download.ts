@@ -1,38 +1,29 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
+import type { ApiClient } from "../api/client.js";
+import type { Deps } from "../deps.js";
 import type { Mirror } from "../store/database.js";
 import { createFolder } from "../util/files.js";
 import type { Task } from "../util/reporter.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
+import { DownloadFailure } from "./download-failure.js";
+import { DownloadLog, fileKey } from "./download-log.js";
 import { fileName, foldName } from "./file-name.js";
-import { type DownloadLog, downloadKey, type LibraryFile, openDownloadLog } from "./library-files.js";
-import { type FetchOptions, fetchFile } from "./transfer.js";
+import { requestFileUrl } from "./file-url.js";
+import type { LibraryFile } from "./library-files.js";
+import { PartialFile } from "./partial-file.js";
+import { type TransferOptions, transfer } from "./transfer.js";
 
-/**
- * Thrown if one file cannot be fetched and the others still can. The message follows the file's name, and never holds a
- * URL. `missing`: the library no longer has the file; `again`: another try may succeed; `restart`: only from the first byte; `host`: the file host cannot be reached or
- * keeps failing, which the next file may meet too.
- */
-export class DownloadFailure extends Error {
-  constructor(
-    message: string,
-    readonly kind: "final" | "missing" | "again" | "restart" | "host" = "final",
-    /** Milliseconds that the file host asks to wait. */
-    readonly retryAfterMs?: number,
-  ) {
-    super(message);
-  }
-}
-
-export interface DownloadOptions extends FetchOptions {
+export interface DownloadOptions extends TransferOptions, Pick<Deps, "clock" | "random"> {
+  api: Pick<ApiClient, "get">;
   mirror: Mirror;
   task: Pick<Task, "update" | "waiting">;
   /** The output folder. */
   folder: string;
 }
 
-/** The result of one file; `resumed_from` counts the bytes that an earlier run had left. */
+/** The result of one file, as printed by `--json`. */
 export interface FileResult {
   source: string;
   id: string;
@@ -40,113 +31,105 @@ export interface FileResult {
   path: string;
   outcome: "downloaded" | "failed";
   bytes: number | null;
-  /** The library's size, which can be wrong; null if it has none. */
+  /** The size according to the library, which can be wrong; null if it does not state one. */
   library_bytes: number | null;
   sha256: string | null;
+  /** The number of bytes that an earlier run had downloaded. */
   resumed_from: number | null;
   error: string | null;
 }
 
-/** The result of a run, in files; `bytes` counts those downloaded. */
+/** The number of files by result, as printed by `--json`. */
 export interface DownloadSummary {
   folder: string;
   selected: number;
   already_complete: number;
   downloaded: number;
   failed: number;
-  /** Files that were left alone because the file host had stopped answering. */
+  /** Files that were skipped because the file host was down. */
   not_tried: number;
+  /** Bytes of the downloaded files. */
   bytes: number;
 }
 
-/** Files on their way at once. */
-const atOnce = 4;
-/** The file host counts as down after this many files in a row that failed because of it. */
-const mostHostFailures = 4;
+const concurrency = 4;
+/** The file host is considered down when this many files in a row failed because of it. */
+const maxHostFailures = 4;
 
 /**
- * Fetches files, four at a time, into one folder; those that are complete there are left alone. A file that cannot be
- * fetched does not stop the others.
- * @param limit at most this many are fetched
- * @param onFile called as each file ends, with its failure if it failed
- * @throws errors that concern every file: the API's refusals, a full disk, the signal's reason
+ * Downloads files into a folder, four at a time. Skips files that are complete there. A file that fails does not stop the
+ * others.
+ * @param limit maximum number of files to download
+ * @param onFile called after each file, with its failure if it failed
+ * @throws errors that affect all files: refusals of the API, a full disk, the signal's reason
  */
 export async function downloadFiles(
   files: readonly LibraryFile[],
-  access: DownloadOptions,
+  options: DownloadOptions,
   limit: number,
   onFile: (result: FileResult, failure?: DownloadFailure) => void,
 ): Promise<DownloadSummary> {
-  const { task } = access;
-  createFolder(access.folder);
-  const folder = realpathSync(access.folder);
-  const log = openDownloadLog(access.mirror);
-  const wanted = files.filter((file) => !isComplete(file, folder, log));
-  const queue = withPaths(wanted.slice(0, limit), folder, log);
+  const { mirror, task } = options;
+  createFolder(options.folder);
+  const folder = realpathSync(options.folder);
+  const log = new DownloadLog(mirror);
+  const incomplete = files.filter((file) => !isComplete(file, folder, log));
+  const targets = assignPaths(incomplete.slice(0, limit), folder, log);
   const counts = { downloaded: 0, failed: 0, not_tried: 0, bytes: 0 };
-  let done = 0;
   let hostFailures = 0;
-  task.update({ done, total: queue.length });
+  task.update({ done: 0, total: targets.length });
 
-  async function settle({ file, path }: Placed, signal: AbortSignal): Promise<void> {
-    const { source, id } = file;
-    const about = { source, id, path };
-    const library_bytes = file.size;
-    try {
-      const { bytes, sha256, resumedFrom } = await fetchFile(file, path, { ...access, signal });
-      hostFailures = 0;
-      log.finish({ ...about, bytes, sha256, downloaded_at: formatInstant(access.clock.now()) });
-      counts.downloaded += 1;
-      counts.bytes += bytes;
-      const got = { bytes, library_bytes, sha256, resumed_from: resumedFrom };
-      onFile({ ...about, outcome: "downloaded", ...got, error: null });
-    } catch (error) {
-      const failure = failureOf(error);
-      if (!failure) throw error;
-      if (failure.kind === "host") hostFailures += 1;
-      counts.failed += 1;
-      const nothing = { bytes: null, library_bytes, sha256: null, resumed_from: null };
-      onFile({ ...about, outcome: "failed", ...nothing, error: failure.message }, failure);
-    }
-    done += 1;
-    task.update({ done });
-  }
-
-  // One failure of every file stops those under way.
+  // An error that affects all files stops the transfers in progress.
   const stop = new AbortController();
-  const signal = AbortSignal.any([access.signal, stop.signal]);
-  const next = queue.values();
-  const work = async () => {
-    for (const placed of next)
-      if (hostFailures >= mostHostFailures) counts.not_tried += 1;
-      else if (!signal.aborted) await settle(placed, signal).catch((error) => stop.abort(error));
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const queue = targets.values();
+  async function work(): Promise<void> {
+    for (const target of queue) {
+      if (signal.aborted) return;
+      if (hostFailures >= maxHostFailures) {
+        counts.not_tried += 1;
+        continue;
+      }
+      const { result, failure } = await downloadOne(target, log, { ...options, signal });
+      if (failure?.kind === "unavailable") hostFailures += 1;
+      if (failure) counts.failed += 1;
+      else {
+        hostFailures = 0;
+        counts.downloaded += 1;
+        counts.bytes += result.bytes ?? 0;
+      }
+      onFile(result, failure);
+      task.update({ done: counts.downloaded + counts.failed });
+    }
+  }
+  const workers = Array.from({ length: concurrency }, () => work().catch((error) => stop.abort(error)));
+  await Promise.all(workers);
   signal.throwIfAborted();
-  return { folder, selected: files.length, already_complete: files.length - wanted.length, ...counts };
+  return { folder, selected: files.length, already_complete: files.length - incomplete.length, ...counts };
 }
 
 /**
- * True if the folder holds a complete file, by the mirror's row and its size. Updates the path if the folder was moved.
- * If the library's size is wrong, the file is complete until the library's entry changes.
+ * True if the folder contains a complete file, according to the mirror and the file's size. Updates the path in the mirror if
+ * the folder was moved. A file whose size differs from the library's is complete until the library's record changes.
  */
 function isComplete(file: LibraryFile, folder: string, log: DownloadLog): boolean {
-  const row = log.complete.get(downloadKey(file));
-  if (row === undefined) return false;
-  if (file.size !== null && file.size !== row.bytes && file.sinceAt > row.downloaded_at) return false;
-  const path = join(folder, basename(row.path));
-  const there = lstatSync(path, { throwIfNoEntry: false });
-  if (!there?.isFile() || there.size !== row.bytes) return false;
-  if (path !== row.path) log.finish({ ...row, path });
+  const download = log.get(file);
+  if (download === undefined) return false;
+  if (file.size !== null && file.size !== download.bytes && file.sinceAt > download.downloaded_at)
+    return false;
+  const path = join(folder, basename(download.path));
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (!stats?.isFile() || stats.size !== download.bytes) return false;
+  if (path !== download.path) log.save({ ...download, path });
   return true;
 }
 
-type Placed = Readonly<{ file: LibraryFile; path: string }>;
+type Target = Readonly<{ file: LibraryFile; path: string }>;
 
-/** Gives each file a name that no other file of the mirror or of this run has. */
-function withPaths(files: readonly LibraryFile[], folder: string, log: DownloadLog): Placed[] {
-  const own = new Set(files.map(downloadKey));
-  const others = [...log.complete.values()].filter((row) => !own.has(downloadKey(row)));
+/** Assigns each file a path that no other file of the mirror or of this run has. */
+function assignPaths(files: readonly LibraryFile[], folder: string, log: DownloadLog): Target[] {
+  const keys = new Set(files.map(fileKey));
+  const others = [...log.all()].filter((download) => !keys.has(fileKey(download)));
   const taken = new Set(others.map(({ path }) => foldName(basename(path))));
   return files.map((file) => {
     const name = fileName(file, taken);
@@ -155,8 +138,70 @@ function withPaths(files: readonly LibraryFile[], folder: string, log: DownloadL
   });
 }
 
-/** The system's errors that concern one file. */
-const ofOneFile = [
+/** Downloads one file and records it in the mirror. @throws errors that affect all files */
+async function downloadOne(
+  { file, path }: Target,
+  log: DownloadLog,
+  options: DownloadOptions,
+): Promise<{ result: FileResult; failure?: DownloadFailure }> {
+  const { source, id, size: library_bytes } = file;
+  try {
+    const { bytes, sha256, resumedFrom } = await downloadWithRetries(file, path, options);
+    log.save({ source, id, path, bytes, sha256, downloaded_at: formatInstant(options.clock.now()) });
+    const details = { bytes, library_bytes, sha256, resumed_from: resumedFrom, error: null };
+    return { result: { source, id, path, outcome: "downloaded", ...details } };
+  } catch (error) {
+    const failure = asDownloadFailure(error);
+    if (!failure) throw error;
+    const details = { bytes: null, library_bytes, sha256: null, resumed_from: null, error: failure.message };
+    return { result: { source, id, path, outcome: "failed", ...details }, failure };
+  }
+}
+
+const maxAttempts = 3;
+/** Milliseconds to wait before the second and third attempt, with jitter. */
+const retryDelays = [1_000, 5_000];
+
+/**
+ * Downloads one file with up to three attempts, each with a new signed URL. Resumes a partial file if the file host still has
+ * the same version. The target exists only once it is complete.
+ * @throws DownloadFailure, or errors of the file system, the API and the signal
+ */
+async function downloadWithRetries(
+  file: LibraryFile,
+  path: string,
+  options: DownloadOptions,
+): Promise<{ bytes: number; sha256: string; resumedFrom: number }> {
+  const partial = await PartialFile.open(path);
+  const hasAllBytes = partial.length === partial.version?.length;
+  let isDownloaded = hasAllBytes && partial.length > 0 && partial.length === file.size;
+  // All bytes of a version whose size is not the library's any more.
+  if (hasAllBytes && !isDownloaded) await partial.restart(undefined);
+  try {
+    for (let attempt = 1; !isDownloaded; attempt += 1) {
+      try {
+        const url = await requestFileUrl(file, options);
+        await transfer(url, partial, file.size, options);
+        isDownloaded = true;
+      } catch (error) {
+        if (!(error instanceof DownloadFailure)) throw error;
+        if (error.kind === "restart" || !partial.version) await partial.restart(undefined);
+        if (error.kind === "permanent" || error.kind === "missing" || attempt === maxAttempts) throw error;
+        const delayMs = (retryDelays[attempt - 1] ?? 0) * (0.5 + options.random());
+        const waitMs = Math.min(error.retryAfterMs ?? delayMs, options.maxWaitMs);
+        options.task.waiting(waitMs, error.message);
+        await options.clock.sleep(waitMs, options.signal);
+      }
+    }
+    return { bytes: partial.length, sha256: await partial.finish(), resumedFrom: partial.resumedFrom };
+  } catch (error) {
+    await partial.close();
+    throw error;
+  }
+}
+
+/** Codes of system errors that affect one file only. */
+const fileErrorCodes = [
   "EISDIR",
   "ERR_FS_EISDIR",
   "EEXIST",
@@ -168,9 +213,9 @@ const ofOneFile = [
   "EFBIG",
 ];
 
-/** Returns an error as one file's failure; undefined if it concerns every file. */
-function failureOf(error: unknown): DownloadFailure | undefined {
+/** Returns an error as the failure of one file; undefined if it affects all files. */
+function asDownloadFailure(error: unknown): DownloadFailure | undefined {
   if (error instanceof DownloadFailure) return error;
-  if (!(error instanceof Error) || !ofOneFile.includes(errorCode(error))) return undefined;
-  return new DownloadFailure(`cannot write it: ${errorReason(error)}`);
+  if (!(error instanceof Error) || !fileErrorCodes.includes(errorCode(error))) return undefined;
+  return new DownloadFailure(`the file cannot be written: ${errorReason(error)}`);
 }

@@ -4,7 +4,7 @@ import { type FileHandle, open, readFile, rename, rm, writeFile } from "node:fs/
 import { parseJson } from "../util/json-value.js";
 import { partSuffix, versionSuffix } from "./file-name.js";
 
-/** One version of a file at its host. Bytes of two versions are never combined. */
+/** A version of a file on the file host. Bytes of two versions are never combined. */
 export interface FileVersion {
   header: "etag" | "last-modified";
   /** The value of that header, sent back as `If-Range`. */
@@ -14,14 +14,14 @@ export interface FileVersion {
 }
 
 /**
- * A file that is being downloaded: `<path>.part`, and `<path>.etag` with the version that its bytes belong to. Bytes without
- * a version cannot be resumed: they are dropped when the file is opened or closed.
+ * A file that is being downloaded: `<path>.part`, and `<path>.etag` with the version of its bytes. Bytes without a version
+ * cannot be resumed: they are deleted when the file is opened or closed.
  */
 export class PartialFile {
-  /** Bytes so far. */
+  /** The number of bytes downloaded so far. */
   length = 0;
   version: FileVersion | undefined;
-  /** The bytes that an earlier run had left and that are still in use. */
+  /** The number of bytes that come from an earlier run. */
   resumedFrom = 0;
 
   private constructor(
@@ -29,27 +29,27 @@ export class PartialFile {
     private readonly handle: FileHandle,
   ) {}
 
-  /** Opens the partial file of a target path, with the bytes that an earlier run left. */
+  /** Opens the partial file of a target path, with the bytes of an earlier run. */
   static async open(path: string): Promise<PartialFile> {
-    if (!isOrdinaryFile(path + partSuffix)) await rm(path + partSuffix, { force: true });
-    const part = new PartialFile(path, await open(path + partSuffix, "a"));
+    if (!isRegularFile(path + partSuffix)) await rm(path + partSuffix, { force: true });
+    const file = new PartialFile(path, await open(path + partSuffix, "a"));
     try {
-      part.length = (await part.handle.stat()).size;
-      part.version = await readVersion(path + versionSuffix);
-      part.resumedFrom = part.length;
-      if (!part.version || part.length > part.version.length) await part.restart(undefined);
-      return part;
+      file.length = (await file.handle.stat()).size;
+      file.version = await readVersion(path + versionSuffix);
+      file.resumedFrom = file.length;
+      if (!file.version || file.length > file.version.length) await file.restart(undefined);
+      return file;
     } catch (error) {
-      await part.handle.close();
+      await file.handle.close();
       throw error;
     }
   }
 
-  /** Drops all bytes; those that follow belong to `version`. */
+  /** Deletes all bytes. The following ones belong to `version`. */
   async restart(version: FileVersion | undefined): Promise<void> {
     if (this.length > 0) {
       await this.handle.truncate(0);
-      // Old bytes must not survive a power loss with the new version beside them.
+      // After a power failure, old bytes must not be combined with the new version.
       await this.handle.sync();
     }
     this.length = 0;
@@ -64,18 +64,18 @@ export class PartialFile {
     this.length += bytes.byteLength;
   }
 
-  /** Renames the complete file to its target. Returns its SHA-256. */
+  /** Renames the complete file to its target path. Returns its SHA-256. */
   async finish(): Promise<string> {
     await this.handle.sync();
     const hash = createHash("sha256");
-    for await (const piece of createReadStream(this.path + partSuffix)) hash.update(piece);
+    for await (const chunk of createReadStream(this.path + partSuffix)) hash.update(chunk);
     await this.handle.close();
     await rename(this.path + partSuffix, this.path);
     await rm(this.path + versionSuffix, { force: true });
     return hash.digest("hex");
   }
 
-  /** Closes an incomplete file, and removes it if it cannot be resumed. */
+  /** Closes an incomplete file. Deletes it if it cannot be resumed. */
   async close(): Promise<void> {
     await this.handle.close().catch(() => {});
     if (this.length > 0 && this.version) return;
@@ -84,15 +84,15 @@ export class PartialFile {
   }
 }
 
-/** False for a link, which leads to a file that is not ours. */
-function isOrdinaryFile(path: string): boolean {
+/** True for a regular file without further links. A link could lead to a file of somebody else. */
+function isRegularFile(path: string): boolean {
   const file = lstatSync(path, { throwIfNoEntry: false });
   return file?.isFile() === true && file.nlink === 1;
 }
 
-/** Returns the version that an earlier run noted; undefined if there is none. */
+/** Returns the version that an earlier run stored; undefined if there is none. */
 async function readVersion(path: string): Promise<FileVersion | undefined> {
-  if (!isOrdinaryFile(path)) return undefined;
+  if (!isRegularFile(path)) return undefined;
   const value = parseJson<unknown>(await readFile(path, "utf8"));
   return isVersion(value) ? value : undefined;
 }

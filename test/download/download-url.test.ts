@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { downloadPath, readFileUrl } from "../../src/download/transfer.js";
+import { downloadPath, readFileUrl } from "../../src/download/file-url.js";
 
 const base = "https://platform.example/shop/api/brand/v1";
-test("the download path is made of source and id, escaped; an id that no address can hold has none", () => {
+test("the download path contains the escaped source and ID, and is null for an ID that cannot be part of a URL", () => {
   expect(downloadPath({ source: "upload", id: "7d5c1a52" })).toBe("/content/upload/7d5c1a52/download");
   expect(downloadPath({ source: "up/load", id: "../a?b#c" })).toBe(
     "/content/up%2Fload/..%2Fa%3Fb%23c/download",
@@ -15,7 +15,7 @@ test.each([
   ["https://files.example/a?signature=s3cret", base],
   ["http://127.0.0.1:9000/a?signature=s3cret", "http://127.0.0.1:4010/api/brand/v1"],
   ["http://[::1]:9000/a", "http://localhost:4010/api/brand/v1"],
-])("%s is called when the base URL is %s", (url, baseUrl) => {
+])("the download URL %s is accepted with the base URL %s", (url, baseUrl) => {
   expect(readFileUrl(url, baseUrl)).toBeInstanceOf(URL);
 });
 
@@ -31,8 +31,8 @@ test.each([
   ["/s3cret", base],
   [{ s3cret: 1 }, base],
   [null, base],
-])("%s is not called when the base URL is %s, and not quoted either", (url, baseUrl) => {
-  const read = readFileUrl(url, baseUrl);
-  expect(read).toEqual({ refused: expect.any(String) });
-  expect(JSON.stringify(read)).not.toContain("s3cret");
+])("the download URL %s is rejected with the base URL %s, without quoting it", (url, baseUrl) => {
+  const result = readFileUrl(url, baseUrl);
+  expect(result).toEqual({ problem: expect.any(String) });
+  expect(JSON.stringify(result)).not.toContain("s3cret");
 });

@@ -1,20 +1,20 @@
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { fileName, foldName, type Nameable } from "../../src/download/file-name.js";
+import { fileName, foldName, type NamedFile } from "../../src/download/file-name.js";
 import fc, { anyText } from "../support/property.js";
 
-const plain: Nameable = {
+const file: NamedFile = {
   source: "upload",
   id: "7d5c1a52-3a43-4f0e-8a57-0c3a5a1b2c3d",
   filename: "reel final.mp4",
   mimeType: "video/mp4",
   createdAt: "2026-03-04T23:59:59Z",
 };
-const nameFor = (change: Partial<Nameable>) => fileName({ ...plain, ...change }, new Set());
-const lead = "2026-03-04_7d5c1a52-3a43-4f0e-8a57-0c3a5a1b2c3d_";
+const nameFor = (change: Partial<NamedFile>) => fileName({ ...file, ...change }, new Set());
+const prefix = "2026-03-04_7d5c1a52-3a43-4f0e-8a57-0c3a5a1b2c3d_";
 
-/** Text with a good share of what makes names dangerous. */
-const nasty = fc
+/** Texts with many characters that are unsafe in names. */
+const unsafeText = fc
   .array(
     fc.oneof(
       fc.constantFrom(
@@ -55,16 +55,21 @@ const nasty = fc
   )
   .map((parts) => parts.join(""));
 
-const files: fc.Arbitrary<Nameable> = fc.record({
-  source: fc.oneof(fc.constantFrom("upload", "deliverable"), nasty),
-  id: fc.oneof(fc.uuid(), nasty),
-  filename: fc.oneof(fc.constant(null), nasty),
+const files: fc.Arbitrary<NamedFile> = fc.record({
+  source: fc.oneof(fc.constantFrom("upload", "deliverable"), unsafeText),
+  id: fc.oneof(fc.uuid(), unsafeText),
+  filename: fc.oneof(fc.constant(null), unsafeText),
   mimeType: fc.oneof(fc.constantFrom(null, "image/jpeg", "constructor"), fc.string()),
-  createdAt: fc.oneof(fc.constant(null), fc.date().map(String), fc.constant("2026-03-04T23:59:59Z"), nasty),
+  createdAt: fc.oneof(
+    fc.constant(null),
+    fc.date().map(String),
+    fc.constant("2026-03-04T23:59:59Z"),
+    unsafeText,
+  ),
 });
 
-test("a name has the date, the id and the file's own name", () => {
-  expect(nameFor({})).toBe(`${lead}reel final.mp4`);
+test("a file name consists of the date, the ID and the original name", () => {
+  expect(nameFor({})).toBe(`${prefix}reel final.mp4`);
 });
 
 test.each([
@@ -81,30 +86,30 @@ test.each([
   ["", "file.mp4"],
   ["...", "file.mp4"],
   [null, "file.mp4"],
-])("the name %j becomes %j", (filename, expected) => {
-  expect(nameFor({ filename })).toBe(lead + expected);
+])("the original name %j becomes %j", (filename, expected) => {
+  expect(nameFor({ filename })).toBe(prefix + expected);
 });
 
-test("an over-long name is cut between characters and keeps its extension", () => {
+test("a long name is cut between characters and keeps its extension", () => {
   const name = nameFor({ filename: `${"🏔".repeat(200)}.jpeg` });
   expect(name.endsWith("🏔.jpeg")).toBe(true);
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(195);
 });
 
-test("the date is the UTC day, and `undated` where there is none to read", () => {
+test("the date is the UTC day, or `undated` if it cannot be parsed", () => {
   expect(nameFor({ createdAt: "2026-03-05T01:00:00+02:00" })).toMatch(/^2026-03-04_/);
   expect(nameFor({ createdAt: "../.." })).toMatch(/^undated_/);
 });
 
-test("ids that look alike once they are safe still get different names", () => {
+test("IDs that are equal after replacing unsafe characters still get different names", () => {
   const names = ["a/b", "a\\b", "a_b"].map((id) => nameFor({ id }));
   expect(new Set(names.map(foldName)).size).toBe(3);
 });
 
-test("whatever the API sends, the name is one portable file name inside the folder", () => {
+test("any response of the API leads to a portable file name inside the folder", () => {
   fc.assert(
-    fc.property(files, (file) => {
-      const name = fileName(file, new Set());
+    fc.property(files, (named) => {
+      const name = fileName(named, new Set());
       const folder = resolve("/out");
       expect(resolve(join(folder, name))).toBe(`${folder}/${name}`);
       expect(Buffer.byteLength(`${name}.part`)).toBeLessThanOrEqual(255);
@@ -118,8 +123,8 @@ test("whatever the API sends, the name is one portable file name inside the fold
   );
 });
 
-test("no two files share a name, on a file system that ignores case and composition either", () => {
-  const crowded = fc.uniqueArray(
+test("all files get different names, even where case and Unicode normalization are ignored", () => {
+  const similarFiles = fc.uniqueArray(
     fc.record({
       source: fc.constantFrom("upload", "deliverable"),
       id: fc.constantFrom("a", "A", "a/", "é", "e\u0301", ""),
@@ -130,7 +135,7 @@ test("no two files share a name, on a file system that ignores case and composit
     { maxLength: 40, selector: ({ source, id }) => `${source}/${id}` },
   );
   fc.assert(
-    fc.property(crowded, (list) => {
+    fc.property(similarFiles, (list) => {
       const taken = new Set<string>();
       for (const file of list) {
         const folded = foldName(fileName(file, taken));
@@ -141,13 +146,13 @@ test("no two files share a name, on a file system that ignores case and composit
   );
 });
 
-test("a file keeps its name whichever other files are downloaded with it", () => {
+test("a file has the same name whichever other files are downloaded with it", () => {
   fc.assert(
     fc.property(files, files, (file, other) => {
-      const alone = fileName(file, new Set());
+      const name = fileName(file, new Set());
       const neighbour = foldName(fileName(other, new Set()));
-      fc.pre(neighbour !== foldName(alone));
-      expect(fileName(file, new Set([neighbour]))).toBe(alone);
+      fc.pre(neighbour !== foldName(name));
+      expect(fileName(file, new Set([neighbour]))).toBe(name);
     }),
   );
 });

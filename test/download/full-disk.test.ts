@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { download, libraryOf } from "./support.js";
+import { brandWithFiles, download } from "./support.js";
 
 const disk = vi.hoisted(() => ({ code: "" }));
 
@@ -26,8 +26,8 @@ test.each([
   ["EROFS", "cannot write"],
   ["EACCES", "permission denied"],
   ["EDQUOT", "the disk quota is used up"],
-])("%s ends the run with 3, says that %s, and the next one goes on", async (code, reason) => {
-  const brand = await libraryOf(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`f${n}`, {}])));
+])("%s ends the run with exit code 3 and %s, and the next run downloads the rest", async (code, reason) => {
+  const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`f${n}`, {}])));
   disk.code = code;
   const run = await download(brand);
   disk.code = "";

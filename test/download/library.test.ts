@@ -12,9 +12,9 @@ import {
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { fileBytes } from "../../src/sandbox/file-host.js";
-import { download, fileOf, folderOf, isWhole, libraryOf, namesIn } from "./support.js";
+import { brandWithFiles, download, isComplete, listFolder, outputFolder, requestedFile } from "./support.js";
 
-const hostileNames = [
+const unsafeNames = [
   "../../etc/passwd",
   "..\\..\\windows\\win.ini",
   "C:\\boot.ini",
@@ -36,28 +36,28 @@ const hostileNames = [
   "%2e%2e%2fup.jpg",
 ];
 
-test("files of any name arrive whole, inside the folder, without the key, and are not fetched again", async () => {
-  const files = hostileNames.map(
+test("files with any name are downloaded completely into the folder, without sending the key, and only once", async () => {
+  const files = unsafeNames.map(
     (filename, n) => [`f${n}`, { filename, file_size_bytes: 1_000 + n }] as const,
   );
-  const brand = await libraryOf(Object.fromEntries(files));
-  const before = new Set(namesIn(brand));
+  const brand = await brandWithFiles(Object.fromEntries(files));
+  const before = new Set(listFolder(brand));
   const run = await download(brand);
   expect(run.code, run.err).toBe(0);
   expect(run.summary).toMatchObject({ selected: files.length, downloaded: files.length, failed: 0 });
   for (const { id, path, bytes, sha256 } of run.files) {
     const expected = fileBytes(id, 0, 1_000 + Number(id.slice(1)));
-    expect(join(folderOf(brand), basename(path))).toBe(path);
+    expect(join(outputFolder(brand), basename(path))).toBe(path);
     expect(readFileSync(path).equals(expected)).toBe(true);
     expect({ bytes, sha256 }).toEqual({
       bytes: expected.length,
       sha256: createHash("sha256").update(expected).digest("hex"),
     });
   }
-  expect(namesIn(brand)).toHaveLength(before.size + files.length);
-  const toHost = run.asked.filter((request) => fileOf(request) !== undefined);
-  expect(toHost).toHaveLength(files.length);
-  for (const { headers } of toHost) {
+  expect(listFolder(brand)).toHaveLength(before.size + files.length);
+  const hostRequests = run.asked.filter((request) => requestedFile(request) !== undefined);
+  expect(hostRequests).toHaveLength(files.length);
+  for (const { headers } of hostRequests) {
     expect(headers.authorization).toBeUndefined();
     expect(JSON.stringify(headers)).not.toContain(brand.key);
   }
@@ -68,24 +68,24 @@ test("files of any name arrive whole, inside the folder, without the key, and ar
   expect(again.asked.filter(({ path }) => path !== "/me")).toEqual([]);
 });
 
-test("at most four files are on their way at once", async () => {
-  const brand = await libraryOf(Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`f${n}`, {}])));
-  let [now, most] = [0, 0];
+test("at most four files are downloaded at the same time", async () => {
+  const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`f${n}`, {}])));
+  let [current, maximum] = [0, 0];
   const fetch: typeof brand.fetch = async (url, init) => {
     if (!String(url).includes("/files/")) return await brand.fetch(url, init);
-    now += 1;
-    most = Math.max(most, now);
+    current += 1;
+    maximum = Math.max(maximum, current);
     await new Promise((resolve) => setImmediate(resolve));
-    now -= 1;
+    current -= 1;
     return await brand.fetch(url, init);
   };
   expect((await download(brand, "", { fetch })).summary).toMatchObject({ downloaded: 12 });
-  expect(most).toBeGreaterThan(1);
-  expect(most).toBeLessThanOrEqual(4);
+  expect(maximum).toBeGreaterThan(1);
+  expect(maximum).toBeLessThanOrEqual(4);
 });
 
-test("a file that was deleted, or has another size in the library, is fetched again, and only that one", async () => {
-  const brand = await libraryOf({ a: {}, b: {}, c: {} });
+test("only a file that was deleted or whose size changed in the library is downloaded again", async () => {
+  const brand = await brandWithFiles({ a: {}, b: {}, c: {} });
   const { files } = await download(brand);
   rmSync(files[0]?.path ?? "");
   brand.change("content", "upload/b", { file_size_bytes: 2_001 });
@@ -96,17 +96,17 @@ test("a file that was deleted, or has another size in the library, is fetched ag
   expect(statSync(again.files[1]?.path ?? "").size).toBe(2_001);
 });
 
-test("a folder that was moved is still complete, and the mirror learns the new place", async () => {
-  const brand = await libraryOf({ a: {} });
+test("a moved folder is still complete, and the mirror records the new paths", async () => {
+  const brand = await brandWithFiles({ a: {} });
   await download(brand);
-  renameSync(folderOf(brand), join(brand.home, "moved"));
+  renameSync(outputFolder(brand), join(brand.home, "moved"));
   const run = await brand.run(`download content --out ${join(brand.home, "moved")}`);
   expect(run.err).toContain("1 already complete");
   expect(brand.sql<{ path: string }>("SELECT path FROM content_downloads")[0]?.path).toContain("/moved/");
 });
 
-test("filters and a limit choose the newest files that are not there yet", async () => {
-  const brand = await libraryOf({
+test("filters and a limit select the newest files that are missing", async () => {
+  const brand = await brandWithFiles({
     new: { media_type: "video" },
     mid: {},
     old: { source: "deliverable", download_path: "/content/deliverable/old/download" },
@@ -119,8 +119,8 @@ test("filters and a limit choose the newest files that are not there yet", async
   expect(await idsOf("--limit 1")).toEqual([]);
 });
 
-test("two files that would have the same name both arrive", async () => {
-  const brand = await libraryOf({
+test("two files with the same name are both downloaded", async () => {
+  const brand = await brandWithFiles({
     same: { filename: "a.jpg" },
     Same: { filename: "A.jpg", created_at: "2026-11-21T11:00:00.000Z" },
   });
@@ -128,35 +128,35 @@ test("two files that would have the same name both arrive", async () => {
   expect(new Set(files.map(({ path }) => path.toLowerCase())).size).toBe(2);
 });
 
-test("links and folders planted in the output folder are never written through", async () => {
-  const brand = await libraryOf({ part: {}, hard: {}, final: {}, folder: {} });
+test("links and folders in the output folder are not followed or overwritten", async () => {
+  const brand = await brandWithFiles({ part: {}, hard: {}, final: {}, folder: {} });
   const first = await download(brand);
   const pathOf = (wanted: string) => first.files.find(({ id }) => id === wanted)?.path ?? "";
   for (const { path } of first.files) rmSync(path);
-  const victim = join(brand.home, "victim");
-  writeFileSync(victim, "precious");
-  symlinkSync(victim, `${pathOf("part")}.part`);
-  symlinkSync(victim, `${pathOf("part")}.etag`);
-  linkSync(victim, `${pathOf("hard")}.etag`);
-  linkSync(victim, `${pathOf("hard")}.part`);
-  symlinkSync(victim, pathOf("final"));
+  const otherFile = join(brand.home, "victim");
+  writeFileSync(otherFile, "precious");
+  symlinkSync(otherFile, `${pathOf("part")}.part`);
+  symlinkSync(otherFile, `${pathOf("part")}.etag`);
+  linkSync(otherFile, `${pathOf("hard")}.etag`);
+  linkSync(otherFile, `${pathOf("hard")}.part`);
+  symlinkSync(otherFile, pathOf("final"));
   mkdirSync(pathOf("folder"));
   const { summary, files } = await download(brand);
-  expect(readFileSync(victim, "utf8")).toBe("precious");
+  expect(readFileSync(otherFile, "utf8")).toBe("precious");
   expect(summary).toMatchObject({ downloaded: 3, failed: 1 });
-  expect(files.find(({ id }) => id === "folder")?.error).toBe("cannot write it: it is a folder");
-  for (const file of files) if (file.id !== "folder") expect(isWhole(file, 2_000)).toBe(true);
+  expect(files.find(({ id }) => id === "folder")?.error).toBe("the file cannot be written: it is a folder");
+  for (const file of files) if (file.id !== "folder") expect(isComplete(file, 2_000)).toBe(true);
 });
 
-test("the folder is ./brandapi-content, and one line says what was done", async () => {
-  const brand = await libraryOf({ a: {}, b: {} });
+test("the default folder is ./brandapi-content, and one line summarizes the run", async () => {
+  const brand = await brandWithFiles({ a: {}, b: {} });
   const run = await brand.run("download content");
   expect(run).toMatchObject({ code: 0, out: "" });
   expect(run.err).toContain(`download content: 2 files, 4.0 kB, in ${join(brand.home, "brandapi-content")}`);
 });
 
-test("an output folder that cannot be made ends the run", async () => {
-  const brand = await libraryOf({ a: {} });
+test("an output folder that cannot be created ends the run", async () => {
+  const brand = await brandWithFiles({ a: {} });
   writeFileSync(join(brand.home, "file"), "");
   const run = await brand.run("download content --out file/folder");
   expect(run).toMatchObject({ code: 3, err: expect.stringContaining("file/folder") });
@@ -169,6 +169,6 @@ test.each([
   ["download content --limit none", 2, "whole number"],
   ["download content --since 2026-02-01 --until 2026-01-01", 2, "before `--until`"],
 ])("`%s` ends with %i and a hint", async (command, code, hint) => {
-  const brand = await libraryOf({ a: {} });
+  const brand = await brandWithFiles({ a: {} });
   expect(await brand.run(command)).toMatchObject({ code, err: expect.stringContaining(hint) });
 });

@@ -19,8 +19,8 @@ export interface FileLine {
   error: string | null;
 }
 
-/** A brand whose mirror has read its library: files by id, each with fields of its own. */
-export async function libraryOf(files: Readonly<Record<string, object>>): Promise<TestBrand> {
+/** Returns a brand with a synced library. @param files the fields of each file, by ID */
+export async function brandWithFiles(files: Readonly<Record<string, object>>): Promise<TestBrand> {
   const content = Object.entries(files).map(([id, fields], n) =>
     fileAt(id, noon - (n + 1) * 3_600_000, { ...fields }),
   );
@@ -29,43 +29,46 @@ export async function libraryOf(files: Readonly<Record<string, object>>): Promis
   return brand;
 }
 
-/** Runs `download content --json`, and reads its lines. */
+/** Runs `download content --json` and parses its output. */
 export async function download(brand: TestBrand, flags = "", options: Parameters<TestBrand["run"]>[1] = {}) {
-  const run = await brand.run(`download content --json --out ${folderOf(brand)} ${flags}`, options);
+  const run = await brand.run(`download content --json --out ${outputFolder(brand)} ${flags}`, options);
   const lines = run.out.split("\n").filter((line) => line !== "");
   const all = lines.map((line) => JSON.parse(line) as { file?: FileLine; summary?: Record<string, unknown> });
   const files = all.flatMap(({ file }) => file ?? []).sort((a, b) => (a.id < b.id ? -1 : 1));
   return { ...run, files, summary: all.find(({ summary }) => summary)?.summary };
 }
 
-export function folderOf(brand: TestBrand): string {
+export function outputFolder(brand: TestBrand): string {
   return join(brand.home, "files");
 }
 
-export function namesIn(brand: TestBrand): string[] {
-  return existsSync(folderOf(brand)) ? readdirSync(folderOf(brand)).sort() : [];
+export function listFolder(brand: TestBrand): string[] {
+  return existsSync(outputFolder(brand)) ? readdirSync(outputFolder(brand)).sort() : [];
 }
 
-/** The id of the file that a request to the file host is for; undefined for a request to the API. */
-export function fileOf({ path }: SentRequest): string | undefined {
+/** Returns the ID of the file that a request to the file host is for; undefined for a request to the API. */
+export function requestedFile({ path }: SentRequest): string | undefined {
   return /^\/files\/\w+\/([^/]+)$/.exec(path)?.[1];
 }
 
-/** Spoils requests to the file host: `fault` is given the file's id and how often it was asked for. */
-export function spoilFiles(
+/**
+ * Makes requests to the file host fail. `fault` receives the file's ID and the number of requests for it.
+ * @returns the requests to the file host
+ */
+export function failFileRequests(
   brand: TestBrand,
   fault: (id: string, count: number) => Fault | undefined,
 ): SentRequest[] {
-  const asked: SentRequest[] = [];
+  const requests: SentRequest[] = [];
   brand.before = (request) => {
-    const id = fileOf(request);
+    const id = requestedFile(request);
     if (id === undefined) return undefined;
-    asked.push(request);
-    return fault(id, asked.filter((one) => fileOf(one) === id).length);
+    requests.push(request);
+    return fault(id, requests.filter((other) => requestedFile(other) === id).length);
   };
-  return asked;
+  return requests;
 }
 
-export function isWhole({ path, id }: FileLine, bytes = size): boolean {
+export function isComplete({ path, id }: FileLine, bytes = size): boolean {
   return readFileSync(path).equals(fileBytes(id, 0, bytes)) && !basename(path).endsWith(".part");
 }

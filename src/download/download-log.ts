@@ -1,0 +1,47 @@
+import type { Mirror } from "../store/database.js";
+
+/** A row of the table `content_downloads`. */
+export interface CompletedDownload {
+  source: string;
+  id: string;
+  /** Absolute. */
+  path: string;
+  bytes: number;
+  sha256: string;
+  downloaded_at: string;
+}
+
+const columns = "source, id, path, bytes, sha256, downloaded_at";
+
+/** The completed downloads in the mirror. Every write is a transaction of its own. */
+export class DownloadLog {
+  readonly #completed: Map<string, CompletedDownload>;
+
+  constructor(private readonly mirror: Mirror) {
+    const rows = mirror.db.prepare(`SELECT ${columns} FROM content_downloads`).all() as CompletedDownload[];
+    this.#completed = new Map(rows.map((row) => [fileKey(row), row]));
+  }
+
+  get(file: { source: string; id: string }): CompletedDownload | undefined {
+    return this.#completed.get(fileKey(file));
+  }
+
+  all(): Iterable<CompletedDownload> {
+    return this.#completed.values();
+  }
+
+  /** Adds a download, or replaces the earlier one of the same file. */
+  save(download: CompletedDownload): void {
+    const insert = this.mirror.db.prepare(
+      `INSERT OR REPLACE INTO content_downloads (${columns}, synced_at)
+       VALUES (@source, @id, @path, @bytes, @sha256, @downloaded_at, @downloaded_at)`,
+    );
+    this.mirror.transaction(() => insert.run(download));
+    this.#completed.set(fileKey(download), download);
+  }
+}
+
+/** Returns the key of a file's record: IDs are unique only within a source. */
+export function fileKey({ source, id }: { source: string; id: string }): string {
+  return `${source}/${id}`;
+}
