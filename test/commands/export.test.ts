@@ -26,7 +26,7 @@ test("export rejects a range that ends before it begins", async () => {
   expect(code).toBe(2);
 });
 
-test("export names --include-removed and the table of removed records if a table has no removed_at", async () => {
+test("export suggests --include-removed and the table of removed records if removed_at is named as a column", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.close();
@@ -38,7 +38,7 @@ test("export names --include-removed and the table of removed records if a table
   expect(removed).toMatchObject({ code: 0, out: "id,removed_at\n" });
 });
 
-test("export rejects --include-removed if no table has removed records", async () => {
+test("--include-removed is refused if no table has removed records", async () => {
   const mirror = await makeMirror();
   mirror.db.close();
   const run = async (...tables: string[]) =>

@@ -263,7 +263,7 @@ describe("query", () => {
     expect(exported.err).toContain("`roster` is empty because it was never read");
   });
 
-  it("warns in query, export and Delta exports that the first sync of a table has not finished", async () => {
+  it("warns in queries, exports and Delta exports if the first sync of a table has not finished", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.exec("UPDATE sync_runs SET outcome = 'stopped'");

@@ -140,12 +140,12 @@ async function checkAttributes(surveys: readonly JsonObject[]): Promise<void> {
 test.each([
   ["words of SQL and of the program", words],
   ["signs and letters", signs],
-])("any attribute name is a column in every format: %s", async (_, names) => {
+])("exports any undocumented attribute name as a column in every format: %s", async (_, names) => {
   const record = (n: number) => Object.fromEntries(names.map((name, index) => [name, index + n]));
   await checkAttributes([record(0), record(1), record(2)]);
 });
 
-test("any attribute name with any scalar is a column in every format", async () => {
+test("exports any undocumented attribute with any scalar value in every format", async () => {
   const surveys = fc.array(attributes, { minLength: 2, maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(surveys, (records) => checkAttributes(records as JsonObject[])),
@@ -153,7 +153,7 @@ test("any attribute name with any scalar is a column in every format", async () 
   );
 }, 60_000);
 
-test("a column that an older version named `true` is renamed, and keeps its values", async () => {
+test("renames a column that an older version called `true` and keeps its values", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "surveys", [{ id: "a", true: 5, other: 1 }], { whole: true });
   mirror.db.exec(`ALTER TABLE surveys RENAME COLUMN true_2 TO "true";

@@ -93,7 +93,7 @@ const byCells = (source: RowSource): RowSource => source;
 const byRows = ({ cells: _, ...source }: RowSource): RowSource => source;
 
 describe("CSV", () => {
-  it("is byte for byte what csv-stringify writes, whatever the text and the numbers", async () => {
+  it("equals the output of csv-stringify byte for byte for any text and number", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
         const mirror = await makeMirror();
@@ -117,7 +117,7 @@ describe("CSV", () => {
     );
   });
 
-  it("read back by another reader equals the table", async () => {
+  it("can be read back by another CSV parser without a difference", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
         const mirror = await makeMirror();
@@ -152,7 +152,7 @@ describe("CSV", () => {
   });
 
   it.each([100_082_959_399.35, 10_037_363_522.922, -1_020_735_201.2525, 999_999_999_999.5, 1e15, 65.35])(
-    "has the amount %d in no more digits than it came with",
+    "writes the amount %d with the digits that the API sent",
     async (total_amount) => {
       const mirror = await makeMirror();
       writeRead(mirror, "orders", [anOrder(1, { total_amount })]);
@@ -162,7 +162,7 @@ describe("CSV", () => {
     },
   );
 
-  it("goes on in the same way over many batches", async () => {
+  it("formats all batches of a long table in the same way", async () => {
     const mirror = await makeMirror();
     const numbers = Array.from({ length: 3_000 }, (_, n) => n);
     writeRead(
@@ -177,7 +177,7 @@ describe("CSV", () => {
     mirror.db.close();
   });
 
-  it("counts what a spreadsheet would run in one warning, and leaves it exact", async () => {
+  it("keeps cells that a spreadsheet would run exact and counts them in one warning", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_number: "=1+1", currency: " @x", total_amount: -5, external_order_id: "-5.00" }),
@@ -200,7 +200,7 @@ describe("CSV", () => {
     expect(run.err).toContain("3 cells would run as a formula");
   });
 
-  it("finds a formula in a column of numbers too, if no document says that it is one", async () => {
+  it("also finds formulas in an undocumented column of numbers", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "gifts", [{ size: 41 }, { size: "=1+1" }]);
     mirror.db.close();
@@ -216,11 +216,11 @@ describe("CSV", () => {
     ["f;g - 1", "f;g - 1"],
     ["i\n- a list\n@name", "i\n- a list\n@name"],
     ["-5.00", "-5.00"],
-  ])("for Excel makes %j safe, also where another sign ends a cell", (text, safe) => {
+  ])("--excel neutralises the formula in %j, also for spreadsheets with other delimiters", (text, safe) => {
     expect(neutralize(text)).toBe(safe);
   });
 
-  it("for Excel has a BOM and CRLF, and makes formulas text but not numbers", async () => {
+  it("--excel writes a BOM and CRLF line endings, and turns formulas into text but not numbers", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_number: "=1+1", currency: "\n=2", total_amount: -5, external_order_id: "-5.00" }),
@@ -241,7 +241,7 @@ describe("CSV", () => {
     expect(run.err).toBe("");
   });
 
-  it("with --excel writes times as spreadsheets read them, and leaves other text as it is", async () => {
+  it("--excel writes timestamps in a format that spreadsheets read as dates and keeps other text", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_date: "2026-11-28T06:44:52.178Z", order_number: "2026-11-28T06:44:52Z" }),
@@ -263,7 +263,7 @@ describe("CSV", () => {
     );
   });
 
-  it("with --decimal-comma writes numbers with a comma and puts semicolons between cells", async () => {
+  it("--decimal-comma writes numbers with a comma and separates cells with semicolons", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_number: "1.5", total_amount: 1234.5, refund_amount: 0.25, currency: "a;b" }),
@@ -290,7 +290,7 @@ describe("CSV", () => {
     });
   });
 
-  it("keeps a row of one empty cell a row", async () => {
+  it("quotes an empty value in the only column, so that readers do not skip the row", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1, { currency: null }), anOrder(2)]);
     mirror.db.close();
@@ -298,7 +298,7 @@ describe("CSV", () => {
     expect(run.out).toBe('currency\n""\nEUR\n');
   });
 
-  it("has a header even where there are no rows", async () => {
+  it("writes the header of an empty table", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
     const run = await brandapi(["export", "changes", "--csv", "--db", mirror.path]);

@@ -50,7 +50,7 @@ async function mirrorOf(dates: readonly string[]) {
   return mirror;
 }
 
-test("the columns of an order have the day, the month and the time of its date in UTC", async () => {
+test("adds the day, month and time of an order's date in UTC as columns", async () => {
   const mirror = await mirrorOf([...Object.keys(readable), ...unreadable]);
   const rows = mirror.db
     .prepare(
@@ -72,7 +72,7 @@ test("the columns of an order have the day, the month and the time of its date i
   expect(rows).toHaveLength(Object.keys(readable).length + unreadable.length);
 });
 
-test("views, filters, Parquet and Delta put each order in the month of its date", async () => {
+test("views, filters, Parquet and Delta agree on the month of each order", async () => {
   const dates = Object.keys(readable);
   const mirror = await mirrorOf(dates);
   mirror.db.close();
@@ -111,7 +111,7 @@ test("views, filters, Parquet and Delta put each order in the month of its date"
   }
 });
 
-test("an unreadable date is in no month, its text is exported, and no range has it", async () => {
+test("exports the text of an unreadable date, but assigns it to no month and no range", async () => {
   const mirror = await mirrorOf(unreadable);
   mirror.db.close();
   const run = async (...args: string[]) => await brandapi([...args, "--db", mirror.path]);
@@ -139,7 +139,7 @@ test("Delta tables keep orders with unreadable dates in a file without a month",
   expect((await run("export", "orders")).err).not.toContain("version 1");
 });
 
-test("the newest file of a host is the newest in UTC", async () => {
+test("content_by_host takes the newest file of a host by its time in UTC", async () => {
   const mirror = await makeMirror();
   const file = (id: string, created_at: string) => ({ id, source: "upload", host: { id: "h" }, created_at });
   writeRead(mirror, "content", [
@@ -153,7 +153,7 @@ test("the newest file of a host is the newest in UTC", async () => {
   mirror.db.close();
 });
 
-test("Singer and XLSX never get a timestamp that does not exist", async () => {
+test("Singer and XLSX exports never contain a timestamp that does not exist", async () => {
   const mirror = await mirrorOf(["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"]);
   mirror.db.close();
   const home = makeHome();
@@ -173,7 +173,7 @@ test("Singer and XLSX never get a timestamp that does not exist", async () => {
   expect(sheet).toContain(`<v>${Date.parse("2026-06-30T22:30:00Z") / 86_400_000 + 25_569}</v>`);
 });
 
-test("a range without an end before the year 10000 has every order", async () => {
+test("--until 9999-12-31 includes every order", async () => {
   const mirror = await mirrorOf(["2026-07-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"]);
   mirror.db.close();
   const run = await brandapi(["export", "orders", "--ndjson", "--until", "9999-12-31", "--db", mirror.path]);
@@ -181,14 +181,14 @@ test("a range without an end before the year 10000 has every order", async () =>
 });
 
 test.each([...Object.entries(readable), ...unreadable.map((text) => [text, "undated"] as const)])(
-  "a file that was added on %j is named by its day in UTC",
+  "names a downloaded file that was added on %j by its day in UTC",
   (createdAt, instant) => {
     const file = { source: "upload", id: "f1", filename: "a.jpg", mimeType: null, createdAt };
     expect(fileName(file, new Set())).toMatch(new RegExp(`^${instant.slice(0, 10)}_`));
   },
 );
 
-test("a new version recomputes the dates of a mirror's records and earlier versions", async () => {
+test("recomputes the dates of records and of their earlier versions after an upgrade", async () => {
   const mirror = await mirrorOf(["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"]);
   const changed = ["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"].map((order_date, n) =>
     anOrder(n, { order_date, total_amount: 2 }),

@@ -69,7 +69,7 @@ async function read(table: string, sql: string) {
   return await askDuckDb(`WITH t AS (${files.join(" UNION ALL BY NAME ")}) ${sql}`);
 }
 
-test("a table is a log and a file for each month, with the values of the mirror", async () => {
+test("writes a Delta log and one file per month with the values of the mirror", async () => {
   const { table, run } = await makeLake();
   expect(await run("export orders")).toMatchObject({ code: 0, out: "" });
   const actions = actionsOf(table, 0);
@@ -90,7 +90,7 @@ test("a table is a log and a file for each month, with the values of the mirror"
   ]);
 });
 
-test("a night writes the months that changed, removes those that are gone, and is no version if none did", async () => {
+test("a later export writes only changed months, removes months without rows, and adds no version if nothing changed", async () => {
   const { mirror, table, run } = await makeLake();
   await run("export orders");
   const first = namesOf(table);
@@ -110,7 +110,7 @@ test("a night writes the months that changed, removes those that are gone, and i
   expect([...readDeltaLog(table).files.keys()]).toEqual(["2026-10"]);
 });
 
-test("a new column, or a type that is different, is a new schema and replaces the files", async () => {
+test("a new column or a changed type writes a new schema and replaces all files", async () => {
   const { mirror } = await makeLake();
   const folder = makeHome();
   mirror.db.exec("CREATE TABLE plans (month, goal); INSERT INTO plans VALUES ('2026-10', 5), (NULL, 6)");
@@ -134,7 +134,7 @@ test("a new column, or a type that is different, is a new schema and replaces th
   expect(await read(folder, "SELECT sum(goal) AS goal FROM t")).toEqual([{ goal: "11.500000" }]);
 });
 
-test("rows of lists have the month of their record, views their own, and a list without dates has one file", async () => {
+test("partitions child tables by the month of their record, views by their own month, and undated tables not at all", async () => {
   const { mirror, folder, run } = await makeLake();
   const refunded = { ...orders[3], refund_amount: 7 };
   writeRead(mirror, "orders", [refunded], { at: "2026-11-02T00:00:00.000Z" });
@@ -148,7 +148,7 @@ test("rows of lists have the month of their record, views their own, and a list 
   expect(monthsIn("roster")).toEqual([""]);
 });
 
-test("a log of another program, brand or protocol is refused and not touched", async () => {
+test("rejects a Delta log of another program, brand or protocol and does not change it", async () => {
   const { mirror, table, run } = await makeLake();
   await run("export orders");
   writeRead(mirror, "orders", [anOrder(3)], { at: "2026-11-02T00:00:00.000Z" });
@@ -173,7 +173,7 @@ test("a log of another program, brand or protocol is refused and not touched", a
   await refused("lacks a version");
 });
 
-test("of two exports that write the same version one says so", async () => {
+test("of two concurrent exports of the same version, one ends with exit code 9", async () => {
   const { table, run } = await makeLake();
   const runs = await Promise.all([0.1, 0.2].map((n) => run("export orders", { random: n })));
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
@@ -186,7 +186,7 @@ test("of two exports that write the same version one says so", async () => {
   expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
 });
 
-test("files that no version of the last week names are removed, whatever left them, and no other", async () => {
+test("removes only its own files that no version of the last week uses", async () => {
   const { mirror, table, run } = await makeLake();
   const start = Date.now();
   const at = (days: number) => ({ clock: { now: () => start + days * day } });
@@ -210,7 +210,7 @@ test("files that no version of the last week names are removed, whatever left th
   expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
 });
 
-test("`verify` names the months of which the files differ from the mirror", async () => {
+test("verify --delta prints the months that differ from the mirror", async () => {
   const { mirror, table, run } = await makeLake();
   await run("export orders");
   expect(await run("verify")).toMatchObject({ code: 0, out: "orders: version 0 equals the mirror\n" });
@@ -227,7 +227,7 @@ test("`verify` names the months of which the files differ from the mirror", asyn
   expect((await run("verify orders")).out).toContain("differs from the mirror: 2026-09\n");
 });
 
-test("`tables` prints what the newest version says is proven", async () => {
+test("tables --delta prints the state of the mirror at the newest version", async () => {
   const { run } = await makeLake();
   expect(await run("tables")).toMatchObject({ code: 3, err: expect.stringContaining("is missing") });
   await run("export orders");
@@ -242,7 +242,7 @@ test("`tables` prints what the newest version says is proven", async () => {
   );
 });
 
-test("an export that fails leaves no files of months that it has written", async () => {
+test("a failed export removes the files of the months that it has written", async () => {
   const { table, run } = await makeLake();
   mkdirSync(table, { recursive: true });
   writeFileSync(join(table, "month=2026-10"), "");
@@ -250,7 +250,7 @@ test("an export that fails leaves no files of months that it has written", async
   expect(readdirSync(join(table, "month=2026-09"))).toEqual([]);
 });
 
-test("a lake is a folder: a bucket, or a variable that is empty, is refused", async () => {
+test("rejects a bucket URL or an empty path as the folder of Delta tables", async () => {
   const { run, mirror } = await makeLake();
   for (const folder of ["", "s3://bucket/lake"]) {
     const words = ["export", "orders", "--delta", folder, "--db", mirror.path];
@@ -259,7 +259,7 @@ test("a lake is a folder: a bucket, or a variable that is empty, is refused", as
   expect(await run("export orders")).toMatchObject({ code: 0 });
 });
 
-test("a lake takes whole tables: flags that choose rows or a format are refused", async () => {
+test("rejects flags that select rows or a format together with --delta", async () => {
   const { run } = await makeLake();
   for (const flag of ["--csv", "--limit 3", "--since 7d", "--columns id", "-o x.csv"])
     expect(await run(`export orders ${flag}`)).toMatchObject({
@@ -269,7 +269,7 @@ test("a lake takes whole tables: flags that choose rows or a format are refused"
   expect(await run("verify --repair")).toMatchObject({ code: 2 });
 });
 
-test("nothing is written if one of the tables was never read", async () => {
+test("writes no Delta table if one of the tables was never synced", async () => {
   const { folder, run } = await makeLake();
   expect(await run("export orders roster")).toMatchObject({
     code: 3,
@@ -278,7 +278,7 @@ test("nothing is written if one of the tables was never read", async () => {
   expect(existsSync(folder)).toBe(false);
 });
 
-test("reports a single row in the singular", async () => {
+test("reports a Delta table with one row as `1 row`", async () => {
   const { mirror, run } = await makeLake();
   writeRead(mirror, "roster", [{ relationship_id: "r1", host: { id: "h1" } }]);
   expect((await run("export roster")).err).toContain("roster: version 0, 1 row, months written: 1");

@@ -26,7 +26,7 @@ function linkAt(path: string): string {
 }
 
 describe("export -o", () => {
-  it("writes the file whole, says how much it was, and leaves nothing beside it", async () => {
+  it("writes a complete file, reports its size, and leaves no temporary files", async () => {
     const path = await mirrorOfOrders(makeHome(), 3);
     const home = makeHome();
     const run = await brandapi(["export", "orders", "-o", "orders.csv", "--db", path], { home });
@@ -44,7 +44,7 @@ describe("export -o", () => {
     );
   });
 
-  it("keeps the mode of the file it replaces, and writes through a link", async () => {
+  it("keeps the permissions of the file that it replaces, and follows symbolic links", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const home = makeHome();
     writeFileSync(join(home, "real.csv"), "old");
@@ -56,7 +56,7 @@ describe("export -o", () => {
     expect(readdirSync(home).sort()).toEqual(["link.csv", "real.csv"]);
   });
 
-  it("refuses a place that cannot be written before a row is read", async () => {
+  it("rejects a path that cannot be written before it reads a row", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const home = makeHome();
     mkdirSync(join(home, "folder.csv"));
@@ -75,7 +75,7 @@ describe("export -o", () => {
     expect(readdirSync(home).sort()).toEqual(["file", "folder.csv", "loop"]);
   });
 
-  it("writes a file whose name is as long as a name can be", async () => {
+  it("writes a file whose name has the maximum length", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const home = makeHome();
     const name = `${"ü".repeat(125)}.csv`;
@@ -84,13 +84,13 @@ describe("export -o", () => {
     expect(readdirSync(home)).toEqual([name]);
   });
 
-  it("writes to a device, and does not replace it", async () => {
+  it("writes to a device without replacing it", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const run = await brandapi(["export", "orders", "--csv", "-o", "/dev/null", "--db", path]);
     expect([run.code, statSync("/dev/null").isCharacterDevice()]).toEqual([0, true]);
   });
 
-  it("leaves the old file and no litter when the rows fail half-way", async () => {
+  it("keeps the previous file and leaves no temporary files if reading rows fails", async () => {
     const path = await mirrorOfOrders(makeHome(), 300);
     const home = makeHome();
     writeFileSync(join(home, "orders.csv"), "old");
@@ -113,7 +113,7 @@ describe("export -o", () => {
   });
 
   it.runIf(existsSync("/proc/self/fd")).each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
-    "leaves the old file and no temporary file when %s ends it in the middle",
+    "keeps the previous file and leaves no temporary file if %s ends the export",
     async (signal) => {
       const path = await mirrorOfOrders(makeHome(), 2_000);
       const home = makeHome();
@@ -152,7 +152,7 @@ describe("export -o", () => {
     expect(run.err).toMatch(/^brandapi: Cannot write \/dev\/full: the disk is full\n {2}hint: .*\n$/);
   });
 
-  it("writes a pipe or a device directly", async () => {
+  it("writes directly to a pipe or a device", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const run = await brandapi(["export", "orders", "--csv", "-o", "/dev/null", "--db", path]);
     expect(run.code).toBe(0);

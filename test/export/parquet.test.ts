@@ -29,7 +29,7 @@ async function typesOf(file: string): Promise<Record<string, unknown>> {
 
 const hostile = ['a"b,\n;', "=1+1", "\u0000nul", "Zoë 北京 \u{1f600}", "", "'; DROP TABLE x; --", "\u202e"];
 
-test("every value of a table is read back by DuckDB as the mirror has it, typed", async () => {
+test("DuckDB reads every value of a Parquet file with its type and as the mirror has it", async () => {
   const orders = Array.from({ length: 300 }, (_, n) =>
     anOrder(n, {
       order_number: hostile[n % hostile.length] ?? "",
@@ -74,7 +74,7 @@ test("every value of a table is read back by DuckDB as the mirror has it, typed"
   );
 });
 
-test("amounts are exact where a decimal holds every one of them, otherwise doubles", async () => {
+test("Parquet stores amounts as decimals if every value fits, otherwise as doubles", async () => {
   const text = (n: number, total: string, refund: string) => {
     const json = JSON.stringify(anOrder(n, { total_amount: "T", refund_amount: "R" }));
     return { text: json.replace('"T"', total).replace('"R"', refund) };
@@ -95,7 +95,7 @@ test("amounts are exact where a decimal holds every one of them, otherwise doubl
   ]);
 });
 
-test("a column of which one value is no time is text, and none of its values is lost", async () => {
+test("Parquet stores a timestamp column as text if one value is not a timestamp", async () => {
   const dates = ["2026-10-01T00:00:00Z", "soon", "2026-10-02"];
   const db = await mirrorOf(dates.map((order_date, n) => anOrder(n, { order_date })));
   const file = await parquet(db, "orders", "--columns", "order_date");
@@ -104,7 +104,7 @@ test("a column of which one value is no time is text, and none of its values is 
   );
 });
 
-test("columns that no document names, JSON and days have types too", async () => {
+test("Parquet has types for undocumented columns, JSON and days", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "gifts", [
     { id: "a", size: 41, sent: true, note: "=x", when: "2026-10-01T00:00:00Z" },
@@ -130,7 +130,7 @@ test("columns that no document names, JSON and days have types too", async () =>
   );
 });
 
-test("an answer has the types of the columns that it takes, and of its values where it computes", async () => {
+test("a query result in Parquet takes its types from the columns, or from the values of computed columns", async () => {
   const db = await mirrorOf([anOrder(1), anOrder(2, { total_amount: null, currency: null })]);
   const file = join(makeHome(), "a.parquet");
   const sql = `SELECT order_date, total_amount, count(*) OVER () AS n, total_amount / 3 AS third, '007' AS number,
@@ -150,7 +150,7 @@ test("an answer has the types of the columns that it takes, and of its values wh
   ]);
 });
 
-test("row groups are bounded by rows and by letters, and a file without rows has its columns", async () => {
+test("limits Parquet row groups by rows and by text size, and writes the columns of an empty table", async () => {
   const db = await mirrorOf([anOrder(1)]);
   /** Exports an answer of so many rows, and gives the rows of each group. */
   const groupsOf = async (rows: number, column: string) => {
@@ -170,7 +170,7 @@ test("row groups are bounded by rows and by letters, and a file without rows has
   expect((await typesOf(empty)).total_amount).toBe("DECIMAL(18,6)");
 });
 
-test("the same mirror gives the same bytes, and a terminal none of them", async () => {
+test("writes the same Parquet bytes for the same mirror, and refuses to write them to a terminal", async () => {
   const db = await mirrorOf([anOrder(1), anOrder(2)]);
   const [first, second] = [await parquet(db, "orders"), await parquet(db, "orders")];
   expect(statSync(first).size).toBe(statSync(second).size);

@@ -16,8 +16,8 @@ async function refusal(path: string, ...args: string[]): Promise<string> {
   return run.err;
 }
 
-describe("what export selects", () => {
-  it("leaves removed records and their child rows out unless told otherwise", async () => {
+describe("selecting rows for an export", () => {
+  it("exports removed records and their child rows only with --include-removed", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1), anOrder(2), anOrder(3)]);
     writeRead(mirror, "orders", [], { at: "2026-11-02T00:00:00.000Z", remove: ["order-2"] });
@@ -41,7 +41,7 @@ describe("what export selects", () => {
     expect(JSON.parse(whole.out)).toHaveLength(3);
   });
 
-  it("compares instants, not texts, and takes whole days", async () => {
+  it("--since and --until compare instants and include complete days", async () => {
     const mirror = await makeMirror();
     const dates = [
       "2026-03-01T00:00:00Z",
@@ -67,7 +67,7 @@ describe("what export selects", () => {
     expect(await refusal(mirror.path, "recommendations", "--csv", "--since", "7d")).toContain("no date that");
   });
 
-  it("has each instant in one day and one month, however fine the API's dates are", async () => {
+  it("assigns each instant to one day and one month, also dates with microseconds", async () => {
     const mirror = await makeMirror();
     const last = "2026-10-31T23:59:59.999500Z";
     writeRead(mirror, "orders", [
@@ -83,7 +83,7 @@ describe("what export selects", () => {
     expect(await within(last, last)).toEqual(["order-1"]);
   });
 
-  it("filters daily points by their own date, and changes by when they were seen", async () => {
+  it("filters daily points by their own date, and changes by the time they were found", async () => {
     const mirror = await makeMirror();
     const timeseries = ["2026-10-01", "2026-10-02", "2026-10-03"].map((date) => ({ date }));
     writeRead(mirror, "analytics-clicks", [{ summary: {}, timeseries, top_hosts: [], top_products: [] }], {
@@ -103,7 +103,7 @@ describe("what export selects", () => {
     expect(await rows(mirror.path, "changes", "--until", "2026-11-01")).toEqual([]);
   });
 
-  it("gives the same bytes twice, in the order in which records were first read", async () => {
+  it("exports rows in the order of their first read, with the same bytes each time", async () => {
     const mirror = await makeMirror();
     writeRead(
       mirror,
@@ -146,7 +146,7 @@ describe("what export selects", () => {
     }
   });
 
-  it("takes any SQL condition over the table, and other tables in subqueries", async () => {
+  it("--where accepts any SQL condition, also with subqueries on other tables", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1), anOrder(2, { currency: "USD" }), anOrder(3)]);
     writeRead(mirror, "orders", [anOrder(3, { refund_amount: 9 })], { at: "2026-11-02T00:00:00.000Z" });
@@ -173,14 +173,14 @@ describe("what export selects", () => {
     ["id = :x", "parameters"],
     ["", "syntax error"],
     ["1 ORDER BY id", "syntax error"],
-  ])("refuses a condition that is none: %s", async (condition, why) => {
+  ])("rejects an invalid --where: %s", async (condition, why) => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
     expect(await refusal(mirror.path, "orders", "--csv", "--where", condition)).toMatch(new RegExp(why));
   });
 
-  it("says what a condition fails at while rows are read", async () => {
+  it("reports why a condition fails while rows are read", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
@@ -201,7 +201,7 @@ describe("what export selects", () => {
       }
   });
 
-  it("names the nearest table and column, and the formats", async () => {
+  it("suggests the nearest table or column, and lists the formats", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [], { whole: true });
     mirror.db.close();
@@ -219,7 +219,7 @@ describe("what export selects", () => {
     expect(await refusal(mirror.path, "orders", "--csv", "--since", "tomorrow")).toContain("Not a time");
   });
 
-  it("says of a table that was never synced which sync brings it", async () => {
+  it("names the sync to run for a table that was never synced", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
@@ -231,7 +231,7 @@ describe("what export selects", () => {
     });
   });
 
-  it("writes every table and view of the mirror", async () => {
+  it("exports every table and view", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     writeRead(mirror, "roster", [], { whole: true });
@@ -252,7 +252,7 @@ describe("what export selects", () => {
 });
 
 describe("export --as-of", () => {
-  it("gives the records as the mirror knew them then, in every format", async () => {
+  it("--as-of exports the records as of a time in every format", async () => {
     const mirror = await makeMirror();
     const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
     writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: at(1) });
@@ -283,7 +283,7 @@ describe("export --as-of", () => {
     ).toHaveLength(3);
   });
 
-  it("says when the mirror did not exist yet, and where no history is kept", async () => {
+  it("--as-of warns about a time before the first sync and rejects tables without a history", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     writeRead(mirror, "analytics-hosts", [], { whole: true });
@@ -298,7 +298,7 @@ describe("export --as-of", () => {
     expect(downloads).toContain("keeps no history of");
   });
 
-  it("exports the change log as of a time", async () => {
+  it("--as-of exports the change log as of a time", async () => {
     const mirror = await makeMirror();
     for (const [at, refund_amount] of [
       ["01", 0],
@@ -317,7 +317,7 @@ describe("export --as-of", () => {
     ]);
   });
 
-  it("refuses a time in the future", async () => {
+  it("--as-of rejects a time in the future", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();

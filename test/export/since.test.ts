@@ -22,7 +22,7 @@ async function mirrorOf(): Promise<string> {
   return mirror.path;
 }
 
-test("of several tables `--since` cuts those of events only", async () => {
+test("--since filters only event tables if several tables are exported", async () => {
   const home = makeHome();
   const tables = ["orders", "order-line-items", "roster", "sales-by-month"];
   const run = await brandapi(
@@ -44,10 +44,13 @@ test.each([
   [["roster", "--csv", "--since", "2999-01-01"], "lies in the future"],
   [["orders", "--csv", "--since", "2999-01"], "lies in the future"],
   [["surveys", "--csv", "--since", "2026-01-01"], "no date that"],
-])("%j is refused with 2, and nothing is written", async (args, message) => {
-  const mirror = await makeMirror();
-  for (const name of ["orders", "roster", "surveys"]) writeRead(mirror, name, [], { whole: true });
-  mirror.db.close();
-  const run = await brandapi(["export", ...args, "--db", mirror.path]);
-  expect(run).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
-});
+])(
+  "rejects --since that applies to no table with exit code 2 and writes nothing: %j",
+  async (args, message) => {
+    const mirror = await makeMirror();
+    for (const name of ["orders", "roster", "surveys"]) writeRead(mirror, name, [], { whole: true });
+    mirror.db.close();
+    const run = await brandapi(["export", ...args, "--db", mirror.path]);
+    expect(run).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
+  },
+);

@@ -99,7 +99,7 @@ const at = (n: number) => `2026-11-${String(n).padStart(2, "0")}T00:00:00.000Z`;
 const items = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ title: `item ${n} of ${count}`, price: n + 0.5, quantity: 1 }));
 
-test("a target that takes every line has what the mirror has, after each of many changes", async () => {
+test("a Singer target that loads every message has the mirror's data after each of many changes", async () => {
   const mirror = await makeMirror();
   const home = makeHome();
   const state = join(home, "state.json");
@@ -161,7 +161,7 @@ test("a target that takes every line has what the mirror has, after each of many
   mirror.db.close();
 });
 
-test("an item that goes in the night in which a new attribute comes is told as gone", async () => {
+test("marks a removed list item as deleted, also if the same sync adds a new column", async () => {
   const mirror = await makeMirror();
   const state = join(makeHome(), "state.json");
   const tgt = target();
@@ -189,7 +189,7 @@ test.each([
   ["text", "string"],
   ["json", "string"],
   ["any", "string"],
-] as const)("a column of type %s is a %s to a target", (type, jsonType, format?) => {
+] as const)("declares a column of type %s as %s in the Singer schema", (type, jsonType, format?) => {
   const more = format ? { format } : {};
   expect(singerSchema(type, false)).toEqual({ type: ["null", jsonType], ...more });
   expect(singerSchema(type, true)).toEqual({ type: [jsonType], ...more });
@@ -212,11 +212,11 @@ test.each([
   ["timestamp", "soon", undefined],
   ["any", 7, "7"],
   ["json", "[7]", "[7]"],
-] as const)("of a column of type %s, %j is sent as %j", (type, value, sent) => {
+] as const)("a Singer export of a column of type %s sends %j as %j", (type, value, sent) => {
   expect(singerValue(value, type)).toBe(sent);
 });
 
-test("what is no time goes as null with a word", async () => {
+test("a Singer export sends an unreadable timestamp as null and warns", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [
     anOrder(1, { order_date: "soon" }),
@@ -229,7 +229,7 @@ test("what is no time goes as null with a word", async () => {
   expect([first?.record.order_date, second?.record.order_date]).toEqual([null, "2026-10-01T12:00:00.000Z"]);
 });
 
-test("sends everything if the state is of another mirror", async () => {
+test("a Singer export sends all rows if the state belongs to another mirror", async () => {
   const home = makeHome();
   const tgt = target();
   const sendFrom = async (db: string) => {
@@ -245,7 +245,7 @@ test("sends everything if the state is of another mirror", async () => {
   expect(await sendFrom(other.path)).toEqual([]);
 });
 
-test("sends all rows again after a host was forgotten, so that a target overwrites the names", async () => {
+test("a Singer export sends all rows again after a host was forgotten, so that a target overwrites the names", async () => {
   const home = makeHome();
   const host = { id: "host-to-forget", username: "ada", first_name: "Ada", last_name: "Lovelace" };
   const mirror = await makeMirror();
@@ -265,7 +265,7 @@ test("sends all rows again after a host was forgotten, so that a target overwrit
   expect(await send()).toEqual([]);
 });
 
-test("only reads the state file, so rows that a failing target has not stored are sent again", async () => {
+test("a Singer export never writes the state file, so rows that a failing target has not stored are sent again", async () => {
   const db = await mirrorOfOrders(makeHome(), 3);
   const home = makeHome();
   const state = join(home, "state.json");
@@ -283,7 +283,7 @@ test("only reads the state file, so rows that a failing target has not stored ar
   expect(tgt.take((await run()).out)).toEqual([]);
 });
 
-test("takes a complete STATE message as a state", async () => {
+test("a Singer export accepts a complete STATE message as its state", async () => {
   const home = makeHome();
   const db = await mirrorOfOrders(makeHome(), 2);
   const words = ["export", "orders", "--singer", "--state", "state.json", "--db", db];
@@ -293,7 +293,7 @@ test("takes a complete STATE message as a state", async () => {
   expect(target().take((await brandapi(words, { home })).out)).toEqual([]);
 });
 
-test("keeps the bookmarks of tables that are not exported this time", async () => {
+test("a Singer state keeps the bookmarks of tables that are not exported this time", async () => {
   const db = await mirrorOfOrders(makeHome(), 1);
   const home = makeHome();
   const tgt = target();
@@ -318,7 +318,7 @@ test.each([
   [["orders", "--singer", "--state", "empty.json"], 3, "The state file is empty: "],
   [["orders", "--singer", "--state", "none.json"], 3, "The state file does not exist: "],
   [["orders", "--singer", "--state", "."], 3, "The state file cannot be read, it is a folder: "],
-])("%j is refused, and nothing is written", async (args, code, message) => {
+])("rejects a Singer export that is not possible and writes nothing: %j", async (args, code, message) => {
   const home = makeHome();
   writeFileSync(join(home, "bad.json"), "[]");
   writeFileSync(join(home, "other.json"), '{"bookmarks":{"orders":{"updated_at":"2026-01-01"}}}');

@@ -14,7 +14,7 @@ import { binPath } from "../support/process.js";
 
 describe("export to stdout", () => {
   it.each(["--csv", "--json", "--ndjson"])(
-    "ends quietly with 0 when its reader leaves: %s",
+    "ends quietly with exit code 0 if its reader closes the pipe: %s",
     async (format) => {
       const path = await mirrorOfOrders(makeHome(), 4_000);
       const home = makeHome();
@@ -33,7 +33,7 @@ describe("export to stdout", () => {
     },
   );
 
-  it("takes a reader that left for the end of the work, and any other failure for a failure", async () => {
+  it("ends normally if its reader is gone, and fails on any other write error", async () => {
     const broken = (code: string) =>
       new Writable({
         write(_piece, _encoding, done) {

@@ -57,7 +57,7 @@ function partsOf(path: string): Record<string, string> {
   return Object.fromEntries(files.map(([name, data]) => [name, strFromU8(data)]));
 }
 
-test("no cell is a formula, text stays text, amounts have two decimals, and the header is frozen and has a filter", async () => {
+test("XLSX has no formulas, keeps text as text, shows amounts with two decimals, and has a frozen header with a filter", async () => {
   const { path } = await workbookOf();
   const sheet = partsOf(path)["xl/worksheets/sheet1.xml"] ?? "";
   expect(sheet).toMatch(/^<\?xml [^>]+>\s*<worksheet xmlns=/);
@@ -106,14 +106,14 @@ test.each([
   expect(formatCell(value, { type })).toBe(cell === "" || cell.endsWith("</c>") ? cell : text);
 });
 
-test("the same mirror gives the same bytes", async () => {
+test("XLSX has the same bytes for the same mirror", async () => {
   const { path, db } = await workbookOf();
   const again = join(makeHome(), "again.xlsx");
   await brandapi(["export", "orders", "-o", again, "--db", db]);
   expect(readFileSync(again).equals(readFileSync(path))).toBe(true);
 });
 
-test("several tables are sheets of one workbook, an empty one too", async () => {
+test("XLSX has one sheet per table, also for an empty table", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
   writeRead(mirror, "roster", [], { whole: true });
@@ -142,7 +142,7 @@ test("several tables are sheets of one workbook, an empty one too", async () => 
   expect(rows).toEqual([3, 1, 2]);
 });
 
-test("an answer has its numbers, days and times typed, and text that looks like a number as text", async () => {
+test("a query result in XLSX has typed numbers, days and times, and numeric-looking text stays text", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "answer.xlsx");
   const sql = `SELECT order_number, total_amount * 2 AS twice, date(order_date) AS day, order_date AS at,
@@ -156,7 +156,7 @@ test("an answer has its numbers, days and times typed, and text that looks like 
   );
 });
 
-test("amounts in views and in the results of queries have two decimals, rates and counts do not", async () => {
+test("XLSX shows amounts of views and query results with two decimals, but not rates and counts", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "amounts.xlsx");
   const stylesOf = (row: number) => {
@@ -176,7 +176,7 @@ test("amounts in views and in the results of queries have two decimals, rates an
   expect(partsOf(path)["xl/styles.xml"]).toContain('<xf numFmtId="4" fontId="0"');
 });
 
-test("a text that no cell can hold is cut, and one warning says so", async () => {
+test("XLSX cuts text that is too long for a cell and warns once", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1, { order_number: "x".repeat(40_000) })]);
   mirror.db.close();
@@ -186,7 +186,7 @@ test("a text that no cell can hold is cut, and one warning says so", async () =>
   expect(partsOf(path)["xl/worksheets/sheet1.xml"]).toMatch(/>x{32767}</);
 });
 
-test("more rows than a sheet holds are refused before anything is written", async () => {
+test("XLSX rejects more rows than a sheet can have before it writes anything", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.exec(
@@ -208,7 +208,7 @@ test("more rows than a sheet holds are refused before anything is written", asyn
   expect((await run("query", "SELECT 1 FROM sync_runs LIMIT 1048575", "-o", "fits.xlsx")).code).toBe(0);
 }, 60_000);
 
-test("columns after Z are AA, AB and so on", async () => {
+test("XLSX columns after Z are AA, AB and so on", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "wide.xlsx");
   const columns = Array.from({ length: 54 }, (_, n) => `1 AS c${n}`).join();
@@ -224,7 +224,7 @@ test.each(["--xlsx", "--parquet"])("%s is not written to a terminal", async (fla
   expect(run).toMatchObject({ code: 2, out: "", err: expect.stringContaining("is not for a terminal") });
 });
 
-test("gives each table a sheet name of its own that Excel accepts: up to 31 letters, digits and underscores", () => {
+test("XLSX gives each table a unique sheet name that Excel accepts: up to 31 letters, digits and underscores", () => {
   const names = knownTableNames().map(sheetName);
   for (const name of names) expect(name).toMatch(/^\w{1,31}$/);
   expect(new Set(names).size).toBe(names.length);

@@ -22,7 +22,7 @@ async function aBrand() {
   return brand;
 }
 
-test("each question that people ask is one SELECT of at most three lines, and has rows", async () => {
+test("each documented example query is one SELECT of at most three lines and returns rows", async () => {
   const brand = await aBrand();
   for (const { question, sql } of exampleQueries) {
     expect(sql.split("\n").length).toBeLessThanOrEqual(3);

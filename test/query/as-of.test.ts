@@ -29,7 +29,7 @@ function copyOf(path: string, to: string): string {
   return to;
 }
 
-test("each view as of a time is the view of the mirror as it was then", async () => {
+test("each view as of a time equals the view of the mirror at that time", async () => {
   const brand = makeBrand({ history: 1_200, seed: 3 });
   const then: { path: string; at: string }[] = [];
   for (const [month, days] of [30, 35, 25].entries()) {
@@ -60,7 +60,7 @@ test("each view as of a time is the view of the mirror as it was then", async ()
   expect([...empty]).toEqual([]);
 }, 120_000);
 
-test("each table as of a night is the table of that night", async () => {
+test("each table as of a past sync equals the table after that sync", async () => {
   const brand = makeBrand({ history: 300, seed: 5 });
   const tables = ["orders", "order_line_items", "roster", "recommendations", "opportunities", "content"];
   const rowsOf = async (table: string, ...more: string[]) =>
@@ -109,7 +109,7 @@ async function told(brand: TestBrand, ...words: string[]) {
   return { code, err, rows: code === 0 ? (JSON.parse(out) as Row[]) : [] };
 }
 
-test("what an order came to be later is not known then", async () => {
+test("as of a time, later changes of an order do not exist", async () => {
   const brand = makeBrand({ orders: [orderAt("a", noon - day, { commission_amount: 5 })] });
   const times: string[] = [];
   for (const commission_amount of [5, 10, 2]) {
@@ -124,7 +124,7 @@ test("what an order came to be later is not known then", async () => {
   expect(await Promise.all(times.map(taken))).toEqual([0, 0, 8]);
 });
 
-test("what a condition asks of other tables and views is asked as of the same time", async () => {
+test("export --as-of reads the tables and views in a condition as of the same time", async () => {
   const { brand, before } = await twoNights();
   const ids = async (...words: string[]) =>
     (await told(brand, "orders_net", "--columns", "id", ...words)).rows.map(({ id }) => id);
@@ -137,7 +137,7 @@ test("what a condition asks of other tables and views is asked as of the same ti
   expect([await ids(...late), await ids(...late, "--as-of", before)]).toEqual([["a", "b", "c"], []]);
 });
 
-test("a ranking is its newest snapshot of then; what has no history is left out, and that is said", async () => {
+test("as of a time, the ranking is its last daily copy, and later rows of tables without a history are left out with a warning", async () => {
   const { brand, before } = await twoNights();
   const clicks = async (...words: string[]) =>
     (await told(brand, "hosts", ...words)).rows.map((row) => row.clicks);
@@ -151,7 +151,7 @@ test("a ranking is its newest snapshot of then; what has no history is left out,
   );
 });
 
-test("query --as-of reads each table as of the time, however the statement names it", async () => {
+test("query --as-of reads each table as of the time, however the statement writes it", async () => {
   const { brand, before } = await twoNights();
   addToMirror(brand.db, "CREATE VIEW own AS SELECT id FROM orders");
   const count = async (sql: string, ...flags: string[]) => {
@@ -192,7 +192,7 @@ test("query --as-of reads each table as of the time, however the statement names
   expect([await count(refunds), await count(refunds, "--as-of", before)]).toEqual([1, 0]);
 });
 
-test("--as-of refuses what it cannot read as of a time", async () => {
+test("query --as-of rejects statements that it cannot read as of a time", async () => {
   const { brand, before } = await twoNights();
   addToMirror(brand.db, "CREATE VIEW own AS SELECT id FROM main.orders; CREATE TABLE notes (id)");
   const refused = async (...words: string[]) => {

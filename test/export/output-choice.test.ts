@@ -27,7 +27,7 @@ async function exported(db: string, file: string, ...flags: string[]): Promise<B
   return readFileSync(join(home, file));
 }
 
-test("the ending of a file names its format, in capitals too", async () => {
+test("chooses the format by the file's extension, in upper case too", async () => {
   const db = await mirrorOf(3);
   const csv = (await exported(db, "o.csv")).toString();
   expect(csv).toMatch(/^id,external_order_id,/);
@@ -44,7 +44,7 @@ test("the ending of a file names its format, in capitals too", async () => {
   ).toEqual(json);
 });
 
-test("`.gz` after a text ending is the same, compressed, and the same bytes each time", async () => {
+test("compresses text formats with .gz reproducibly", async () => {
   const db = await mirrorOf(6_000);
   for (const ending of ["csv", "tsv", "json", "ndjson", "jsonl"]) {
     const plain = await exported(db, `o.${ending}`);
@@ -57,7 +57,7 @@ test("`.gz` after a text ending is the same, compressed, and the same bytes each
 });
 
 test.each(["orders.pdf", "orders.xls", "orders.zip.gz", "orders.xlsx.gz", "orders"])(
-  "an unknown extension is refused with a list of those that are known, before anything is opened: %s",
+  "rejects an unknown extension and lists the valid ones before it opens anything: %s",
   async (file) => {
     const home = makeHome();
     for (const command of [
@@ -79,7 +79,7 @@ test.each([
   [";", ";"],
   ["|", "|"],
   ["tab", "\t"],
-])("CSV with the delimiter %s is read back as it was, by batches and by rows", async (asked, delimiter) => {
+])("CSV with the delimiter %s can be read back without a difference", async (asked, delimiter) => {
   const db = await mirrorOf(300);
   const wanted = parse((await exported(db, "o.csv")).toString()) as string[][];
   const flags = ["--delimiter", asked];
@@ -104,13 +104,13 @@ test.each([
   [["-o", "o.tsv", "--delimiter", ";"], '`--delimiter ";"` contradicts the file\'s extension: o.tsv'],
   [["-o", "o.gz", "--parquet"], "The file's extension names no format: o.gz"],
   [["-o", "exports/", "--singer"], "`--singer` writes all tables to one file: exports/ is a folder"],
-])("%j is refused with 2", async (flags, message) => {
+])("rejects contradicting output flags with exit code 2: %j", async (flags, message) => {
   const run = await brandapi(["export", "orders", ...flags, "--db", await mirrorOf(1)]);
   expect(run.code).toBe(2);
   expect(run.err).toContain(message);
 });
 
-test("a compressed file that cannot be finished leaves what was there", async () => {
+test("keeps the previous file if a compressed export fails", async () => {
   const db = await mirrorOf(3_000);
   const home = makeHome();
   const condition = "CASE WHEN id = 'order-2500' THEN json('x') ELSE 1 END";
@@ -124,7 +124,7 @@ test("a compressed file that cannot be finished leaves what was there", async ()
   expect(existsSync(join(home, "o.csv"))).toBe(false);
 });
 
-test("writes several tables into a folder, one file each, as CSV by default", async () => {
+test("writes several tables to a folder, one CSV file per table by default", async () => {
   const db = await mirrorOf(5);
   const home = makeHome();
   const run = async (...args: string[]) =>
@@ -153,7 +153,7 @@ test("writes several tables into a folder, one file each, as CSV by default", as
   expect(readdirSync(home).sort()).toEqual(["new", "one"]);
 });
 
-test("the last line of an export of several tables gives the rows of each", async () => {
+test("reports the rows of each table after an export of several tables", async () => {
   const db = await mirrorOf(5);
   const home = makeHome();
   const rows = "orders: 5 rows, order_line_items: 5 rows";

@@ -29,7 +29,7 @@ test.each([
   ["SELECT name FROM sqlite_master", ["sqlite_schema"]],
   ["SELECT r.json FROM records r", ["records"]],
   ["SELECT 1", []],
-])("names the tables and views that SQLite opens: %s", (sql, names) => {
+])("lists the tables and views that a statement reads: %s", (sql, names) => {
   const read = findReads(db, sql);
   expect({ ...read, names: read?.names.sort() }).toEqual({ names, qualified: [], datetimeComparisons: [] });
 });
@@ -38,18 +38,18 @@ test.each([
   ["SELECT count(*) FROM main.orders", ["orders"]],
   ["SELECT count(*) FROM roster, main . [orders]", ["orders"]],
   ["SELECT * FROM own_qualified", ["orders"]],
-])("reports tables that are named with their schema: %s", (sql, qualified) => {
+])("lists tables that a statement writes with their schema: %s", (sql, qualified) => {
   expect(findReads(db, sql)?.qualified).toEqual(qualified);
 });
 
 test.each(["EXPLAIN SELECT 1 FROM orders", "SELECT main.orders.id FROM orders"])(
-  "returns undefined where SQLite cannot tell: %s",
+  "returns undefined if SQLite cannot say what a statement reads: %s",
   (sql) => {
     expect(findReads(db, sql)).toBeUndefined();
   },
 );
 
-test("gives parameters their values", () => {
+test("binds parameters when it checks what a statement reads", () => {
   const values = new Map<string, string | bigint>([
     ["id", "a"],
     ["n", 1n],
@@ -67,11 +67,11 @@ test.each([
   ["SELECT datetime(order_date) || 'x' FROM orders WHERE order_date >= '2026-10-01'", []],
   ["SELECT 1 FROM orders_net WHERE ordered_at >= datetime('now', '-7 days')", []],
   ["SELECT 1 FROM orders WHERE day >= date('now', '-7 days')", []],
-])("reports timestamps that are compared with a result of datetime(): %s", (sql, columns) => {
+])("lists timestamp columns that a statement compares with datetime(): %s", (sql, columns) => {
   expect(findReads(db, sql)?.datetimeComparisons).toEqual(columns);
 });
 
-test("leaves no temporary table behind", () => {
+test("leaves no temporary tables after it checked what a statement reads", () => {
   findReads(db, "SELECT 1 FROM orders");
   expect(db.prepare("SELECT name FROM temp.sqlite_schema").all()).toEqual([]);
 });
