@@ -20,7 +20,7 @@ const alone = [
   "test/api/{refusals,transport}.test.ts",
   "test/download/disk.test.ts",
   "test/config/no-permissions.test.ts",
-  "test/export/no-links.test.ts",
+  "test/export/exclusive-link.test.ts",
 ];
 
 /** The longest: one that began last would have the machine to itself. Of the others, the largest files begin. */

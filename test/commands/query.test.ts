@@ -212,7 +212,7 @@ describe("query", () => {
     expect(await show(30)).toBe(blocks.join("\n"));
     const piped = await brandapi(["query", sql, "--db", path], { columns: 20 });
     expect(piped.out).toBe(table);
-    // A terminal that does not know how wide it is says 0.
+    // Some terminals report a width of 0.
     expect(await show(0)).toBe(table);
     const none = await brandapi(["query", `${sql} LIMIT 0`, "--no-color", "--db", path], {
       tty: true,
@@ -287,7 +287,7 @@ describe("query", () => {
 
   it("stops at Ctrl-C at any point", async () => {
     const path = await mirrorOfOrders();
-    // A few hundred rows come, then SQLite is busy for ever without giving another.
+    // SQLite returns a few hundred rows, then runs forever without another.
     const stuck = "(WITH RECURSIVE d(y) AS (SELECT 1 UNION ALL SELECT y + 1 FROM d) SELECT count(*) FROM d)";
     const sql = `${forever} x FROM c WHERE x <= 600 OR ${stuck} > 0`;
     const program = spawnBrandapi(["query", sql, "--csv", "--db", path]);

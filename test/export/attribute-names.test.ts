@@ -8,7 +8,7 @@ import { brandapi } from "../support/program.js";
 import fc from "../support/property.js";
 import { askDuckDb } from "./duckdb.js";
 
-/** Words of SQLite's grammar, names of its own columns and functions, and names that the program uses itself. */
+/** Keywords of SQLite, names of its columns and functions, and names that the program uses. */
 const words = (
   "true false null TRUE current_date current_time current_timestamp select from where group order by limit table index " +
   "values union case when end and or not in is like between exists join on using as all distinct create drop insert " +
@@ -68,7 +68,7 @@ const attributes = fc.dictionary(
   { minKeys: 5, maxKeys: 40 },
 );
 
-/** Writes surveys with these attributes, and checks every way to read them. */
+/** Stores surveys with these attributes and checks every way to read them. */
 async function checkAttributes(surveys: readonly JsonObject[]): Promise<void> {
   const mirror = await makeMirror();
   const records = surveys.map((survey, n) => ({ ...survey, id: `s${n}` }));

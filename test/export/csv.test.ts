@@ -89,7 +89,7 @@ async function csvOf(mirror: Mirror, table: string, change: (source: RowSource) 
 }
 
 const byCells = (source: RowSource): RowSource => source;
-/** What csv-stringify makes of every single row. */
+/** Writes each row with csv-stringify. */
 const byRows = ({ cells: _, ...source }: RowSource): RowSource => source;
 
 describe("CSV", () => {

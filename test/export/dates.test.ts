@@ -8,7 +8,7 @@ import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { askDuckDb } from "./duckdb.js";
 
-/** Dates as the API may send them, and the same instant in UTC with microseconds. */
+/** Dates that the API may send, with the same instant in UTC with microseconds. */
 const readable: Readonly<Record<string, string>> = {
   "2026-06-30T23:00:00-14:00": "2026-07-01T13:00:00.000000Z",
   "2026-07-01T00:30:00+02:00": "2026-06-30T22:30:00.000000Z",

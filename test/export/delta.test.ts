@@ -28,8 +28,8 @@ const orders = [0, 1, 2, 30, 31].map((n) =>
   anOrder(n, { order_date: `2026-${n < 30 ? "10" : "09"}-05T0${n % 10}:00:00Z` }),
 );
 
-/** A mirror of these orders, a lake, and what a night does to them. */
-async function makeLake() {
+/** Makes a mirror with these orders and a folder for Delta tables. */
+async function makeDeltaFolder() {
   const home = makeHome();
   const mirror = await makeMirror(home);
   writeInfo(mirror, "brand_id", "fern");
@@ -60,7 +60,7 @@ const monthsOf = (actions: readonly Action[], kind: string) =>
 const namesOf = (table: string) =>
   readdirSync(table, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".parquet"));
 
-/** What a reader sees: the files that a version names, with the month of each from the log. */
+/** Reads a version like a Delta reader: the files in its log, with their months. */
 async function read(table: string, sql: string) {
   const files = [...readDeltaLog(table).files].map(
     ([month, path]) =>
@@ -70,7 +70,7 @@ async function read(table: string, sql: string) {
 }
 
 test("writes a Delta log and one file per month with the values of the mirror", async () => {
-  const { table, run } = await makeLake();
+  const { table, run } = await makeDeltaFolder();
   expect(await run("export orders")).toMatchObject({ code: 0, out: "" });
   const actions = actionsOf(table, 0);
   expect(kindsOf(table, 0)).toEqual(["commitInfo", "protocol", "metaData", "add", "add"]);
@@ -91,7 +91,7 @@ test("writes a Delta log and one file per month with the values of the mirror", 
 });
 
 test("a later export writes only changed months, removes months without rows, and adds no version if nothing changed", async () => {
-  const { mirror, table, run } = await makeLake();
+  const { mirror, table, run } = await makeDeltaFolder();
   await run("export orders");
   const first = namesOf(table);
   expect((await run("export orders")).err).toContain("nothing has changed");
@@ -111,7 +111,7 @@ test("a later export writes only changed months, removes months without rows, an
 });
 
 test("a new column or a changed type writes a new schema and replaces all files", async () => {
-  const { mirror } = await makeLake();
+  const { mirror } = await makeDeltaFolder();
   const folder = makeHome();
   mirror.db.exec("CREATE TABLE plans (month, goal); INSERT INTO plans VALUES ('2026-10', 5), (NULL, 6)");
   const night = async (statement: string, ...added: string[]) => {
@@ -135,7 +135,7 @@ test("a new column or a changed type writes a new schema and replaces all files"
 });
 
 test("partitions child tables by the month of their record, views by their own month, and undated tables not at all", async () => {
-  const { mirror, folder, run } = await makeLake();
+  const { mirror, folder, run } = await makeDeltaFolder();
   const refunded = { ...orders[3], refund_amount: 7 };
   writeRead(mirror, "orders", [refunded], { at: "2026-11-02T00:00:00.000Z" });
   writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" }, status: "active" }]);
@@ -143,13 +143,13 @@ test("partitions child tables by the month of their record, views by their own m
   const monthsIn = (name: string) => [...readDeltaLog(join(folder, name)).files.keys()];
   expect(monthsIn("order_line_items").sort()).toEqual(["2026-09", "2026-10"]);
   expect(monthsIn("sales_by_month").sort()).toEqual(["2026-09", "2026-10"]);
-  // The month of the order, not that in which the refund was seen.
+  // The month of the order, not that of the refund.
   expect(monthsIn("late_refunds")).toEqual(["2026-09"]);
   expect(monthsIn("roster")).toEqual([""]);
 });
 
 test("rejects a Delta log of another program, brand or protocol and does not change it", async () => {
-  const { mirror, table, run } = await makeLake();
+  const { mirror, table, run } = await makeDeltaFolder();
   await run("export orders");
   writeRead(mirror, "orders", [anOrder(3)], { at: "2026-11-02T00:00:00.000Z" });
   const log = join(table, "_delta_log");
@@ -174,7 +174,7 @@ test("rejects a Delta log of another program, brand or protocol and does not cha
 });
 
 test("of two concurrent exports of the same version, one ends with exit code 9", async () => {
-  const { table, run } = await makeLake();
+  const { table, run } = await makeDeltaFolder();
   const runs = await Promise.all([0.1, 0.2].map((n) => run("export orders", { random: n })));
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
   expect(runs.map(({ err }) => err).join()).toContain("Another export was faster");
@@ -187,7 +187,7 @@ test("of two concurrent exports of the same version, one ends with exit code 9",
 });
 
 test("removes only its own files that no version of the last week uses", async () => {
-  const { mirror, table, run } = await makeLake();
+  const { mirror, table, run } = await makeDeltaFolder();
   const start = Date.now();
   const at = (days: number) => ({ clock: { now: () => start + days * day } });
   await run("export orders", at(0));
@@ -211,7 +211,7 @@ test("removes only its own files that no version of the last week uses", async (
 });
 
 test("verify --delta prints the months that differ from the mirror", async () => {
-  const { mirror, table, run } = await makeLake();
+  const { mirror, table, run } = await makeDeltaFolder();
   await run("export orders");
   expect(await run("verify")).toMatchObject({ code: 0, out: "orders: version 0 equals the mirror\n" });
   expect((await run("verify --json")).out).toBe('{"table":"orders","version":0,"differing":[]}\n');
@@ -228,7 +228,7 @@ test("verify --delta prints the months that differ from the mirror", async () =>
 });
 
 test("tables --delta prints the state of the mirror at the newest version", async () => {
-  const { run } = await makeLake();
+  const { run } = await makeDeltaFolder();
   expect(await run("tables")).toMatchObject({ code: 3, err: expect.stringContaining("is missing") });
   await run("export orders");
   for (const command of ["tables", "verify"])
@@ -243,7 +243,7 @@ test("tables --delta prints the state of the mirror at the newest version", asyn
 });
 
 test("a failed export removes the files of the months that it has written", async () => {
-  const { table, run } = await makeLake();
+  const { table, run } = await makeDeltaFolder();
   mkdirSync(table, { recursive: true });
   writeFileSync(join(table, "month=2026-10"), "");
   expect(await run("export orders")).toMatchObject({ code: 3 });
@@ -251,7 +251,7 @@ test("a failed export removes the files of the months that it has written", asyn
 });
 
 test("rejects a bucket URL or an empty path as the folder of Delta tables", async () => {
-  const { run, mirror } = await makeLake();
+  const { run, mirror } = await makeDeltaFolder();
   for (const folder of ["", "s3://bucket/lake"]) {
     const words = ["export", "orders", "--delta", folder, "--db", mirror.path];
     expect(await brandapi(words)).toMatchObject({ code: 3, err: expect.stringContaining("no folder") });
@@ -260,7 +260,7 @@ test("rejects a bucket URL or an empty path as the folder of Delta tables", asyn
 });
 
 test("rejects flags that select rows or a format together with --delta", async () => {
-  const { run } = await makeLake();
+  const { run } = await makeDeltaFolder();
   for (const flag of ["--csv", "--limit 3", "--since 7d", "--columns id", "-o x.csv"])
     expect(await run(`export orders ${flag}`)).toMatchObject({
       code: 2,
@@ -270,7 +270,7 @@ test("rejects flags that select rows or a format together with --delta", async (
 });
 
 test("writes no Delta table if one of the tables was never synced", async () => {
-  const { folder, run } = await makeLake();
+  const { folder, run } = await makeDeltaFolder();
   expect(await run("export orders roster")).toMatchObject({
     code: 3,
     err: expect.stringContaining("`roster`"),
@@ -279,7 +279,7 @@ test("writes no Delta table if one of the tables was never synced", async () => 
 });
 
 test("reports a Delta table with one row as `1 row`", async () => {
-  const { mirror, run } = await makeLake();
+  const { mirror, run } = await makeDeltaFolder();
   writeRead(mirror, "roster", [{ relationship_id: "r1", host: { id: "h1" } }]);
   expect((await run("export roster")).err).toContain("roster: version 0, 1 row, months written: 1");
 });

@@ -6,7 +6,7 @@ import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
-// A file system without hard links, such as exFAT.
+// Simulates a file system without hard links, such as exFAT.
 vi.mock("node:fs/promises", async (original) => {
   const link = async () => {
     throw Object.assign(new Error("EPERM: operation not permitted, link"), {

@@ -16,7 +16,7 @@ import { anOrder, mirrorOfOrders } from "../support/mirror.js";
 import { spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
-/** Returns the target of a link; empty if it is gone. */
+/** Returns the target of a symbolic link; empty if there is none. */
 function linkAt(path: string): string {
   try {
     return readlinkSync(path);
@@ -118,7 +118,7 @@ describe("export -o", () => {
       const path = await mirrorOfOrders(makeHome(), 2_000);
       const home = makeHome();
       writeFileSync(join(home, "orders.csv"), "old");
-      // Never ends by itself: the condition is evaluated forever.
+      // The condition never ends.
       const forever =
         "(WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c) > 0";
       const condition = `CASE WHEN id < 'order-5' THEN 1 ELSE ${forever} END`;

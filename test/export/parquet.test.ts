@@ -14,7 +14,7 @@ async function mirrorOf(orders: readonly (JsonObject | { text: string })[]): Pro
   return mirror.path;
 }
 
-/** Exports, and gives the file's path. */
+/** Exports to a file and returns its path. */
 async function parquet(db: string, table: string, ...flags: string[]): Promise<string> {
   const file = join(makeHome(), `${table}.parquet`);
   const run = await brandapi(["export", table, "-o", file, ...flags, "--db", db]);
@@ -152,7 +152,7 @@ test("a query result in Parquet takes its types from the columns, or from the va
 
 test("limits Parquet row groups by rows and by text size, and writes the columns of an empty table", async () => {
   const db = await mirrorOf([anOrder(1)]);
-  /** Exports an answer of so many rows, and gives the rows of each group. */
+  /** Exports a query result of `count` rows and returns the number of rows of each group. */
   const groupsOf = async (rows: number, column: string) => {
     const file = join(makeHome(), "a.parquet");
     const numbers = `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${rows})`;

@@ -8,7 +8,7 @@ import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
-/** The messages as docs/SPEC.md of singer-io/getting-started describes them: required and optional properties. */
+/** Required and optional properties of messages, from docs/SPEC.md of singer-io/getting-started. */
 const messages = {
   SCHEMA: {
     required: ["type", "stream", "schema", "key_properties"],
@@ -40,7 +40,7 @@ interface Message {
   value: JsonObject;
 }
 
-/** What any target does: takes lines, checks them, and keeps the newest record of each key. */
+/** A minimal Singer target: validates messages and keeps the newest record of each key. */
 function target() {
   const ajv = new Ajv({ strict: false });
   ajv.addFormat("date-time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/);
@@ -52,9 +52,9 @@ function target() {
   let state = "{}";
   return {
     streams,
-    /** Writes what a target prints at its end: the value of the last STATE message that it has stored. */
+    /** Writes the value of the last STATE message to a file, like a target at its end. */
     keepState: (path: string) => writeFileSync(path, `${state}\n`),
-    /** @returns the records of these lines */
+    /** Loads the messages and returns their records. */
     take(out: string): Message[] {
       const lines = out
         .split("\n")
@@ -86,7 +86,7 @@ function target() {
       state = JSON.stringify(lines.at(-1)?.value);
       return lines.filter(({ type }) => type === "RECORD");
     },
-    /** The rows that are there, by the columns that count. */
+    /** Returns these columns of the rows that are not deleted. */
     rows: (stream: string, ...columns: string[]) =>
       [...(streams.get(stream)?.rows.values() ?? [])]
         .filter((row) => row._sdc_deleted_at === null)
@@ -155,7 +155,7 @@ test("a Singer target that loads every message has the mirror's data after each 
   read(6, [anOrder(2, { line_items: items(1), currency: "USD" })]);
   expect(await send()).toEqual(["orders order-2", ...Array(2).fill("order_line_items order-2")]);
   writeRead(mirror, "gifts", [{ id: 7, note: "y", colour: "red" }], { at: at(7) });
-  // A column that is new is null in all that a target has: it is told the table again.
+  // The target has no value in the new column, so all rows are sent again.
   expect(await send()).toHaveLength(2);
   expect(await send()).toEqual([]);
   mirror.db.close();

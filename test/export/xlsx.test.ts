@@ -29,7 +29,7 @@ const hostile = [
   '=HYPERLINK("http://evil")',
 ];
 
-/** A mirror of orders whose numbers are hostile, and a file of it. */
+/** Exports orders whose order numbers look like formulas, numbers and dates. */
 async function workbookOf(...flags: string[]): Promise<{ path: string; db: string; err: string }> {
   const mirror = await makeMirror();
   writeRead(
@@ -71,7 +71,7 @@ test("XLSX has no formulas, keeps text as text, shows amounts with two decimals,
   expect(sheet).toContain('<c r="K6" s="5"><v>1</v></c>');
   expect(sheet).toContain('<c r="F9" s="6"><v>1234567.89</v></c>');
   expect(sheet).toMatch(/<\/sheetData><autoFilter ref="A1:[A-Z]+18"\/><\/worksheet>$/);
-  // Spreadsheets have no such times: they are text.
+  // Spreadsheets have no such times, so they become text.
   for (const text of ["soon", "1850-01-01T00:00:00Z"]) expect(sheet).toContain(`preserve">${text}</t>`);
 });
 

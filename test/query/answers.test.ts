@@ -3,7 +3,7 @@ import { exampleQueries } from "../../bin/docs/example-queries.js";
 import { makeBrand } from "../support/brand.js";
 import { day } from "../support/records.js";
 
-/** Two months that were reported and then changed, and a night in the running one. */
+/** Makes a mirror with two reported months that changed later, and a sync in the current month. */
 async function aBrand() {
   const brand = makeBrand({ history: 500, seed: 11, now: Date.now() - 75 * day });
   expect((await brand.run("sync")).code).toBe(0);

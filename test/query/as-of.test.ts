@@ -10,17 +10,17 @@ import { night } from "./brand.js";
 
 type Row = Record<string, unknown>;
 
-/** What has no history: the months' rankings, which each sync reads again. */
+/** Tables without a history: monthly rankings, which each sync reads again. */
 const ranked = ["clicks", "conversion_rate", "ranking_orders", "ranking_revenue"];
 
-/** Does to the mirror what another program could do. */
+/** Changes the mirror like another program could. */
 function addToMirror(path: string, sql: string): void {
   const db = new Sqlite(path);
   db.exec(sql);
   db.close();
 }
 
-/** A copy of the mirror's file, with all that was written so far. */
+/** Copies the mirror file with everything that was written so far. */
 function copyOf(path: string, to: string): string {
   const db = new Sqlite(path);
   db.pragma("wal_checkpoint(TRUNCATE)");
@@ -65,20 +65,20 @@ test("each table as of a past sync equals the table after that sync", async () =
   const tables = ["orders", "order_line_items", "roster", "recommendations", "opportunities", "content"];
   const rowsOf = async (table: string, ...more: string[]) =>
     (await brand.run(["export", table, "--csv", ...more])).out;
-  const nights: { at: string; table: string; rows: string }[] = [];
+  const pastTables: { at: string; table: string; rows: string }[] = [];
   for (let nth = 0; nth < 4; nth += 1) {
     expect((await brand.run("sync")).code).toBe(0);
     brand.pass(day);
-    for (const table of tables) nights.push({ at: at(brand.now()), table, rows: await rowsOf(table) });
+    for (const table of tables) pastTables.push({ at: at(brand.now()), table, rows: await rowsOf(table) });
     simulateActivity(brand.data, brand.now(), brand.now() + 9 * day, naturalPace(300));
-    // The sandbox leaves campaigns as they are.
+    // The sandbox does not change campaigns.
     brand.change("opportunities", String(brand.data.opportunities[0]?.id), { title: `Campaign ${nth}` });
     brand.pass(9 * day);
   }
-  for (const { at, table, rows } of nights)
+  for (const { at, table, rows } of pastTables)
     expect([at, table, await rowsOf(table, "--as-of", at)]).toEqual([at, table, rows]);
   const changed = tables.filter((table) => {
-    const own = nights.filter((one) => one.table === table);
+    const own = pastTables.filter((one) => one.table === table);
     return new Set(own.map(({ rows }) => rows)).size > 1;
   });
   expect(changed).toEqual(expect.arrayContaining(["orders", "order_line_items", "roster", "opportunities"]));
@@ -86,7 +86,7 @@ test("each table as of a past sync equals the table after that sync", async () =
 
 const readRankings = ({ path }: { path: string }) => path === "/analytics/hosts";
 
-/** A mirror that saw a refund and a late order on its second day; `before` lies between the two. */
+/** Makes a mirror whose second sync found a refund and a late order; `before` is a time between the two syncs. */
 async function twoNights(): Promise<{ brand: TestBrand; before: string }> {
   const brand = makeBrand({ orders: [orderAt("a", noon - day), orderAt("b", noon - day)] });
   const nightWith = async (clicks: number) => {
