@@ -21,66 +21,69 @@ import { quote } from "../store/table-sql.js";
 import { findGaps, mergeRanges, type Range } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 
-/** A range of dates, ISO 8601; `from` null: from the beginning. */
+/** A range of dates in ISO 8601; `from` is null if it has no beginning. */
 type DateRange = { from: string | null; to: string };
 
-/** How one resource stands. Times are ISO 8601, ages seconds. */
+/** The health of one resource. Times are in ISO 8601, ages in seconds. */
 export interface ResourceHealth {
   resource: string;
-  /** Records that the API still has, as far as known, and those that it no longer has. */
+  /** The number of current records. */
   rows: number;
+  /** The number of removed records. */
   removed: number;
-  /** Records without a readable date, of a resource that is read by date. */
+  /** The number of records without a readable date, for a resource that is read by date. */
   undated: number;
-  /** The ranges that were read completely, and those between them; empty if a resource is not read by date. */
+  /** The ranges that were read completely, and the gaps between them; empty for a resource that is not read by date. */
   covered: DateRange[];
   gaps: DateRange[];
-  /** When the last sync that read everything up to its own time began: what the mirror says is as of then. */
+  /** The start of the last sync that read everything up to its start. */
   last_success_at: string | null;
   age_seconds: number | null;
   last_run: Pick<Run, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
   last_error: string | null;
-  /** The differences that `verify` found, until a later proof says otherwise. */
+  /** The differences that `verify` found, until a later verification supersedes them. */
   found: { at: string; error: string } | null;
-  /** The last run's refusal, if the resource was read before and the key or the plan no longer allows it. */
+  /** The refusal of the last run, if the key or the plan no longer allows a resource that was read before. */
   refused: Refusal | null;
-  /** A run that is under way now. */
+  /** The run in progress. */
   running: { started_at: string } | null;
-  /** The columns with values of an unexpected type, and how many records have them. */
+  /** The columns with values of an unexpected type, and the number of records with such values. */
   unexpected_columns: UnexpectedColumn[];
-  /** When the data that was checked longest ago was read; null if a resource is not read by date. */
+  /** The oldest time at which part of the present data was read; null for a resource that is not read by date. */
   oldest_read_at: string | null;
   stale: boolean;
 }
 
-/** How a mirror stands. */
+/** The health of a mirror. */
 export interface Health {
   db: string;
   brand: { id: string; name: string } | null;
   checked_at: string;
   max_age_seconds: number | null;
-  /** The names of the resources that are older than allowed. */
+  /** The names of resources that are older than `maxAgeMs`. */
   stale: string[];
-  /** The run that holds the mirror now. */
+  /** The run that has locked the mirror. */
   under_way: CurrentRun | null;
-  /** The last run, if it ended before it read anything, or because the API rejected the key. */
+  /** The last run, if it failed before it read anything, or the API rejected the key. */
   failed_run: FailedRun | null;
   resources: ResourceHealth[];
   never_read: string[];
 }
 
-/** When a mirror is looked at, in milliseconds since 1970, how old it may be (null: of any age), and the run that holds it. */
 export interface HealthOptions {
+  /** Milliseconds since 1970. */
   now: number;
+  /** The maximum age of a resource; null for any age. */
   maxAgeMs: number | null;
+  /** The run that has locked the mirror. */
   underWay: CurrentRun | null;
 }
 
-/** Returns the health of these resources, as far as they were ever synced. */
-export function readHealth(mirror: Mirror, chosen: readonly Resource[], look: HealthOptions): Health {
-  const { now, maxAgeMs, underWay } = look;
+/** Returns the health of these resources, except those that were never synced. */
+export function readHealth(mirror: Mirror, chosen: readonly Resource[], options: HealthOptions): Health {
+  const { now, maxAgeMs, underWay } = options;
   const all = [...chosen, ...chosen.flatMap((resource) => detailsResource(resource) ?? [])];
-  const found = all.flatMap((resource) => readResourceHealth(mirror, resource, look) ?? []);
+  const found = all.flatMap((resource) => readResourceHealth(mirror, resource, options) ?? []);
   const id = readInfo(mirror, "brand_id");
   const read = new Set(found.map(({ resource }) => resource));
   return {
@@ -96,39 +99,39 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], look: He
   };
 }
 
-/** Returns when the resource with the oldest data was last read well, ISO 8601: `--max-age` goes by it. Null: never. */
+/** Returns the start of the last successful sync of the resource with the oldest data, in ISO 8601; null if there is none. */
 export function oldestSuccess(mirror: Mirror): string | null {
   const times = [...resources, ...details].flatMap((one) => lastSuccess(mirror, one)?.started_at ?? []);
   return times.sort()[0] ?? null;
 }
 
 /**
- * Returns the latest sync that read all of a resource up to its own time. Of a list and of records with dates, a run that
- * ended with 0 has read everything, even if odd dates or IDs that are listed twice kept it from being verified.
+ * Returns the latest sync that read all of a resource up to its start. For lists and dated records this includes runs with
+ * exit code 0 that unreadable dates or duplicate IDs kept from being verified.
  */
 function lastSuccess(mirror: Mirror, { name, strategy }: Resource): Run | null {
   const readsAll = strategy.kind === "dated" || strategy.kind === "full";
   return readsAll ? lastCompleteSync(mirror, name) : lastVerifiedSync(mirror, name);
 }
 
-/** Returns null if a resource was never tried, or if the key or the plan never allowed it. */
+/** Returns the health of a resource; null if it was never synced, or the key or the plan never allowed it. */
 export function readResourceHealth(
   mirror: Mirror,
   resource: Resource,
-  look: HealthOptions,
+  options: HealthOptions,
 ): ResourceHealth | null {
   const { name, table, strategy } = resource;
-  const { now, maxAgeMs, underWay } = look;
+  const { now, maxAgeMs, underWay } = options;
   const last = resolveKilledRun(mirror, lastRun(mirror, name), underWay !== null);
   const refused = readRefusal(mirror, name);
   if (!last || ((refused || last.outcome === "skipped") && !wasRead(mirror, name))) return null;
   const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
-  const good = lastSuccess(mirror, resource);
-  const ageMs = good ? now - Date.parse(good.started_at) : null;
-  const spans = readCoverage(mirror, name);
-  const covered = mergeRanges(spans);
+  const success = lastSuccess(mirror, resource);
+  const ageMs = success ? now - Date.parse(success.started_at) : null;
+  const coverage = readCoverage(mirror, name);
+  const covered = mergeRanges(coverage);
   const marked = readMarkedSlices(mirror, name);
-  const [oldest] = spans.toSorted((a, b) => a.readAt - b.readAt);
+  const [oldest] = coverage.toSorted((a, b) => a.readAt - b.readAt);
   const { run_id, started_at, finished_at, outcome, error } = last;
   const rows = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
   return {
@@ -138,7 +141,7 @@ export function readResourceHealth(
     covered: covered.map(toDateRange),
     undated: strategy.kind === "dated" ? countUndated(mirror, name) : 0,
     gaps: findGaps([...covered, ...marked]).map(toDateRange),
-    last_success_at: good?.started_at ?? null,
+    last_success_at: success?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: { run_id, started_at, finished_at, outcome, error },
     last_error: error,
@@ -147,12 +150,12 @@ export function readResourceHealth(
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.readAt) : null,
-    // A time far in the future is stale, too: its clock was ahead.
+    // A success far in the future comes from a clock that was ahead.
     stale: maxAgeMs !== null && (isRefused || ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
 }
 
-/** A running run was killed if no process holds the mirror, or if a newer run has begun. */
+/** Marks a run as killed if its row says `running`, but no process has locked the mirror or a newer run has begun. */
 function resolveKilledRun(mirror: Mirror, run: Run | null, isLocked: boolean): Run | null {
   if (run?.outcome !== "running") return run;
   return isLocked && run.run_id === newestRunId(mirror)
@@ -160,18 +163,17 @@ function resolveKilledRun(mirror: Mirror, run: Run | null, isLocked: boolean): R
     : { ...run, outcome: "stopped", error: "killed" };
 }
 
-/** Joins what `verify` found in the records, until a later run proves them, and in the tables. */
+/** Combines the differences that `verify` found in the records and in the tables. */
 function joinFindings(
   run: Run | null,
   tables: { at: string; error: string } | null,
 ): ResourceHealth["found"] {
   if (run === null) return tables;
   const { started_at: at, error } = run;
-  const isSaid = tables === null || error?.includes(tables.error);
-  return { at, error: isSaid ? (error ?? "") : `${error}; ${tables.error}` };
+  const isIncluded = tables === null || error?.includes(tables.error);
+  return { at, error: isIncluded ? (error ?? "") : `${error}; ${tables.error}` };
 }
 
-const toDateRange = ({ from, to }: Range): DateRange => ({
-  from: formatInstantOrNull(from),
-  to: formatInstant(to),
-});
+function toDateRange({ from, to }: Range): DateRange {
+  return { from: formatInstantOrNull(from), to: formatInstant(to) };
+}

@@ -9,15 +9,18 @@ import { orderReads, ordersReadUntil } from "../store/views/order-history.js";
 import { viewQuery } from "../store/views/view.js";
 import { type ResourceHealth, readResourceHealth } from "./health.js";
 
-/** The evidence for the orders of this mirror. Times are ISO 8601. */
+/** The verification of the mirror's orders. Times are in ISO 8601. */
 export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered" | "gaps"> {
-  /** The newest verified run. */
+  /** The newest verified run; `from` and `through` are the range that it verified. */
   proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
-  /** The error of the newest run, unless a later one was verified. */
+  /** The error of the newest run, if no later run was verified. */
   against: string | null;
 }
 
-/** @param underWay the run that holds the mirror: a running sync is no evidence against the data; a killed one is */
+/**
+ * Returns the verification of the orders.
+ * @param underWay the run that has locked the mirror: unlike a killed run, a running one is not an error
+ */
 export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
   const orders = readResourceHealth(mirror, resource, { now: 0, maxAgeMs: null, underWay });
   const latest = lastVerifiedRun(mirror, "orders");
@@ -36,7 +39,7 @@ function failureSince(proof: number, last: ResourceHealth["last_run"]): string |
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
 
-/** Returns the range without a gap that a run proved. `verify` may read nothing: it proves what earlier runs read. */
+/** Returns the range without gaps that a run verified. `verify` does not have to read: it verifies what earlier runs read. */
 function describeProof({ db }: Mirror, run: Run): Proof["proven"] {
   const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
@@ -72,7 +75,7 @@ export interface RestatedOrder extends Pick<Restatement, "month" | "currency" | 
   host_label: string | null;
 }
 
-/** The losses of reported months to later refunds in one currency, as shares of the net reported. */
+/** How much reported months lost to later refunds in one currency, as shares of the reported net. */
 export interface RefundLoss {
   currency: string | null;
   months: number;
@@ -81,14 +84,14 @@ export interface RefundLoss {
   most: number;
 }
 
-/** Returns the months from one on that changed since they were reported, newest first. */
+/** Returns the months since `sinceMonth` that changed after they were reported, newest first. */
 export function readRestatements({ db }: Mirror, sinceMonth: string): Restatement[] {
   return db
     .prepare("SELECT * FROM restatements WHERE difference <> 0 AND month >= ? ORDER BY month DESC, currency")
     .all(sinceMonth) as Restatement[];
 }
 
-/** Returns the changed orders of these months, the largest differences first, at most `most` per currency. */
+/** Returns the orders that changed these months, largest differences first, at most `most` per currency. */
 export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: number): RestatedOrder[] {
   return db
     .prepare(
@@ -98,7 +101,7 @@ export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: num
     .all(sinceMonth, most) as RestatedOrder[];
 }
 
-/** A month that was first read more than a month after its end is left out: most of its refunds had come by then. */
+/** Returns the losses by currency, without months that were first read more than a month after their end: they had most refunds. */
 export function readRefundLosses({ db }: Mirror): RefundLoss[] {
   return db
     .prepare(
@@ -113,13 +116,13 @@ export function readRefundLosses({ db }: Mirror): RefundLoss[] {
     .all() as RefundLoss[];
 }
 
-/** Days (UTC) such as `2026-10-31`, both ends included. */
+/** Days in UTC such as `2026-10-31`, both included. */
 export interface DayRange {
   since: string;
   until: string;
 }
 
-/** Amounts in the row's currency, rounded to six digits. */
+/** Amounts are in the row's currency, rounded to six decimals. */
 export interface SalesFigures {
   currency: string | null;
   orders: number;
@@ -139,11 +142,11 @@ export interface MonthFigures extends SalesFigures {
   is_partial: 0 | 1;
   net_through: number | null;
   net_before: number | null;
-  /** The net of the same month a year ago; null unless both months were read whole. */
+  /** The net of the same month a year ago; null unless both months were read completely. */
   net_year_ago: number | null;
 }
 
-/** The figures of a host in some days, in one currency. */
+/** The figures of a host in a range of days and one currency. */
 export interface HostShare {
   host_id: string | null;
   host_label: string | null;
@@ -152,17 +155,17 @@ export interface HostShare {
   net_amount: number;
 }
 
-/** The views that a report reads several times, each after those that it is made of. */
-const materializedViews = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
+/** The views that a report reads several times, each after the views that it reads itself. */
+const viewsToMaterialize = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
 
-/** Computes these views once, for the connection. Call it inside `withReadTransaction`. */
+/** Replaces these views by temporary tables, so that each is computed once. Call it inside `withReadTransaction`. */
 export function createFigureTables({ db }: Mirror): void {
-  for (const name of materializedViews)
+  for (const name of viewsToMaterialize)
     for (const view of views.filter((one) => one.name === name))
       db.exec(`CREATE TEMP TABLE ${name} AS ${viewQuery(view)}`);
 }
 
-/** Returns the end of what was read of the orders, ISO 8601; null if they never were. */
+/** Returns the time up to which orders were read, in ISO 8601; null if they were never read. */
 export function readOrdersEnd({ db }: Mirror): string | null {
   return db.prepare(`WITH ${orderReads} SELECT ${ordersReadUntil}`).pluck().get() as string | null;
 }
@@ -177,7 +180,7 @@ export function readLastDay({ db }: Mirror): string | null {
   return db.prepare("SELECT max(day) FROM sales_by_day").pluck().get() as string | null;
 }
 
-/** Returns the figures of some days, a row per currency. */
+/** Returns the figures of a range of days, one row per currency. */
 export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
   return db
     .prepare(
@@ -186,7 +189,7 @@ export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
     .all(days) as SalesFigures[];
 }
 
-/** Returns the figures by day, oldest first; a day without an order has no row. */
+/** Returns the figures by day, oldest first. Days without orders have no row. */
 export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
   return db
     .prepare(
@@ -195,7 +198,7 @@ export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
     .all(days) as DayFigures[];
 }
 
-/** Returns the hosts with the highest net, at most `most` per currency. Orders without a host are a row of their own. */
+/** Returns the hosts with the highest net, at most `most` per currency. Orders without a host have a row of their own. */
 export function readHostShares({ db }: Mirror, days: DayRange, most: number): HostShare[] {
   return db
     .prepare(
@@ -208,7 +211,7 @@ export function readHostShares({ db }: Mirror, days: DayRange, most: number): Ho
     .all({ ...days, most }) as HostShare[];
 }
 
-/** Returns the figures by month and currency, newest first, from one month through another. */
+/** Returns the figures by month and currency, newest first, for the months `since` to `until`. */
 export function readMonths({ db }: Mirror, months: { since: string; until: string }): MonthFigures[] {
   return db
     .prepare(
