@@ -52,7 +52,7 @@ function read(path: string, sql: string): unknown {
   return value;
 }
 
-test("a program that writes for longer than a second holds a backup up, and does not stop it", async () => {
+test("waits for a program that writes for longer than a second", async () => {
   const brand = await mirrored();
   const hold = `const { workerData, parentPort } = require("node:worker_threads");
     const db = new (require(${JSON.stringify(sqlitePath)}))(workerData);
@@ -67,7 +67,7 @@ test("a program that writes for longer than a second holds a backup up, and does
   await ended;
 });
 
-test("a backup is a whole mirror with a name of its own, and status says how old it is", async () => {
+test("writes a complete mirror with the time in its name, and status prints its age", async () => {
   const brand = await mirrored();
   const ran = await brand.run("backup");
   const [name = ""] = backups(brand);
@@ -81,7 +81,7 @@ test("a backup is a whole mirror with a name of its own, and status says how old
   expect((await brand.run("status")).out).toContain(`Last backup: 2026-11-21 12:00, 3h ago, ${path}`);
 });
 
-test("the newest are kept, and no file that is not a copy of this mirror is removed", async () => {
+test("keeps the newest N backups, and removes no file that is not a backup of this mirror", async () => {
   const brand = await mirrored();
   const other = makeBrand({ beside: brand, seed: 2, history: 20 });
   await other.run("sync roster");
@@ -108,7 +108,7 @@ test("the newest are kept, and no file that is not a copy of this mirror is remo
   );
 });
 
-test("a backup that is made while a sync writes holds one instant of it", async () => {
+test("copies one consistent state while a sync is writing", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 2_000, 60_000) });
   const env = await brand.served({ latency: 150 });
   const sync = spawnBrandapi(["sync", "orders"], { env, home: brand.home });
@@ -124,7 +124,7 @@ test("a backup that is made while a sync writes holds one instant of it", async 
   expect((await sync.ended).code).toBe(0);
 });
 
-test("a copy that does not agree is not kept, and nothing old is removed", async () => {
+test("removes a copy that fails its check, and keeps the older backups", async () => {
   const brand = await mirrored();
   await backUp(brand);
   const before = backups(brand);
@@ -142,7 +142,7 @@ test("a copy that does not agree is not kept, and nothing old is removed", async
   expect(backups(brand)).toEqual(before);
 });
 
-test("a folder that is not there, and one that cannot be written, end with 3", async () => {
+test("exits with 3 for a folder that does not exist or cannot be written", async () => {
   const brand = await mirrored();
   const gone = await brand.run("backup nowhere");
   expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("no such file or folder")]);
@@ -155,7 +155,7 @@ test("a folder that is not there, and one that cannot be written, end with 3", a
   expect(readdirSync(join(brand.home, "full"))).toEqual([]);
 });
 
-test("restoring puts a backup in the mirror's place, keeps the mirror before, and the next sync goes on from it", async () => {
+test("--restore replaces the mirror, keeps the previous one, and the next sync continues from the backup", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);
@@ -171,7 +171,7 @@ test("restoring puts a backup in the mirror's place, keeps the mirror before, an
   expect(brand.mirrored("orders")).toHaveLength(51);
 });
 
-test("a damaged mirror names the command that restores it, and is replaced", async () => {
+test("--restore replaces a damaged mirror", async () => {
   const brand = await mirrored(500);
   const { path } = await backUp(brand);
   new Sqlite(brand.db).pragma("wal_checkpoint(TRUNCATE)");
@@ -209,7 +209,7 @@ test("warns when the restored backup is of another mirror of the brand", async (
   ]);
 });
 
-test("each backup of one second has a name of its own", async () => {
+test("gives two backups within a second different names", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(1);
@@ -218,7 +218,7 @@ test("each backup of one second has a name of its own", async () => {
   expect(backups(brand)).toHaveLength(2);
 });
 
-test("a backup that cannot be noted has no name", async () => {
+test("leaves no backup that the mirror could not record", async () => {
   const brand = await mirrored();
   const mirror = new Sqlite(brand.db);
   mirror.exec("CREATE TRIGGER full BEFORE INSERT ON mirror_info BEGIN SELECT raise(ABORT, 'full'); END");
@@ -228,7 +228,7 @@ test("a backup that cannot be noted has no name", async () => {
   expect([code, readdirSync(join(brand.home, "backups"))]).toEqual([1, []]);
 });
 
-test("the mirror itself is no copy, whatever its name", async () => {
+test("never removes the mirror itself, whatever its name", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);
@@ -245,7 +245,7 @@ test("the mirror itself is no copy, whatever its name", async () => {
   expect(backups(brand)).toHaveLength(2);
 });
 
-test("a mirror that cannot be written is not taken for a damaged one", async () => {
+test("--restore does not replace a mirror that is in use or cannot be written", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const other = new Sqlite(brand.db).exec("BEGIN IMMEDIATE");
@@ -256,7 +256,7 @@ test("a mirror that cannot be written is not taken for a damaged one", async () 
   if (process.getuid?.() !== 0) expect(code).toBe(3);
 });
 
-test("no backup of another brand, or a damaged one, is restored; the mirror is as it was", async () => {
+test("--restore refuses a damaged backup and one of another brand, and keeps the mirror", async () => {
   const brand = await mirrored(500);
   const other = makeBrand({ beside: brand, seed: 2, history: 20 });
   await other.run("sync roster");
@@ -279,7 +279,7 @@ test("no backup of another brand, or a damaged one, is restored; the mirror is a
   expect(readdirSync(brand.home).filter((name) => /before/.test(name))).toEqual([]);
 });
 
-test("a mirror whose own notes are damaged is replaced, and forgotten hosts are said to be unknown", async () => {
+test("--restore warns about forgotten hosts when it cannot read them from a damaged mirror", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   damage(brand.db, "mirror_info");
@@ -289,7 +289,7 @@ test("a mirror whose own notes are damaged is replaced, and forgotten hosts are 
   expect((await brand.run("sync orders")).code).toBe(0);
 });
 
-test("a file that is no backup is not restored: 3, in one sentence", async () => {
+test("--restore exits with 3 for a file that is not a backup", async () => {
   const brand = await mirrored();
   const file = join(brand.home, "file");
   const restored = async () => {
@@ -312,7 +312,7 @@ test("a file that is no backup is not restored: 3, in one sentence", async () =>
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
 
-test("after restoring an old backup the newer ones are still known, and removed in their turn", async () => {
+test("remembers newer backups after an older one was restored", async () => {
   const brand = await mirrored();
   const first = await backUp(brand);
   brand.pass(day);
@@ -326,7 +326,7 @@ test("after restoring an old backup the newer ones are still known, and removed 
   expect((await backUp(brand, "--keep 1")).removed).toHaveLength(2);
 });
 
-test("a profile's backups are not removed by another, although that has restored one of them", async () => {
+test("removes no backup of the mirror from which this one was restored", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);
@@ -339,7 +339,7 @@ test("a profile's backups are not removed by another, although that has restored
   expect(backups(brand)).toHaveLength(3);
 });
 
-test("a backup that is gone is not the last one", async () => {
+test("status does not name a deleted backup", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   rmSync(path);
@@ -350,7 +350,7 @@ test("a backup that is gone is not the last one", async () => {
   );
 });
 
-test("a path that is no file ends with 3, in the system's words or with the flag", async () => {
+test("--restore exits with 3 for a missing file and for a folder", async () => {
   const brand = await mirrored();
   const gone = await brand.run("backup --restore nosuch");
   expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("no such file or folder")]);
@@ -358,13 +358,13 @@ test("a path that is no file ends with 3, in the system's words or with the flag
   expect([folder.code, folder.err]).toEqual([3, expect.stringContaining("`--restore`")]);
 });
 
-test("flags of making a backup and of restoring one exclude each other", async () => {
+test("refuses --keep or a folder together with --restore", async () => {
   const brand = await mirrored();
   expect((await brand.run("backup here --restore file")).code).toBe(2);
   expect((await brand.run("backup --keep 3 --restore file")).code).toBe(2);
 });
 
-/** Loaded into the process: ends it at a step, or takes the disk's links away. */
+/** A module that kills the process at a step, or makes hard links fail. */
 const steps = `import fs from "node:fs";
   import { syncBuiltinESMExports } from "node:module";
   let left = Number(process.env.KILL_AT);
@@ -389,7 +389,7 @@ async function restoreUpTo(step: number | "never", brand: TestBrand, path: strin
   }).ended;
 }
 
-test("whichever step of restoring is its last, the mirror is whole", async () => {
+test("leaves a complete mirror when --restore is killed at any step", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const note = "INSERT OR REPLACE INTO notices VALUES ('test', ?)";
@@ -408,7 +408,7 @@ test("whichever step of restoring is its last, the mirror is whole", async () =>
   expect(step).toBe(3);
 });
 
-test("a disk without links is no hindrance, nor is a log whose mirror is gone", async () => {
+test("--restore works without hard links, and ignores the log of a deleted mirror", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.order();
@@ -426,7 +426,7 @@ test("a disk without links is no hindrance, nor is a log whose mirror is gone", 
   expect(read(brand.db, "PRAGMA integrity_check")).toBe("ok");
 });
 
-test("a mirror that another program has open is not replaced: 9", async () => {
+test("--restore exits with 9 while another program has the mirror open", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const other = new Sqlite(brand.db);

@@ -29,7 +29,7 @@ function damage(path: string, table = "order_line_items"): void {
   closeSync(file);
 }
 
-test("a sync ends with 3 before it reads anything if pages were overwritten, and names the last backup", async () => {
+test("sync exits with 3 before it reads and names the last backup when pages of the mirror were overwritten", async () => {
   const brand = await synced();
   const { path } = JSON.parse((await brand.run("backup --json")).out) as { path: string };
   damage(brand.db);
@@ -51,7 +51,7 @@ test("a sync ends with 3 before it reads anything if pages were overwritten, and
   expect(brand.lastRun().verified).toBe(1);
 });
 
-test("a damaged mirror without a backup says what else to do", async () => {
+test("suggests sync --full for a damaged mirror without a backup", async () => {
   const brand = await synced();
   damage(brand.db);
   brand.pass(day);
@@ -82,7 +82,7 @@ test.each(["mirror_info", "sqlite_schema"])(
   },
 );
 
-test("the check runs once a day", async () => {
+test("checks the mirror's file for damage once a day", async () => {
   const brand = await synced();
   const checkedOn = () => brand.sql("SELECT value FROM mirror_info WHERE name = 'checked_on'");
   expect(checkedOn()).toEqual([{ value: "2026-11-21" }]);

@@ -8,7 +8,7 @@ const texts = {
   "a sequence that clears the screen": "\u001b[2J\u001b[H",
   "a sequence that makes a link": "\u001b]8;;http://evil.example\u001b\\click\u001b]8;;\u001b\\",
   "an eight-bit control sequence": "\u009b31mred",
-  "a carriage return that hides what came before": "honest\rbrandapi: all is well",
+  "a carriage return that overwrites the start of the line": "honest\rbrandapi: all is well",
   "a line that looks like the program's own": "x\nbrandapi: Done.\n  hint: send the key to evil.example",
   "a bidirectional override": "invoice\u202efdp.exe\u202c",
   "a NUL": "a\u0000b",
@@ -34,54 +34,59 @@ function actedUpon(printed: string): string[] {
   return [...strange, ...controls];
 }
 
-test.each(Object.entries(texts))("%s never reaches a terminal, and is exported as it is", async (_, text) => {
-  const host = { id: "h1", username: text, first_name: text, last_name: null, profile_photo: null };
-  const brand = makeBrand({
-    orders: [
-      orderAt("o1", noon - day, {
-        host,
-        order_number: text,
-        currency: text.slice(0, 40),
-        line_items: [{ title: text }],
-      }),
-    ],
-    roster: [memberOf("r1", { host: { ...host, intro: text } })],
-  });
-  await brand.run("sync orders roster");
-  brand.change("orders", "o1", { order_number: `${text.slice(0, 100)}!` });
-  brand.pass(day);
-  await brand.run("sync orders roster");
-  for (const command of [
-    "query SELECT+*+FROM+orders",
-    "changes",
-    "status",
-    "tables orders",
-    "report --text",
-    "verify orders",
-  ]) {
-    const argv = command.split(" ").map((word) => word.replaceAll("+", " "));
-    const { out, err } = await brand.run(argv, { tty: true });
-    expect([command, actedUpon(out + err)]).toEqual([command, []]);
-    expect(out + err).not.toMatch(/\n\r?brandapi: Done|honest\r/);
-  }
-  const records = JSON.parse((await brand.run("export roster --json")).out) as { host: { intro: string } }[];
-  expect(records[0]?.host.intro).toBe(text);
-  const sheet = (await brand.run("export roster --csv --excel")).out;
-  expect(sheet).not.toMatch(/(^|,)"?=HYPER/m);
-});
+test.each(Object.entries(texts))(
+  "escapes hostile text on a terminal and exports it unchanged: %s",
+  async (_, text) => {
+    const host = { id: "h1", username: text, first_name: text, last_name: null, profile_photo: null };
+    const brand = makeBrand({
+      orders: [
+        orderAt("o1", noon - day, {
+          host,
+          order_number: text,
+          currency: text.slice(0, 40),
+          line_items: [{ title: text }],
+        }),
+      ],
+      roster: [memberOf("r1", { host: { ...host, intro: text } })],
+    });
+    await brand.run("sync orders roster");
+    brand.change("orders", "o1", { order_number: `${text.slice(0, 100)}!` });
+    brand.pass(day);
+    await brand.run("sync orders roster");
+    for (const command of [
+      "query SELECT+*+FROM+orders",
+      "changes",
+      "status",
+      "tables orders",
+      "report --text",
+      "verify orders",
+    ]) {
+      const argv = command.split(" ").map((word) => word.replaceAll("+", " "));
+      const { out, err } = await brand.run(argv, { tty: true });
+      expect([command, actedUpon(out + err)]).toEqual([command, []]);
+      expect(out + err).not.toMatch(/\n\r?brandapi: Done|honest\r/);
+    }
+    const records = JSON.parse((await brand.run("export roster --json")).out) as {
+      host: { intro: string };
+    }[];
+    expect(records[0]?.host.intro).toBe(text);
+    const sheet = (await brand.run("export roster --csv --excel")).out;
+    expect(sheet).not.toMatch(/(^|,)"?=HYPER/m);
+  },
+);
 
 test.each([
   ["sync orders --since brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3"],
   ["sync --key brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3"],
   ["export brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3 --csv"],
   ["login brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3"],
-])("%s: a key on the command line is a usage error that does not print it", async (command) => {
+])("rejects an API key on the command line without printing it: %s", async (command) => {
   const { code, out, err } = await makeBrand().run(command);
   expect(code).toBe(2);
   expect(out + err).not.toContain("4f9c2a7d8e6b1c3a");
 });
 
-test("the key is nowhere: in no file of the home folder, and in nothing printed", async () => {
+test("neither prints the API key nor stores it in a file", async () => {
   const brand = makeBrand({ history: 20 });
   const runs = [
     await brand.run("sync --verbose"),

@@ -35,12 +35,12 @@ function folder({ db }: TestBrand): void {
 }
 
 test.each<[string, (brand: TestBrand) => void, RegExp]>([
-  ["is no database", ({ db }) => writeFileSync(db, "order,amount\n1,2\n".repeat(500)), /is not a|damaged/],
+  ["is not a database", ({ db }) => writeFileSync(db, "order,amount\n1,2\n".repeat(500)), /is not a|damaged/],
   ["is overwritten in its first page", overwrite, /damaged|not a/],
   ["is another program's database", foreign, /not a|another/],
   ["was written by a newer version", (brand) => write(brand, "PRAGMA user_version = 9999"), /newer/],
   ["is a folder", folder, /folder|directory/],
-])("a mirror that %s: exit 3, in words, and it is left as it is", async (_, spoil, says) => {
+])("exits with 3 and does not change a mirror file that %s", async (_, spoil, says) => {
   const brand = await synced();
   spoil(brand);
   const before = statSync(brand.db).isFile() ? readFileSync(brand.db) : null;
@@ -52,7 +52,7 @@ test.each<[string, (brand: TestBrand) => void, RegExp]>([
   if (before) expect(readFileSync(brand.db).equals(before)).toBe(true);
 });
 
-test("a mirror whose header is damaged ends with 3, and the hint restores a copy", async () => {
+test("suggests backup --restore for a mirror with a damaged header", async () => {
   const brand = await synced();
   const { path } = JSON.parse((await brand.run("backup --json")).out);
   for (const [from, to] of [
@@ -72,7 +72,7 @@ test("a mirror whose header is damaged ends with 3, and the hint restores a copy
   }
 });
 
-test("a mirror of another brand is refused before anything is written", async () => {
+test("refuses another brand's mirror before anything is written", async () => {
   const brand = await synced();
   const other = makeBrand({ beside: brand, seed: 2 });
   other.data.id = "b0000000-0000-4000-8000-000000000002";
@@ -83,7 +83,7 @@ test("a mirror of another brand is refused before anything is written", async ()
 });
 
 test.each(["replaced", "deleted"])(
-  "a mirror that is %s in the middle of a run ends it with 3, and no success is told",
+  "exits with 3 and reports no success when the mirror is %s during a sync",
   async (what) => {
     const brand = await synced();
     writeFileSync(`${brand.db}.new`, readFileSync(brand.db));
@@ -101,7 +101,7 @@ test.each(["replaced", "deleted"])(
   },
 );
 
-test("an empty file is filled, and nobody else may read a mirror", async () => {
+test("fills an empty file, and makes a new mirror readable by its owner only", async () => {
   const brand = makeBrand({ orders });
   writeFileSync(brand.db, "");
   expect((await brand.run("sync orders")).code).toBe(0);
@@ -109,12 +109,12 @@ test("an empty file is filled, and nobody else may read a mirror", async () => {
   expect(statSync((await synced()).db).mode & 0o077).toBe(0);
 });
 
-test("a folder that cannot be written: exit 3, in words", async () => {
+test("exits with 3 when the folder of the mirror cannot be created", async () => {
   const { code, err } = await makeBrand({ orders }).run("sync orders --db /proc/none/x.sqlite");
   expect(code, err).toBe(3);
 });
 
-test("a record whose text was overwritten ends a command with 3, and the hint restores a copy", async () => {
+test("exits with 3 and suggests backup --restore when a record's text was overwritten", async () => {
   const brand = await synced();
   write(brand, "UPDATE records SET json = '{x' WHERE record_id = 7");
   const { code, err } = await brand.run("forget --host ada --yes");

@@ -5,7 +5,7 @@ import { makeBrand } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 
-/** A brand behind real sockets, each answer a moment late: there is time for a signal. */
+/** Returns a brand behind real sockets. Responses are late enough to send a signal in time. */
 async function slowBrand() {
   const brand = makeBrand({ orders: ordersBefore(Date.now() - hour, 3_000, hour), now: Date.now() });
   const env = await brand.served({ latency: 40 });
@@ -17,7 +17,7 @@ describe.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ] as const)("%s", (signal, code) => {
-  test("ends a sync cleanly; what was read is kept, and the next run goes on", async () => {
+  test("stops a sync cleanly, and the next sync continues from there", async () => {
     const { brand, start } = await slowBrand();
     const running = start("sync", "orders");
     await brand.until(() => brand.servedCount() > 8);
@@ -25,17 +25,17 @@ describe.each([
     const ended = await running.ended;
     expect([ended.code, ended.signal], ended.err).toEqual([code, null]);
     expect(ended.err).toContain("Stopped");
-    const kept = brand.mirrored().length;
-    expect(kept).toBeGreaterThan(0);
+    const stored = brand.mirrored().length;
+    expect(stored).toBeGreaterThan(0);
     const before = brand.servedCount();
     expect((await start("sync", "orders").ended).code).toBe(0);
     expect(brand.mirrored()).toHaveLength(3_000);
-    // It does not start over.
-    expect(brand.servedCount() - before).toBeLessThan(30 - Math.floor(kept / 100) + 12);
+    // The second sync does not start from the beginning.
+    expect(brand.servedCount() - before).toBeLessThan(30 - Math.floor(stored / 100) + 12);
   });
 });
 
-test("kill -9 leaves a mirror that opens and no stale lock; the next run goes on", async () => {
+test("kill -9 leaves a sound mirror and no stale lock, and the next sync completes it", async () => {
   const { brand, start } = await slowBrand();
   const running = start("sync", "orders");
   await brand.until(() => brand.servedCount() > 20);
@@ -47,7 +47,7 @@ test("kill -9 leaves a mirror that opens and no stale lock; the next run goes on
   expect([next.code, brand.mirrored().length], next.err).toEqual([0, 3_000]);
 });
 
-test("of two syncs one ends with 9 at once, one with --wait queues, and readers are never blocked", async () => {
+test("a second sync exits with 9, one with --wait queues, and an export does not wait", async () => {
   const { brand, start } = await slowBrand();
   const first = start("sync", "orders");
   await brand.until(() => brand.servedCount() > 8);
@@ -60,7 +60,7 @@ test("of two syncs one ends with 9 at once, one with --wait queues, and readers 
   expect((await waiting.ended).code).toBe(0);
 });
 
-test("a closed pipe ends an export quietly with 0", async () => {
+test("a closed pipe ends an export with 0 and without an error", async () => {
   const { brand, start } = await slowBrand();
   await brand.run("sync orders");
   const running = start("export", "orders", "--csv");
@@ -70,7 +70,7 @@ test("a closed pipe ends an export quietly with 0", async () => {
   expect([code, err.replace(/^orders: .*\n/, "")]).toEqual([0, ""]);
 });
 
-test("nobody listens, or not in HTTP: words, and exit 6 after the patience", async () => {
+test("exits with 6 when nothing, or no HTTP server, listens at the base URL", async () => {
   const other = createServer((socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"));
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void other.close());

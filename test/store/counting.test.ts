@@ -10,7 +10,7 @@ const day = 86_400_000;
 const first = Date.parse("2026-10-01T00:00:00Z");
 const never = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
-/** Of ten days, each with present, removed, undated and flagged orders; and hosts, before and after in the alphabet. */
+/** Returns a mirror with current, removed, undated and flagged orders of ten days, and resources before and after in the alphabet. */
 async function mirrored() {
   const mirror = await mirrorForTest();
   write(mirror, roster, [{ relationship_id: "r1" }, { relationship_id: "r2" }]);
@@ -32,8 +32,8 @@ async function mirrored() {
   return mirror;
 }
 
-/** Counted one by one. */
-function counted(
+/** Counts the records one by one. */
+function countOneByOne(
   mirror: Awaited<ReturnType<typeof mirrored>>,
   { from, to }: { from: number; to: number },
   flags: number,
@@ -54,19 +54,19 @@ test.each([
   ["everything up to a day", { ...never, to: first + 6 * day }],
   ["everything from the oldest on", { ...never, from: first }],
   ["everything from before the oldest to a day", { from: first - day, to: first + 3 * day }],
-  ["a range with older ones before it", { from: first + 2 * day, to: first + 5 * day }],
+  ["a range with older records before it", { from: first + 2 * day, to: first + 5 * day }],
   ["all but the oldest day", { ...never, from: first + 1 }],
-  ["a range before all", { ...never, to: first - 1 }],
-  ["a range after all", { ...never, from: first + 99 * day }],
-])("what is present is counted as one by one: %s", async (_, range) => {
+  ["a range before all records", { ...never, to: first - 1 }],
+  ["a range after all records", { ...never, from: first + 99 * day }],
+])("counts current records of a range as if one by one: %s", async (_, range) => {
   const mirror = await mirrored();
   for (const flags of [0, 1, 2, 3])
     expect(countPresent(mirror, "orders", range, flags), `flags ${flags}`).toBe(
-      counted(mirror, range, flags),
+      countOneByOne(mirror, range, flags),
     );
 });
 
-test("a resource that has nothing, or no dates, is counted too", async () => {
+test("counts records of resources without dates or without records", async () => {
   const mirror = await mirrored();
   expect(countPresent(mirror, "roster")).toBe(2);
   expect(countPresent(mirror, "surveys")).toBe(0);

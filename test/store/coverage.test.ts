@@ -3,7 +3,7 @@ import { orders } from "../../src/resources/orders.js";
 import { readCoverage, SyncState } from "../../src/store/sync-state.js";
 import { mirrorForTest } from "./record-mirror.js";
 
-test("neighbours that one run read are one range, as old as the older; a newer reading lies over the older", async () => {
+test("merges adjacent ranges of one run, and replaces older coverage of the same dates", async () => {
   const mirror = await mirrorForTest();
   const state = new SyncState(mirror, orders.name);
   const cover = (from: number, to: number, requestedAt: number, runId: number) =>

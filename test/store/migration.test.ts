@@ -14,7 +14,7 @@ import { Sqlite } from "../support/sqlite.js";
 const schema = readFileSync(new URL("./schema-0.1.0.sql", import.meta.url), "utf8");
 const day = (n: number) => `2026-11-0${n}T00:00:00.000Z`;
 
-/** Creates a mirror as version 0.1.0 wrote it: order 1 was refunded, order 2 was removed. @param more SQL to run on it */
+/** Creates a mirror as version 0.1.0 wrote it, with a refunded and a removed order. @param more SQL to run on it */
 function releasedMirror(more = ""): string {
   const path = join(makeHome(), "default.sqlite");
   const db = new Sqlite(path);
@@ -69,7 +69,7 @@ describe("a mirror that version 0.1.0 wrote", () => {
     ["reads", openMirrorReadOnly],
     ["syncs", openMirror],
   ])(
-    "is migrated as soon as somebody %s, keeps its history, and its removed records move",
+    "is migrated when a command %s, keeps its history, and moves removed records to their own tables",
     async (_, open) => {
       const path = releasedMirror();
       const before = history.map((sql) => rowsIn(path, sql));
@@ -93,7 +93,7 @@ describe("a mirror that version 0.1.0 wrote", () => {
     },
   );
 
-  test("is backed up first, and the backup is what it was", async () => {
+  test("is backed up unchanged before it is migrated", async () => {
     const path = releasedMirror();
     const before = rowsIn(path, "SELECT * FROM orders ORDER BY record_id");
     const first = await brandapi(["query", "SELECT count(*) AS orders FROM orders", "--db", path]);
@@ -139,14 +139,14 @@ describe("a mirror that version 0.1.0 wrote", () => {
     expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
   });
 
-  test("stays as it was when its migration fails", async () => {
+  test("is unchanged when its migration fails", async () => {
     const path = releasedMirror("UPDATE records SET json = 'not json' WHERE record_id = 3");
     await expect(openMirror(path)).rejects.toThrow("record 3 is not JSON");
     expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
     expect(rowsIn(path, "SELECT id FROM orders WHERE removed_at IS NOT NULL")).toEqual([{ id: "order-2" }]);
   });
 
-  test("keeps indexes, triggers and views that a person added, and names those that no longer fit", async () => {
+  test("keeps indexes, triggers and views that a user added, and names those that no longer fit", async () => {
     const path = releasedMirror(`
       CREATE TABLE log (id);
       CREATE INDEX my_index ON orders (currency);

@@ -15,7 +15,7 @@ import { mirrorForTest } from "./record-mirror.js";
 
 const options = { wait: false, clock: systemClock, signal: new AbortController().signal };
 
-test("a new mirror is a file for its owner only, marked as ours, with its version", async () => {
+test("creates a mirror that only its owner can read, with the application ID and the schema version", async () => {
   const path = join(makeHome(), "deep", "mirror.sqlite");
   const { db } = await mirrorForTest(path);
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -34,7 +34,7 @@ test("keeps temporary data in memory, because a read-only system has no temporar
   reader.db.close();
 });
 
-test("a new mirror comes into its place whole: what a kill left of another is cleared away", async () => {
+test("removes what a killed process left of a new mirror", async () => {
   const home = makeHome();
   const path = join(home, "mirror.sqlite");
   for (const end of ["-new", "-new-wal", "-new-journal"]) writeFileSync(path + end, "half");
@@ -42,7 +42,7 @@ test("a new mirror comes into its place whole: what a kill left of another is cl
   expect(readdirSync(home).filter((name) => name.includes("-new"))).toEqual([]);
 });
 
-test("a new mirror is not read with the log of one that was moved away", async () => {
+test("does not apply the log of a mirror that was moved away to a new one", async () => {
   const home = makeHome();
   const path = join(home, "mirror.sqlite");
   await mirrorForTest(path);
@@ -55,7 +55,7 @@ test("a new mirror is not read with the log of one that was moved away", async (
   db.close();
 });
 
-test("a new mirror behind a link is made where the link leads, and so is its lock", async () => {
+test("creates a new mirror and its lock at the target of a link", async () => {
   const home = makeHome();
   const [link, target] = [join(home, "mirror.sqlite"), join(home, "disk", "brand.sqlite")];
   symlinkSync(join("disk", "brand.sqlite"), link);
@@ -68,18 +68,18 @@ test("a new mirror behind a link is made where the link leads, and so is its loc
   lock.release();
 });
 
-describe("a file that is no mirror of this version is refused and left as it was to the byte", () => {
+describe("refuses a file that is not a mirror of this version, and does not change it", () => {
   const cases: [string, (path: string) => void, RegExp][] = [
     ["written by a newer version", newer, /written by a newer version of brandapi/],
     ["another program's database", foreign, /Not a mirror of brandapi/],
     [
-      "no database at all",
+      "not a database",
       (path) => writeFileSync(path, "name,amount\n".repeat(200)),
       /is not an SQLite database/,
     ],
   ];
   cases.push(
-    ["a mirror whose version is gone", (path) => unversioned(path, 0), /Not a mirror of brandapi/],
+    ["a mirror without a version", (path) => unversioned(path, 0), /Not a mirror of brandapi/],
     ["a mirror with an impossible version", (path) => unversioned(path, -1), /Not a mirror of brandapi/],
   );
   test.each(cases)("%s", async (_, make, message) => {
@@ -121,7 +121,7 @@ describe("a file that is no mirror of this version is refused and left as it was
   }
 });
 
-describe("what cannot be a mirror is refused in one line, and nothing is made or left beside it", () => {
+describe("refuses a path that cannot be a mirror, and creates no file", () => {
   test.each([
     ["a folder", () => makeHome(), /this is a folder or a device/],
     ["a device", () => "/dev/null", /this is a folder or a device/],
@@ -134,7 +134,7 @@ describe("what cannot be a mirror is refused in one line, and nothing is made or
   });
 });
 
-test("a mirror opened for reading takes no write, and is not blocked by one that is under way", async () => {
+test("opens a mirror for reading only, without waiting for a write transaction", async () => {
   const { db, path } = await mirrorForTest();
   db.exec("BEGIN IMMEDIATE; INSERT INTO mirror_info VALUES ('x', 'y')");
   const reader = await openMirrorReadOnly(path);
@@ -147,8 +147,8 @@ test("a mirror opened for reading takes no write, and is not blocked by one that
   }
 });
 
-describe("the lock", () => {
-  test("holds off a second run, through links too, and is free when released", async () => {
+describe("the mirror's lock", () => {
+  test("refuses a second run until it is released", async () => {
     const path = join(makeHome(), "mirror.sqlite");
     const first = await lockMirror(path, options);
     await expect(lockMirror(path, options)).rejects.toBeInstanceOf(MirrorBusy);
@@ -156,9 +156,9 @@ describe("the lock", () => {
     (await lockMirror(path, options)).release();
   });
 
-  test("is free when its holder is killed, although the file stays", async () => {
+  test("is released when its process is killed, although the file stays", async () => {
     const path = join(makeHome(), "mirror.sqlite");
-    // What a run holds, held by another process.
+    // Another process takes the lock of a run.
     const script = `const Sqlite = require(${JSON.stringify(sqlitePath)});
       new Sqlite(${JSON.stringify(`${path}-lock`)}).exec("BEGIN EXCLUSIVE");
       console.log("held"); setInterval(() => {}, 1000);`;
@@ -171,7 +171,7 @@ describe("the lock", () => {
     (await lockMirror(path, options)).release();
   });
 
-  test("waiting for it ends when the person stops the program", async () => {
+  test("stops waiting when the program is stopped", async () => {
     const path = join(makeHome(), "mirror.sqlite");
     const first = await lockMirror(path, options);
     const stop = new AbortController();

@@ -7,7 +7,7 @@ import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
 
-/** Root can write everywhere, so the program then runs as `nobody`. */
+/** Root can write everywhere: for root the program runs as `nobody`. */
 const uid = process.getuid?.() === 0 ? { uid: 65_534 } : {};
 
 /** Returns the path of a mirror with 30 orders, readable for everybody, and a function that makes its folder read-only. */
@@ -18,7 +18,7 @@ async function readableMirror() {
   mkdirSync(folder);
   const path = join(folder, "mirror.sqlite");
   copyFileSync(brand.db, path);
-  const lock = () => {
+  const makeReadOnly = () => {
     for (const end of ["", "-wal", "-shm"]) if (existsSync(path + end)) chmodSync(path + end, 0o444);
     chmodSync(brand.home, 0o755);
     chmodSync(folder, 0o555);
@@ -26,7 +26,7 @@ async function readableMirror() {
   };
   const run = async (...args: string[]) =>
     await spawnBrandapi([...args, "--db", path], { home: brand.home, ...uid }).ended;
-  return { brand, path, lock, run };
+  return { brand, path, makeReadOnly, run };
 }
 
 test.skipIf(process.platform === "win32").each([
@@ -38,8 +38,8 @@ test.skipIf(process.platform === "win32").each([
   [["report", "--text", "--month", "2026-11"], /USD|EUR/],
   [["changes"], /^(?!.*brandapi:)/s],
 ])("reads a mirror in a read-only folder: %j", async (args, expected) => {
-  const { lock, path, run } = await readableMirror();
-  lock();
+  const { makeReadOnly, path, run } = await readableMirror();
+  makeReadOnly();
   const { code, out, err } = await run(...args);
   expect(code, err).toBe(0);
   expect(out).toMatch(expected);
@@ -47,16 +47,16 @@ test.skipIf(process.platform === "win32").each([
 });
 
 test.skipIf(process.platform === "win32")(
-  "refuses a read-only mirror whose log holds data, and says to copy it",
+  "refuses a read-only mirror with data in its log, and suggests a copy",
   async () => {
-    const { lock, path, run } = await readableMirror();
+    const { makeReadOnly, path, run } = await readableMirror();
     const writer = new Sqlite(path).exec("CREATE TABLE notes (text)");
     copyFileSync(path, `${path}-2`);
     copyFileSync(`${path}-wal`, `${path}-2-wal`);
     writer.close();
     for (const end of ["", "-wal"]) copyFileSync(`${path}-2${end}`, path + end);
     rmSync(`${path}-2`);
-    lock();
+    makeReadOnly();
     const { code, err } = await run("query", "SELECT count(*) FROM orders");
     expect(code, err).toBe(3);
     expect(err).toMatch(/cannot be read in a read-only folder[^\n]*\n {2}hint: copy the mirror/);
@@ -64,13 +64,13 @@ test.skipIf(process.platform === "win32")(
 );
 
 test.skipIf(process.platform === "win32")(
-  "refuses a read-only mirror of an older version, and says to open it once where it can be written",
+  "refuses a read-only mirror of an older version, and suggests opening it once where it can be written",
   async () => {
-    const { brand, lock, path, run } = await readableMirror();
+    const { brand, makeReadOnly, path, run } = await readableMirror();
     const older = new Sqlite(path);
     older.exec("DROP VIEW orders_net");
     older.close();
-    lock();
+    makeReadOnly();
     const refused = await run("status");
     expect(refused.code, refused.err).toBe(3);
     expect(refused.err).toContain("open it once where it can be written");

@@ -27,8 +27,8 @@ function run(
   return runId;
 }
 
-describe("a run is recorded however it ends", () => {
-  test("one that was killed is marked when the next begins, with what it had saved", async () => {
+describe("recording a run", () => {
+  test("marks a killed run as stopped when the next one begins, with the rows it had read", async () => {
     const mirror = await mirrorForTest();
     updateRun(mirror, beginRun(mirror, "orders", at(1)), { rows_read: 100 });
     beginRun(mirror, "roster", at(2));
@@ -40,32 +40,32 @@ describe("a run is recorded however it ends", () => {
   });
 });
 
-describe("of the runs before", () => {
-  test("a `verify` that found nothing does not hide how the last sync ended; one that found something does", async () => {
+describe("the last run", () => {
+  test("is the last sync, unless a later verify found a difference", async () => {
     const mirror = await mirrorForTest();
     const failed = run(mirror, 1, { outcome: "failed", error: "no network" });
     run(mirror, 2, { outcome: "verified", verified: true });
     expect(lastRun(mirror, "orders")?.run_id).toBe(failed);
-    const finding = run(mirror, 3, { outcome: "verified", error: "orders differ" });
-    expect(lastRun(mirror, "orders")?.run_id).toBe(finding);
+    const differing = run(mirror, 3, { outcome: "verified", error: "orders differ" });
+    expect(lastRun(mirror, "orders")?.run_id).toBe(differing);
   });
 
-  test("a finding stands until a later run proves otherwise, up to its own time", async () => {
+  test("reports a difference until a later run verifies all dates up to its start", async () => {
     const mirror = await mirrorForTest();
-    const finding = run(mirror, 1, { outcome: "verified", error: "orders differ" });
+    const differing = run(mirror, 1, { outcome: "verified", error: "orders differ" });
     run(mirror, 2, { outcome: "done", verified: false });
     run(mirror, 3, { outcome: "done", verified: true, until: at(1) });
-    expect(lastDifferingVerify(mirror, "orders")?.run_id).toBe(finding);
+    expect(lastDifferingVerify(mirror, "orders")?.run_id).toBe(differing);
     expect(lastVerifiedSync(mirror, "orders")).toBeNull();
     const partial = lastVerifiedRun(mirror, "orders")?.run_id;
-    const good = run(mirror, 4, { outcome: "done", verified: true, until: at(4) });
-    expect(partial).toBe(good - 1);
+    const verified = run(mirror, 4, { outcome: "done", verified: true, until: at(4) });
+    expect(partial).toBe(verified - 1);
     expect(lastDifferingVerify(mirror, "orders")).toBeNull();
-    expect(lastVerifiedSync(mirror, "orders")?.run_id).toBe(good);
+    expect(lastVerifiedSync(mirror, "orders")?.run_id).toBe(verified);
   });
 });
 
-test("another process sees a run, how far it is, and nothing that an earlier run noted", async () => {
+test("another process reads the progress of the current run, and not that of an earlier one", async () => {
   const mirror = await mirrorForTest();
   const now = Date.parse(at(5));
   const progress = {
@@ -87,15 +87,15 @@ test("another process sees a run, how far it is, and nothing that an earlier run
   });
   expect(await findCurrentRun(mirror.path)).toEqual({ started_at: at(5), progress: null });
   noteProgress(mirror, { ...progress, at: at(5) });
-  const seen = await findCurrentRun(mirror.path);
-  expect(seen && currentRunText(seen, now + 120_000)).toBe(
+  const current = await findCurrentRun(mirror.path);
+  expect(current && currentRunText(current, now + 120_000)).toBe(
     "since 2026-11-20 05:00 UTC, 2m ago (sync of orders, 2 of 3, 4 requests, about 5 to go)",
   );
   lock.release();
   expect(await findCurrentRun(mirror.path)).toBeNull();
 });
 
-test("a run that failed before it read anything is noted until one gets further", async () => {
+test("remembers a run that failed before it read anything until a later one starts", async () => {
   const mirror = await mirrorForTest();
   const failed = { command: "sync", at: at(1), error: "no network", hint: null, isRefused: false };
   noteFailedRun(mirror, failed);

@@ -8,7 +8,7 @@ import { makeHome } from "../support/home.js";
 import { Sqlite } from "../support/sqlite.js";
 import { mirrorForTest } from "./record-mirror.js";
 
-/** The notes of a mirror's file, read by a connection of its own. */
+/** Returns the committed notes of a mirror's file, read by another connection. */
 function notes(path: string): unknown[] {
   const db = new Sqlite(path);
   try {
@@ -22,7 +22,7 @@ function fails(): never {
   throw new Error("enough");
 }
 
-test("a transaction keeps all or nothing, also of what is written inside it", async () => {
+test("a transaction is committed completely or not at all, also when nested", async () => {
   const mirror = await mirrorForTest();
   const note = (name: string) => writeInfo(mirror, name, "1");
   mirror.transaction(() => {
@@ -42,7 +42,7 @@ test("a transaction keeps all or nothing, also of what is written inside it", as
   expect(notes(mirror.path)).toEqual(["note 1", "note 2"]);
 });
 
-test("an open transaction ends once, and commits nothing after SQLite has rolled it back", async () => {
+test("an open transaction is committed once, and not after SQLite has rolled it back", async () => {
   const mirror = await mirrorForTest();
   const commit = beginTransaction(mirror);
   mirror.transaction(() => writeInfo(mirror, "note 1", "1"));
@@ -57,61 +57,64 @@ test("an open transaction ends once, and commits nothing after SQLite has rolled
   expect(notes(mirror.path)).toEqual(["note 1"]);
 });
 
-describe("a run whose mirror's file is not the one that was opened", () => {
-  const happenings: [string, RegExp, (path: string) => void][] = [
+describe("a mirror that is not the file that was opened", () => {
+  const replacements: [string, RegExp, (path: string) => void][] = [
     ["removed", /was moved away or removed during/, (path) => rmSync(path)],
     ["moved away", /was moved away or removed during/, (path) => renameSync(path, `${path}.old`)],
     ["replaced", /was replaced by another file during/, (path) => renameSync(`${path}.other`, path)],
   ];
 
-  const waysToCommit: [string, (mirror: Mirror, path: string, happen: (path: string) => void) => void][] = [
+  const waysToCommit: [
+    string,
+    (mirror: Mirror, path: string, replaceFile: (path: string) => void) => void,
+  ][] = [
     [
       "a transaction",
-      (mirror, path, happen) =>
+      (mirror, path, replaceFile) =>
         mirror.transaction(() => {
           writeInfo(mirror, "note 2", "1");
-          happen(path);
+          replaceFile(path);
         }),
     ],
     [
       "an open transaction",
-      (mirror, path, happen) => {
+      (mirror, path, replaceFile) => {
         const commit = beginTransaction(mirror);
         writeInfo(mirror, "note 2", "1");
-        happen(path);
+        replaceFile(path);
         commit();
       },
     ],
     [
-      "the end",
-      (mirror, path, happen) => {
-        happen(path);
+      "the run",
+      (mirror, path, replaceFile) => {
+        replaceFile(path);
         closeMirror(mirror);
       },
     ],
   ];
 
-  const cases = happenings.flatMap(([what, message, happen]) =>
-    waysToCommit.map(([when, commit]) => [what, when, message, happen, commit] as const),
+  const cases = replacements.flatMap(([what, message, replaceFile]) =>
+    waysToCommit.map(([when, commit]) => [what, when, message, replaceFile, commit] as const),
   );
 
   test.each(cases)(
-    "%s before %s: it ends, and keeps nothing more",
-    async (_, __, message, happen, commit) => {
+    "refuses to commit when the mirror is %s before %s ends",
+    async (_, __, message, replaceFile, commit) => {
       const path = join(makeHome(), "mirror.sqlite");
       (await openMirror(`${path}.other`)).db.close();
       const mirror = await openMirror(path);
       mirror.transaction(() => writeInfo(mirror, "note 1", "1"));
-      expect(() => commit(mirror, path, happen)).toThrow(message);
+      expect(() => commit(mirror, path, replaceFile)).toThrow(message);
       expect(mirror.db.open && mirror.db.inTransaction).toBe(false);
       if (mirror.db.open) expect(() => closeMirror(mirror)).toThrow(MirrorUnusable);
-      // The file that was moved has all that was kept, the one that took its place is not read with its log.
+      // The moved file has everything that was committed; its log is not applied to the file that took its place.
       if (existsSync(`${path}.old`)) expect(notes(`${path}.old`)).toEqual(["note 1"]);
       if (existsSync(path)) expect(notes(path)).toEqual([]);
     },
   );
 
-  test("a link that leads elsewhere is another mirror", async () => {
+  test("refuses to commit when the link to the mirror has another target", async () => {
     const home = makeHome();
     const [link, other] = [join(home, "link.sqlite"), join(home, "other.sqlite")];
     for (const name of ["first.sqlite", "other.sqlite"]) (await openMirror(join(home, name))).db.close();
