@@ -19,6 +19,7 @@ import { renderTable } from "../util/terminal-table.js";
 import { escapeText } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { dayMs, formatAge, formatDuration, formatMinute, parseDuration } from "../util/times.js";
+import { isOnlyAboutDates } from "../verify/verify-resource.js";
 
 type StatusFlags = GlobalOptions & { maxAge?: number; allProfiles?: boolean };
 
@@ -169,7 +170,11 @@ function resourceProblems(health: ResourceHealth): string[] {
   if (undated > 0) problems.push(`${pluralize(undated, "record")} without a readable date`);
   // A later incomplete sync names what is still open.
   if (found && (refused || last?.outcome !== "incomplete"))
-    problems.push(`${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``);
+    problems.push(
+      isOnlyAboutDates(resource, found.error)
+        ? `${escapeText(found.error)}: the API must correct these dates`
+        : `${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``,
+    );
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(unexpectedText).join(", "))}`);
   if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);

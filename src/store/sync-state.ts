@@ -251,14 +251,24 @@ export class SyncState {
     return this.#marked;
   }
 
-  /** Marks a slice, and removes its dates from the coverage. */
-  markSlice(slice: MarkedSlice): void {
-    const overlapped = this.#marked.filter((marked) => overlaps(marked, slice));
-    // Undated records that are no longer returned stay in the slice: they become missing when it is covered.
-    const undated = overlapped.flatMap(({ recordIds }) => recordIds).filter((id) => this.#isUndated(id));
-    const recordIds = [...new Set([...slice.recordIds, ...undated])];
+  /**
+   * Marks a slice, and removes its dates from the coverage.
+   * @param returned the record IDs that a complete list of the slice has; null if the list is not complete
+   */
+  markSlice(slice: MarkedSlice, returned: ReadonlySet<number> | null): void {
+    const overlapped = this.#marked
+      .filter((one) => overlaps(one, slice))
+      .flatMap(({ recordIds }) => recordIds);
+    const notReturned = overlapped.filter((id) => !returned?.has(id) && this.#isUndated(id));
+    const recordIds = [...new Set([...slice.recordIds, ...(returned ? [] : notReturned)])];
     this.#setMarked([...withoutRange(this.#marked, slice), { ...slice, recordIds }]);
     this.#setCoverage(withoutRange(this.#coverage, slice), slice.runId);
+    const marked = this.markedIds();
+    if (returned)
+      this.missing.add(
+        notReturned.filter((id) => !marked.has(id)),
+        [],
+      );
   }
 
   /** Returns the `record_id`s that some marked slice returned with a date that is unreadable or outside the slice. */

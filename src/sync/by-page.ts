@@ -1,7 +1,14 @@
 import { countUndated, readPresentKeys } from "../store/record-queries.js";
 import type { SkippedCopy } from "../store/records.js";
 import { recordDate, recordKey } from "../store/stored-record.js";
-import { containsInstant, describeRange, type Range, startOfDay, startOfSecond } from "../util/ranges.js";
+import {
+  containsInstant,
+  describeRange,
+  type Range,
+  startOfDay,
+  startOfSecond,
+  subtractRanges,
+} from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { dayMs, formatInstant } from "../util/times.js";
 import { compareCount } from "./counts.js";
@@ -9,7 +16,7 @@ import { dropDailyTotals } from "./daily-totals.js";
 import { dateFault, rangeQuery } from "./dates.js";
 import type { RangeReading } from "./read.js";
 import { type List, readList, whyIncomplete } from "./read-list.js";
-import { type DatedRun, type DatedSync, maxPerPage } from "./session.js";
+import { type DatedRun, type DatedSync, maxPerPage, startBudget } from "./session.js";
 import { cover, writeList } from "./write.js";
 
 /**
@@ -97,24 +104,33 @@ function middleDay({ from, to }: Range): number | null {
 
 /**
  * Reads a slice as a list, and writes every record as it is. A complete list whose records all have a date within the slice
- * covers it: a list needs no order. A slice with other dates is marked: nothing is removed in it, and it is not covered.
+ * covers it: a list needs no order. If there are other dates, only the days that return them are marked: nothing is removed
+ * there, and they are not covered.
+ * @param isDivisible false if a slice with other dates is marked as it is
  * @returns how many records of the mirror differ now
  */
-export async function readSlice(run: DatedSync, slice: Range): Promise<number> {
+export async function readSlice(run: DatedSync, slice: Range, isDivisible = true): Promise<number> {
   const { id, incompleteReasons, mirror, progress, resource, state } = run;
   const list = await readList(run, {
     query: rangeQuery(resource.strategy, slice),
     mirrored: () => readPresentKeys(mirror, resource.name, slice),
   });
-  const { requestedAt } = list;
+  const { isComplete, requestedAt } = list;
   const faults = findFaults(run, list, slice);
   const [[, fault] = ["", ""]] = faults;
-  if (!list.isComplete && list.repeated.length === 0)
+  if (!isComplete && list.repeated.length === 0)
     incompleteReasons.push({ text: `${describeRange(slice)} ${whyIncomplete(list)}` });
 
   const entries = [...list.records];
   const sound = entries.flatMap(([name, record]) => (faults.has(name) ? [] : record));
   const faulty = entries.flatMap(([name, record]) => (faults.has(name) ? record : []));
+  let faultyParts = faults.size > 0 ? [slice] : [];
+  if (isDivisible && isComplete && faults.size > 0) {
+    const dates = sound.map(({ record }) => recordDate(resource, record) ?? 0);
+    const remaining = startBudget(run, maxDayCounts);
+    faultyParts = await findFaultyParts(run, { ...slice, faults: faults.size }, dates, remaining);
+  }
+  const [faultyPart, ...otherParts] = faultyParts;
   const { copies, changed } = mirror.transaction(() => {
     const writtenSound = writeList(run, sound);
     const writtenFaulty = writeList(run, faulty);
@@ -122,14 +138,64 @@ export async function readSlice(run: DatedSync, slice: Range): Promise<number> {
     progress.addRows(list.rowCount);
     state.missing.delete(writtenSound.ids);
     if (changed > 0 || faults.size > 0) dropDailyTotals(run, slice);
-    if (faults.size > 0) {
-      const recordIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map((copy) => copy.id)];
-      state.markSlice({ ...slice, readAt: requestedAt, runId: id, recordIds, fault });
-    } else if (list.isComplete)
-      cover(run, { range: slice, ids: new Set(writtenSound.ids), requestedAt, runId: id });
+    const recordIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map((copy) => copy.id)];
+    const ids = new Set([...writtenSound.ids, ...recordIds]);
+    if (faultyPart && otherParts.length === 0) {
+      const marked = { ...faultyPart, readAt: requestedAt, runId: id, recordIds, fault };
+      state.markSlice(marked, isComplete ? ids : null);
+    }
+    if (isComplete)
+      for (const range of subtractRanges([slice], faultyParts))
+        cover(run, { range, ids, requestedAt, runId: id });
     return { copies: [...writtenSound.copies, ...writtenFaulty.copies], changed };
   });
-  return changed + (await resolveCopies(run, copies, requestedAt));
+  let changedLater = 0;
+  // Each part is read again, because it is not known which of them returned which record.
+  if (otherParts.length > 0)
+    for (const part of faultyParts.toReversed()) changedLater += await readSlice(run, part, false);
+  return changed + changedLater + (await resolveCopies(run, copies, requestedAt));
+}
+
+/** Requests for finding the days of one slice that return records with other dates. */
+const maxDayCounts = 40;
+
+/**
+ * Returns the parts of a slice that return the records with other dates, down to single days, oldest first: there, the API
+ * counts more records than are dated there.
+ * @param slice.faults how many records with other dates the slice returned
+ * @param dates the dates of its other records, in milliseconds
+ * @param remaining returns the requests that may still be spent
+ */
+async function findFaultyParts(
+  run: DatedSync,
+  slice: Range & { faults: number },
+  dates: readonly number[],
+  remaining: () => number,
+): Promise<Range[]> {
+  const { faults, from, to } = slice;
+  if (faults === 0) return [];
+  const inSlice = dates.filter((ms) => containsInstant(slice, ms)).sort((a, b) => a - b);
+  const median = startOfDay(inSlice[Math.floor(inSlice.length / 2)] ?? from);
+  const middle = median > from ? median : middleDay(slice);
+  if (middle === null || remaining() < 2) return [{ from, to }];
+  const halves = [];
+  for (const half of [
+    { from, to: middle - 1 },
+    { from: middle, to },
+  ]) {
+    const { api } = await compareCount(run, half);
+    halves.push({ ...half, faults: api - inSlice.filter((ms) => containsInstant(half, ms)).length });
+  }
+  const isConsistent = halves.every((half) => half.faults >= 0) && sumOfFaults(halves) === faults;
+  // The API returns these records in every range, or the records changed meanwhile.
+  if (!isConsistent) return [{ from, to }];
+  const parts: Range[] = [];
+  for (const half of halves) parts.push(...(await findFaultyParts(run, half, inSlice, remaining)));
+  return parts;
+}
+
+function sumOfFaults(parts: readonly { faults: number }[]): number {
+  return parts.reduce((sum, { faults }) => sum + faults, 0);
 }
 
 /** Returns what is wrong with the records of a slice, each by its name in the list. */
@@ -176,7 +242,7 @@ export async function resolveCopies(
       if (isListedTwice && copySecond) {
         const fault = repeatedText(recordKey(resource, value, 0));
         dropDailyTotals(run, copySecond);
-        state.markSlice({ ...copySecond, readAt: requestedAt, runId: run.id, recordIds: [id], fault });
+        state.markSlice({ ...copySecond, readAt: requestedAt, runId: run.id, recordIds: [id], fault }, null);
       } else {
         store.write([value], { readAt: formatInstant(requestedAt) });
         state.missing.delete([id]);

@@ -1,6 +1,7 @@
 import { firstPage } from "../api/pagination.js";
 import type { CountedFilter } from "../resources/resource.js";
 import { countPresent } from "../store/record-queries.js";
+import { recordDate } from "../store/stored-record.js";
 import { valueAt } from "../store/values.js";
 import type { Json, QueryParameters } from "../util/json-value.js";
 import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from "../util/ranges.js";
@@ -14,13 +15,15 @@ export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
 
-/** A count of the API beside the mirror's, of the records of a range that are not missing. */
+/** The API's number of records of a range, and the mirror's, without missing records. */
 export interface CountComparison extends Range {
   filter: CountFilter;
   api: number;
   mirror: number;
-  /** Milliseconds since 1970: when the API was asked. */
+  /** Milliseconds since 1970: when it was requested. */
   requestedAt: number;
+  /** The date of the first record that the API returned, in milliseconds; null if it has no readable date. */
+  newestDate: number | null;
 }
 
 export const allRecords: CountFilter = { name: "all", query: {}, flags: 0 };
@@ -46,8 +49,9 @@ export async function compareCount(
   filter = allRecords,
 ): Promise<CountComparison> {
   const query = { ...rangeQuery(run.resource.strategy, { from, to }), ...filter.query };
-  const { total: api, requestedAt } = await requestCount(run, query);
-  return { from, to, filter, api, mirror: run.state.count({ from, to }, filter.flags), requestedAt };
+  const { total: api, first, requestedAt } = await requestCount(run, query);
+  const mirror = run.state.count({ from, to }, filter.flags);
+  return { from, to, filter, api, mirror, requestedAt, newestDate: recordDate(run.resource, first) };
 }
 
 /** Returns the totals of counts, as in `sync_runs`. @param differing how many counts differ */
@@ -111,7 +115,7 @@ export async function* bisect(
   if (left() <= 0 || !isSplit || isEnough(counted, records)) return yield counted;
   const upper = await compareCount(run, { from: middle, to }, filter);
   const [api, mirror] = [counted.api - upper.api, counted.mirror - upper.mirror];
-  const lower = { ...upper, from, to: middle - 1, api, mirror };
+  const lower = { ...upper, from, to: middle - 1, api, mirror, newestDate: null };
   for (const half of [upper, lower]) if (half.api !== half.mirror) yield* bisect(run, half, left, isEnough);
 }
 
@@ -141,12 +145,20 @@ export async function separateFuture(
 ): Promise<{ unread: CountComparison[]; future: FutureRecords | null }> {
   const newest = unread.at(-1);
   const from = startOfSecond(run.clock.now()) + 1_000;
-  if (!newest || Number.isFinite(newest.to) || newest.api <= newest.mirror || newest.from >= from)
-    return { unread: [...unread], future: null };
+  const hasRecords = newest && !Number.isFinite(newest.to) && newest.api > newest.mirror;
+  const isNewestDue = newest && newest.newestDate !== null && newest.newestDate < from;
+  if (!hasRecords || newest.from >= from || isNewestDue) return { unread: [...unread], future: null };
   const range = { from, to: Number.POSITIVE_INFINITY };
   const { strategy } = run.resource;
   const { total, first, requestedAt } = await requestCount(run, rangeQuery(strategy, range));
-  const later = { ...range, filter: allRecords, api: total, mirror: run.state.count(range), requestedAt };
+  const later = {
+    ...range,
+    filter: allRecords,
+    api: total,
+    mirror: run.state.count(range),
+    requestedAt,
+    newestDate: null,
+  };
   const records = later.api - later.mirror;
   if (records <= 0) return { unread: [...unread], future: null };
   const [api, mirror] = [newest.api - later.api, newest.mirror - later.mirror];

@@ -24,15 +24,21 @@ import {
   type SyncRun,
 } from "./session.js";
 
+/** The response to the request for daily totals. */
+export interface DailyTotalsResponse {
+  /** Each day's totals as text, without days that have none; null if the API did not return any. */
+  dailyTotals: ReadonlyMap<string, string> | null;
+  /** Why there are none; null if there are, or if the API does not offer them for this resource. */
+  error: BrandapiError | null;
+}
+
 /**
- * Requests a resource's daily totals: one request for the complete history. Call it before anything is read, so that a
- * change in the middle of the run shows the next time.
- * @returns each day's totals as text, without days that have none; null if the API does not return any
+ * Requests a resource's daily totals: one request for the complete history. Call it before anything is read, so that the
+ * next run notices a change in the middle of the run.
  */
-export async function requestDailyTotals(run: DatedRun): Promise<ReadonlyMap<string, string> | null> {
-  const { reporter, resource, state } = run;
-  const { dailyTotals: declared } = resource.strategy;
-  if (!declared) return null;
+export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResponse> {
+  const { dailyTotals: declared } = run.resource.strategy;
+  if (!declared) return { dailyTotals: null, error: null };
   try {
     const days = new Map<string, string>();
     for (const [day, point] of await requestDailyPoints(run, declared)) {
@@ -40,20 +46,27 @@ export async function requestDailyTotals(run: DatedRun): Promise<ReadonlyMap<str
       const totals = names.map((name) => Number(valueAt(point, [name])) || 0);
       if (totals.some(Boolean)) days.set(day, JSON.stringify(totals));
     }
-    return days;
+    return { dailyTotals: days, error: null };
   } catch (error) {
     const isDown = error instanceof ApiUnavailable && error.everywhere;
     const isRefused = error instanceof ResponseRejected || affectsAllResources(error);
     if (!(error instanceof BrandapiError) || isDown || isRefused) throw error;
-    const level = state.dailyTotals().size > 0 ? "warn" : "note";
-    reporter[level](
-      `${resource.name}: the API gave no figures by day: a late change to an old record shows only when it is read again in turn (${error.message})`,
-    );
-    return null;
+    return { dailyTotals: null, error };
   }
 }
 
-/** Returns the points of every day by its name (`2026-01-31`). Resources that go by the same points ask once a run. */
+/** Warns that the API returned no daily totals; only notes it if it never did. Call it after the resource was read. */
+export function warnOfMissingTotals(
+  { reporter, resource, state }: DatedRun,
+  { message }: BrandapiError,
+): void {
+  const level = state.dailyTotals().size > 0 ? "warn" : "note";
+  reporter[level](
+    `${resource.name}: the API returned no daily totals, so a late change to an old record is found only when the audit reads it again (${message})`,
+  );
+}
+
+/** Returns the points of every day by its name (`2026-01-31`). Resources that use the same points share one request. */
 export async function requestDailyPoints(run: SyncRun, declared: DailyTotals): Promise<DailyPoints> {
   const points = run.dailyPoints.get(declared) ?? fetchDailyPoints(run, declared);
   run.dailyPoints.set(declared, points);

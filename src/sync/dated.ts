@@ -13,6 +13,7 @@ import {
   findAmountDrift,
   requestDailyTotals,
   sampleOldest,
+  warnOfMissingTotals,
 } from "./daily-totals.js";
 import { type DatedPlan, planDated } from "./plan.js";
 import { readRange } from "./read.js";
@@ -45,13 +46,14 @@ export const dated: SyncStrategy<DatedStrategy> = {
   async read(datedRun) {
     const { options, reporter, resource, state } = datedRun;
     const { gaps, marked, ranges } = begin(datedRun);
-    const dailyTotals = await requestDailyTotals(datedRun);
+    const { dailyTotals, error: totalsError } = await requestDailyTotals(datedRun);
     const run: DatedSync = { ...datedRun, dailyTotals, incompleteReasons: [] };
     const { incompleteReasons } = run;
     const drift = findAmountDrift(run, dailyTotals);
     for (const range of ranges) await readRange(run, range);
     for (const range of marked) await readByPage(run, range);
     await audit(run);
+    if (totalsError) warnOfMissingTotals(run, totalsError);
 
     const remaining = startBudget(run, options.budget);
     const ignoresAmounts = drift !== null && (await isDriftWithoutChanges(run, drift, remaining));

@@ -35,7 +35,8 @@ export interface DatedPlan {
   gaps: Range[];
 }
 
-type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs">;
+type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs"> &
+  Partial<Pick<SyncOptions, "allMarked">>;
 
 /**
  * Decides what to read: pure.
@@ -52,7 +53,8 @@ export function planDated(before: PlanInput, asked: PlanOptions, now: number): D
   const wanted = subtractRanges(wantedRanges(before, asked, floor, now), resumed);
   const due = mergeRanges(clipRanges([...wanted, ...missing], { from: floor, to: now }));
   const ranges = subtractRanges(due, before.marked);
-  const marked = mergeRanges(before.marked.filter((slice) => due.some((range) => overlaps(range, slice))));
+  const isDue = (slice: Range) => asked.allMarked || due.some((range) => overlaps(range, slice));
+  const marked = mergeRanges(before.marked.filter(isDue));
   const read = mergeRanges([...coverage, ...before.marked, ...ranges]);
   const newest = read.at(-1)?.to ?? floor;
   const gaps = subtractRanges([{ from: floor, to: newest }], read);

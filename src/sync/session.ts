@@ -22,6 +22,8 @@ export interface SyncOptions {
   budget: number;
   /** Requests for reading again the records that were read longest ago. */
   audit: number;
+  /** Read all marked slices again, not only those within the window. */
+  allMarked: boolean;
   details: "all" | "changed" | "none";
   groupBy: string;
   hosts: readonly string[];
@@ -34,6 +36,7 @@ export const defaultOptions: SyncOptions = {
   acceptRemovals: false,
   budget: 100,
   audit: 5,
+  allMarked: false,
   details: "changed",
   groupBy: "day",
   hosts: [],

@@ -22,6 +22,7 @@ import {
   findAmountDrift,
   requestDailyTotals,
   sampleOldest,
+  warnOfMissingTotals,
 } from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";
 import { readList } from "../sync/read-list.js";
@@ -91,11 +92,12 @@ export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { clock, state } = run;
   const left = startBudget(run, mostRequests);
   const requestedAt = clock.now();
-  const dailyTotals = await requestDailyTotals(run);
+  const { dailyTotals, error: totalsError } = await requestDailyTotals(run);
   const largeDrift = findAmountDrift(run, dailyTotals);
   const drift = largeDrift && (await isSampleUnchanged(run, largeDrift.days)) ? largeDrift : null;
   const changed = changedDays(run, { dailyTotals, ignoresAmounts: drift !== null });
   const counts = await compareCovered(run);
+  if (totalsError) warnOfMissingTotals(run, totalsError);
   const distrusted = state.distrusted();
   const differing = differingCounts(counts, distrusted);
   const differences: Difference[] = changed.map((day) =>

@@ -106,9 +106,12 @@ async function verifyRecords(
   const proof = proofs[resource.strategy.kind];
   if (!proof) return restated(session, resource);
   const verdict = await recordProof(session, resource, proof, tableError);
-  if (!repair || (verdict.state !== "different" && !verdict.unread)) return verdict;
-  const used = new SyncState(session.mirror, resource.name).lastOptions();
-  const options = { ...session.options, budget: Number.POSITIVE_INFINITY, ...used };
+  if (!repair) return verdict;
+  const state = new SyncState(session.mirror, resource.name);
+  const isRepairable = verdict.state === "different" || verdict.unread || state.markedSlices().length > 0;
+  if (!isRepairable) return verdict;
+  const budget = Number.POSITIVE_INFINITY;
+  const options = { ...session.options, budget, allMarked: true, ...state.lastOptions() };
   const { run, error } = await syncResource({ ...session, options, dailyPoints: new Map() }, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // The second proof reports by month what could not be mended.
@@ -152,6 +155,19 @@ async function recordProof(
   return value;
 }
 
+const datesPrefix = (resource: string) => `${resource} with unexpected dates: `;
+
+/** True if a recorded error of `verify` names only records with unexpected dates, which the API has to correct. */
+export function isOnlyAboutDates(resource: string, error: string): boolean {
+  return error.startsWith(datesPrefix(resource)) && !error.includes("; ");
+}
+
+/** Returns why the API's counts or its list do not agree with themselves: the last result says it. */
+function unsettledText(resource: string, months: VerificationResult["months"]): string {
+  const { month, why } = months.at(-1) ?? { month: "", why: "" };
+  return month === "dates" ? `${datesPrefix(resource)}${why}` : `${resource} cannot be verified: ${why}`;
+}
+
 /** Returns what a proof found, a clause each. */
 function findingsOf(
   { resource, months, unread, unsettled }: VerificationResult,
@@ -163,8 +179,7 @@ function findingsOf(
   return [
     differing.length > 0 ? `${resource} differs from the API (${named})` : [],
     unread ? `${unread} ${resource} were not read yet` : [],
-    // Its reason is the last.
-    unsettled ? `${resource}: ${months.at(-1)?.why}` : [],
+    unsettled ? unsettledText(resource, months) : [],
     tableError ?? [],
   ].flat();
 }

@@ -89,7 +89,7 @@ describe("figures by day", () => {
     await brand.run("sync orders");
     brand.variants = { dailyTotals: "absent" };
     expect((await brand.run("sync orders --quiet")).err).toMatch(
-      /^warning: orders: the API gave no figures by day/,
+      /^warning: orders: the API returned no daily totals/,
     );
   });
 

@@ -103,18 +103,20 @@ describe("an unreadable date (A2)", () => {
     },
   );
 
-  test("marks its slice: other records are kept up to date, and nothing is removed there", async () => {
+  test("marks only its day: the other days are kept up to date, and what was withdrawn there is removed", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "soon" });
     await synced(brand);
     brand.refund("o3", 5);
-    brand.withdraw("o7");
+    // One order of another day, and one of the same.
+    brand.withdraw("o7", "o10");
     brand.add("orders", orderAt("late", noon - 3 * day));
     expect(await nightly(brand)).toMatchObject({ code: 0, verified: 0 });
-    expect(brand.lastRun()).toMatchObject({ rows_new: 1, rows_changed: 1, rows_removed: 0 });
-    expect(brand.sql("SELECT from_at FROM coverage WHERE resource = 'orders' AND from_at IS NULL")).toEqual(
-      [],
-    );
+    expect(brand.lastRun()).toMatchObject({ rows_new: 1, rows_changed: 1, rows_removed: 1 });
+    expect(brand.mirrored()).toEqual([...ids(brand), "o10"].sort());
+    expect(brand.sql("SELECT substr(from_at, 1, 10) AS day FROM marked_slices")).toEqual([
+      { day: at(noon - 2 * day).slice(0, 10) },
+    ]);
     const status = await brand.run("status");
     expect(status.out).not.toContain("not read:");
   });
@@ -127,12 +129,46 @@ describe("an unreadable date (A2)", () => {
     await synced(brand);
     brand.withdraw("o7", "lost");
     await nightly(brand);
-    expect(brand.mirrored()).toEqual([...ids(brand), "lost", "o7"].sort());
+    expect(brand.mirrored()).toEqual(ids(brand));
     brand.before = undefined;
     expect(await nightly(brand)).toMatchObject({ code: 0, verified: 1 });
     expect(brand.mirrored()).toEqual(ids(brand));
     expect(brand.sql("SELECT * FROM marked_slices")).toEqual([]);
     expect((await brand.run("verify orders")).code).toBe(0);
+  });
+
+  test("on several days marks each of them, with the records that it returned", async () => {
+    const odd = Object.fromEntries([3, 11, 40].map((days) => [`odd${days}`, "soon"]));
+    const brand = makeBrand({
+      orders: [...orders, ...[3, 11, 40].map((days) => orderAt(`odd${days}`, noon - days * day))],
+    });
+    showDates(brand, odd);
+    const { code, asked } = await synced(brand);
+    expect(code).toBe(0);
+    expect(asked.length).toBeLessThan(60);
+    expect(
+      brand.sql(
+        `SELECT substr(from_at, 1, 10) AS day, records.key AS key FROM marked_slices, json_each(record_ids)
+         JOIN records ON record_id = json_each.value ORDER BY day DESC`,
+      ),
+    ).toEqual([3, 11, 40].map((days) => ({ day: at(noon - days * day).slice(0, 10), key: `odd${days}` })));
+    brand.withdraw("odd11");
+    await nightly(brand);
+    expect(brand.mirrored()).toEqual(ids(brand));
+  });
+
+  test("is removed by verify --repair once it is withdrawn, however old", async () => {
+    const brand = makeBrand({
+      orders: [...orders, orderAt("odd", noon - 2 * day), orderAt("old", noon - 300 * day)],
+    });
+    showDates(brand, { odd: "soon", old: "never" });
+    await synced(brand);
+    await brand.run("verify orders");
+    expect((await brand.run("status")).out).toContain("the API must correct these dates");
+    brand.withdraw("old");
+    const { code, err } = await brand.run("verify orders --repair");
+    expect(brand.mirrored()).toEqual(ids(brand));
+    expect([code, err]).toEqual([8, expect.stringContaining("`odd`: `order_date`")]);
   });
 
   test("outside the window is read again in turn, within the requests of the audit", async () => {

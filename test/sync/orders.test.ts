@@ -131,7 +131,7 @@ describe("a later run", () => {
     const { err, last } = await nightly(brand, "sync orders --audit 0");
     expect(brand.mirrored()).toContain(late);
     expect(last).toMatchObject({ verified: 1, rows_new: 1 });
-    expect(err).toContain("gave no figures by day");
+    expect(err).toContain("returned no daily totals");
   });
 
   test("a whole history that comes after a first sync of an empty brand is read in one run, without figures", async () => {
@@ -312,4 +312,12 @@ test("the interval of a change holds the instant at which it happened", async ()
   );
   expect(change?.from && change.from <= at(seen)).toBe(true);
   expect(change && change.from <= at(happened) && change.to >= at(happened)).toBe(true);
+});
+
+test("does not mention daily totals when the API refuses orders themselves", async () => {
+  const brand = makeBrand();
+  brand.before = ({ path }) =>
+    path === "/orders" || path.startsWith("/analytics") ? { status: 402 } : undefined;
+  const { err } = await brand.run("sync orders");
+  expect(err).not.toContain("daily totals");
 });
