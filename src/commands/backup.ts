@@ -9,7 +9,7 @@ import { expandPath } from "../config/folders.js";
 import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { MirrorUnusable, UsageError } from "../errors.js";
-import { readInfo, withMirror, withMirrorFile, writeInfo } from "../store/database.js";
+import { type Mirror, readInfo, withMirror, withMirrorFile, writeInfo } from "../store/database.js";
 import { lockMirror } from "../store/lock.js";
 import {
   backupFolder,
@@ -65,24 +65,17 @@ export async function run(options: BackupFlags, { deps }: Context, dir: string |
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
 }
 
+/** Copies the mirror to a folder, and deletes the oldest copies beyond `keep`. */
 async function backUp(dir: string | undefined, keep: number, { dbPath, output }: Settings, deps: Deps) {
   const reporter = new TerminalReporter(deps, output);
-  // Another mirror with the same file name may have its copies in this folder.
   const origin = await withMirror(openMirrorReadOnly(dbPath, { reporter }), readOrigin);
   const folder = dir === undefined ? backupFolder(dbPath) : expandPath(dir, deps);
   if (dir === undefined) createFolder(folder, 0o700);
-  const older: string[] = [];
-  for (const name of readdirSync(folder).sort()) {
-    const path = join(folder, name);
-    if (!isBackupName(name, dbPath)) continue;
-    if (resolveMirrorPath(path) === resolveMirrorPath(dbPath)) continue;
-    const copied = await withMirrorFile(path, readOrigin).catch(() => null);
-    if (copied !== null && copied === origin) older.push(path);
-  }
+  const older = await findBackups(folder, dbPath, origin);
   const at = formatInstant(deps.clock.now());
   const path = join(folder, backupName(dbPath, at));
   const { copy, records } = await copyMirror(dbPath, folder, deps);
-  // The copy has the note, too, because the mirror may be gone or damaged when the copy is restored.
+  // Noted in the copy as well, because the mirror may be gone or damaged when the copy is restored.
   for (const file of [copy, dbPath])
     await withMirrorFile(file, (mirror) => {
       // A sync without a rate limit writes nearly all the time.
@@ -91,75 +84,121 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
     });
   renameSync(copy, path);
   const removed = [...older, path].slice(0, -keep);
-  for (const old of removed) rmSync(old, { force: true });
-  const made = `${path}: ${pluralize(records, "record")}, checked`;
-  const text = [made, ...removed.map((old) => `removed: ${old}`)].join("\n");
-  return { path, at, records, removed, text };
+  for (const backup of removed) rmSync(backup, { force: true });
+  const lines = [
+    `${path}: ${pluralize(records, "record")}, checked`,
+    ...removed.map((old) => `removed: ${old}`),
+  ];
+  return { path, at, records, removed, text: lines.join("\n") };
+}
+
+/** Returns the backups of this mirror in a folder, oldest first. Mirrors with the same file name may share the folder. */
+async function findBackups(folder: string, dbPath: string, origin: string | null): Promise<string[]> {
+  const backups: string[] = [];
+  for (const name of readdirSync(folder).sort()) {
+    const path = join(folder, name);
+    if (!isBackupName(name, dbPath) || resolveMirrorPath(path) === resolveMirrorPath(dbPath)) continue;
+    const copied = await withMirrorFile(path, readOrigin).catch(() => null);
+    if (copied !== null && copied === origin) backups.push(path);
+  }
+  return backups;
 }
 
 /**
- * Puts a copy in the mirror's place, without the hosts that were forgotten since, and sets the present mirror aside.
- * @throws MirrorUnusable if the copy is damaged, or of another brand: nothing is changed
+ * Replaces the mirror with a copy of a backup, and keeps the current mirror next to it. Hosts that were forgotten since are
+ * erased from the copy.
+ * @throws MirrorUnusable if the backup is damaged or belongs to another brand; nothing is changed
  */
 async function restore(file: string, { brand, dbPath, output }: Settings, deps: Deps) {
   const reporter = new TerminalReporter(deps, output);
-  const { note, warn } = reporter;
   const from = expandPath(file, deps);
   if (!statSync(from).isFile())
-    throw new MirrorUnusable(`A backup is a file: ${from}`, { hint: "name a file with `--restore`" });
+    throw new MirrorUnusable(`The backup is not a file: ${from}`, { hint: "pass a file to `--restore`" });
   const db = resolveMirrorPath(dbPath);
-  const aside = `${db}.before-${deps.clock.now()}`;
+  const replacedPath = `${db}.before-${deps.clock.now()}`;
   const lock = await lockMirror(db, { wait: false, ...deps });
   try {
-    const kept = existsSync(db) ? aside : null;
-    const present = kept === null ? null : await readPresent(db);
-    // A damaged mirror may have lost its runs only.
-    const origin = present && (await withMirrorFile(db, readOrigin).catch(() => null));
+    const kept = existsSync(db) ? replacedPath : null;
+    const current = kept === null ? null : await readCurrentMirror(db);
     const { copy } = await copyMirror(from, dirname(db), deps);
     await withMirror(openMirror(copy, { isCopy: true, reporter }), (mirror) => {
-      const [id, name] = [readInfo(mirror, "brand_id"), readInfo(mirror, "brand_name")];
-      if (id !== (present?.brand ?? brand?.id ?? id))
-        throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
-          hint: "choose another backup, or name its profile: `--profile NAME`",
-        });
-      if (origin !== null && readOrigin(mirror) !== origin)
-        warn(`the backup is of another mirror of this brand, with a history of its own: ${from}`);
-      // Without a list since, the copy keeps its own: the next sync finds that it differs from the profile's.
-      if (present) {
-        const { lost } = redactMirror(
-          mirror,
-          present.forgotten,
-          present.omit.length > 0 ? present.omit : undefined,
-        );
-        for (const each of lost) warn(each);
-      }
-      if (!scrubFile(mirror))
-        throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some space" });
-      if (present?.backup) writeInfo(mirror, "last_backup", present.backup);
-      // On a full disk the log would stay behind, and with it what it holds.
-      mirror.db.pragma("journal_mode = DELETE");
+      checkBackup(mirror, from, current, brand, reporter);
+      carryOver(mirror, current, db, reporter);
     });
-    const unknown = "hosts forgotten after this backup must be forgotten again: `brandapi forget --host ID`";
-    if (!present) warn(completeHint(unknown, output));
-    // Ends the log, so the mirror is one file. Fails if another program has it open.
-    if (present) await withMirrorFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
-    replaceMirror(copy, db, aside);
-    if (kept) note(`The previous mirror is kept: ${kept}`);
-    note(completeHint("Next: `brandapi sync` reads what is newer.", output));
+    if (!current)
+      reporter.warn(
+        completeHint(
+          "hosts forgotten after this backup must be forgotten again: `brandapi forget --host ID`",
+          output,
+        ),
+      );
+    // Removes the write-ahead log, so that the mirror is one file. Fails if another program has it open.
+    if (current) await withMirrorFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
+    replaceMirror(copy, db, replacedPath);
+    if (kept) reporter.note(`The previous mirror is kept: ${kept}`);
+    reporter.note(completeHint("Next: `brandapi sync` reads what is newer.", output));
     return { db, restored: from, kept, text: `${db}: restored from ${from}` };
   } finally {
     lock.release();
   }
 }
 
-/** Returns what the copy takes over from the present mirror; null if that is damaged. */
-async function readPresent(path: string) {
-  return await withMirrorFile(path, (mirror) => {
-    checkIdentity(mirror);
-    const [brand, backup] = ["brand_id", "last_backup"].map((name) => readInfo(mirror, name));
-    return { brand, backup, ...readRedactionRules(mirror) };
-  }).catch((error: Error) => {
-    if (/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(errorCode(error.cause ?? error))) return null;
+/** What a restored copy takes over from the mirror that it replaces. */
+interface CurrentMirror extends ReturnType<typeof readRedactionRules> {
+  brandId: string | null;
+  lastBackup: string | null;
+  /** Null if the mirror's runs are lost. */
+  origin: string | null;
+}
+
+/** Reads the current mirror; null if it is damaged. */
+async function readCurrentMirror(path: string): Promise<CurrentMirror | null> {
+  try {
+    const current = await withMirrorFile(path, (mirror) => {
+      checkIdentity(mirror);
+      const brandId = readInfo(mirror, "brand_id");
+      return { brandId, lastBackup: readInfo(mirror, "last_backup"), ...readRedactionRules(mirror) };
+    });
+    return { ...current, origin: await withMirrorFile(path, readOrigin).catch(() => null) };
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    if (/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(errorCode(cause))) return null;
     throw error;
-  });
+  }
+}
+
+/** Throws MirrorUnusable if the backup belongs to another brand; warns if it belongs to another mirror of the brand. */
+function checkBackup(
+  copy: Mirror,
+  from: string,
+  current: CurrentMirror | null,
+  brand: Settings["brand"],
+  { warn }: TerminalReporter,
+): void {
+  const [id, name] = [readInfo(copy, "brand_id"), readInfo(copy, "brand_name")];
+  if (id !== (current?.brandId ?? brand?.id ?? id))
+    throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
+      hint: "choose another backup, or name its profile: `--profile NAME`",
+    });
+  if (current && current.origin !== null && readOrigin(copy) !== current.origin)
+    warn(`the backup is of another mirror of this brand, with its own history: ${from}`);
+}
+
+/** Applies the current mirror's redaction rules to the copy, and keeps the note of the last backup. */
+function carryOver(
+  copy: Mirror,
+  current: CurrentMirror | null,
+  db: string,
+  { warn }: TerminalReporter,
+): void {
+  if (current) {
+    const { forgotten, omit } = current;
+    // Without a list of omitted members, the copy keeps its own; the next sync compares it with the profile's.
+    const { lost } = redactMirror(copy, forgotten, omit.length > 0 ? omit : undefined);
+    for (const warning of lost) warn(warning);
+  }
+  if (!scrubFile(copy)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some space" });
+  if (current?.lastBackup) writeInfo(copy, "last_backup", current.lastBackup);
+  // Removes the write-ahead log, which could otherwise remain with erased data on a full disk.
+  copy.db.pragma("journal_mode = DELETE");
 }

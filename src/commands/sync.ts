@@ -84,7 +84,7 @@ export function define(command: Command): void {
   command
     .optionsGroup("Clicks (analytics-clicks):")
     .addOption(withChoices(groupBy, "value of `--group-by`", ["day", "week", "month"]))
-    .addOption(parsedOption("--host <ids>", "read only the clicks of these hosts", parseHostIds))
+    .addOption(parsedOption("--host <ids>", "read only the clicks of these hosts", parseList))
     .addOption(perHost.conflicts("host"));
   command
     .optionsGroup("Other options:")
@@ -136,9 +136,14 @@ function refuseUselessFlags({ resources, named }: ChosenResources, flags: SyncFl
   }
 }
 
-/** Returns the options of a sync. Throws a UsageError if the times are not a range in the past. */
+/** Returns the options of a sync. Throws a UsageError for times that are not a range in the past, and invalid host IDs. */
 function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
   const { host: hosts = [], window: windowMs = defaultOptions.windowMs } = flags;
+  for (const host of hosts)
+    if (!/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(host))
+      throw new UsageError(`Not a host ID: \`${host}\`.`, {
+        hint: 'a host ID is a UUID; `brandapi query "SELECT id, username FROM hosts"` lists them',
+      });
   const details = flags.full ? "all" : defaultOptions.details;
   return { ...defaultOptions, details, ...flags, ...parseRange(flags, now), hosts, windowMs };
 }
@@ -223,14 +228,4 @@ async function printPlan(
 
 function sumOfRequests(parts: readonly { requests: number }[]): number {
   return parts.reduce((sum, { requests }) => sum + requests, 0);
-}
-
-/** Parses a list of host IDs. Throws a UsageError for text that is no UUID. */
-function parseHostIds(text: string, previous: readonly string[] = []): string[] {
-  const ids = parseList(text, previous);
-  const wrong = ids.find((id) => !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id));
-  if (wrong === undefined) return ids;
-  throw new UsageError(`Not a host ID: \`${wrong}\`.`, {
-    hint: 'a host ID is a UUID; `brandapi query "SELECT id, host_username FROM hosts"` lists them',
-  });
 }

@@ -110,6 +110,7 @@ test.each([
 
 test.each([
   ["orders", "--per-host"],
+  ["orders", "--host x"],
   ["orders", "--details none"],
   ["roster", "--host 0a1b2c3d-0000-4000-8000-00000000000f"],
   ["roster", "--until yesterday"],

@@ -234,7 +234,7 @@ test.each(["brk_a b", "brk_a\nbrk_b", "brk_a\u0007", "brk_ä", "brk_a\u200b"])(
   async (key) => {
     const error = await failure({}, world({ env: { BRANDAPI_KEY: key } }));
     expect(error.exitCode).toBe(3);
-    expect(error.message).toContain("The key from BRANDAPI_KEY has a space");
+    expect(error.message).toContain("The key from BRANDAPI_KEY contains a space");
     expect(error.message + error.hint).not.toContain("brk_");
   },
 );
