@@ -26,24 +26,24 @@ const clicks: readonly Field[] = [
   integer("unique_buy_now_clicks"),
 ];
 
-/** The parameters of the request, because an answer does not repeat them. */
-const asked: readonly Field[] = [
-  requestParameter("period_start", "date", "first day of the month that was asked for"),
+/** The response does not repeat these parameters. */
+const parameters: readonly Field[] = [
+  requestParameter("period_start", "date", "first day of the requested month"),
   requestParameter("period_end", "date", "its last day"),
   requestParameter("group_by", "text", "bucket of the time series: `day`, `week` or `month`"),
-  requestParameter("host_id", "text", "the one host asked for; null: all"),
+  requestParameter("host_id", "text", "the requested host; null: all"),
 ];
 
 const parent = ["period_start", "group_by", "host_id"].map((column) => ({ column, from: column }));
-/** For rows with a `host_id` of their own. */
+/** For child tables with a column `host_id` of their own. */
 const parentOfHosts = parent.map(({ from }) => ({
   column: from === "host_id" ? "asked_host_id" : from,
   from,
 }));
 
 /**
- * Clicks, views and sales, a calendar month an answer: the API document, "2. GET /analytics/clicks" and
- * "Click analytics". Unique counts do not add up over days or months.
+ * Clicks, views and sales, one response per calendar month: the API document, "2. GET /analytics/clicks" and
+ * "Click analytics". Unique counts of several days or months must not be added.
  */
 export const analyticsClicks = {
   ...common,
@@ -53,14 +53,14 @@ export const analyticsClicks = {
   scope: "analytics:read",
   strategy: { kind: "monthly", dailyTotals: analyticsDailyTotals },
   key: [],
-  // The most rows that the top lists may have.
+  // The maximum length of the top lists.
   query: { limit: 100 },
   table: "analytics_clicks_periods",
   tableAbout: "one row per month: its summary",
   history: false,
   date: "period_start",
   fields: [
-    ...asked,
+    ...parameters,
     inlinedObject("summary", [
       integer("total_clicks", "every tracked click on the brand's products"),
       integer("product_clicks", "clicks on a product card"),
@@ -92,14 +92,14 @@ export const analyticsClicks = {
     }),
     list("top_hosts", {
       table: "analytics_clicks_top_hosts",
-      about: "the hosts with the most clicks of a month: a ranking cut at 100, no total",
+      about: "one row per host in a month's top 100 by clicks; not a total",
       parent: parentOfHosts,
       position: true,
       fields: [object("host", baseHost), ...clicks, integer("unique_sessions"), integer("orders"), ...sales],
     }),
     list("top_products", {
       table: "analytics_clicks_top_products",
-      about: "the products with the most clicks of a month: a ranking cut at 100, no total",
+      about: "one row per product in a month's top 100 by clicks; not a total",
       parent,
       position: true,
       fields: [text("product_id"), text("title"), text("brand_name", "the brand on the product"), ...clicks],

@@ -16,7 +16,7 @@ export const content = {
     until: "uploaded_before",
     end: "exclusive",
   },
-  // An id is unique within its source only.
+  // IDs are unique only within a source.
   key: ["source", "id"],
   table: "content",
   tableAbout: "one row per file in the library",

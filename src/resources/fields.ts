@@ -1,6 +1,6 @@
-/** The fields of a record, from which its tables and their columns follow. */
+/** The fields of a record. Tables and columns follow from them. */
 
-/** The type of a scalar column: `timestamp` and `date` are text, `json` is an array or open object as text. */
+/** `timestamp` and `date` are stored as text; `json` is an array or an object with any members, stored as JSON text. */
 export type ScalarType = "text" | "timestamp" | "date" | "integer" | "number" | "boolean" | "json";
 
 export interface ScalarField {
@@ -8,15 +8,15 @@ export interface ScalarField {
   name: string;
   type: ScalarType;
   about: string;
-  /** The source of the value: the record, or the request (the month of an answer, say). */
+  /** Where the value comes from: the record, or the parameters of the request (such as the month of a response). */
   from: "record" | "context";
-  /** True if it is an amount of money, which spreadsheets show with two decimals. */
+  /** True for an amount of money, which spreadsheets show with two decimals. */
   isAmount?: true | undefined;
-  /** True if it is a URL whose query differs between answers although the file is the same. */
+  /** True for a URL with a signature in its query, which differs between responses for the same file. */
   isSignedUrl?: true;
 }
 
-/** A nested object: its fields become columns, prefixed with its name unless the row is all about it. */
+/** A nested object. Its fields become columns, with its name as a prefix if `prefixed`. */
 export interface ObjectField {
   kind: "object";
   name: string;
@@ -30,12 +30,12 @@ export interface ListField {
   name: string;
   table: string;
   about: string;
-  /** The child's columns that name its parent, and the main table's columns that they repeat. */
+  /** The columns that identify the parent, and the columns of the main table that they repeat. */
   parent: readonly { column: string; from: string }[];
-  /** True if the items have no id: their 0-based `position` is part of the key. */
+  /** True if items have no ID: they are identified by their 0-based `position`. */
   position: boolean;
   fields: readonly Field[];
-  /** True if scalars that this version does not know become columns when they are first seen. */
+  /** True if undeclared scalars get a column when they first appear. */
   discoversColumns: boolean;
 }
 
@@ -58,7 +58,7 @@ export function amount(name: string, about = ""): ScalarField {
   return { ...number(name, about), isAmount: true };
 }
 
-/** A URL whose query string is only a signature: if only that differs, the record has not changed. */
+/** A URL with a signature in its query. A different query alone is not a change of the record. */
 export function signedUrl(name: string, about = ""): ScalarField {
   return { ...text(name, about), isSignedUrl: true };
 }
@@ -67,7 +67,7 @@ export function object(name: string, fields: readonly Field[]): ObjectField {
   return { kind: "object", name, prefixed: true, fields };
 }
 
-/** A nested object that the row is all about: its fields become columns under their own names. */
+/** A nested object whose fields become columns without a prefix. */
 export function inlinedObject(name: string, fields: readonly Field[]): ObjectField {
   return { kind: "object", name, prefixed: false, fields };
 }
@@ -82,7 +82,7 @@ export function list(
   return { kind: "list", name, position: false, discoversColumns: false, ...options };
 }
 
-/** A column from the request, because the API's record does not carry its value. */
+/** A column with a parameter of the request, for values that the response does not repeat. */
 export function requestParameter(name: string, type: ScalarType, about: string): ScalarField {
   return { kind: "scalar", name, type, about, from: "context" };
 }

@@ -1,6 +1,6 @@
 import { type Field, json, signedUrl, text } from "./fields.js";
 
-/** The public identity of a host: the API document, "Host". Four shapes; none may be written over another. */
+/** The public identity of a host: the API document, "Host". Endpoints return one of these four shapes. */
 export const baseHost: readonly Field[] = [
   text("id", "host user id"),
   text("username", "public handle"),
@@ -9,7 +9,7 @@ export const baseHost: readonly Field[] = [
   signedUrl("profile_photo", "URL of the photo"),
 ];
 
-/** The roster's host: with the public profile. */
+/** With the public profile, as in the roster. */
 export const profileHost: readonly Field[] = [
   ...baseHost,
   text("title", "headline"),
@@ -20,10 +20,10 @@ export const profileHost: readonly Field[] = [
   json("socials", "public links keyed by network"),
 ];
 
-/** The recommendations' host: the profile with a motto. */
+/** With the profile and a motto, as in recommendations. */
 export const mottoHost: readonly Field[] = [...profileHost, text("motto")];
 
-/** The content item's host: a display name, no photo. */
+/** With a display name and no photo, as in content. */
 export const contentHost: readonly Field[] = [
   text("id", "host user id"),
   text("username"),

@@ -3,7 +3,7 @@ import { amount, date, integer, json, list, number, object, signedUrl, text, tim
 import { baseHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** States in which assignments and payments can still move: the API document, "States and transitions". */
+/** Final states of campaigns and of payments to the brand: the API document, "States and transitions". */
 const settledStates = ["DRAFT", "DECLINED", "ARCHIVED"];
 const settledPayments = ["PAID", "REFUNDED"];
 
@@ -28,7 +28,7 @@ export const opportunities = {
   date: "created_at",
   indexes: [["id"]],
   fields: [
-    text("id", "the campaign's id"),
+    text("id", "the campaign's ID"),
     text("title"),
     text("description", "the brief hosts read"),
     text("project_details", "longer project notes"),
@@ -45,14 +45,14 @@ export const opportunities = {
       amount("totalPotential", "most a host can earn"),
     ]),
     number("commission_rate", "campaign commission override, percentage"),
-    json("content_types", "content asked for"),
+    json("content_types", "requested content"),
     json("category", "campaign categories"),
     json("assignment_counts", "host assignments by status"),
     timestamp("created_at"),
     timestamp("updated_at"),
     list("deliverables", {
       table: "opportunity_deliverables",
-      about: "what a campaign asks for",
+      about: "one row per deliverable of a campaign",
       parent: [{ column: "opportunity_id", from: "id" }],
       fields: [text("id"), text("title"), text("description"), date("due_date"), timestamp("completed_at")],
     }),
@@ -75,7 +75,7 @@ export const opportunities = {
     }),
     list("attachments", {
       table: "opportunity_attachments",
-      about: "files of a campaign's brief",
+      about: "one row per file of a campaign's brief",
       parent: [{ column: "opportunity_id", from: "id" }],
       position: true,
       fields: [signedUrl("url"), text("filename"), text("mime_type"), integer("file_size_bytes")],
@@ -84,8 +84,8 @@ export const opportunities = {
 } as const satisfies Resource;
 
 /**
- * True if details can change although the list's record has not: `updated_at` need not move with a payment.
- * A campaign is settled when its state is final, or when every assignment is over and paid.
+ * True unless the campaign's state is final, or all its assignments are declined or paid. A payment does not have to change
+ * `updated_at`, so the list does not show it.
  */
 function canStillMove(record: JsonObject): boolean {
   if (settledStates.includes(String(record.status))) return false;

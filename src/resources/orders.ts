@@ -28,7 +28,7 @@ export const orders = {
   fields: [
     text("id", "platform order id"),
     text("external_order_id", "order id in the brand's store or network"),
-    text("order_number", "number the customer saw"),
+    text("order_number", "number that the customer sees"),
     timestamp(
       "order_date",
       "when placed, as the API writes it; `day`, `month` and `order_date_utc` are this in UTC: write " +
@@ -50,7 +50,7 @@ export const orders = {
     object("gear_list", [text("id"), text("title")]),
     list("line_items", {
       table: "order_line_items",
-      about: "what was bought: one row per item of an order",
+      about: "one row per item of an order",
       parent: [{ column: "order_id", from: "id" }],
       position: true,
       fields: [

@@ -16,10 +16,10 @@ export const recommendations = {
   indexes: [["host_id"]],
   fields: [
     object("host", mottoHost),
-    integer("product_count", "how many of the brand's products this host recommends"),
+    integer("product_count", "number of the brand's products that this host recommends"),
     list("products", {
       table: "recommendation_products",
-      about: "the products that a host recommends, with every field the API sends for them",
+      about: "one row per product that a host recommends, with every field that the API sends",
       parent: [{ column: "host_id", from: "host_id" }],
       discoversColumns: true,
       fields: [text("id", "product id"), text("title")],

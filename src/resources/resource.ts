@@ -1,15 +1,15 @@
 import type { JsonObject, QueryParameters } from "../util/json-value.js";
 import type { Field } from "./fields.js";
 
-/** How resources are declared: pure data beside the API document's own words. Tables and help follow from it. */
+/** The declaration of a resource: data in the words of the API document. Tables, help and engines follow from it. */
 
 /**
- * How a resource is read. A closed set: each is one file in sync/strategies.
- * - dated:    newest first, filtered by a date: a trailing window is read again (orders, content)
- * - full:     every page, every time
- * - details:  every page, then one request for each record that needs it
- * - monthly:  one answer a calendar month
- * - snapshot: a ranking as it stands, kept once a day
+ * How a resource is read. Each strategy is one file in `sync`.
+ * - dated:    newest first, filtered by a date; a run reads a trailing window again (orders, content)
+ * - full:     every page in every run
+ * - details:  every page, and one request for each record whose details may have changed
+ * - monthly:  one response per calendar month
+ * - snapshot: every page of a ranking; its figures are stored once a day
  */
 export type Strategy =
   | DatedStrategy
@@ -20,24 +20,24 @@ export type Strategy =
 
 export interface DatedStrategy {
   kind: "dated";
-  /** The member that holds the date. */
+  /** The member with the date. */
   date: string;
-  /** The API's parameters for a range, and whether the instant of `until` belongs to it; that of `from` does. */
+  /** The API's parameters for a range. `end` tells whether the instant of `until` belongs to it; that of `from` does. */
   from: string;
   until: string;
   end: "inclusive" | "exclusive";
-  /** Filters that are only ever counted. */
+  /** Filters of the API that are used to compare counts, never to read records. */
   countedFilters?: readonly CountedFilter[];
   dailyTotals?: DailyTotals;
 }
 
 export interface DetailsStrategy {
   kind: "details";
-  /** The path of one record's details, by the record's key. */
+  /** Returns the path of a record's details. */
   path(key: string): string;
-  /** True if the details can have changed although the list's record has not. */
+  /** True if the details may change while the record's item in the list stays the same. */
   canChange(record: JsonObject): boolean;
-  /** `merge`: details become the record. A resource: they are its records, with `parent` in their context. */
+  /** `merge`: the details replace the item. A resource: they are its records, with the key of their parent as `parent`. */
   into: "merge" | { resource: Resource; parent: string };
 }
 
@@ -46,7 +46,7 @@ export interface MonthlyStrategy {
   dailyTotals: DailyTotals;
 }
 
-/** A filter of the API, and the member that is true in the records that it should select. */
+/** A filter of the API, and the member that is true in the records that it selects. */
 export interface CountedFilter {
   name: string;
   query: QueryParameters;
@@ -54,16 +54,16 @@ export interface CountedFilter {
 }
 
 /**
- * Totals by day that change when a record of the day does: one request tells which old days to read again. Their
- * definitions are not documented, so they are compared with themselves over time, and never taken as the truth.
+ * The API's totals by day. They change when a record of the day changes, so one request tells which old days to read again.
+ * Their exact definition is not documented: they are compared with earlier totals, not with sums of records.
  */
 export interface DailyTotals {
   path: string;
   query: QueryParameters;
-  /** The member of the response that holds its points, and the member of a point that holds its day. */
+  /** The member of the response with the points, and the member of a point with its day. */
   points: string;
   day: string;
-  /** The members of a point that hold the number of records, and amounts of money. */
+  /** The members of a point with the number of records and with amounts. */
   count: string;
   amounts: readonly string[];
 }
@@ -74,31 +74,31 @@ export interface Resource<How extends Strategy = Strategy> {
   about: string;
   path: string;
   scope: string;
-  /** `documented`: pages of 100. `unknown`: asked bare first, paged only when `pagination` comes back. */
+  /** `documented`: pages of 100. `unknown`: the first request has no page; further pages only if the response has `pagination`. */
   pagination: "documented" | "unknown";
   strategy: How;
   /**
-   * The paths of the members that identify a record, dots between (`host.id`). A record that lacks them is
-   * keyed by its position in the answer; so is every record where the list is empty.
+   * The members that identify a record, as paths with dots (`host.id`). Records without them are identified by their
+   * position in the list, and so are all records if `key` is empty.
    */
   key: readonly string[];
-  /** Parameters that every request of this resource carries. */
+  /** Parameters of every list request. */
   query: QueryParameters;
-  /** The main table. */
+  /** The name of the main table. */
   table: string;
   tableAbout: string;
   fields: readonly Field[];
-  /** True if scalars that this version does not know become columns when they are first seen. */
+  /** True if undeclared scalars get a column when they first appear. */
   discoversColumns: boolean;
   /** The column of the main table that `--since` and `--until` filter by, if any. */
   date: string | null;
-  /** True if previous forms of a record are kept, for `changes` and `--as-of`. */
+  /** True if earlier versions of records are stored, for `changes` and `--as-of`. */
   history: boolean;
-  /** Indexes of the main table, for people's queries. */
+  /** Indexes of the main table, for users' queries. */
   indexes: readonly (readonly string[])[];
 }
 
-/** The members that most resources share: a module gives those that differ after it. */
+/** The defaults: a resource spreads them first and overrides what differs. */
 export const common = {
   pagination: "documented",
   key: ["id"],
@@ -109,22 +109,22 @@ export const common = {
   indexes: [],
 } as const satisfies Partial<Resource>;
 
-/** True if `--since` and `--until` apply to how a resource is read. */
+/** True if `sync --since` and `--until` apply to a resource. */
 export function acceptsDates({ strategy }: Resource): boolean {
   return strategy.kind === "dated" || strategy.kind === "monthly";
 }
 
-/** Returns the resource whose records are a resource's details, kept beside it; null if there is none. */
+/** Returns the resource that a resource's details are stored as; null if it has none. */
 export function detailsResource({ strategy }: Resource): Resource | null {
   return strategy.kind === "details" && strategy.into !== "merge" ? strategy.into.resource : null;
 }
 
-/** True if a record is made of the list's item and of its details. */
+/** True if details replace the items of the list. */
 export function mergesDetails({ strategy }: Resource): boolean {
   return strategy.kind === "details" && strategy.into === "merge";
 }
 
-/** Each day's clicks and sales over the complete history, in one response: the API document, "2. GET /analytics/clicks". */
+/** Orders and sales by day over the complete history, in one response (API document, "2. GET /analytics/clicks"). */
 export const analyticsDailyTotals: DailyTotals = {
   path: "/analytics/clicks",
   query: { group_by: "day", limit: 1 },

@@ -1,18 +1,18 @@
 import type { Field, ListField, ScalarField, ScalarType } from "./fields.js";
 import type { Resource } from "./resource.js";
 
-/** A column of a table, and where its value stands in the record (or the list's item, or the context). */
+/** A column of a table, and the source of its values. */
 export interface Column {
   name: string;
   type: ScalarType;
   about: string;
   from: ScalarField["from"] | "parent" | "position";
-  /** Members from the record or item to the value; for `parent`, the one name of the main table's column. */
+  /** The path of members to the value in the record, list item or context; for `parent`, a column of the main table. */
   path: readonly string[];
   isAmount?: true | undefined;
 }
 
-/** A table as it follows from a resource's fields. */
+/** A table derived from a resource's fields. */
 export interface TableShape {
   name: string;
   about: string;
@@ -20,12 +20,12 @@ export interface TableShape {
   /** The list whose items are the rows; null for the main table. */
   list: { path: readonly string[]; field: ListField } | null;
   columns: readonly Column[];
-  /** True if scalars not known to this version become columns. */
+  /** True if undeclared scalars get a column when they first appear. */
   discoversColumns: boolean;
   indexes: readonly (readonly string[])[];
 }
 
-/** The tables of a resource: the main one first, then a child table for each list. */
+/** Returns the tables of a resource: the main table first, then a child table for each list. */
 export function tablesOf(resource: Resource): readonly TableShape[] {
   const cached = shapes.get(resource);
   if (cached) return cached;
@@ -44,13 +44,13 @@ export function tablesOf(resource: Resource): readonly TableShape[] {
 }
 
 /**
- * True if JSON gives a table's rows as the records that the API sent. Rows of a child table are only parts of a record.
- * A main table with columns from the request needs them, because they alone tell two months' answers apart.
+ * True if JSON exports of a table contain the API's records rather than rows of columns. Child rows are only parts of a
+ * record. Rows of a monthly resource need the columns from the request, which alone tell two months apart.
  */
 export function exportsRawRecords(shape: TableShape | null): shape is TableShape {
   if (shape === null || shape.list !== null) return false;
-  const asked = shape.columns.some((column: Column) => column.from === "context");
-  return !(asked && tablesOf(shape.resource).length > 1);
+  const hasParameters = shape.columns.some((column: Column) => column.from === "context");
+  return !(hasParameters && tablesOf(shape.resource).length > 1);
 }
 
 const shapes = new WeakMap<Resource, readonly TableShape[]>();
