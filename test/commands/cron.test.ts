@@ -8,12 +8,12 @@ import { binPath, spawnBrandapi } from "../support/process.js";
 import { makeProfiles } from "../support/profiles.js";
 import { brandapi } from "../support/program.js";
 
-/** A folder whose name is a trap in every place that it is written to. */
+/** A folder name with characters that need escaping in shells and crontabs. */
 const trap = join(mkdtempSync(join(tmpdir(), "brandapi-cron-")), `it's 100% <"mine"> & $HOME`);
 mkdirSync(trap);
 afterAll(() => rmSync(join(trap, ".."), { recursive: true }));
 
-/** The commands of a crontab, as cron hands them to the shell: an escaped per cent sign is one, a bare one is an end. */
+/** Returns the commands of a crontab as cron passes them to the shell: it unescapes `\\%` and ends a command at `%`. */
 function commandsOf(crontab: string): string[] {
   const lines = crontab.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return lines.map((line) => {
@@ -23,7 +23,7 @@ function commandsOf(crontab: string): string[] {
   });
 }
 
-/** With the little that cron gives. */
+/** Runs a command with the small environment of cron. */
 function runBare(command: string, home: string) {
   const env = { HOME: home, LOGNAME: "ada", PATH: "/usr/bin:/bin", SHELL: "/bin/sh" };
   const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
@@ -34,7 +34,7 @@ function runBare(command: string, home: string) {
   return { status, out: stdout, err: stderr };
 }
 
-/** In a process of its own: there the sandbox can answer while this one waits. */
+/** Starts the sandbox in a separate process, so that it can respond while this process waits. */
 async function startSandbox() {
   const running = spawnBrandapi(["sandbox", "--json", "--orders", "50", "--rate-limit", "none"]);
   onTestFinished(() => void running.child.kill());

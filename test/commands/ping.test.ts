@@ -7,7 +7,7 @@ import { makeBrand } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
 import { day, noon, ordersBefore } from "../support/records.js";
 
-/** A dead-man's switch as public services are: any method, `/start`, `/fail`, at most 10 kB, "OK". */
+/** A dead man's switch that works like public services: any method, `/start`, `/fail`, at most 10 kB, "OK". */
 async function startSwitch(answer: () => number | "hang" = () => 200) {
   const heard: string[] = [];
   const server = createServer((request, response) => {

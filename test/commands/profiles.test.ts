@@ -110,7 +110,7 @@ describe("a mistyped profile", () => {
     expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
     await brands.login("shop-uk", brands.sandbox.key);
     expect((await brands.run("sync roster --profile shop-uk")).code).toBe(0);
-    // Nothing like any of them: a brand whose key stands in the environment.
+    // A name unlike all others is accepted, with a key from the environment.
     expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "atlas" } })).code).toBe(0);
   });
 });

@@ -287,7 +287,7 @@ describe("query", () => {
 
   it("stops at Ctrl-C at any point", async () => {
     const path = await mirrorOfOrders();
-    // SQLite returns a few hundred rows, then runs forever without another.
+    // SQLite returns a few hundred rows, then runs forever.
     const stuck = "(WITH RECURSIVE d(y) AS (SELECT 1 UNION ALL SELECT y + 1 FROM d) SELECT count(*) FROM d)";
     const sql = `${forever} x FROM c WHERE x <= 600 OR ${stuck} > 0`;
     const program = spawnBrandapi(["query", sql, "--csv", "--db", path]);

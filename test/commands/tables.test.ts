@@ -49,7 +49,7 @@ test("tables NAME shows columns, types and an example query that runs", async ()
     expect(facts.name).toBe(name.replaceAll("-", "_"));
     const header = (await brandapi(["export", name, "--csv", "--limit", "0", "--db", db])).out.trim();
     const names = facts.columns.map((column: { name: string }) => column.name) as string[];
-    // Exports have the API's fields; columns that the mirror computes have to be named.
+    // Exports contain the API's fields; computed columns must be named.
     const computed = computedColumns[name] ?? [];
     expect(names.filter((one) => !computed.includes(one))).toEqual(header.split(","));
     expect(names).toEqual(expect.arrayContaining(computed));

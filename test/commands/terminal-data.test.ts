@@ -8,10 +8,10 @@ import { spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
 const hostile = "\u001b]0;owned\u0007\u009b2J\u007f\u202efdp.exe\r\u001b[8m, Zoë 北京\tx\ny";
-// All that is left for a terminal to act on: line ends and tabs.
+// The only control characters allowed on a terminal are line ends and tabs.
 const acting = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
 
-// A query has a process of its own, so these are real ones: their stdout only says that it is a terminal.
+// These are real processes with a stdout that claims to be a terminal.
 const onTerminal = [process.execPath, "--import", "data:text/javascript,process.stdout.isTTY=true"] as const;
 
 async function hostileMirror(count: number): Promise<string> {
@@ -40,7 +40,7 @@ const commands = [
 test.each(commands)(
   "`%s` escapes control characters on a terminal and writes them unchanged to a pipe",
   async (_, argv) => {
-    // Enough for the query's answer to come in pieces that are cut anywhere.
+    // Enough rows for the output to arrive in several pieces.
     const command = [...argv, "--db", await hostileMirror(1_500)];
     const piped = await spawnBrandapi(command).ended;
     const shown = await spawnBrandapi(command, { node: onTerminal }).ended;

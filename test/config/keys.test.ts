@@ -8,7 +8,7 @@ import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 const key = "Open+sesame!";
 const baseUrl = "http://127.0.0.1:1/api/brand/v1";
 
-/** Where the key may come from: the environment, and flags that are needed for it. */
+/** The sources of a key, with their environment and options. */
 const sources = {
   "the environment": () => ({ env: { BRANDAPI_KEY: key }, flags: [] as string[] }),
   "--key-file": (home: string) => {
@@ -24,7 +24,7 @@ const sources = {
   },
 };
 
-/** An API that answers `/me` if it is told to, and else fails with the key in the error's words. */
+/** An API that optionally answers `/me`, and otherwise fails with the key in the error message. */
 function failing({ answersMe }: { answersMe: boolean }): NonNullable<ProgramOptions["fetch"]> {
   const me = {
     brand: { id: "b1", name: "Acme" },
@@ -88,7 +88,7 @@ test("a key is hidden even if its file is readable by others", async () => {
   expect(err).not.toContain(key);
 });
 
-/** Letters and digits that an earlier version took for a key. */
+/** An ID that resembles a key. */
 const id = "3f0c9a52b7d14e6c8a9b0c1d2e3f4a5b";
 const words = "correct horse battery staple, and so on and on";
 

@@ -13,7 +13,7 @@ import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 import { sandboxForTest } from "../support/sandbox.js";
 
-/** What `/me` said, kept for what works without a network. */
+/** The values from `/me` that `login` stores. */
 const told = {
   brandId: expect.stringMatching(/^[0-9a-f-]{36}$/),
   brandName: expect.any(String),

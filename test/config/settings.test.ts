@@ -17,7 +17,7 @@ interface World {
   env?: Env;
   home?: string;
   platform?: Deps["platform"];
-  /** What the config file holds, and its mode. */
+  /** The content and the mode of the config file. */
   config?: string;
   mode?: number;
 }
@@ -88,7 +88,7 @@ test("flags override environment variables, which override the profile", async (
   });
 });
 
-test("`--profile` sets the environment's mirror, address and key of another brand aside", async () => {
+test("--profile ignores the mirror, base URL and key in the environment", async () => {
   const config = JSON.stringify({ profiles: { acme: { baseUrl: url("acme"), key: "brk_acme" } } });
   const env = { BRANDAPI_BASE_URL: url("env"), BRANDAPI_KEY: "brk_env", BRANDAPI_DB: "env.sqlite" };
   const deps = world({ config, env });
@@ -105,7 +105,7 @@ test("`--profile` sets the environment's mirror, address and key of another bran
   expect(login).toMatchObject({ baseUrl: undefined, key: undefined });
 });
 
-test("a mirror in a folder that does not exist is refused with 3, wherever it is named", async () => {
+test("a mirror path in a folder that does not exist is rejected with 3", async () => {
   const profiles = { stored: { db: "gone/m.sqlite" } };
   const deps = world({ config: JSON.stringify({ profiles }), env: { BRANDAPI_DB: "gone/m.sqlite" } });
   for (const options of [{ db: "gone/m.sqlite" }, {}, { profile: "stored" }]) {
@@ -145,14 +145,14 @@ test.each(["", ".hidden", "a/b", "..", "a b", "ü", "x".repeat(101)])(
   async (profile) => {
     const typed = await failure({ profile }, world());
     expect(typed).toMatchObject({ exitCode: 2, message: `Not a profile name: \`${profile}\`.` });
-    // Set to nothing, the variable is not set.
+    // An empty variable counts as not set.
     if (profile === "") return;
     const set = await failure({}, world({ env: { BRANDAPI_PROFILE: profile } }));
     expect(set).toMatchObject({ exitCode: 3, message: typed.message });
   },
 );
 
-test("a profile called __proto__ is a profile like any other", async () => {
+test("a profile named __proto__ is an ordinary profile", async () => {
   const config = `{"profiles": {"__proto__": {"key": "brk_proto"}}}`;
   expect((await readSettings({ profile: "__proto__" }, world({ config }))).key).toBe("brk_proto");
   expect((await readSettings({ profile: "__proto__" }, world())).key).toBeUndefined();

@@ -1,4 +1,4 @@
-// Loaded before the program: ends it when it opens a file outside its own folder, a database or a connection.
+// Loaded before the program. Ends it when it opens a file outside its own folder, a database or a connection.
 const fs = require("node:fs");
 const net = require("node:net");
 const path = require("node:path");

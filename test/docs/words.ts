@@ -1,6 +1,5 @@
 /**
- * The words of the `brandapi` calls in a line of shell, quotes taken off: what comes before, and what follows a pipe,
- * a redirection or the next command, is left out.
+ * Returns the unquoted arguments of each `brandapi` call in a shell line, without redirections and other commands.
  */
 export function brandapiCalls(line: string): string[][] {
   return commandsOf(line)
@@ -8,7 +7,7 @@ export function brandapiCalls(line: string): string[][] {
     .filter((words) => words.length > 0);
 }
 
-/** The lines of a code block that a person would type, continued lines joined. */
+/** Returns the lines of a code block that start with `$`, with continuation lines joined. */
 export function typedLines(block: string): string[] {
   return block
     .replaceAll("\\\n", " ")
@@ -40,7 +39,7 @@ function commandsOf(line: string): string[][] {
       redirected = false;
       commands.push([]);
     } else if ("|;&<>".includes(character)) {
-      // The number of a redirected stream, as in `2>&1`, is no word.
+      // The number of a redirected stream, as in `2>&1`, is not an argument.
       if (character === ">" && /^\d$/.test(word ?? "")) word = undefined;
       close();
       redirected = character === ">" || character === "<";

@@ -1,5 +1,5 @@
-// `npm run test:nodes`, by hand: installs the tarball globally with each Node, in folders of its own, and runs the demo.
-// Node 22 and later get a PATH without a compiler. Linux on x64. Takes minutes: on Node 20 SQLite may be compiled.
+// `npm run test:nodes` installs the tarball globally with several Node versions, each in its own folder, and runs the demo.
+// Node 22 and later get a PATH without a compiler. Only for Linux on x64. Takes minutes, because Node 20 may compile SQLite.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,12 +22,12 @@ function print(line) {
   process.stdout.write(`${line}\n`);
 }
 
-/** Runs npm under any Node: the ones from the registry come without it. */
+/** Runs this npm under another Node: those from the registry have no npm. */
 function npm(node, args, options = {}) {
   return run(node, [npmCli, ...args], options);
 }
 
-/** Returns a folder with a shell and nothing else, for a PATH without a compiler. */
+/** Returns a folder that contains only a shell, for a PATH without a compiler. */
 function shellOnly() {
   const bin = join(folder, "shell-only");
   mkdirSync(bin, { recursive: true });
@@ -50,7 +50,7 @@ function tryNode(version, tarball, shell) {
     PATH: `${join(prefix, "bin")}${delimiter}${tools}`,
     HOME: join(place, "home"),
     NPM_CONFIG_USERCONFIG: process.env.npm_config_userconfig ?? "",
-    // Its own headers, as an installed Node has them.
+    // The headers of this Node, for compiling.
     npm_config_nodedir: prefix,
   };
   const global = join(place, "global");

@@ -21,7 +21,7 @@ function pack(): Packed {
     stdio: ["ignore", "pipe", "ignore"],
   });
   const packed: unknown = JSON.parse(text);
-  // An array up to npm 11, an object by package name from npm 12 on.
+  // npm 11 and older print an array, npm 12 an object by package name.
   const [only] = Object.values(packed as Record<string, Packed>);
   if (!only) throw new Error("npm pack named no package");
   return only;
