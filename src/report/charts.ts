@@ -1,5 +1,5 @@
 import type { Chart } from "./document.js";
-import { type Html, html } from "./html.js";
+import { type Html, html } from "./html-template.js";
 import { formatCompact } from "./text-format.js";
 
 /** Pixels on a wide screen. On a phone the chart is half as wide, with text twice as large. */

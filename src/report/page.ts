@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { drawChart } from "./charts.js";
 import type { Block, Chart, KeyFigures, ReportDocument, ReportTable, Section } from "./document.js";
-import { Html, html, renderName, renderSentence } from "./html.js";
+import { Html, html, renderName, renderSentence } from "./html-template.js";
 import { formatDay, formatTime } from "./text-format.js";
 
 /** The two shades of the accent colour can be told apart by colour-blind readers. */
