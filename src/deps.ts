@@ -1,13 +1,7 @@
-import { createRequire } from "node:module";
 import { homedir, hostname, tmpdir } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import type { SignalMode } from "./signals.js";
-
-/** Returns this program's version, from package.json. */
-export function readVersion(): string {
-  return (createRequire(import.meta.url)("../package.json") as { version: string }).version;
-}
 
 /** The time. Tests use a fake. */
 export interface Clock {

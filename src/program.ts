@@ -4,8 +4,9 @@ import { addGlobalOptions } from "./cli/flags.js";
 import { configureHelp, createHelpCommand, formatExamples } from "./cli/help.js";
 import { toUsageError } from "./cli/usage-errors.js";
 import type { GlobalOptions } from "./config/settings.js";
-import { type Deps, readVersion } from "./deps.js";
+import type { Deps } from "./deps.js";
 import { type ExitCode, exitCodes } from "./errors.js";
+import { readVersion } from "./version.js";
 
 interface Entry {
   /** One line for the list of commands. */

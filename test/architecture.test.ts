@@ -5,12 +5,13 @@ import { describe, expect, it } from "vitest";
 
 const src = fileURLToPath(new URL("../src", import.meta.url));
 
-/** The folders and files of `src` that each of them may import, besides itself, `errors.ts` and `deps.ts`. */
+/** The folders and files of `src` that each of them may import, besides itself, `errors.ts`, `version.ts` and the types of `deps.ts`. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
-  "main.ts": ["program.ts", "signals.ts", "cli", "config", "util", "api"],
+  "main.ts": ["program.ts", "signals.ts", "deps.ts", "cli", "config", "util", "api"],
   "program.ts": ["commands", "cli", "config", "util"],
   "signals.ts": [],
   "errors.ts": [],
+  "version.ts": [],
   "deps.ts": ["signals.ts"],
   commands: [
     "cli",
@@ -27,7 +28,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "resources",
     "util",
   ],
-  demo: ["cli", "config", "sandbox", "verify", "store", "resources", "util"],
+  demo: ["cli", "config", "sandbox", "verify", "store", "util"],
   cli: ["config", "sync", "export", "query", "store", "api", "resources", "util"],
   config: ["util"],
   verify: ["sync", "store", "api", "resources", "util"],
@@ -43,29 +44,66 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   util: [],
 };
 
-const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+interface Import {
+  /** The imported file, as a path below `src`. */
+  path: string;
+  /** True if only types are imported, so nothing is loaded. */
+  isTypeOnly: boolean;
+  isDynamic: boolean;
+}
 
-/** Returns the files of `src` that a file imports, as paths below `src`. */
-function importsOf(file: string): string[] {
+const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+
+function importsOf(file: string): Import[] {
   const text = readFileSync(join(src, file), "utf8");
-  const specifiers = [...text.matchAll(/(?:\bfrom|\bimport\() ?"(\.[^"]+)\.js"/g)];
-  return specifiers.map(([, path]) => relative(src, join(src, dirname(file), `${path}.ts`)));
+  const statements = text.matchAll(
+    /\bimport (?<clause>type [^;]*?|[^;"(]*?)\s*from "(?<from>\.[^"]+)"|\bimport\("(?<dynamic>\.[^"]+)"\)/g,
+  );
+  return Array.from(statements, ({ groups = {} }) => {
+    const { clause = "", from, dynamic = "" } = groups;
+    const names = clause.replace(/[{}]/g, "").split(",");
+    const isTypeOnly = clause.startsWith("type ") || names.every((name) => /^\s*type |^\s*$/.test(name));
+    const target = join(src, dirname(file), (from ?? dynamic).replace(/\.js$/, ".ts"));
+    return { path: relative(src, target), isTypeOnly: from !== undefined && isTypeOnly, isDynamic: !from };
+  });
 }
 
 const layerOf = (file: string) => file.split("/")[0] ?? "";
 
-describe("the folders of src", () => {
-  it("import only the folders below them", () => {
+/** Returns the files that load each other in a circle, as `a > b > a`; one circle per file at most. */
+function findCycles(): string[] {
+  const loads = (file: string) =>
+    (imports.get(file) ?? []).filter(({ isTypeOnly, isDynamic }) => !isTypeOnly && !isDynamic);
+  const cycles: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(" > "));
+    if (path.includes(file) || done.has(file)) return;
+    for (const each of loads(file)) visit(each.path, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  return cycles;
+}
+
+describe("the files of src", () => {
+  it("import only from the layers below them", () => {
     const forbidden = files.flatMap((file) =>
-      importsOf(file)
-        .filter((path) => !["errors.ts", "deps.ts", layerOf(file)].includes(layerOf(path)))
-        .filter((path) => !allowed[layerOf(file)]?.includes(layerOf(path)))
-        .map((path) => `${file} imports ${path}`),
+      (imports.get(file) ?? [])
+        .filter(({ path }) => !["errors.ts", "version.ts"].includes(path) && layerOf(path) !== layerOf(file))
+        .filter(({ path, isTypeOnly }) => path !== "deps.ts" || !isTypeOnly)
+        .filter(({ path }) => !allowed[layerOf(file)]?.includes(layerOf(path)))
+        .map(({ path }) => `${file} imports ${path}`),
     );
     expect(forbidden).toEqual([]);
   });
 
-  it("have no two files of the same name", () => {
+  it("do not load each other in a circle", () => {
+    expect(findCycles()).toEqual([]);
+  });
+
+  it("have different names", () => {
     const names = files.map((file) => file.split("/").at(-1));
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });

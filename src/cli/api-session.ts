@@ -1,7 +1,7 @@
 import type { ApiClient } from "../api/client.js";
 import { commandFor, requireCredentials } from "../config/credentials.js";
 import type { Settings } from "../config/settings.js";
-import { type Deps, readVersion } from "../deps.js";
+import type { Deps } from "../deps.js";
 import { ConfigurationError, UnexpectedResponse } from "../errors.js";
 import { asObject, type Json } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
@@ -10,6 +10,7 @@ import { escapeText } from "../util/terminal-text.js";
 import { pluralize } from "../util/text.js";
 import { dayMs, formatDuration } from "../util/times.js";
 import { parseTimestamp } from "../util/timestamp.js";
+import { readVersion } from "../version.js";
 import type { TerminalReporter } from "./progress.js";
 
 const maxSkewMs = 5 * 60_000;

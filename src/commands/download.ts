@@ -5,12 +5,12 @@ import { withMirrorRun } from "../cli/mirror-run.js";
 import { findSyncedTable } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalOptions } from "../config/settings.js";
-import { readVersion } from "../deps.js";
 import { type DownloadSummary, downloadFiles } from "../download/library-download.js";
 import { selectFiles } from "../download/library-files.js";
 import { ApiUnavailable, Incomplete } from "../errors.js";
 import { printJson } from "../util/terminal.js";
 import { formatBytes, formatCount, pluralize } from "../util/text.js";
+import { readVersion } from "../version.js";
 
 interface DownloadFlags extends GlobalOptions {
   out?: string;

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type Deps, readVersion } from "../deps.js";
+import type { Deps } from "../deps.js";
 import { ConfigurationError, MirrorBusy } from "../errors.js";
 import type { MirrorState, MonthlyRows } from "../query/monthly-rows.js";
 import { linkExclusive, syncFolder } from "../util/durable-files.js";
@@ -9,6 +9,7 @@ import { createFolder, pathExists } from "../util/files.js";
 import { parseJson } from "../util/json-value.js";
 import { errorCode } from "../util/system-errors.js";
 import { formatCount, pluralize } from "../util/text.js";
+import { readVersion } from "../version.js";
 import { type ColumnType, findTypes, readDigest, writeParquetFile } from "./parquet.js";
 import { openFileSink, writeAll } from "./sinks.js";
 
