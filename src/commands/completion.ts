@@ -4,8 +4,9 @@ import { findCommandName, refuseJson, withChoices } from "../cli/flags.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Deps } from "../deps.js";
-import { knownTableNames, removedTableNames } from "../query/readable-tables.js";
+import { knownTableNames, removedTableNames, typedTables } from "../query/readable-tables.js";
 import { resources } from "../resources/registry.js";
+import { views } from "../store/views/all-views.js";
 
 /** Each script runs `brandapi __complete`, which prints one candidate per line. The shell completes file names. */
 const scripts = {
@@ -32,7 +33,7 @@ complete -c brandapi -a '(__brandapi_complete)'
 `,
 } as const;
 
-export const about = "Completes commands, flags and their values, resources, tables and profiles.";
+export const about = "Completes commands, flags and their values, resources, tables, columns and profiles.";
 
 export const examples = {
   "source <(brandapi completion bash)": "in ~/.bashrc; for zsh in ~/.zshrc, after compinit",
@@ -65,11 +66,21 @@ async function candidatesFor(program: Command, words: readonly string[], deps: D
   const options = [...(command?.options ?? []), ...program.options];
   const previous = before.at(-1) ?? "";
   const flag = options.find(({ long, short, required }) => required && [long, short].includes(previous));
+  if (flag?.long === "--columns") return listColumns(words);
   if (flag) return await candidateValues(flag, deps);
   if (words.at(-1)?.startsWith("-")) return options.flatMap(({ long }) => long ?? []);
   if (!command) return program.commands.map((one) => one.name());
   const [argument] = command.registeredArguments;
   return argument ? await candidateValues(argument, deps) : [];
+}
+
+/** Returns the columns of the tables on the command line, each after the columns that were typed already. */
+function listColumns(words: readonly string[]): string[] {
+  const names = words.map((word) => word.replaceAll("-", "_"));
+  const tables = [...typedTables(), ...views].filter(({ name }) => names.includes(name));
+  const columns = new Set(tables.flatMap((table) => table.columns.map(({ name }) => name)));
+  const typed = /^.*,/.exec(words.at(-1) ?? "")?.[0] ?? "";
+  return [...columns].map((name) => typed + name);
 }
 
 /** Returns the choices of an option or argument, or the values that its placeholder stands for. */
