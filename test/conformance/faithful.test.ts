@@ -28,7 +28,7 @@ async function expectFaithful(brand: TestBrand): Promise<void> {
   }
 }
 
-test("after one `sync` every record is exported as the API serves it, and a second sync changes nothing", async () => {
+test("exports every record as the API serves it after one sync, and a second sync changes nothing", async () => {
   const brand = makeBrand({ history: 430 });
   const first = await brand.run("sync");
   expect([first.code, first.err.includes("warning")]).toEqual([0, false]);
@@ -52,7 +52,7 @@ const children: [table: string, list: string, member: string, parent: Row][] = [
 const own = new Set(["synced_at", "removed_at", "record_id", "row_id", "day", "month", "position"]);
 const isOwn = (name: string) => own.has(name) || name.endsWith("_utc");
 
-test("every column of every table holds its field", async () => {
+test("stores every field of the API in its column", async () => {
   const brand = makeBrand({ history: 1_500 });
   await brand.run("sync");
   const records = served(brand);
@@ -85,7 +85,7 @@ function columns(row: Row): Row {
   return rest;
 }
 
-test("the clicks of each month, and the ranking, are what the API answers", async () => {
+test("stores each month's clicks and the ranking as the API returns them", async () => {
   const brand = makeBrand({ history: 200 });
   await brand.run("sync analytics-clicks analytics-hosts");
   const ask = async (path: string) => {
@@ -111,7 +111,7 @@ test("the clicks of each month, and the ranking, are what the API answers", asyn
   expect(brand.sql<Row>("SELECT * FROM analytics_hosts ORDER BY position")).toMatchObject(rows.map(columns));
 });
 
-test("attributes and enum values of a later version, at any depth, lose nothing and are named once", async () => {
+test("keeps unknown attributes and enum values at any depth, and names them once", async () => {
   const brand = makeBrand({ history: 150 });
   grown(brand.data);
   const first = await brand.run("sync");
@@ -129,9 +129,9 @@ test("attributes and enum values of a later version, at any depth, lose nothing 
 });
 
 describe.each(["paged", "complete"] as const)(
-  "gifts, codes and surveys that come %s",
+  "gifts, codes and surveys from an API whose undocumented lists are %s",
   (undocumentedLists) => {
-    test.each(["text", "number"])("with a %s as id", async (kind) => {
+    test.each(["text", "number"])("are stored complete and read once, with a %s as ID", async (kind) => {
       const brand = makeBrand({ history: 10, variants: { undocumentedLists } });
       const { data } = brand;
       const id = (n: number) => (kind === "number" ? n + 1 : `id-${n}`);

@@ -5,7 +5,7 @@ import { makeBrand } from "../support/brand.js";
 import { day, noon } from "../support/records.js";
 
 test.each(scopes)(
-  "a key with %s only reads what it may, and the rest is listed as skipped",
+  "reads only what a key with the scope %s allows, and lists the rest as skipped",
   async (scope) => {
     const brand = makeBrand({ history: 20 });
     brand.setKey({ scopes: [scope] });
@@ -29,7 +29,7 @@ const bodies = {
 };
 
 test.each(Object.entries(bodies))(
-  "a resource named without its scope is exit 5, whatever the error body (%s)",
+  "exits 5 for a named resource without its scope, whatever the error body (%s)",
   async (_, body) => {
     const brand = makeBrand({ history: 20 });
     brand.before = ({ path }) => (path === "/roster" ? { status: 403, body } : undefined);
@@ -43,7 +43,7 @@ test.each(Object.entries(bodies))(
 /** The API document, "Analytics" of the plan. */
 const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
-test("a plan without Analytics: its resources are skipped with the reason, the others are read", async () => {
+test("skips the resources that a plan without Analytics lacks, says why, and reads the others", async () => {
   const brand = makeBrand({ history: 20 });
   brand.setKey({ hasAnalyticsPlan: false });
   const { code, err } = await brand.run("sync");
@@ -56,7 +56,7 @@ test("a plan without Analytics: its resources are skipped with the reason, the o
   expect(err).toContain("The brand's plan does not include /orders");
 });
 
-test.each(ofAnalytics)("%s, named under a plan without Analytics, is exit 5", async (name) => {
+test.each(ofAnalytics)("exits 5 for `sync %s` under a plan without Analytics", async (name) => {
   const brand = makeBrand();
   brand.setKey({ hasAnalyticsPlan: false });
   const { code, err } = await brand.run(`sync ${name}`);
@@ -69,7 +69,7 @@ test.each([
   [{ allowlist: ["203.0.113.7"] }, 5, "allowlist"],
   [{ expiresAt: noon - day }, 4, "(401)"],
   [{ revoked: true }, 4, "(401)"],
-] as const)("a key with %j reads nothing: exit %i", async (change, expected, words) => {
+] as const)("reads nothing with a key with %j, and exits %i", async (change, expected, words) => {
   const brand = makeBrand({ history: 5 });
   brand.setKey(change);
   const { code, err, asked } = await brand.run("sync");

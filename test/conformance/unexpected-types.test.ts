@@ -16,7 +16,7 @@ const orders = [
   orderAt("plain", noon - 3 * day),
 ];
 
-test("a number as text is that number in its column, and the record keeps the text", async () => {
+test("stores a number that was sent as text as a number in its column, and as text in the record", async () => {
   const brand = makeBrand({ orders });
   const { code, err } = await brand.run("sync orders");
   expect(code, err).toBe(0);
@@ -35,7 +35,7 @@ test("a number as text is that number in its column, and the record keeps the te
   expect(csv.trim().split("\n").sort()).toEqual(["id,total_amount", "none,", "plain,10", "text,12.5"]);
 });
 
-test("every run that still has such records warns with their number, and a run without them does not", async () => {
+test("warns in every run that still has records with unexpected types, with their number", async () => {
   const brand = makeBrand({ orders });
   const warned = /^brandapi: warning: orders: unexpected types in 2 records: .*/m;
   const first = await brand.run("sync orders --quiet");
@@ -72,14 +72,14 @@ test("every run that still has such records warns with their number, and a run w
   expect((await brand.run("doctor")).out).toContain("ok columns: every value has the type of its column");
 });
 
-test("removed records no longer count", async () => {
+test("does not count unexpected types in removed records", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   brand.data.orders = brand.data.orders.filter(({ id }) => id === "plain");
   expect((await brand.run("sync orders --full")).err).not.toContain("unexpected types");
 });
 
-test("history and views read numbers as text too", async () => {
+test("reads numbers sent as text in the history and in views", async () => {
   const brand = makeBrand({
     orders: [orderAt("o", noon - 40 * day, { total_amount: "20.5", refund_amount: "1" })],
   });
@@ -97,7 +97,7 @@ test("history and views read numbers as text too", async () => {
   expect(brand.sql("SELECT count(*) AS n FROM late_refunds")).toEqual([{ n: 1 }]);
 });
 
-test("a number beyond a double is kept as text, null in its column, and no change from run to run", async () => {
+test("keeps a number that a double cannot represent as text, null in its column, and logs no change in the next run", async () => {
   const brand = makeBrand({ orders: [orderAt("huge", noon - day, { total_amount: 777, note: 888 })] });
   brand.before = ({ path, query }) => {
     if (path !== "/orders" || (query.status ?? "all") !== "all") return undefined;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { day, noon, openRecord, orderAt } from "../support/records.js";
 
-test("amounts and rates come back as they were sent, to 15 digits", async () => {
+test("exports amounts and rates as they were sent, up to 15 digits", async () => {
   const amounts = [0.1, 77.7, 1234567890123.45, 1e-7, -5, 0];
   const brand = makeBrand({
     orders: amounts.map((n, place) => orderAt(`o${place}`, noon - (place + 1) * day, { total_amount: n })),
@@ -14,7 +14,7 @@ test("amounts and rates come back as they were sent, to 15 digits", async () => 
   expect(json.map(({ total_amount }) => total_amount).sort()).toEqual(amounts.toSorted());
 });
 
-test("an id that JavaScript cannot hold exactly is refused, never rounded", async () => {
+test("refuses an ID that JavaScript cannot represent exactly instead of rounding it", async () => {
   const brand = makeBrand({ gifts: [openRecord("x")] });
   brand.before = ({ path }) =>
     path === "/gifts" ? { body: '{"success":true,"data":[{"id":12345678901234567890}]}' } : undefined;
@@ -22,7 +22,7 @@ test("an id that JavaScript cannot hold exactly is refused, never rounded", asyn
   expect([code, brand.mirrored("gifts")]).toEqual([7, []]);
 });
 
-test("a field of another type is kept in the record, null in its column, and warned about on every run", async () => {
+test("keeps a value of an unexpected type in the record, null in its column, and warns in every run", async () => {
   const odd = orderAt("odd", noon - day, {
     total_amount: { cents: 5 },
     is_cancelled: "no",
@@ -43,7 +43,7 @@ test("a field of another type is kept in the record, null in its column, and war
   );
 });
 
-test("records without an id are kept by their place, and a list that shrinks loses the last places", async () => {
+test("identifies records without an ID by their position, and removes the last ones when the list shrinks", async () => {
   const brand = makeBrand();
   const rows = [{ a: 1 }, { a: 2 }, { a: 3 }];
   brand.before = ({ path }) =>
@@ -55,7 +55,7 @@ test("records without an id are kept by their place, and a list that shrinks los
   expect(brand.sql("SELECT a FROM codes ORDER BY a")).toEqual([{ a: 1 }, { a: 2 }]);
 });
 
-test("nulls wherever the document allows them crash nothing and are no complaint", async () => {
+test("accepts null wherever the API document allows it, without a warning", async () => {
   const nulls = [
     "external_order_id",
     "order_number",
@@ -81,7 +81,7 @@ test("nulls wherever the document allows them crash nothing and are no complaint
   expect((await brand.run("export orders --csv")).code).toBe(0);
 });
 
-test("text with line breaks, quotes, a NUL or an odd member name is kept as it was sent", async () => {
+test("keeps text with line breaks, quotes or a NUL, and unusual member names, as they were sent", async () => {
   const texts = ['a "b", c\r\nd', "nul\u0000after", "\u202eright to left", "=1+1"];
   const brand = makeBrand({
     gifts: texts.map((text, n) => openRecord(`g${n}`, { text, 'odd, "name"': text })),

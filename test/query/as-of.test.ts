@@ -6,7 +6,7 @@ import { views } from "../../src/store/views/all-views.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { at, day, noon, orderAt } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
-import { night } from "./brand.js";
+import { syncOrders } from "./unusual-orders.js";
 
 type Row = Record<string, unknown>;
 
@@ -114,7 +114,7 @@ test("as of a time, later changes of an order do not exist", async () => {
   const times: string[] = [];
   for (const commission_amount of [5, 10, 2]) {
     brand.change("orders", "a", { commission_amount });
-    await night(brand);
+    await syncOrders(brand);
     brand.pass(day / 2);
     times.push(at(brand.now()));
     brand.pass(day / 2);

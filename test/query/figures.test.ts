@@ -2,12 +2,21 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/store/database.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { noon, orderAt } from "../support/records.js";
-import { borders, nastyOrders } from "./brand.js";
-import { amountOf, currencyOf, dayOf, figuresOf, grouped, hostOf, monthOf, sorted } from "./oracle.js";
+import {
+  amountOf,
+  currencyOf,
+  dayOf,
+  groupFigures,
+  hostOf,
+  monthOf,
+  sorted,
+  sumFigures,
+} from "./expected-figures.js";
+import { monthBorders, unusualOrders } from "./unusual-orders.js";
 
 const at = "2026-11-10T02:00:00.000Z";
 const gone = ["o20", "o21", "o22", "o23"];
-const all = nastyOrders(600);
+const all = unusualOrders(600);
 const present = all.filter(({ id }) => !gone.includes(String(id)));
 let mirror: Mirror;
 
@@ -22,19 +31,19 @@ function read<Row extends object>(sql: string): Row[] {
   return mirror.db.prepare(sql).all() as Row[];
 }
 
-const names = Object.keys(figuresOf([])).join(", ");
+const names = Object.keys(sumFigures([])).join(", ");
 
-describe("one definition of each figure", () => {
-  test("by day and currency: an order counts when neither removed nor cancelled", () => {
-    const wanted = grouped(present, (order) => ({ day: dayOf(order), currency: currencyOf(order) }));
+describe("the figures of orders", () => {
+  test("are summed by day and currency over orders that are neither removed nor cancelled", () => {
+    const wanted = groupFigures(present, (order) => ({ day: dayOf(order), currency: currencyOf(order) }));
     expect(wanted.length).toBeGreaterThan(300);
     expect(wanted.some(({ currency }) => currency === null)).toBe(true);
     expect(sorted(read("SELECT * FROM sales_by_day"))).toEqual(sorted(wanted));
   });
 
-  test("by month and currency, in every view that has months", () => {
+  test("are the same by month and currency in every view that has months", () => {
     const wanted = sorted(
-      grouped(present, (order) => ({ month: monthOf(order), currency: currencyOf(order) })),
+      groupFigures(present, (order) => ({ month: monthOf(order), currency: currencyOf(order) })),
     );
     expect(new Set(wanted.map(({ currency }) => currency)).size).toBe(7);
     for (const view of ["sales_by_month", "refunds_by_month"])
@@ -54,8 +63,8 @@ describe("one definition of each figure", () => {
     expect(net.length).toBeGreaterThan(20);
   });
 
-  test("by host, month and currency: those without a host are a row of their own", () => {
-    const wanted = grouped(present, (order) => ({
+  test("are summed by host, month and currency, with a row for orders without a host", () => {
+    const wanted = groupFigures(present, (order) => ({
       host_id: hostOf(order),
       month: monthOf(order),
       currency: currencyOf(order),
@@ -66,8 +75,11 @@ describe("one definition of each figure", () => {
     );
   });
 
-  test("by host and currency, in `commission_by_host` and on a host's line", () => {
-    const wanted = grouped(present, (order) => ({ host_id: hostOf(order), currency: currencyOf(order) }));
+  test("are the same by host and currency in `commission_by_host` and `hosts`", () => {
+    const wanted = groupFigures(present, (order) => ({
+      host_id: hostOf(order),
+      currency: currencyOf(order),
+    }));
     const commission = wanted
       .filter(({ orders }) => orders > 0)
       .map(({ host_id, currency, orders, commission_amount }) => ({
@@ -90,7 +102,7 @@ describe("one definition of each figure", () => {
     expect(lines).toHaveLength(6);
     for (const { id, orders, cancelled_orders, net_by_currency } of lines) {
       const own = wanted.filter(({ host_id }) => host_id === id);
-      const total = figuresOf(present.filter((order) => hostOf(order) === id));
+      const total = sumFigures(present.filter((order) => hostOf(order) === id));
       expect({ id, orders, cancelled_orders }).toEqual({
         id,
         orders: total.orders,
@@ -102,7 +114,7 @@ describe("one definition of each figure", () => {
     }
   });
 
-  test("a share of what was sold is refunded, and how many orders that is about", () => {
+  test("include the share of refunds and the number of refunded orders in `refunds_by_month`", () => {
     const rows = read<{
       month: string;
       currency: string | null;
@@ -111,7 +123,7 @@ describe("one definition of each figure", () => {
     }>("SELECT * FROM refunds_by_month");
     for (const { month, currency, refunded_orders, refund_rate } of rows) {
       const own = present.filter((order) => monthOf(order) === month && currencyOf(order) === currency);
-      const { gross_amount, refunded_amount } = figuresOf(own);
+      const { gross_amount, refunded_amount } = sumFigures(own);
       expect(refunded_orders).toBe(
         own.filter((order) => !order.is_cancelled && Number(order.refund_amount) > 0).length,
       );
@@ -122,11 +134,11 @@ describe("one definition of each figure", () => {
   });
 });
 
-test("a day is that of the instant, in UTC, however the API writes it", () => {
+test("the day of an order is that of its instant in UTC, in whatever form the API sends it", () => {
   const rows = read<{ order_date: string; day: string; ordered_at: string }>(
-    `SELECT order_date, day, ordered_at FROM order_figures WHERE CAST(substr(id, 2) AS INTEGER) < ${borders.length} ORDER BY record_id`,
+    `SELECT order_date, day, ordered_at FROM order_figures WHERE CAST(substr(id, 2) AS INTEGER) < ${monthBorders.length} ORDER BY record_id`,
   );
-  expect(rows.map(({ order_date, day }) => [order_date, day])).toEqual(borders);
+  expect(rows.map(({ order_date, day }) => [order_date, day])).toEqual(monthBorders);
   // JavaScript's clock has no more than three digits.
   const instant = (text: string) => new Date(text).getTime();
   for (const { order_date, ordered_at } of rows)

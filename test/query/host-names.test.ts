@@ -15,7 +15,7 @@ const named = [
   { host_id: "44444444-d", host_username: null, host_label: "44444444" },
 ];
 
-test("a host without a handle has first and last name, or the first eight letters of the id, in every view", async () => {
+test("every view labels a host without a handle by name, or by the first eight characters of the ID", async () => {
   const mirror = await makeMirror();
   const all = Object.values(hosts);
   const at = (n: number) => `2026-11-0${n}T00:00:00.000Z`;
@@ -56,7 +56,7 @@ test("a host without a handle has first and last name, or the first eight letter
   mirror.db.close();
 });
 
-test("a day and a month of the table itself are those of the instant, in UTC", async () => {
+test("the columns day and month of a table are those of the instant in UTC", async () => {
   const mirror = await makeMirror();
   const dates = ["2026-10-01T01:30:00+02:00", "2026-10-31T23:59:59.999Z", "2026-11-01"];
   writeRead(

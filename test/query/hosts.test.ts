@@ -4,7 +4,7 @@ import type { JsonObject } from "../../src/util/json-value.js";
 import { makeBrand } from "../support/brand.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { day, memberOf, noon, orderAt } from "../support/records.js";
-import { everything, night } from "./brand.js";
+import { findAllChanges, syncOrders } from "./unusual-orders.js";
 
 const october = Date.UTC(2026, 9, 10);
 
@@ -14,7 +14,7 @@ function ranked(id: string | null, total_clicks: number, orders: number): JsonOb
   return { host, total_clicks, orders, revenue: orders * 10.5, conversion_rate: orders / total_clicks };
 }
 
-test("a host's month has the ranking's clicks where it has the host, and the ranking's own number beside ours", async () => {
+test("hosts_by_month has the clicks and orders of the month's ranking for hosts that are in it", async () => {
   const mirror = await makeMirror();
   const host = (id: string | null) => ({ host: id === null ? null : { id, username: id } });
   writeRead(mirror, "orders", [
@@ -65,7 +65,7 @@ test("a host's month has the ranking's clicks where it has the host, and the ran
   mirror.db.close();
 });
 
-test("a host's line has the ranking's numbers beside ours, and orders without a host are a line too", async () => {
+test("hosts has a row per host with the ranking's figures, and a row for orders without a host", async () => {
   const mirror = await makeMirror();
   const host = { id: "h1", username: "ada" };
   writeRead(mirror, "orders", [
@@ -95,7 +95,7 @@ test("a host's line has the ranking's numbers beside ours, and orders without a 
   mirror.db.close();
 });
 
-test("commission that was taken back is what an order once brought a host, less what it brings now", async () => {
+test("commission_by_host has the highest commission of each order minus its current one as taken back", async () => {
   const host = (n: number) => ({
     host: { id: `h${n}`, username: `host ${n}`, first_name: null, last_name: null, profile_photo: null },
   });
@@ -115,7 +115,7 @@ test("commission that was taken back is what an order once brought a host, less 
     ],
   });
   const nextDay = async () => {
-    await night(brand, everything);
+    await syncOrders(brand, findAllChanges);
     brand.pass(day);
   };
   await nextDay();
@@ -139,7 +139,7 @@ test("commission that was taken back is what an order once brought a host, less 
   ]);
 });
 
-test("the roster's changes are who joined, who left and whose rate is another, and nothing else", async () => {
+test("roster_changes has only hosts who joined, who left, or whose rate changed", async () => {
   const member = (n: number, commission_rate: number, username = `host ${n}`) =>
     memberOf(`r${n}`, { host: { ...memberOf("").host, id: `h${n}`, username }, commission_rate });
   const brand = makeBrand();
@@ -167,7 +167,7 @@ test("the roster's changes are who joined, who left and whose rate is another, a
   }
 });
 
-test("a host's files are those in the library; files without a host have their own row", async () => {
+test("content_by_host counts the library's files, and has a row for files without a host", async () => {
   const mirror = await makeMirror();
   const file = (id: string, host: string | null, rest: JsonObject = {}): JsonObject => ({
     id,
@@ -195,7 +195,7 @@ test("a host's files are those in the library; files without a host have their o
   mirror.db.close();
 });
 
-test("a campaign is owing while work, the brand's payments or the hosts' are open, and no longer", async () => {
+test("campaigns_owing has a campaign until its work, the brand's payments and the hosts' payments are complete", async () => {
   const mirror = await makeMirror();
   const campaign = (id: string, status: string, rest: JsonObject = {}): JsonObject => ({
     id,

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { Order } from "../../src/sandbox/brand.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { at, day, hour, orderAt } from "../support/records.js";
-import { night, since, until } from "./brand.js";
-import { figuresOf, monthOf } from "./oracle.js";
+import { monthOf, sumFigures } from "./expected-figures.js";
+import { sinceFlag, syncOrders, untilFlag } from "./unusual-orders.js";
 
 interface Month {
   month: string;
@@ -27,27 +27,27 @@ function everyDay(first: number, days: number, hourOfDay = 12): Order[] {
 }
 
 const net = (orders: readonly Order[], from: string, to: string) =>
-  figuresOf(
+  sumFigures(
     orders.filter(({ order_date }) => String(order_date) >= from && String(order_date).slice(0, 10) <= to),
   ).net_amount;
 
-describe("month over month", () => {
+describe("sales_by_month", () => {
   const readings: [name: string, read: string, through: string | null, before: [string, string] | null][] = [
     ["the 23rd at noon", "2026-11-23T12:00", "2026-11-22", ["2026-10", "2026-10-22"]],
     ["the 1st at 05:00", "2026-11-01T05:00", null, null],
     ["the 2nd at 05:00", "2026-11-02T05:00", "2026-11-01", ["2026-10", "2026-10-01"]],
     ["the last day of a month", "2026-11-30T23:00", "2026-11-29", ["2026-10", "2026-10-29"]],
     ["a day after the last of February", "2026-03-30T15:00", "2026-03-29", ["2026-02", "2026-02-28"]],
-    ["in February", "2026-02-28T15:00", "2026-02-27", ["2026-01", "2026-01-27"]],
+    ["a day in February", "2026-02-28T15:00", "2026-02-27", ["2026-01", "2026-01-27"]],
   ];
 
   test.each(readings)(
-    "read on %s, both sides end with the last whole day",
+    "compares both months through the last complete day when orders are read on %s",
     async (_name, read, through, before) => {
       const begin = Date.parse(`${read}Z`);
       const orders = everyDay(begin - 62 * day - (begin % day), 63, 1);
       const brand = makeBrand({ orders, now: begin });
-      await night(brand);
+      await syncOrders(brand);
       const [closed, running] = months(brand).slice(-2);
       const month = read.slice(0, 7);
       expect(closed).toMatchObject({ is_partial: 0, net_through: closed?.net_amount });
@@ -61,10 +61,10 @@ describe("month over month", () => {
     },
   );
 
-  test("a month over is compared with the whole month before, if that is as short as February", async () => {
+  test("compares a month that is over with the complete month before, even if that is shorter", async () => {
     const orders = everyDay(Date.UTC(2026, 1, 1), 70);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 3, 15) });
-    await night(brand, until(Date.UTC(2026, 3, 1) - 1));
+    await syncOrders(brand, untilFlag(Date.UTC(2026, 3, 1) - 1));
     expect(months(brand)[1]).toMatchObject({
       month: "2026-03",
       net_through: net(orders, "2026-03", "2026-03-31"),
@@ -72,10 +72,10 @@ describe("month over month", () => {
     });
   });
 
-  test("a month that was read in part is compared through the day up to which it was read", async () => {
+  test("compares a partly read month through the last day that was read", async () => {
     const orders = everyDay(Date.UTC(2026, 8, 1), 75);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
-    await night(brand, until(Date.UTC(2026, 9, 11, 6)));
+    await syncOrders(brand, untilFlag(Date.UTC(2026, 9, 11, 6)));
     expect(months(brand)).toMatchObject([
       { month: "2026-09", is_partial: 0, net_before: null },
       {
@@ -86,7 +86,7 @@ describe("month over month", () => {
       },
     ]);
     // What lies between is a hole: the later range changes nothing of October.
-    await night(brand, since(Date.UTC(2026, 9, 20)));
+    await syncOrders(brand, sinceFlag(Date.UTC(2026, 9, 20)));
     const [september, october, november] = months(brand);
     expect(october).toMatchObject({
       net_through: net(orders, "2026-10", "2026-10-10"),
@@ -95,34 +95,34 @@ describe("month over month", () => {
     expect([september?.net_before, november?.net_before]).toEqual([null, null]);
   });
 
-  test("a brand's first month has a part through the last whole day, and nothing before it", async () => {
+  test("has net_through but no net_before for a brand's first month", async () => {
     const orders = everyDay(Date.UTC(2026, 10, 3), 12);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
-    await night(brand);
+    await syncOrders(brand);
     expect(months(brand)).toMatchObject([
       { is_partial: 1, net_through: net(orders, "2026-11", "2026-11-13"), net_before: null },
     ]);
   });
 
-  test("a month is partial until it was read after its end, as an old mirror's last one stays", async () => {
+  test("keeps a month partial until it is read after its end", async () => {
     const orders = everyDay(Date.UTC(2026, 9, 1), 31);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 9, 31, 23) });
-    await night(brand);
+    await syncOrders(brand);
     const partial = () => months(brand).map(({ month, is_partial }) => [month, is_partial]);
     expect(partial()).toEqual([["2026-10", 1]]);
     brand.pass(2 * hour);
-    await night(brand);
+    await syncOrders(brand);
     expect(partial()).toEqual([["2026-10", 0]]);
     brand.pass(day);
     brand.add("orders", orderAt("new", brand.now() - hour));
-    await night(brand);
+    await syncOrders(brand);
     expect(partial()).toEqual([
       ["2026-10", 0],
       ["2026-11", 1],
     ]);
   });
 
-  test("there is none before the first month of a currency, nor after a month without it; one that brought nothing is 0", async () => {
+  test("has no net_before if the month before has no orders in that currency, and 0 if they brought nothing", async () => {
     const at = (month: number, nth: number) => Date.UTC(2026, month, nth, 12);
     const orders = [
       orderAt("a", at(6, 3)),
@@ -135,7 +135,7 @@ describe("month over month", () => {
       orderAt("h", at(10, 3), { currency: null }),
     ];
     const brand = makeBrand({ orders, now: at(10, 10) });
-    await night(brand);
+    await syncOrders(brand);
     const before = Object.fromEntries(
       months(brand).map(({ month, currency, net_before }) => [`${month} ${currency}`, net_before]),
     );
@@ -151,27 +151,27 @@ describe("month over month", () => {
     });
   });
 
-  test("the first month of a mirror that began in the middle of one is partial for good", async () => {
+  test("keeps the first month partial if the first sync began in the middle of it", async () => {
     const orders = everyDay(Date.UTC(2026, 8, 1), 60);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 5) });
-    await night(brand, since(Date.UTC(2026, 8, 10)));
+    await syncOrders(brand, sinceFlag(Date.UTC(2026, 8, 10)));
     expect(months(brand).map(({ month, is_partial }) => [month, is_partial])).toEqual([
       ["2026-09", 1],
       ["2026-10", 0],
     ]);
   });
 
-  test("as of a day, it is what it was on that day", async () => {
+  test("shows with --as-of what it showed on that day", async () => {
     const orders = everyDay(Date.UTC(2026, 8, 1), 75);
     const brand = makeBrand({
       orders: orders.filter((order) => monthOf(order) < "2026-11"),
       now: Date.UTC(2026, 9, 9, 15),
     });
     brand.data.orders = orders.filter(({ order_date }) => String(order_date) < "2026-10-09T15");
-    await night(brand);
+    await syncOrders(brand);
     brand.pass(30 * day);
     brand.data.orders = orders;
-    await night(brand);
+    await syncOrders(brand);
     const { out } = await brand.run(
       "export sales_by_month --json --as-of 2026-10-09 --columns month,is_partial,net_before",
     );
@@ -181,19 +181,19 @@ describe("month over month", () => {
     ]);
   });
 
-  test("a month that narrow runs left a hole in stays partial, however many come, and was reported by the read of the hole", async () => {
+  test("keeps a month partial until its last unread day is synced, and reports it by that sync", async () => {
     const orders = everyDay(Date.UTC(2026, 7, 1), 112, 1);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 8, 10, 3) });
     const placedBy = (ms: number) => orders.filter(({ order_date }) => Date.parse(String(order_date)) <= ms);
     const nightOf = async (flags: string[] = []) => {
       brand.data.orders = placedBy(brand.now());
-      return await night(brand, flags);
+      return await syncOrders(brand, flags);
     };
     const told = () => months(brand).map(({ month, is_partial }) => `${month} ${is_partial}`);
     await nightOf();
     brand.pass(70 * day);
     for (let n = 0; n < 3; n += 1) {
-      await nightOf(since(brand.now() - 7 * day));
+      await nightOf(sinceFlag(brand.now() - 7 * day));
       expect(told()).toEqual(["2026-08 0", "2026-09 1", "2026-11 1"]);
       expect(months(brand)[2]?.net_before).toBeNull();
       brand.pass(day);
@@ -201,7 +201,7 @@ describe("month over month", () => {
     const before = at(brand.now());
     brand.pass(hour);
     // The hole by halves: the month that is whole is told at once.
-    const half = await nightOf([...since(Date.UTC(2026, 8, 1)), ...until(Date.UTC(2026, 9, 1))]);
+    const half = await nightOf([...sinceFlag(Date.UTC(2026, 8, 1)), ...untilFlag(Date.UTC(2026, 9, 1))]);
     expect(told()).toEqual(["2026-08 0", "2026-09 0", "2026-11 1"]);
     brand.pass(day);
     const whole = await nightOf();

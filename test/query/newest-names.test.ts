@@ -39,7 +39,7 @@ async function renamed() {
   return { mirror, names };
 }
 
-test("has the newest handle of a host in every view, not the alphabetically last one", async () => {
+test("every view has the newest handle of a host, not the alphabetically last one", async () => {
   const { mirror, names } = await renamed();
   for (const view of [...perHost, ...perOrder]) expect([view, names(view)]).toEqual([view, [["ada", "ada"]]]);
   expect(mirror.db.prepare("SELECT username, host_label FROM hosts").raw().all()).toEqual([["ada", "ada"]]);
@@ -48,7 +48,7 @@ test("has the newest handle of a host in every view, not the alphabetically last
   for (const view of [...perHost, ...perOrder]) expect([view, names(view)]).toEqual([view, [["ada", "ada"]]]);
 });
 
-test("keeps the newest name if the record with it is removed", async () => {
+test("views keep the newest name of a host if the record with it is removed", async () => {
   const { mirror, names } = await renamed();
   writeRead(mirror, "roster", [], { at: at(4), remove: ["r"] });
   writeRead(mirror, "orders", [], { at: at(4), remove: ["o1"] });
@@ -56,7 +56,7 @@ test("keeps the newest name if the record with it is removed", async () => {
   expect(names("roster_changes")).toEqual([["ada", "ada"]]);
 });
 
-test("falls back to the name, then to the ID, if the newest record has no handle", async () => {
+test("views label a host by name, then by ID, if the newest record has no handle", async () => {
   const { mirror, names } = await renamed();
   writeRead(mirror, "orders", [order(3, "x", { host: host(null) })], { at: at(5) });
   expect(names("hosts_by_month")).toEqual([[null, "Ada"]]);
@@ -67,7 +67,7 @@ test("falls back to the name, then to the ID, if the newest record has no handle
   ]);
 });
 
-test("has the name of a time with --as-of", async () => {
+test("views have a host's name as of a time with --as-of", async () => {
   const { mirror } = await renamed();
   const { path } = mirror;
   mirror.db.close();

@@ -21,7 +21,7 @@ async function readOn(nights: Record<string, readonly JsonObject[]>) {
   return rows;
 }
 
-test("each refund that came has an interval of days that holds its age", async () => {
+test("late_refunds has bounds in days that contain the age of each refund", async () => {
   const rows = await readOn({
     "2026-10-02": [order(1, {}), order(2, { refund_amount: 5 })],
     "2026-10-05": [order(1, {}), order(2, { refund_amount: 5 })],
@@ -33,7 +33,7 @@ test("each refund that came has an interval of days that holds its age", async (
   ]);
 });
 
-test("a refund that was taken back is less than 0; one of a cancelled order, or from null to 0, is none", async () => {
+test("late_refunds has negative amounts for refunds taken back, and ignores cancelled orders and changes from null to 0", async () => {
   const night = (refund_amount: number | null, cancelled: number) => [
     order(1, { refund_amount }),
     order(2, { refund_amount: cancelled, is_cancelled: cancelled > 0 }),

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { Order } from "../../src/sandbox/brand.js";
 import { makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
 import { day, hour, orderAt } from "../support/records.js";
-import { everything, mixed, night, since, until } from "./brand.js";
-import { currencyOf, figuresOf, grouped, monthOf, sorted } from "./oracle.js";
+import { currencyOf, groupFigures, monthOf, sorted, sumFigures } from "./expected-figures.js";
+import { findAllChanges, hash, sinceFlag, syncOrders, untilFlag } from "./unusual-orders.js";
 
 const october = Date.UTC(2026, 9, 1);
 const november = Date.UTC(2026, 10, 1);
@@ -31,25 +31,25 @@ async function monthsAsOf(brand: TestBrand, at: string): Promise<Record<string, 
   return JSON.parse(out) as Record<string, unknown>[];
 }
 
-describe("a month that was reported, and is another now", () => {
+describe("a reported month that changed", () => {
   /** A week into November: October was reported on the first night of it. */
-  async function toldOctober() {
+  async function reportedOctober() {
     const brand = makeBrand({
       orders: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => orderAt(`o${n}`, october + n * day)),
       now: november - day,
     });
     brand.change("orders", "o8", { is_cancelled: true });
     brand.add("orders", orderAt("o9", october + 9 * day));
-    await night(brand, everything);
+    await syncOrders(brand, findAllChanges);
     brand.withdraw("o9");
     brand.pass(day + hour);
-    const { finished_at } = await night(brand, everything);
+    const { finished_at } = await syncOrders(brand, findAllChanges);
     brand.pass(7 * day);
     return { brand, reportedAt: finished_at };
   }
 
-  test("names each order, what became of it and how much that makes", async () => {
-    const { brand, reportedAt } = await toldOctober();
+  test("lists each changed order with the kind of change and the difference", async () => {
+    const { brand, reportedAt } = await reportedOctober();
     brand.change("orders", "o1", { refund_amount: 4 });
     brand.change("orders", "o2", { is_cancelled: true });
     brand.withdraw("o3");
@@ -60,7 +60,7 @@ describe("a month that was reported, and is another now", () => {
     brand.change("orders", "o8", { is_cancelled: false });
     brand.add("orders", orderAt("o9", october + 9 * day, { total_amount: 9 }));
     brand.add("orders", orderAt("late", october + 20 * day, { total_amount: 7 }));
-    await night(brand, everything);
+    await syncOrders(brand, findAllChanges);
     const row = { month: "2026-10", currency: "EUR" };
     expect(sorted(restated(brand))).toEqual(
       sorted([
@@ -98,73 +98,73 @@ describe("a month that was reported, and is another now", () => {
     ]);
   });
 
-  test("is no other where what changed was taken back", async () => {
-    const { brand } = await toldOctober();
+  test("is not restated if the change was undone", async () => {
+    const { brand } = await reportedOctober();
     for (const refund of [4, 0]) {
       brand.change("orders", "o1", { refund_amount: refund });
-      await night(brand, everything);
+      await syncOrders(brand, findAllChanges);
       brand.pass(day);
     }
     expect(restated(brand)).toEqual([]);
     expect(restatements(brand)).toMatchObject([{ net_reported: 70, net_now: 70, difference: 0, orders: 0 }]);
   });
 
-  test("counts what went and came back while it was reported", async () => {
-    const { brand } = await toldOctober();
+  test("no longer lists an order that was withdrawn and returned unchanged", async () => {
+    const { brand } = await reportedOctober();
     brand.withdraw("o1");
-    await night(brand, everything);
+    await syncOrders(brand, findAllChanges);
     expect(restated(brand)).toMatchObject([{ order_id: "o1", what: "withdrawn" }]);
     brand.pass(day);
     brand.add("orders", orderAt("o1", october + day));
-    await night(brand, everything);
+    await syncOrders(brand, findAllChanges);
     expect(restated(brand)).toEqual([]);
   });
 });
 
-describe("a month is reported by the first complete read after its end", () => {
-  test("one that ended before the first sync by that; one that is running by none", async () => {
+describe("reported_at, the first complete read after the end of a month,", () => {
+  test("is the first sync for months that ended before it, and missing for the current month", async () => {
     const brand = makeBrand({
       orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)],
       now: november + 3 * day,
     });
-    const first = await night(brand);
+    const first = await syncOrders(brand);
     brand.pass(day);
-    await night(brand);
+    await syncOrders(brand);
     expect(restatements(brand).map(({ month, reported_at }) => [month, reported_at])).toEqual([
       ["2026-09", first.finished_at],
       ["2026-10", first.finished_at],
     ]);
   });
 
-  test("a read that was stopped, or that did not reach so far, is none", async () => {
+  test("is not a run that was stopped or did not cover the month", async () => {
     const orders = [orderAt("a", october - day), orderAt("b", october + day)];
     const brand = makeBrand({ orders, now: november + day });
-    await night(brand, until(october + 5 * day));
+    await syncOrders(brand, untilFlag(october + 5 * day));
     expect(restatements(brand).map(({ month }) => month)).toEqual(["2026-09"]);
     await brand.stopped("sync orders", readsOrders);
     expect(restatements(brand)).toHaveLength(1);
-    const { finished_at } = await night(brand);
+    const { finished_at } = await syncOrders(brand);
     expect(restatements(brand)[1]).toMatchObject({ month: "2026-10", reported_at: finished_at });
   });
 
-  test("a month of which a part was never asked for waits until it is", async () => {
+  test("is the run that read the missing part, if the first sync began in the middle of the month", async () => {
     const orders = [orderAt("a", october + day), orderAt("b", october + 20 * day), orderAt("c", november)];
     const brand = makeBrand({ orders, now: november + 40 * day });
-    await night(brand, since(october + 10 * day));
+    await syncOrders(brand, sinceFlag(october + 10 * day));
     expect(restatements(brand).map(({ month }) => month)).toEqual(["2026-11"]);
-    const { finished_at } = await night(brand, ["--full"]);
+    const { finished_at } = await syncOrders(brand, ["--full"]);
     expect(restatements(brand)).toMatchObject([
       { month: "2026-10", reported_at: finished_at, net_reported: 20, difference: 0 },
       { month: "2026-11", difference: 0 },
     ]);
   });
 
-  test("a read that began before the end is none; nor is one that was not done yet", async () => {
+  test("is not a run that began before the end of the month, and is unknown as of a time before the run was done", async () => {
     const brand = makeBrand({ orders: [orderAt("a", october + day)], now: november - 15 });
-    const first = await night(brand);
+    const first = await syncOrders(brand);
     expect([first.started_at < "2026-11-01", String(first.finished_at) > "2026-11-01"]).toEqual([true, true]);
     expect(restatements(brand)).toEqual([]);
-    const { started_at, finished_at } = await night(brand);
+    const { started_at, finished_at } = await syncOrders(brand);
     expect(restatements(brand)).toMatchObject([{ reported_at: finished_at }]);
     const asOf = async (at: string | null) =>
       (await monthsAsOf(brand, String(at))).map(({ is_partial }) => is_partial);
@@ -172,10 +172,10 @@ describe("a month is reported by the first complete read after its end", () => {
   });
 });
 
-/** One thing that happens to the orders: to those of any age, so months that were reported change too. */
-function happen(brand: TestBrand, n: number): void {
+/** Makes a random change to an order of any age, so that reported months change, too. */
+function changeRandomOrder(brand: TestBrand, n: number): void {
   const orders = brand.data.orders;
-  const pick = (what: string, of: number) => mixed(what, n + 1) % of;
+  const pick = (what: string, of: number) => hash(what, n + 1) % of;
   const one = orders[pick("which", Math.max(1, orders.length))];
   const id = String(one?.id);
   const at = brand.now() - pick("age", 110 * 24) * hour;
@@ -198,9 +198,9 @@ function happen(brand: TestBrand, n: number): void {
     brand.change("orders", id, { refund_amount: pick("refund", 4) === 0 ? null : pick("back", 999) / 100 });
 }
 
-describe("whatever happens to the orders", () => {
+describe("restatements after many random changes", () => {
   test.each([1, 2])(
-    "each month's story is that of the API's own answers, and of `--as-of` (%d)",
+    "agree with the API's own data and with `--as-of` (seed %d)",
     async (seed) => {
       const brand = makeBrand({
         orders: Array.from({ length: 60 }, (_, n) =>
@@ -208,18 +208,18 @@ describe("whatever happens to the orders", () => {
         ),
         now: october + 12 * day,
       });
-      /** What the API answered when each month was reported. */
-      const told = new Map<string, { at: string; orders: Order[] }>();
+      /** The API's orders when each month was reported. */
+      const reported = new Map<string, { at: string; orders: Order[] }>();
       for (let n = 0; n < 12; n += 1) {
-        const { finished_at } = await night(brand, everything);
+        const { finished_at } = await syncOrders(brand, findAllChanges);
         const orders = brand.data.orders;
         const running = new Date(brand.now()).toISOString().slice(0, 7);
         for (let at = Date.UTC(2026, 0); new Date(at).toISOString().slice(0, 7) < running; at += 28 * day) {
           const month = new Date(at).toISOString().slice(0, 7);
-          if (!told.has(month)) told.set(month, { at: String(finished_at), orders: [...orders] });
+          if (!reported.has(month)) reported.set(month, { at: String(finished_at), orders: [...orders] });
         }
-        expect(sorted(restatements(brand))).toEqual(sorted(restatementsOf(told, orders)));
-        for (let m = 0; m < 8; m += 1) happen(brand, seed * 1_000 + n * 10 + m);
+        expect(sorted(restatements(brand))).toEqual(sorted(expectedRestatements(reported, orders)));
+        for (let m = 0; m < 8; m += 1) changeRandomOrder(brand, seed * 1_000 + n * 10 + m);
         brand.pass((4 + (n % 3) * 4) * day);
       }
       const all = restatements(brand);
@@ -236,20 +236,22 @@ describe("whatever happens to the orders", () => {
   );
 });
 
-/** The same from the API's answers alone. */
-function restatementsOf(
-  told: ReadonlyMap<string, { at: string; orders: Order[] }>,
+/** Computes `restatements` from the API's orders alone. */
+function expectedRestatements(
+  reports: ReadonlyMap<string, { at: string; orders: Order[] }>,
   now: readonly Order[],
 ): Restatement[] {
-  return [...told].flatMap(([month, { at, orders: then }]) => {
+  return [...reports].flatMap(([month, { at, orders: then }]) => {
     const ofMonth = (all: readonly Order[]) => all.filter((order) => monthOf(order) === month);
-    const both = grouped([...ofMonth(then), ...ofMonth(now)], (order) => ({ currency: currencyOf(order) }));
+    const both = groupFigures([...ofMonth(then), ...ofMonth(now)], (order) => ({
+      currency: currencyOf(order),
+    }));
     return both.map(({ currency }) => {
       const own = (all: readonly Order[]) => ofMonth(all).filter((order) => currencyOf(order) === currency);
       const net = (all: readonly Order[], id: unknown) =>
-        figuresOf(own(all).filter((order) => order.id === id)).net_amount;
+        sumFigures(own(all).filter((order) => order.id === id)).net_amount;
       const ids = new Set([...own(then), ...own(now)].map(({ id }) => id));
-      const [reported, current] = [figuresOf(own(then)).net_amount, figuresOf(own(now)).net_amount];
+      const [reported, current] = [sumFigures(own(then)).net_amount, sumFigures(own(now)).net_amount];
       return {
         month,
         currency,

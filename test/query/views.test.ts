@@ -7,7 +7,7 @@ import { views } from "../../src/store/views/all-views.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
-import { nastyOrders } from "./brand.js";
+import { unusualOrders } from "./unusual-orders.js";
 
 /** What SQLite calls a column of each type, so that other programs know it too. */
 const sqliteTypes = {
@@ -22,12 +22,12 @@ const sqliteTypes = {
 
 async function filled(): Promise<Mirror> {
   const mirror = await makeMirror();
-  writeRead(mirror, "orders", nastyOrders(40), { at: "2026-11-09T02:00:00.000Z", whole: true });
+  writeRead(mirror, "orders", unusualOrders(40), { at: "2026-11-09T02:00:00.000Z", whole: true });
   return mirror;
 }
 
-describe("the registry of views", () => {
-  test("names each column and its type as SQLite has it, with a word on what is not plain", async () => {
+describe("every view", () => {
+  test("declares the names and types of the columns that SQLite reports", async () => {
     const mirror = await filled();
     for (const { name, columns } of views) {
       const info = mirror.db.pragma(`table_info(${name})`) as { name: string; type: string }[];
@@ -46,7 +46,7 @@ describe("the registry of views", () => {
     mirror.db.close();
   });
 
-  test("has an example for each that any program can run, which says its name", async () => {
+  test("has an example query on itself that any SQLite program can run", async () => {
     const mirror = await filled();
     const plain = new Sqlite(mirror.path, { readonly: true });
     for (const { name, date } of views) {
@@ -60,7 +60,7 @@ describe("the registry of views", () => {
   });
 });
 
-test("every view that names a host has host_label next to host_username", () => {
+test("has host_label next to host_username if it names a host", () => {
   const withHost = views.filter(({ columns }) =>
     columns.some(({ name }) => /^(host_)?(username|label|name)$/.test(name)),
   );
@@ -71,7 +71,7 @@ test("every view that names a host has host_label next to host_username", () => 
   }
 });
 
-describe("the views of an older version", () => {
+describe("views created by an older version", () => {
   async function older(): Promise<string> {
     const mirror = await filled();
     mirror.db.exec(`
@@ -83,9 +83,9 @@ describe("the views of an older version", () => {
   }
 
   test.each([
-    ["reads", openMirrorReadOnly],
+    ["reads the mirror", openMirrorReadOnly],
     ["syncs", openMirror],
-  ])("are this version's as soon as somebody %s, and a person's own stay", async (_, open) => {
+  ])("are replaced when a command %s, and users' own views stay", async (_, open) => {
     const path = await older();
     (await open(path)).db.close();
     const db = new Sqlite(path, { readonly: true });
@@ -98,7 +98,7 @@ describe("the views of an older version", () => {
     db.close();
   });
 
-  test("hold up nobody who only reads: a mirror that is up to date is not written", async () => {
+  test("are not written again when a command reads an up-to-date mirror", async () => {
     const mirror = await filled();
     mirror.db.close();
     const before = new Sqlite(mirror.path, { readonly: true });
@@ -114,7 +114,7 @@ describe("`export --since` and `--until`", () => {
   test.each([
     ["sales_by_day --since 2026-10-02 --until 2026-10-03", ["2026-10-02", "2026-10-03"]],
     ["sales_by_month --since 2026-10-15 --until 2026-11-02", ["2026-10", "2026-11"]],
-  ])("go by a view's own day or month: %s", async (words, wanted) => {
+  ])("filter a view by its day or month: %s", async (words, wanted) => {
     const mirror = await makeMirror();
     const dates = [
       "2026-09-30",

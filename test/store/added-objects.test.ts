@@ -25,7 +25,7 @@ async function withAddedObjects() {
 
 const names = ["my_index", "my_other_index", "my_other_trigger", "my_trigger"];
 
-test("keeps somebody's indexes and triggers when tables are rebuilt, and runs no trigger for it", async () => {
+test("keeps users' indexes and triggers when tables are rebuilt, and runs no trigger for the rebuild", async () => {
   const { mirror, all, added } = await withAddedObjects();
   expect(rebuildTables(mirror, [orders])).toEqual([]);
   expect(added()).toEqual(names);
@@ -33,7 +33,7 @@ test("keeps somebody's indexes and triggers when tables are rebuilt, and runs no
   expect(all("SELECT count(*) FROM notes")).toEqual([2]);
 });
 
-test("keeps them when a host is forgotten or a member is omitted", async () => {
+test("keeps users' indexes and triggers when a host is forgotten or a member is omitted", async () => {
   const { mirror, added } = await withAddedObjects();
   expect(redactMirror(mirror, ["host-1"]).lost).toEqual([]);
   expect(added()).toEqual(names);
@@ -41,7 +41,7 @@ test("keeps them when a host is forgotten or a member is omitted", async () => {
   expect(added()).toEqual(names);
 });
 
-test("names an index that the new rows do not allow", async () => {
+test("names a user's unique index that rebuilt rows violate", async () => {
   const { mirror, added } = await withAddedObjects();
   mirror.db.exec(
     "DELETE FROM orders WHERE id = 'order-2'; CREATE UNIQUE INDEX my_unique ON orders (currency)",
@@ -52,7 +52,7 @@ test("names an index that the new rows do not allow", async () => {
   expect(added()).toEqual(names);
 });
 
-test("removes a record that somebody's table references, and leaves that table alone", async () => {
+test("removes a record that a user's table references, without changing that table", async () => {
   const { mirror, all } = await withAddedObjects();
   mirror.db.exec(
     "CREATE TABLE tags (record_id REFERENCES orders (record_id)); INSERT INTO tags VALUES (1), (2)",

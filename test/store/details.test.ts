@@ -32,7 +32,7 @@ const present = (mirror: Mirror) => [...readPresentRecords(mirror, "opportunitie
 const changes = (mirror: Mirror) =>
   rows(mirror, "SELECT field, old, new, last_seen_unchanged_at AS since FROM changes ORDER BY change_id");
 
-test("the first details complete a record, and are no change; later ones are", async () => {
+test("logs no change when the first details complete a record, but logs later changes of details", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   expect(write(detailed, 2, true)).toMatchObject({ added: 0, changed: 0 });
@@ -49,7 +49,7 @@ test("the first details complete a record, and are no change; later ones are", a
   ]);
 });
 
-test("what the list shows lies over the details, and a member that it has no more is gone", async () => {
+test("overwrites details with the list's newer members, and drops members that the list no longer has", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);
@@ -68,7 +68,7 @@ test("what the list shows lies over the details, and a member that it has no mor
   expect(present(mirror)).toMatchObject([{ detailedAt: at(5), isOutdated: false }]);
 });
 
-test("a record of the list is compared with what the list said before", async () => {
+test("compares an item of the list with the list's previous item, not with the details", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);

@@ -11,7 +11,7 @@ const row = (id: string | null, clicks: number): Json => ({
   sales: 2.5,
 });
 
-test("a day's ranking takes a row per host that moved, one without figures per host that left", async () => {
+test("stores a row per day for each host whose figures changed, with null figures for hosts that left the ranking", async () => {
   const mirror = await mirrorForTest();
   const keep = (day: string, ...ranking: Json[]) => saveRanking(mirror, day, `${day}T04:00:00.000Z`, ranking);
   keep("2026-11-01", row("a", 5), row("b", 4), row(null, 1), row(null, 2));
@@ -33,7 +33,7 @@ test("a day's ranking takes a row per host that moved, one without figures per h
   expect(rows(mirror, "SELECT count(*) AS n FROM analytics_hosts_days")).toEqual([{ n: 4 }]);
 });
 
-test("a figure that the API sends as text counts as its number", async () => {
+test("adds up figures that the API sends as text", async () => {
   const mirror = await mirrorForTest();
   const ranking = [{ ...(row("a", 5) as object), sales: "12.50", clicks: "n/a" }] as Json[];
   saveRanking(mirror, "2026-11-01", "2026-11-01T04:00:00.000Z", ranking);

@@ -55,8 +55,8 @@ async function filledMirror() {
   return mirror;
 }
 
-describe("typed tables that an older version made", () => {
-  test("are made anew from the records when a run opens the mirror: the same rows as if read by this version", async () => {
+describe("typed tables created by an older version", () => {
+  test("are rebuilt from the records when a run opens the mirror, with the rows that this version would have written", async () => {
     const mirror = await filledMirror();
     indexTables(mirror, orders);
     const before = dump(mirror);
@@ -67,7 +67,7 @@ describe("typed tables that an older version made", () => {
     again.db.close();
   });
 
-  test("are made anew for a reader too: an export after an update shows the new columns without a sync", async () => {
+  test("are rebuilt for an export, too, which has the new columns without a sync", async () => {
     const mirror = await filledMirror();
     fakeOlderShape(mirror);
     const reader = await openMirrorReadOnly(mirror.path);
@@ -78,7 +78,7 @@ describe("typed tables that an older version made", () => {
     reader.db.close();
   });
 
-  test("come back with all their rows where somebody took one away", async () => {
+  test("are created again with all rows if a user dropped one", async () => {
     const mirror = await filledMirror();
     const before = dump(mirror);
     mirror.db.exec("DROP VIEW orders_net; DROP TABLE order_line_items; DROP TABLE gifts");
@@ -87,7 +87,7 @@ describe("typed tables that an older version made", () => {
     expect(dump(again).tables).toEqual(before.tables);
   });
 
-  test("keep their discovered columns, and a discovered one that is declared by now is no duplicate", async () => {
+  test("keep their discovered columns, except one that is declared now", async () => {
     const mirror = await filledMirror();
     const products = () => rows(mirror, "SELECT id, title, note FROM recommendation_products");
     const kept = () => rows(mirror, "SELECT id, colour, nested_size, live FROM gifts ORDER BY record_id");
@@ -103,7 +103,7 @@ describe("typed tables that an older version made", () => {
     ).toEqual([{ name: "note" }]);
   });
 
-  test("stay as they were when making them anew fails half-way", async () => {
+  test("stay unchanged if the rebuild fails", async () => {
     const mirror = await filledMirror();
     fakeOlderShape(mirror);
     mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'o1100'");
@@ -112,7 +112,7 @@ describe("typed tables that an older version made", () => {
     expect(rows(mirror, "SELECT id, currency_code FROM orders ORDER BY record_id")).toEqual(before);
   });
 
-  test("are left alone when they are as this version declares them", async () => {
+  test("are not rebuilt if they match this version's declarations", async () => {
     const mirror = await filledMirror();
     mirror.db.exec("UPDATE orders SET currency = 'untouched'");
     const again = await openMirror(mirror.path);

@@ -8,37 +8,37 @@ import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeHome } from "../support/home.js";
 
-/** A new mirror in a folder of its own, closed after the test. */
+/** Opens a new mirror in a temporary folder, and closes it after the test. */
 export async function mirrorForTest(path = join(makeHome(), "mirror.sqlite")): Promise<Mirror> {
   const mirror = await openMirror(path);
   onTestFinished(() => void mirror.db.close());
   return mirror;
 }
 
-/** Writes records as a read at `readAt` would. @returns what was complained of */
+/** Writes records as a read at `readAt` would. @returns the printed notes and warnings */
 export function write(
   mirror: Mirror,
   resource: Resource,
   records: readonly Json[],
   { readAt = "2026-11-01T00:00:00.000Z", context }: { readAt?: string; context?: JsonObject } = {},
 ): string[] {
-  const complaints: string[] = [];
-  const note = (text: string) => void complaints.push(text);
-  const store = new RecordWriter(mirror, resource, {
+  const messages: string[] = [];
+  const note = (text: string) => void messages.push(text);
+  const writer = new RecordWriter(mirror, resource, {
     runId: 1,
     coverage: [],
     reporter: { note, warn: note },
   });
-  mirror.db.transaction(() => store.write(records, { readAt, ...(context && { context }) }))();
-  return complaints;
+  mirror.db.transaction(() => writer.write(records, { readAt, ...(context && { context }) }))();
+  return messages;
 }
 
-/** Options for `openRecords`: a run without a row, and a reporter that prints nothing. */
+/** Options for a `RecordWriter`: a run without a row, and a reporter that prints nothing. */
 export function unrecordedRun(runId: number) {
   return { runId, reporter: silentReporter };
 }
 
-/** An order with only what a test cares about. */
+/** Returns an order with the given members and plain values for the others. */
 export function order(id: string, rest: JsonObject = {}): JsonObject {
   return {
     id,

@@ -14,37 +14,37 @@ import { silentReporter } from "../../src/util/reporter.js";
 import { writeRead } from "../support/mirror.js";
 import { mirrorForTest, order, rows, unrecordedRun, write } from "./record-mirror.js";
 
-describe("what differs between two versions of a record", () => {
+describe("the difference between two versions of a record", () => {
   const before = order("o1", { refund_amount: 0, host: { id: "h1", username: "ada" } });
   const cases: [string, Json, Json, object[]][] = [
-    ["nothing", before, { ...before }, []],
+    ["is empty for equal versions", before, { ...before }, []],
     [
-      "nothing, when only the order of members changed",
+      "is empty if only the order of members changed",
       { a: 1, b: { c: 1, d: 2 } },
       { b: { d: 2, c: 1 }, a: 1 },
       [],
     ],
-    ["nothing, when null took the place of nothing", { a: 1 }, { a: 1, b: null }, []],
+    ["is empty if null replaced a missing member", { a: 1 }, { a: 1, b: null }, []],
     [
-      "an amount",
+      "contains a changed amount",
       before,
       { ...before, refund_amount: 4.5 },
       [{ field: "refund_amount", old: "0", new: "4.5" }],
     ],
     [
-      "a member of a nested object, by its column's name",
+      "names a member of a nested object by its column",
       before,
       { ...before, host: { id: "h1", username: "bo" } },
       [{ field: "host_username", old: "ada", new: "bo" }],
     ],
     [
-      "an object that is gone, whole",
+      "contains a removed object as one field",
       { host: { id: "h1" } },
       { host: null },
       [{ field: "host", old: '{"id":"h1"}', new: null }],
     ],
     [
-      "a list of items without ids, whole",
+      "contains a list of items without IDs as one field",
       { line_items: [{ sku: "a" }] },
       { line_items: [{ sku: "b" }] },
       [{ field: "line_items", old: '[{"sku":"a"}]', new: '[{"sku":"b"}]' }],
@@ -54,7 +54,7 @@ describe("what differs between two versions of a record", () => {
     expect(diffRecords(old, now, orders)).toEqual(changes);
   });
 
-  test("items with ids one by one, whatever their order; those that come and go whole", () => {
+  test("names list items with IDs one by one, whatever their order, and added or removed items as one field", () => {
     const item = (id: string, status: string) => ({ id, status });
     expect(
       diffRecords(
@@ -69,42 +69,52 @@ describe("what differs between two versions of a record", () => {
     ]);
   });
 
-  test("an open object as a whole, like its column", () => {
+  test("contains a JSON column as one field", () => {
     expect(
       diffRecords({ host: { socials: { tiktok: "a" } } }, { host: { socials: { tiktok: "b" } } }, roster),
     ).toEqual([{ field: "host_socials", old: '{"tiktok":"a"}', new: '{"tiktok":"b"}' }]);
   });
 });
 
-describe("a URL that only another signature tells from the one before", () => {
+describe("a URL with a new signature", () => {
   const photo = (text: string) => order("o1", { host: { id: "h1", profile_photo: text } });
   const attached = (url: string, filename = "brief.pdf") => ({ id: "p1", attachments: [{ url, filename }] });
 
   test.each([
-    ["of a photo", orders, photo("https://cdn.test/a.jpg?sig=1"), photo("https://cdn.test/a.jpg?sig=2")],
     [
-      "of a photo that was not signed",
+      "the URL of a photo",
+      orders,
+      photo("https://cdn.test/a.jpg?sig=1"),
+      photo("https://cdn.test/a.jpg?sig=2"),
+    ],
+    [
+      "the URL of a photo that was not signed before",
       orders,
       photo("https://cdn.test/a.jpg"),
       photo("https://cdn.test/a.jpg?s"),
     ],
-    ["in a list", opportunities, attached("https://cdn.test/b?sig=1"), attached("https://cdn.test/b?sig=2")],
-  ])("is no change: %s", (_, resource, before, after) => {
+    [
+      "a URL in a list",
+      opportunities,
+      attached("https://cdn.test/b?sig=1"),
+      attached("https://cdn.test/b?sig=2"),
+    ],
+  ])("is not a change: %s", (_, resource, before, after) => {
     expect(diffRecords(before, after, resource)).toEqual([]);
   });
 
   test.each([
-    ["another file", "https://cdn.test/a.jpg?sig=1", "https://cdn.test/b.jpg?sig=2"],
-    ["another server", "https://cdn.test/a.jpg", "https://cdn2.test/a.jpg"],
-    ["what is no URL", "a?1", "a?2"],
-    ["none", "https://cdn.test/a.jpg?sig=1", null],
-  ])("%s is one, told as it was sent", (_, old, now) => {
+    ["the URL of another file", "https://cdn.test/a.jpg?sig=1", "https://cdn.test/b.jpg?sig=2"],
+    ["the URL of another server", "https://cdn.test/a.jpg", "https://cdn2.test/a.jpg"],
+    ["text that is not a URL", "a?1", "a?2"],
+    ["null instead of a URL", "https://cdn.test/a.jpg?sig=1", null],
+  ])("differs from %s, which is logged as a change", (_, old, now) => {
     const before = order("o1", { product: { id: "p", cover_photo: old } });
     const after = order("o1", { product: { id: "p", cover_photo: now } });
     expect(diffRecords(before, after, orders)).toEqual([{ field: "product_cover_photo", old, new: now }]);
   });
 
-  test("is told with an item of which something else changed", () => {
+  test("is logged with a list item in which something else changed", () => {
     const [before, after] = [
       attached("https://cdn.test/b?sig=1"),
       attached("https://cdn.test/b?sig=2", "new.pdf"),
@@ -118,12 +128,12 @@ describe("a URL that only another signature tells from the one before", () => {
     ]);
   });
 
-  test("but the query of a campaign's target is part of where it sends shoppers", () => {
+  test("is a change in a campaign's target URL, where the query is not a signature", () => {
     const target = (query: string) => ({ id: "p1", target_url: `https://shop.test/?${query}` });
     expect(diffRecords(target("utm=a"), target("utm=b"), opportunities)).toHaveLength(1);
   });
 
-  test("is kept as it came last, in records and tables, and nothing says that the record changed", async () => {
+  test("is stored in records and tables without logging a change", async () => {
     const mirror = await mirrorForTest();
     const campaign = (n: number) => ({
       id: "p1",
@@ -149,8 +159,8 @@ describe("a URL that only another signature tells from the one before", () => {
   });
 });
 
-describe("columns where the document shows no fields", () => {
-  test("come with the first scalar seen, also in nested objects, and stay", async () => {
+describe("columns of resources without documented fields", () => {
+  test("are added with the first scalar value, also of nested objects, and stay", async () => {
     const mirror = await mirrorForTest();
     write(mirror, gifts, [
       { id: "g1", status: "sent", host: { id: "h1", deep: { x: 1, deeper: { y: 2 } } } },
@@ -164,7 +174,7 @@ describe("columns where the document shows no fields", () => {
     expect(names).not.toContain("tags");
   });
 
-  test("take values of any type, cannot take a technical column's name, and end at 300", async () => {
+  test("hold values of any type, get another name than the mirror's own columns, and are limited to 300", async () => {
     const mirror = await mirrorForTest();
     write(mirror, gifts, [
       { id: 1, v: "a", record_id: 77, Synced_At: "x", removed_at: "y" },
@@ -188,8 +198,8 @@ describe("columns where the document shows no fields", () => {
   });
 });
 
-describe("what is not as declared is said once in the life of a mirror", () => {
-  test("a new attribute, by its path", async () => {
+describe("messages about differences from the declared fields", () => {
+  test("name a new attribute by its path, once in the life of a mirror", async () => {
     const mirror = await mirrorForTest();
     const grown = (id: string) =>
       order(id, {
@@ -206,7 +216,7 @@ describe("what is not as declared is said once in the life of a mirror", () => {
     expect(write(mirror, orders, [order("o4", { other: null })])).toHaveLength(1);
   });
 
-  test("a field of another type", async () => {
+  test("are not printed for a field of another type, which is stored as an unexpected value", async () => {
     const mirror = await mirrorForTest();
     const odd = (id: string) => order(id, { total_amount: "10.00", host: "ada" });
     expect(write(mirror, orders, [odd("o1"), odd("o2")])).toEqual([]);
@@ -221,7 +231,7 @@ describe("what is not as declared is said once in the life of a mirror", () => {
     expect(readUnexpectedColumns(mirror, "orders").map(({ records }) => records)).toEqual([1, 1]);
   });
 
-  test("nothing of records that have not changed, and at most a hundred attributes", async () => {
+  test("ignore unchanged records and are limited to a hundred attributes", async () => {
     const mirror = await mirrorForTest();
     const many = Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`new_${n}`, n]));
     expect(write(mirror, orders, [order("o1", many)])).toHaveLength(100);
@@ -229,7 +239,7 @@ describe("what is not as declared is said once in the life of a mirror", () => {
   });
 });
 
-test("an unchanged record writes nothing; another order of its members is no change", async () => {
+test("writes nothing for an unchanged record, and logs no change for another order of members", async () => {
   const mirror = await mirrorForTest();
   write(mirror, orders, [order("o1")]);
   const before = rows(mirror, "SELECT record_id, since_at FROM records");
@@ -239,7 +249,7 @@ test("an unchanged record writes nothing; another order of its members is no cha
   expect(rows(mirror, "SELECT * FROM changes")).toEqual([]);
 });
 
-describe("since when a change can have come", () => {
+describe("the earliest time of a change", () => {
   const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
   const changes = (mirror: Mirror) =>
     rows(
@@ -247,7 +257,7 @@ describe("since when a change can have come", () => {
       "SELECT kind, field, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
     );
 
-  test("a record that returns with another value had the old one when it was last there", async () => {
+  test("is when a returning record was last present with the old value", async () => {
     const mirror = await mirrorForTest();
     for (const day of [1, 2]) writeRead(mirror, "orders", [order("o1")], { at: at(day), whole: true });
     writeRead(mirror, "orders", [], { at: at(3), remove: ["o1"], whole: true });
@@ -262,7 +272,7 @@ describe("since when a change can have come", () => {
     ]);
   });
 
-  test("a record whose date moves was last seen where it stood before, not where it is now", async () => {
+  test("is when the old date of a redated record was last read, not its new date", async () => {
     const mirror = await mirrorForTest();
     writeRead(mirror, "orders", [order("o1", { order_date: "2026-08-01T00:00:00Z" })], { at: at(1) });
     const recent = {
@@ -280,7 +290,7 @@ describe("since when a change can have come", () => {
     ]);
   });
 
-  test("of several that went together, each has its own", async () => {
+  test("is stored for each record separately when one run removes several", async () => {
     const mirror = await mirrorForTest();
     writeRead(mirror, "orders", [order("o1")], { at: at(1) });
     writeRead(mirror, "orders", [order("o2")], { at: at(2) });

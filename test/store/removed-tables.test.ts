@@ -34,7 +34,7 @@ async function exported(path: string, ...args: string[]) {
 }
 
 describe("removed records", () => {
-  test("are in tables of their own, with their child rows, and plain tables have no removed_at", async () => {
+  test("move to separate tables with their child rows, and plain tables have no removed_at", async () => {
     const { all } = await withRemovals();
     expect(all("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "order-1" }, { id: "order-3" }]);
     expect(all("SELECT id, removed_at FROM orders_removed")).toEqual([{ id: "order-2", removed_at: at(2) }]);
@@ -51,7 +51,7 @@ describe("removed records", () => {
     expect(() => all("SELECT removed_at FROM orders")).toThrow("no such column: removed_at");
   });
 
-  test("have the columns of the plain table, discovered ones too", async () => {
+  test("have the columns of the plain table, including discovered ones", async () => {
     const { all } = await withRemovals();
     const columns = (table: string) =>
       (all(`SELECT name FROM pragma_table_info('${table}')`) as { name: string }[]).map(({ name }) => name);
@@ -63,7 +63,7 @@ describe("removed records", () => {
     ]);
   });
 
-  test("are compared with the records, and rebuilt from them", async () => {
+  test("are checked against the records and rebuilt from them", async () => {
     const { mirror, all } = await withRemovals();
     const tables = ["orders_removed", "order_line_items_removed", "roster_removed", "gifts_removed"];
     const before = tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`));
@@ -72,7 +72,7 @@ describe("removed records", () => {
     expect(tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`))).toEqual(before);
   });
 
-  test("come with --include-removed in the same output, with removed_at, null for current records", async () => {
+  test("are in the same output with --include-removed, where removed_at is null for current records", async () => {
     const { mirror } = await withRemovals();
     const { path } = mirror;
     mirror.db.close();
@@ -108,7 +108,7 @@ describe("removed records", () => {
     expect(refused.code).toBe(2);
   });
 
-  test("are as of a time what they were then", async () => {
+  test("are exported with --as-of as they were at that time", async () => {
     const { mirror } = await withRemovals();
     const { path } = mirror;
     mirror.db.close();
@@ -121,7 +121,7 @@ describe("removed records", () => {
     expect(await then("orders", 3)).toEqual(["order-1", "order-3"]);
   });
 
-  test("have tables that only tables --all lists", async () => {
+  test("are in tables that only `tables --all` lists", async () => {
     const { mirror } = await withRemovals();
     const { path } = mirror;
     mirror.db.close();

@@ -42,92 +42,92 @@ const one = (table: string, difference: Partial<TableDifference>) => [
   { table, missing: 0, changed: 0, extra: 0, ...difference },
 ];
 
-describe("tables against their records", () => {
-  test("what the program wrote is right: children, discovered columns, removals with and without history", async () => {
+describe("comparing tables with their records", () => {
+  test("finds no difference in child rows, discovered columns and removed records that the program wrote", async () => {
     expect(compareTables(await filled(), all)).toEqual([]);
   });
 
   test.each([
     [
-      "a quarter of the rows gone",
+      "a quarter of the rows missing",
       "DELETE FROM orders WHERE record_id % 4 = 0",
       one("orders", { missing: 324 }),
     ],
-    ["the first row gone", "DELETE FROM orders WHERE record_id = 1", one("orders", { missing: 1 })],
-    ["the last row gone", "DELETE FROM orders WHERE id = 'order-1299'", one("orders", { missing: 1 })],
-    ["all rows gone", "DELETE FROM orders", one("orders", { missing: 1_299 })],
+    ["the first row missing", "DELETE FROM orders WHERE record_id = 1", one("orders", { missing: 1 })],
+    ["the last row missing", "DELETE FROM orders WHERE id = 'order-1299'", one("orders", { missing: 1 })],
+    ["all rows missing", "DELETE FROM orders", one("orders", { missing: 1_299 })],
     [
-      "an amount changed",
+      "a changed amount",
       "UPDATE orders SET total_amount = 0 WHERE id = 'order-4'",
       one("orders", { changed: 1 }),
     ],
     [
-      "a text emptied",
+      "text set to null",
       "UPDATE orders SET currency = NULL WHERE id = 'order-4'",
       one("orders", { changed: 1 }),
     ],
     [
-      "a number made text",
+      "a boolean replaced by text",
       "UPDATE orders SET is_cancelled = 'no' WHERE id = 'order-4'",
       one("orders", { changed: 1 }),
     ],
     [
-      "bytes for text",
+      "text replaced by bytes",
       "UPDATE orders SET id = CAST(id AS BLOB) WHERE id = 'order-4'",
       one("orders", { changed: 1 }),
     ],
     [
-      "a time of removal changed",
+      "a changed removal time",
       "UPDATE orders_removed SET removed_at = '2020' WHERE id = 'order-7'",
       one("orders_removed", { changed: 1 }),
     ],
     [
-      "a removed record moved back",
+      "removed records moved back to the plain table",
       "INSERT INTO orders (id, synced_at, record_id) SELECT id, synced_at, record_id FROM orders_removed; DELETE FROM orders_removed",
       [...one("orders", { extra: 1 }), ...one("orders_removed", { missing: 1 })],
     ],
     [
-      "a removed record's line items gone",
+      "missing line items of removed records",
       "DELETE FROM order_line_items_removed",
       one("order_line_items_removed", { missing: 2 }),
     ],
     [
-      "a time of reading changed",
+      "a changed read time",
       "UPDATE orders SET synced_at = '2020' WHERE id = 'order-8'",
       one("orders", { changed: 1 }),
     ],
     [
-      "a row at the end",
+      "an added last row",
       "INSERT INTO orders (id, synced_at) VALUES ('mine', '')",
       one("orders", { extra: 1 }),
     ],
     [
-      "a row before all",
+      "an added first row",
       "INSERT INTO orders (id, synced_at, record_id) VALUES ('mine', '', -5)",
       one("orders", { extra: 1 }),
     ],
     [
-      "a row given the number of another resource's record",
+      "an added row with the ID of another resource's record",
       "INSERT INTO orders (id, synced_at, record_id) SELECT 'mine', '', record_id FROM opportunities",
       one("orders", { extra: 1 }),
     ],
     [
-      "a row moved to another number",
+      "a row with a changed ID",
       "UPDATE orders SET record_id = 999999 WHERE id = 'order-4'",
       one("orders", { missing: 1, extra: 1 }),
     ],
     [
-      "a line item gone",
+      "a missing line item",
       "DELETE FROM order_line_items WHERE row_id % 2 = 1 AND order_id = 'order-4'",
       one("order_line_items", { missing: 1 }),
     ],
     [
-      "a line item changed",
+      "a changed line item",
       "UPDATE order_line_items SET price = 1e9 WHERE order_id = 'order-1'",
       one("order_line_items", { changed: 1 }),
     ],
     [
-      "a line item too many in an order",
+      "an added line item of an existing order",
       "INSERT INTO order_line_items (order_id, synced_at, row_id) SELECT 'order-4', '', max(row_id) + 1 FROM order_line_items WHERE order_id = 'order-4'",
       one("order_line_items", { extra: 1 }),
     ],
@@ -137,12 +137,12 @@ describe("tables against their records", () => {
       one("order_line_items", { extra: 1 }),
     ],
     [
-      "a campaign's deliverable gone",
+      "missing deliverables of campaigns",
       "DELETE FROM opportunity_deliverables",
       one("opportunity_deliverables", { missing: 1 }),
     ],
     [
-      "a discovered column's value changed",
+      "a changed value in a discovered column",
       "UPDATE gifts SET huge = 1 WHERE huge IS NOT NULL",
       one("gifts", { changed: 1 }),
     ],
@@ -156,7 +156,7 @@ describe("tables against their records", () => {
       "INSERT INTO roster (host_id, synced_at) VALUES ('x', '')",
       one("roster", { extra: 1 }),
     ],
-  ])("%s is found, and nothing else", async (_, sql, expected) => {
+  ])("finds %s, and nothing else", async (_, sql, expected) => {
     const mirror = await filled();
     mirror.db.exec(sql);
     expect(compareTables(mirror, all)).toEqual(expected);
@@ -165,10 +165,10 @@ describe("tables against their records", () => {
   });
 
   test.each([
-    ["a table that is gone", "DROP TABLE orders"],
-    ["a column that is gone", "ALTER TABLE orders DROP COLUMN currency"],
-    ["a column of another name", "ALTER TABLE orders RENAME COLUMN currency TO money"],
-  ])("%s leaves no row that is right", async (_, sql) => {
+    ["a dropped table", "DROP TABLE orders"],
+    ["a dropped column", "ALTER TABLE orders DROP COLUMN currency"],
+    ["a renamed column", "ALTER TABLE orders RENAME COLUMN currency TO money"],
+  ])("counts all rows as missing because of %s", async (_, sql) => {
     const mirror = await filled();
     for (const { name } of views) mirror.db.exec(`DROP VIEW ${name}`);
     mirror.db.exec(sql);
@@ -177,13 +177,13 @@ describe("tables against their records", () => {
     expect(compareTables(mirror, all)).toEqual([]);
   });
 
-  test("only the tables of the resources asked for are looked at", async () => {
+  test("checks only the tables of the given resources", async () => {
     const mirror = await filled();
     mirror.db.exec("DELETE FROM orders; DELETE FROM opportunities");
     expect(compareTables(mirror, [opportunities])).toEqual(one("opportunities", { missing: 1 }));
   });
 
-  test("a record that is no JSON is told as damage, not as a defect", async () => {
+  test("reports a record that is not JSON as damage of the mirror", async () => {
     const mirror = await filled();
     mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'order-9'");
     expect(() => compareTables(mirror, all)).toThrow(/^The mirror is damaged, record \d+ is not JSON/);

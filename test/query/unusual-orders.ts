@@ -3,8 +3,8 @@ import type { JsonObject } from "../../src/util/json-value.js";
 import type { TestBrand } from "../support/brand.js";
 import { at } from "../support/records.js";
 
-/** Dates that fall into a month only if they are read as instants, whatever their form. */
-export const borders = [
+/** Dates near the borders of months, in many forms, and their days in UTC. */
+export const monthBorders = [
   ["2026-09-30T23:59:59.999Z", "2026-09-30"],
   ["2026-09-30T23:59:59.9999Z", "2026-09-30"],
   ["2026-10-01T00:00:00.000Z", "2026-10-01"],
@@ -23,13 +23,13 @@ export const borders = [
 
 const currencies = ["EUR", "USD", "GBP", "JPY", "SEK", "KWD", null];
 
-/** Orders of every nasty kind, the same for the same number of them. */
-export function nastyOrders(count: number): JsonObject[] {
+/** Returns orders with unusual dates, amounts, currencies and hosts. The same count gives the same orders. */
+export function unusualOrders(count: number): JsonObject[] {
   return Array.from({ length: count }, (_, n) => {
-    const pick = (what: string, of: number) => mixed(what, n + 1) % of;
+    const pick = (what: string, of: number) => hash(what, n + 1) % of;
     const cents = (what: string, most: number) => pick(what, most) / 100;
     const total = pick("none", 12) === 0 ? null : n === 7 ? 1_234_567_890.12 : cents("total", 50_000);
-    const border = borders[n];
+    const border = monthBorders[n];
     return {
       id: `o${n}`,
       order_number: `#0${n}`,
@@ -58,16 +58,16 @@ export function nastyOrders(count: number): JsonObject[] {
   });
 }
 
-/** Returns 32 bits that depend on all of both, and on nothing else. */
-export function mixed(text: string, salt: number): number {
+/** Returns a 32-bit hash of a text and a number. */
+export function hash(text: string, salt: number): number {
   let hash = Math.imul(salt, 2_654_435_761) >>> 0;
   for (let index = 0; index < text.length; index += 1)
     hash = Math.imul(hash ^ text.charCodeAt(index), 16_777_619) >>> 0;
   return Math.imul(hash ^ (hash >>> 15), 2_246_822_519) >>> 0;
 }
 
-/** Reads the orders. Returns the run's row. */
-export async function night(
+/** Syncs the orders, and returns when the run started and finished. */
+export async function syncOrders(
   brand: TestBrand,
   flags: readonly string[] = [],
 ): Promise<{ started_at: string; finished_at: string }> {
@@ -77,7 +77,7 @@ export async function night(
   return { started_at: String(started_at), finished_at: String(finished_at) };
 }
 
-export const since = (ms: number): string[] => ["--since", at(ms)];
-export const until = (ms: number): string[] => ["--until", at(ms)];
-/** Everything is read again: what is found is no matter of what a sync looks for. */
-export const everything = ["--full", "--accept-removals"];
+export const sinceFlag = (ms: number): string[] => ["--since", at(ms)];
+export const untilFlag = (ms: number): string[] => ["--until", at(ms)];
+/** Flags for a sync that finds every change. */
+export const findAllChanges = ["--full", "--accept-removals"];

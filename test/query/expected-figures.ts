@@ -1,9 +1,9 @@
-/** An order as the API serves it. */
+/** An order as the API returns it. */
 type Order = Readonly<Record<string, unknown>>;
 
 /**
- * The figures of orders, from the API's own records, by another road than the views: amounts are added as whole
- * millionths, days are JavaScript's.
+ * The figures of orders, computed from the API's records in another way than the views do: amounts are added as integers of
+ * millionths, and JavaScript computes the days.
  */
 export interface Figures {
   orders: number;
@@ -15,7 +15,7 @@ export interface Figures {
   commission_amount: number;
 }
 
-/** An amount; the API may send it as text. */
+/** Returns an amount, which the API may send as text. */
 export const amountOf = (value: unknown) =>
   typeof value === "string" && /^\d+\.\d\d$/.test(value)
     ? Number(value)
@@ -24,8 +24,8 @@ export const amountOf = (value: unknown) =>
       : null;
 const millionths = (value: unknown) => Math.round((amountOf(value) ?? 0) * 1e6);
 
-/** The figures of these orders, which the API still has. */
-export function figuresOf(orders: readonly Order[]): Figures {
+/** Returns the figures of these orders, none of them removed. */
+export function sumFigures(orders: readonly Order[]): Figures {
   const counted = orders.filter((order) => order.is_cancelled !== true);
   const sum = (member: string) => counted.reduce((total, order) => total + millionths(order[member]), 0);
   const [gross, refunded] = [sum("total_amount"), sum("refund_amount")];
@@ -40,8 +40,8 @@ export function figuresOf(orders: readonly Order[]): Figures {
   };
 }
 
-/** The figures of each group of orders, by what tells the groups apart; sorted by that. */
-export function grouped<Group extends object>(
+/** Returns the figures of each group of orders. @param groupOf returns the columns that orders are grouped by */
+export function groupFigures<Group extends object>(
   orders: readonly Order[],
   groupOf: (order: Order) => Group,
 ): (Group & Figures)[] {
@@ -50,7 +50,7 @@ export function grouped<Group extends object>(
     const group = JSON.stringify(groupOf(order));
     groups.set(group, [...(groups.get(group) ?? []), order]);
   }
-  return [...groups].map(([group, some]) => ({ ...(JSON.parse(group) as Group), ...figuresOf(some) }));
+  return [...groups].map(([group, some]) => ({ ...(JSON.parse(group) as Group), ...sumFigures(some) }));
 }
 
 export const dayOf = (order: Order) => new Date(String(order.order_date)).toISOString().slice(0, 10);
@@ -59,7 +59,7 @@ export const currencyOf = (order: Order) => (order.currency ?? null) as string |
 export const hostOf = (order: Order) =>
   ((order.host as { id?: unknown } | null | undefined)?.id ?? null) as string | null;
 
-/** Rows in an order that is the same for both sides. */
+/** Sorts rows, to compare them regardless of their order. */
 export function sorted<Row extends object>(rows: readonly Row[]): Row[] {
   return [...rows].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
