@@ -26,7 +26,7 @@ const alone = [
 /** The longest: one that began last would have the machine to itself. Of the others, the largest files begin. */
 const longest = [
   "soak/kill",
-  "properties/histories",
+  "properties/scenarios",
   "sync/audit",
   "faults/processes",
   "report/browser",

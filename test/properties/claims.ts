@@ -1,40 +1,41 @@
 import { mergeRanges } from "../../src/util/ranges.js";
-import { isDated } from "./brand.js";
-import type { Version } from "./truth.js";
+import { isDated } from "./model.js";
+import type { Version } from "./versions.js";
 import type { World } from "./world.js";
 
-/** Dates in milliseconds, both ends included. */
+/** An inclusive range of dates in milliseconds. */
 export interface Range {
   from: number;
   to: number;
 }
 
-/** What a mirror says that it has read, and what it holds. */
-export interface Claims {
-  /** Unbroken ranges of dates that were read; none for a list that is read whole. */
-  stretches: Range[];
-  /** When the place of a record was read: by the second of its date; undefined if never. */
+/** What a mirror claims to have read, and its records. */
+export interface MirrorClaims {
+  /** The merged ranges of dates that were read; none for lists without a date filter. */
+  coveredRanges: Range[];
+  /** Returns when the range with this second was read; undefined if never. */
   readAt(second: number): number | undefined;
-  /** When the parts of a range were read; null if some of it never was. */
-  readsOf(range: Range): number[] | null;
-  held: ReadonlyMap<string, Held>;
-  /** The records that the mirror says are there. */
-  present: Held[];
-  /** The filters that the mirror says are no evidence. */
+  /** Returns when the parts of a range were read; null if a part never was. */
+  readTimes(range: Range): number[] | null;
+  records: ReadonlyMap<string, MirrorRecord>;
+  /** The records that are not removed. */
+  present: MirrorRecord[];
+  /** The filters whose counts the mirror does not trust. */
   distrusted: ReadonlySet<string>;
 }
 
-/** A record of the mirror, and which of the API's versions it is; null if it never was one. */
-export interface Held {
+/** A record of the mirror. */
+export interface MirrorRecord {
   key: string;
-  /** As its list had it. */
+  /** The record as the list returned it. */
   json: string;
-  /** With its details. */
+  /** The record with its details. */
   full: string;
-  /** Milliseconds; null while it is present. */
+  /** Milliseconds; null if it is present. */
   removedAt: number | null;
-  /** True if the newest reading of its date did not show it, and nothing was decided yet. */
+  /** True if the last read of its range did not include it, and its removal is not confirmed yet. */
   isMissing: boolean;
+  /** The version of the API that it equals; null if there is none. */
   version: Version | null;
 }
 
@@ -46,9 +47,9 @@ interface Row {
   missing: 0 | 1;
 }
 
-export function claimsOf(world: World): Claims {
-  const { resource, truth, watched } = world;
-  const { db } = world.mirror();
+export function readClaims(world: World): MirrorClaims {
+  const { resource, versionHistory, listName } = world;
+  const { db } = world.mirror;
   const spans = db
     .prepare("SELECT from_at, to_at, read_at FROM coverage WHERE resource = ? ORDER BY from_at")
     .all(resource.name)
@@ -63,27 +64,27 @@ export function claimsOf(world: World): Claims {
          record_id IN (SELECT record_id FROM missing) AS missing FROM records WHERE resource = ?`,
     )
     .all(resource.name) as Row[];
-  const held = rows.map(({ key, json, full, removed_at, missing }) => ({
+  const records = rows.map(({ key, json, full, removed_at, missing }) => ({
     key,
     json,
     full,
     isMissing: missing === 1,
     removedAt: removed_at === null ? null : Date.parse(removed_at),
-    version: truth.versions.get(key)?.findLast((version) => version.json === json) ?? null,
+    version: versionHistory.versions.get(key)?.findLast((version) => version.json === json) ?? null,
   }));
   const distrusted = db.prepare("SELECT distrusted FROM sync_state WHERE resource = ?").pluck();
   const newest = spans.length > 0 ? Math.max(...spans.map(({ readAt }) => readAt)) : undefined;
   const readAt = (second: number) => spans.find(({ from, to }) => from <= second && second <= to)?.readAt;
   return {
-    stretches: isDated(watched) ? mergeRanges(spans) : [],
-    readAt: isDated(watched) ? readAt : () => newest,
-    readsOf(range) {
+    coveredRanges: isDated(listName) ? mergeRanges(spans) : [],
+    readAt: isDated(listName) ? readAt : () => newest,
+    readTimes(range) {
       const parts = spans.filter(({ from, to }) => from <= range.to && to >= range.from);
       const isWhole = mergeRanges(parts).some(({ from, to }) => from <= range.from && to >= range.to);
       return isWhole ? parts.map((part) => part.readAt) : null;
     },
-    held: new Map(held.map((one) => [one.key, one])),
-    present: held.filter(({ removedAt }) => removedAt === null),
+    records: new Map(records.map((one) => [one.key, one])),
+    present: records.filter(({ removedAt }) => removedAt === null),
     distrusted: new Set(
       JSON.parse((distrusted.get(resource.name) as string | undefined) ?? "[]") as string[],
     ),

@@ -2,25 +2,22 @@ import { ResponseRejected, UnexpectedResponse } from "../../src/errors.js";
 import type { Brand } from "../../src/sandbox/brand.js";
 import type { SyncOptions } from "../../src/sync/session.js";
 import type { Fault } from "../support/faults.js";
-import { type Happening, happen, recordsOf, type Watched } from "./brand.js";
-import { damage, differences, falseClaims, textOf } from "./check.js";
-import type { History, Run, Step, Trouble, Wrong } from "./histories.js";
-import { createWorld, type Disturbance, type RunEnd, type World } from "./world.js";
+import { errorText, findDamage, findDifferences, findFalseClaims } from "./checks.js";
+import { applyEvent, type ModelEvent, recordsOf, type TestedList } from "./model.js";
+import type { DuringRun, Failure, RunStep, Scenario, Step, WrongResponse } from "./scenarios.js";
+import { type Interruption, type RunResult, World } from "./world.js";
 
 const dayMs = 86_400_000;
 
-/**
- * Plays a history inside the model against the real engines, and checks every claim of every run.
- * @returns the false claims, with the step that made them; none for a sound program
- */
-export async function play(watched: Watched, { steps, ...history }: History): Promise<string[]> {
-  const world = await createWorld({ watched, ...history });
+/** Plays a scenario inside the model. Returns the false claims of its runs with the step that made them. */
+export async function play(listName: TestedList, { steps, ...options }: Scenario): Promise<string[]> {
+  const world = await World.create({ listName, ...options });
   try {
     for (const [index, step] of steps.entries()) {
-      const end = await playStep(world, step);
-      const found = end ? [...falseClaims(world, end), ...falselyRefused(end)] : [];
-      if (end?.isKilled) found.push(...damage(world));
-      if (found.length > 0) return found.slice(0, 5).map((one) => `step ${index}: ${one}`);
+      const result = await playStep(world, step);
+      const claims = result ? [...findFalseClaims(world, result), ...checkRefusals(result)] : [];
+      if (result?.wasKilled) claims.push(...findDamage(world));
+      if (claims.length > 0) return claims.slice(0, 5).map((claim) => `step ${index}: ${claim}`);
     }
     return await finish(world);
   } finally {
@@ -28,26 +25,25 @@ export async function play(watched: Watched, { steps, ...history }: History): Pr
   }
 }
 
-/** Returns how a run ended, if the step is one. */
-export async function playStep(world: World, step: Step): Promise<RunEnd | null> {
+/** Returns the result if the step is a run. */
+export async function playStep(world: World, step: Step): Promise<RunResult | null> {
   if ("passHours" in step) world.pass(step.passHours * 3_600_000);
   else if ("what" in step) {
-    happenIn(world, step);
+    applyEventIn(world, step);
     world.pass(1_000);
   } else {
     const { during, ...flags } = step.with;
-    return await world.run(step.run, optionsOf(world, flags), during.map(disturbance));
+    return await world.run(step.run, toSyncOptions(world, flags), during.map(toInterruption));
   }
   return null;
 }
 
-function happenIn(world: World, what: Happening): void {
-  happen(world.brand, world.watched, what, world.now(), world.truth.gone());
+function applyEventIn(world: World, event: ModelEvent): void {
+  applyEvent(world.brand, world.listName, event, world.now, world.versionHistory.removedRecords());
   world.observe();
 }
 
-function optionsOf(world: World, flags: Omit<Run["with"], "during">): Partial<SyncOptions> {
-  const now = world.now();
+function toSyncOptions({ now }: World, flags: Omit<RunStep["with"], "during">): Partial<SyncOptions> {
   const { sinceDays, untilDays, windowDays, full = false, ...rest } = flags;
   const until = untilDays === undefined ? now : now - untilDays * dayMs;
   return {
@@ -59,50 +55,51 @@ function optionsOf(world: World, flags: Omit<Run["with"], "during">): Partial<Sy
   };
 }
 
-function disturbance({ atRequest, what }: Run["with"]["during"][number]): Disturbance {
+function toInterruption({ atRequest, what }: DuringRun): Interruption {
   return {
     atRequest,
-    happen(world, path) {
-      if (typeof what === "string") return what === "kill" || what === "stop" ? what : faultOf(what);
+    apply(world, path) {
+      if (what === "kill" || what === "stop") return what;
+      if (typeof what === "string") return toFault(what);
       if ("wrong" in what)
         return path === world.resource.path ? { from: wrongBrand(world, what) } : undefined;
-      happenIn(world, what);
+      applyEventIn(world, what);
       return undefined;
     },
   };
 }
 
-function faultOf(trouble: Exclude<Trouble, "kill" | "stop">): Fault {
-  return trouble === "reset" || trouble === "cut" || trouble === "html"
-    ? trouble
-    : { status: Number(trouble) };
+function toFault(failure: Exclude<Failure, "kill" | "stop">): Fault {
+  if (failure === "reset" || failure === "cut" || failure === "html") return failure;
+  return { status: Number(failure) };
 }
 
-/** The brand as a wrong answer shows it. */
-function wrongBrand({ brand, earlier, watched }: World, { pick, wrong }: Wrong): Brand {
-  if (wrong === "cached") return earlier(1 + (pick % 4));
-  const records = recordsOf(brand, watched);
-  const lacking = records.filter((_, n) => wrong === "lacks" && n !== pick % records.length);
-  return { ...brand, [watched]: lacking };
+/** Returns the brand that a wrong response is computed from. */
+function wrongBrand(world: World, { pick, wrong }: WrongResponse): Brand {
+  if (wrong === "cached") return world.earlier(1 + (pick % 4));
+  const records = recordsOf(world.brand, world.listName);
+  const returned = records.filter((_, n) => wrong === "lacks" && n !== pick % records.length);
+  return { ...world.brand, [world.listName]: returned };
 }
 
-/** Inside the model no answer is refused. */
-function falselyRefused({ error }: RunEnd): string[] {
-  const isRefused =
+/** Inside the model, the program rejects no response. */
+function checkRefusals({ error }: RunResult): string[] {
+  const isRejected =
     error instanceof ResponseRejected || (error instanceof Error && error.constructor === UnexpectedResponse);
-  return isRefused ? [`an answer as documented was refused: ${textOf(error)}`] : [];
+  return isRejected ? [`a documented response was rejected: ${errorText(error)}`] : [];
 }
 
-/** Everything read twice in peace (the first may finish a stopped run): the mirror is then the API. */
+/** Syncs everything twice undisturbed; the first run may resume a stopped one. Then the mirror equals the API. */
 async function finish(world: World): Promise<string[]> {
-  for (const run of [1, 2]) {
-    const end = await world.run("sync", { full: true, acceptRemovals: true, details: "all" });
-    const found = falseClaims(world, end);
-    if (end.error !== null) found.push(`it failed: ${textOf(end.error)}`);
-    else if (run === 2 && !end.verified) found.push("it is not verified");
-    if (found.length > 0) return found.slice(0, 5).map((one) => `peaceful --full run ${run}: ${one}`);
+  for (const number of [1, 2]) {
+    const result = await world.run("sync", { full: true, acceptRemovals: true, details: "all" });
+    const claims = findFalseClaims(world, result);
+    if (result.error !== null) claims.push(`it failed: ${errorText(result.error)}`);
+    else if (number === 2 && !result.verified) claims.push("it is not verified");
+    if (claims.length > 0)
+      return claims.slice(0, 5).map((claim) => `undisturbed --full run ${number}: ${claim}`);
   }
-  return [...damage(world), ...differences(world)]
+  return [...findDamage(world), ...findDifferences(world)]
     .slice(0, 5)
-    .map((one) => `after two peaceful --full runs: ${one}`);
+    .map((difference) => `after two undisturbed --full runs: ${difference}`);
 }

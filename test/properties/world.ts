@@ -26,243 +26,269 @@ import { fetchOf, testBaseUrl } from "../support/fetch-of.js";
 import { createEmptyMirror } from "../support/mirror.js";
 import { testDeps } from "../support/program.js";
 import { noon } from "../support/records.js";
-import { type Beginning, begin, type Watched } from "./brand.js";
-import { createTruth, type Truth } from "./truth.js";
+import { createRecords, type StartingRecords, type TestedList } from "./model.js";
+import { createVersionHistory, type VersionHistory } from "./versions.js";
 
-/** The one thing that happens at the n-th request of a run, before its answer. */
-export interface Disturbance {
-  atRequest: number;
-  happen(world: World, path: string): "kill" | "stop" | Fault | undefined;
-}
-
-/** A run reads, or compares what was read with the API. */
+/** A run that reads, or one that compares the mirror with the API. */
 export type Job = "sync" | "verify" | "repair";
 
-/** How one run ended. */
-export interface RunEnd {
+/** Something that happens at the n-th request of a run, before its response. */
+export interface Interruption {
+  atRequest: number;
+  apply(world: World, path: string): "kill" | "stop" | Fault | undefined;
+}
+
+export interface RunResult {
   job: Job;
   acceptsRemovals: boolean;
-  /** The keys of the present records when it began. */
-  before: ReadonlySet<string>;
-  /** True if the run says so, and was not killed. */
+  /** The keys of the records that were present at the start. */
+  presentBefore: ReadonlySet<string>;
+  /** True if the run was recorded as verified and not killed. */
   verified: boolean;
   verdict: Verdict | null;
-  /** The exit code of a command that does only this: 0, or the error's. */
+  /** The exit code of a command that does only this run. */
   code: number;
-  /** Why it ended so; thrown by a defect, too. */
   error: unknown;
   startedAt: number;
   endedAt: number;
-  isKilled: boolean;
-  /** True if the last request for figures by day got none. */
-  isBlind: boolean;
+  wasKilled: boolean;
+  /** True if the last request for totals by day failed. */
+  hadNoDailyTotals: boolean;
 }
 
 export interface WorldOptions {
-  watched: Watched;
-  /** The resource to read, if it is not the list of that name. */
+  listName: TestedList;
+  /** The resource to sync. Default: the one with the list's name. */
   resource?: string;
-  beginning: Beginning;
+  start: StartingRecords;
   variants?: Partial<ApiVariants>;
-  /** What the API shows as it was before the last request. */
-  lags?: "totals" | "figures" | undefined;
-  /** True if lists with dates are read by page number, too. */
+  /** The totals that are those of the previous request. */
+  lags?: "totals" | "dailyTotals" | undefined;
+  /** True if the API breaks the assumptions A1 to A3, so that lists with dates are read by page number. */
   isReadByPage?: boolean;
 }
 
-/** A brand, its API, and a mirror of one resource; `truth` knows what the API had at each instant. */
-export interface World {
-  watched: Watched;
-  resource: Resource;
-  brand: Brand;
-  api: VariantApi;
-  variants: ApiVariants;
-  lags: WorldOptions["lags"];
-  isReadByPage: boolean;
-  truth: Truth;
-  runs: RunEnd[];
-  mirror(): Mirror;
-  now(): number;
-  pass(ms: number): void;
-  /** The brand as it was so many happenings ago. */
-  earlier(happenings: number): Brand;
-  /** Has the truth look at what has just happened. */
-  observe(): void;
-  run(job: Job, options: Partial<SyncOptions>, during?: readonly Disturbance[]): Promise<RunEnd>;
-  close(): void;
-}
-
-/** In memory if the system has such a place, because thousands of mirrors are made here. */
+/** In memory if possible, because thousands of mirrors are created. */
 const scratch = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const machine = testDeps({ home: scratch });
 
-export async function createWorld(options: WorldOptions): Promise<World> {
-  const { watched, beginning, lags, isReadByPage = false } = options;
-  const variants = { ...documentedBehaviour, ...options.variants };
-  let now = noon;
-  let answered = 0;
-  const brand: Brand = {
-    ...emptyBrand([createKey(1, "all", now)]),
-    [watched]: begin(watched, beginning, now),
-  };
-  const api = createVariantApi({ brands: [brand], now: () => now, variants });
-  const fetchAnswer = fetchOf(api);
-  const resource = findResource(options.resource ?? watched);
-  if (!resource) throw new RangeError("No such resource.");
-  const folder = mkdtempSync(join(scratch, "brandapi-world-"));
-  let path = join(folder, "0.sqlite");
-  await createEmptyMirror(path);
-  let mirror = await openMirror(path);
-  const past: Brand[] = [{ ...brand }];
-  let atLastRequest = past[0] as Brand;
-  /** How many turns of the event loop a sleep takes: answers then come sooner or later than what waits for them. */
-  const turns = 1 + (beginning.seed % 3);
+/** A brand, its API, a mirror of one resource, and a record of everything the API had at each instant. */
+export class World {
+  readonly runs: RunResult[] = [];
+  readonly versionHistory: VersionHistory;
+  /** Called after each change of the brand. */
+  onChange: () => void = () => {};
+  private time = noon;
+  /** The number of list responses so far. */
+  private listResponses = 0;
+  private readonly pastBrands: Brand[] = [];
+  private brandAtLastRequest: Brand;
+  private readonly clock: Clock;
 
-  const clock: Clock = {
-    now: () => now,
-    monotonic: () => now,
-    async sleep(ms, signal) {
-      signal?.throwIfAborted();
-      now += Math.ceil(ms);
-      for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-      signal?.throwIfAborted();
-    },
-  };
+  static async create(options: WorldOptions): Promise<World> {
+    const resource = findResource(options.resource ?? options.listName);
+    if (!resource) throw new RangeError("No such resource.");
+    const folder = mkdtempSync(join(scratch, "brandapi-world-"));
+    const path = join(folder, "0.sqlite");
+    await createEmptyMirror(path);
+    return new World(options, resource, folder, path, await openMirror(path));
+  }
 
-  const world: World = {
-    watched,
-    resource,
-    brand,
-    api,
-    variants,
-    lags,
-    isReadByPage,
-    truth: createTruth(brand, watched, variants.datePrecision),
-    runs: [],
-    mirror: () => mirror,
-    now: () => now,
-    pass(ms) {
-      now += ms;
-    },
-    earlier: (happenings) => past.at(-1 - happenings) ?? (past[0] as Brand),
-    observe() {
-      world.truth.observe(now, answered);
-      past.push({ ...brand });
-    },
-    async run(job, flags, during = []) {
-      const stop = new AbortController();
-      let copy: string | null = null;
-      let count = 0;
-      let isBlind = false;
-      async function fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
-        count += 1;
-        const asked = new URL(url).pathname.slice(new URL(testBaseUrl).pathname.length);
-        let fault: Fault | undefined;
-        // Each happening has an instant of its own: after what was asked before it, before what is asked after it.
-        now += 5;
-        for (const one of during.filter(({ atRequest }) => atRequest === count)) {
-          const what = one.happen(world, asked);
-          if (what === "kill") copy ??= copyMirror(path, join(folder, `${world.runs.length + 1}.sqlite`));
-          if (what === "kill" || what === "stop") stop.abort(new Stopped("SIGINT"));
-          else fault ??= what;
-        }
-        now += 5;
-        init.signal?.throwIfAborted();
-        if (asked === "/analytics/clicks") isBlind = isRefusal(fault);
-        if (asked === resource?.path && fault === undefined) answered += 1;
-        const late = atLastRequest;
-        atLastRequest = { ...brand };
-        if (lags)
-          api.variants = { ...variants, [lags === "totals" ? "totalsFrom" : "dailyTotalsFrom"]: late };
-        if (typeof fault === "object" && "from" in fault)
-          return await fetchOf(createVariantApi({ brands: [fault.from], now: clock.now, variants }))(
-            url,
-            init,
-          );
-        if (fault === undefined) return await fetchAnswer(url, init);
-        return await injectFault(fault, () => fetchAnswer(url, init), clock.sleep, init.signal);
+  readonly listName: TestedList;
+  readonly variants: ApiVariants;
+  readonly lags: WorldOptions["lags"];
+  readonly isReadByPage: boolean;
+  readonly brand: Brand;
+  private readonly api: VariantApi;
+
+  private constructor(
+    { listName, start, variants, lags, isReadByPage = false }: WorldOptions,
+    readonly resource: Resource,
+    private readonly folder: string,
+    private mirrorPath: string,
+    private openedMirror: Mirror,
+  ) {
+    this.listName = listName;
+    this.variants = { ...documentedBehaviour, ...variants };
+    this.lags = lags;
+    this.isReadByPage = isReadByPage;
+    this.brand = {
+      ...emptyBrand([createKey(1, "all", noon)]),
+      [listName]: createRecords(listName, start, noon),
+    };
+    this.api = createVariantApi({ brands: [this.brand], now: () => this.time, variants: this.variants });
+    this.versionHistory = createVersionHistory(this.brand, listName, this.variants.datePrecision);
+    this.brandAtLastRequest = { ...this.brand };
+    this.pastBrands.push(this.brandAtLastRequest);
+    this.clock = this.createClock(1 + (start.seed % 3));
+  }
+
+  /** @param turns the turns of the event loop that a sleep takes, so that responses arrive before or after a timer */
+  private createClock(turns: number): Clock {
+    return {
+      now: () => this.time,
+      monotonic: () => this.time,
+      sleep: async (ms, signal) => {
+        signal?.throwIfAborted();
+        this.time += Math.ceil(ms);
+        for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        signal?.throwIfAborted();
+      },
+    };
+  }
+
+  get mirror(): Mirror {
+    return this.openedMirror;
+  }
+
+  get now(): number {
+    return this.time;
+  }
+
+  pass(ms: number): void {
+    this.time += ms;
+  }
+
+  /** Returns the brand as it was some events ago. */
+  earlier(events: number): Brand {
+    return this.pastBrands.at(-1 - events) ?? (this.pastBrands[0] as Brand);
+  }
+
+  /** Records the brand's current state. Call it after every event. */
+  observe(): void {
+    this.versionHistory.observe(this.time, this.listResponses);
+    this.pastBrands.push({ ...this.brand });
+    this.onChange();
+  }
+
+  async run(
+    job: Job,
+    flags: Partial<SyncOptions>,
+    interruptions: readonly Interruption[] = [],
+  ): Promise<RunResult> {
+    const stop = new AbortController();
+    let copy: string | null = null;
+    let requests = 0;
+    let hadNoDailyTotals = false;
+
+    const fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
+      requests += 1;
+      const path = new URL(url).pathname.slice(new URL(testBaseUrl).pathname.length);
+      let fault: Fault | undefined;
+      // Events have a time of their own, after the previous request and before the next one.
+      this.time += 5;
+      for (const interruption of interruptions.filter(({ atRequest }) => atRequest === requests)) {
+        const effect = interruption.apply(this, path);
+        if (effect === "kill") copy ??= this.copyMirror();
+        if (effect === "kill" || effect === "stop") stop.abort(new Stopped("SIGINT"));
+        else fault ??= effect;
       }
-      const present = "SELECT key FROM records WHERE resource = ? AND removed_at IS NULL";
-      const before = new Set(mirror.db.prepare(present).pluck().all(resource.name) as string[]);
-      const startedAt = now;
-      const settings = {
-        baseUrl: testBaseUrl,
-        key: brand.keys[0]?.secret ?? "",
-        userAgent: "test",
-        statePath: folder,
-      };
-      const deps = { ...machine, fetch, clock, signal: stop.signal };
-      const client = openApi({ ...settings, rateLimit: null, maxWaitMs: 300_000 }, deps);
-      const ended = await runOnce(resource, job, {
-        mirror,
-        api: client,
-        clock,
-        keys: deps.keys,
-        reporter: silentReporter,
-        options: { ...defaultOptions, ...flags },
-        dailyPoints: new Map(),
-      });
-      client.close();
-      const select = "SELECT verified FROM sync_runs WHERE resource = ? ORDER BY run_id DESC";
-      const verified = mirror.db.prepare(select).pluck().get(resource.name) === 1;
-      const end = {
-        ...ended,
-        job,
-        before,
-        acceptsRemovals: flags.acceptRemovals === true,
-        // Nobody has heard what a killed run says.
-        verified: verified && ended.error === null && copy === null,
-        startedAt,
-        endedAt: now,
-        isBlind,
-        isKilled: copy !== null,
-      };
-      if (copy !== null) {
-        mirror.db.close();
-        path = copy;
-        mirror = await openMirror(path);
-      }
-      world.runs.push(end);
-      now += 1_000;
-      return end;
-    },
-    close() {
-      mirror.db.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-  return world;
+      this.time += 5;
+      init.signal?.throwIfAborted();
+      if (path === "/analytics/clicks") hadNoDailyTotals = isNotRetried(fault);
+      if (path === this.resource.path && fault === undefined) this.listResponses += 1;
+      return await this.respond(fault, url, init);
+    };
+
+    const present = "SELECT key FROM records WHERE resource = ? AND removed_at IS NULL";
+    const presentBefore = new Set(
+      this.mirror.db.prepare(present).pluck().all(this.resource.name) as string[],
+    );
+    const startedAt = this.time;
+    const settings = {
+      baseUrl: testBaseUrl,
+      key: this.brand.keys[0]?.secret ?? "",
+      userAgent: "test",
+      statePath: this.folder,
+    };
+    const deps = { ...machine, fetch, clock: this.clock, signal: stop.signal };
+    const client = openApi({ ...settings, rateLimit: null, maxWaitMs: 300_000 }, deps);
+    const outcome = await runJob(this.resource, job, {
+      mirror: this.mirror,
+      api: client,
+      clock: this.clock,
+      keys: deps.keys,
+      reporter: silentReporter,
+      options: { ...defaultOptions, ...flags },
+      dailyPoints: new Map(),
+    });
+    client.close();
+    const select = "SELECT verified FROM sync_runs WHERE resource = ? ORDER BY run_id DESC";
+    const verified = this.mirror.db.prepare(select).pluck().get(this.resource.name) === 1;
+    const result = {
+      ...outcome,
+      job,
+      presentBefore,
+      acceptsRemovals: flags.acceptRemovals === true,
+      verified: verified && outcome.error === null && copy === null,
+      startedAt,
+      endedAt: this.time,
+      hadNoDailyTotals,
+      wasKilled: copy !== null,
+    };
+    if (copy !== null) {
+      this.mirror.db.close();
+      this.mirrorPath = copy;
+      this.openedMirror = await openMirror(copy);
+    }
+    this.runs.push(result);
+    this.time += 1_000;
+    return result;
+  }
+
+  private async respond(fault: Fault | undefined, url: string | URL, init: RequestInit): Promise<Response> {
+    const previous = this.brandAtLastRequest;
+    this.brandAtLastRequest = { ...this.brand };
+    if (this.lags === "totals") this.api.variants = { ...this.variants, totalsFrom: previous };
+    if (this.lags === "dailyTotals") this.api.variants = { ...this.variants, dailyTotalsFrom: previous };
+    if (typeof fault === "object" && "from" in fault) {
+      const { now, variants } = { now: this.clock.now, variants: this.variants };
+      return await fetchOf(createVariantApi({ brands: [fault.from], now, variants }))(url, init);
+    }
+    const respond = () => fetchOf(this.api)(url, init);
+    if (fault === undefined) return await respond();
+    return await injectFault(fault, respond, this.clock.sleep, init.signal);
+  }
+
+  /** Copies the files of the mirror as they are at this instant, like a kill would leave them. */
+  private copyMirror(): string {
+    const copy = join(this.folder, `${this.runs.length + 1}.sqlite`);
+    for (const suffix of ["", "-wal"])
+      if (existsSync(this.mirrorPath + suffix)) copyFileSync(this.mirrorPath + suffix, copy + suffix);
+    return copy;
+  }
+
+  close(): void {
+    this.mirror.db.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
 }
 
-/** Copies the mirror as its files are at this instant. */
-function copyMirror(path: string, copy: string): string {
-  for (const end of ["", "-wal"]) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
-  return copy;
-}
-
-/** True for a fault after which a request is not sent again. */
-function isRefusal(fault: Fault | undefined): boolean {
+/** Returns true for a response after which the client does not retry. */
+function isNotRetried(fault: Fault | undefined): boolean {
   return typeof fault === "object" && "status" in fault && fault.status < 429;
 }
 
-type Ended = Pick<RunEnd, "code" | "error" | "verdict">;
-
-async function runOnce(resource: Resource, job: Job, session: SyncSession): Promise<Ended> {
+async function runJob(
+  resource: Resource,
+  job: Job,
+  session: SyncSession,
+): Promise<Pick<RunResult, "code" | "error" | "verdict">> {
   try {
     if (job === "sync") {
       const { error } = await syncResource(session, resource, false);
-      return { code: codeOf(error), error, verdict: null };
+      return { code: exitCodeOf(error), error, verdict: null };
     }
     const { verdict, error } = await verifyResource(session, resource, job === "repair");
     if (error !== null) throw error;
     const isProven = verdict.state === "proven" || verdict.state === "repaired";
     return { code: isProven ? 0 : 8, error: null, verdict };
   } catch (error) {
-    return { code: codeOf(error), error, verdict: null };
+    return { code: exitCodeOf(error), error, verdict: null };
   }
 }
 
-function codeOf(error: unknown): number {
+function exitCodeOf(error: unknown): number {
   if (error === null) return 0;
   return error instanceof BrandapiError ? error.exitCode : 1;
 }

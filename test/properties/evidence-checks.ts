@@ -1,26 +1,23 @@
-import { isDated } from "./brand.js";
-import type { Claims, Range } from "./claims.js";
-import type { Version } from "./truth.js";
-import type { RunEnd, World } from "./world.js";
+import type { MirrorClaims, Range } from "./claims.js";
+import { isDated } from "./model.js";
+import type { Version } from "./versions.js";
+import type { RunResult, World } from "./world.js";
 
 const dayMs = 86_400_000;
 
-/**
- * A verified run has seen all that the API offers as evidence: its counts of what is covered, and the figures of days
- * that moved since they were read.
- */
-export function unseenEvidence(world: World, end: RunEnd, claims: Claims): string[] {
-  if (!isDated(world.watched)) return [];
-  return [...unseenCounts(world, end, claims), ...unseenFigures(world, end, claims)];
+/** A verified run agrees with everything the API offers to compare with: counts of covered ranges, and totals by day. */
+export function checkEvidence(world: World, end: RunResult, claims: MirrorClaims): string[] {
+  if (!isDated(world.listName)) return [];
+  return [...checkCounts(world, end, claims), ...checkDailyTotals(world, end, claims)];
 }
 
-/** The counts that the API offers. A filter that the API means otherwise than its records say is known to its API only. */
+/** Returns the counts that can be compared. Filters with another meaning than the flags of the records cannot. */
 function countsOf({
   variants,
-  watched,
+  listName,
 }: World): [name: string, counts: (record: Version["record"]) => boolean][] {
   const all: [string, () => boolean] = ["all", () => true];
-  if (watched !== "orders" || variants.refundedFilter === "any" || variants.statusFilters === "partition")
+  if (listName !== "orders" || variants.refundedFilter === "any" || variants.statusFilters === "partition")
     return [all];
   return [
     all,
@@ -29,12 +26,16 @@ function countsOf({
   ];
 }
 
-function unseenCounts(world: World, end: RunEnd, { distrusted, present, stretches }: Claims): string[] {
+function checkCounts(
+  world: World,
+  end: RunResult,
+  { distrusted, present, coveredRanges }: MirrorClaims,
+): string[] {
   const states = statesIn(world, end);
   const mine = present.flatMap(({ version }) => version ?? []);
   const checks = countsOf(world).filter(([name]) => !distrusted.has(name));
   const found: string[] = [];
-  for (const range of stretches)
+  for (const range of coveredRanges)
     for (const [name, counts] of checks) {
       const count = (versions: Version[]) =>
         versions.filter((one) => isIn(range, one) && counts(one.record)).length;
@@ -48,42 +49,43 @@ function isIn({ from, to }: Range, { second }: Version): boolean {
   return second >= from && second <= to;
 }
 
-/** Finds days whose figures moved after they were read, and of which the mirror still has what it had. */
-function unseenFigures(world: World, end: RunEnd, { present, readsOf }: Claims): string[] {
-  const { variants, lags, runs, watched } = world;
-  // What lags or drifts is no evidence that the API offers.
-  const areFigures = variants.dailyTotals !== "absent" && !variants.dailyTotalsDrift && lags !== "figures";
-  if (watched !== "orders" || !areFigures || end.isBlind) return [];
+/** Returns days whose totals changed after they were read, while the mirror still has the old records. */
+function checkDailyTotals(world: World, end: RunResult, { present, readTimes }: MirrorClaims): string[] {
+  const { variants, lags, runs, listName } = world;
+  // Outdated or drifting totals cannot be compared.
+  const canCompare =
+    variants.dailyTotals !== "absent" && !variants.dailyTotalsDrift && lags !== "dailyTotals";
+  if (listName !== "orders" || !canCompare || end.hadNoDailyTotals) return [];
   const recent = variants.dailyTotals === "recent" ? end.startedAt - 89 * dayMs : Number.NEGATIVE_INFINITY;
-  const now = statesIn(world, end).map((state) => figuresOf(world, state));
-  const mine = figuresOf(
+  const now = statesIn(world, end).map((state) => dailyTotals(world, state));
+  const mine = dailyTotals(
     world,
     present.flatMap(({ version }) => version ?? []),
   );
   return [...new Set([...mine.keys(), ...now.flatMap((figures) => [...figures.keys()])])].flatMap((day) => {
-    const reads = readsOf({ from: day, to: day + dayMs - 1 });
+    const reads = readTimes({ from: day, to: day + dayMs - 1 });
     if (day < recent || reads === null || reads.some((read) => read >= end.startedAt)) return [];
     const oldest = Math.min(...reads);
     const reading = runs.find(({ endedAt, startedAt }) => startedAt <= oldest && oldest <= endedAt);
-    const then = reading ? statesIn(world, reading).map((state) => figuresOf(world, state)) : [];
+    const then = reading ? statesIn(world, reading).map((state) => dailyTotals(world, state)) : [];
     const isSame = now.some((figures) =>
       [mine, ...then].some((known) => known.get(day) === figures.get(day)),
     );
     return isSame
       ? []
-      : [
-          `verified, and the figures of ${new Date(day).toISOString().slice(0, 10)} have moved since it was read`,
-        ];
+      : [`verified, but the totals of ${new Date(day).toISOString().slice(0, 10)} changed after it was read`];
   });
 }
 
-/** The API's records at each instant of a run. */
-function statesIn({ truth }: World, { endedAt, startedAt }: RunEnd): Version[][] {
-  return [startedAt, ...truth.changes.filter((at) => at > startedAt && at <= endedAt)].map(truth.at);
+/** Returns the API's records at each instant of a run. */
+function statesIn({ versionHistory }: World, { endedAt, startedAt }: RunResult): Version[][] {
+  return [startedAt, ...versionHistory.changes.filter((at) => at > startedAt && at <= endedAt)].map(
+    versionHistory.at,
+  );
 }
 
-/** The figures of each day that has any, as text, by its midnight. */
-function figuresOf({ variants }: World, versions: readonly Version[]): Map<number, string> {
+/** Returns the totals of each day with orders, as text, by its midnight. */
+function dailyTotals({ variants }: World, versions: readonly Version[]): Map<number, string> {
   const days = new Map<number, [orders: number, revenue: number, subtotal: number]>();
   for (const { record, second } of versions) {
     if (Number.isNaN(second) || (record.is_cancelled === true && variants.cancelled === "out")) continue;

@@ -1,7 +1,7 @@
-import type { Fields } from "./brand.js";
-import { swapsAt } from "./check.js";
-import type { Version } from "./truth.js";
-import type { RunEnd, World } from "./world.js";
+import { countSwaps } from "./checks.js";
+import type { Fields } from "./model.js";
+import type { Version } from "./versions.js";
+import type { RunResult, World } from "./world.js";
 
 interface Change {
   key: string;
@@ -12,27 +12,26 @@ interface Change {
   seen_changed_at: string;
 }
 
-/** A reading is as old as its request; the API may have changed until it answered. */
-const answerMs = 100;
+/** The time between the request and the response, in which the API may change. */
+const responseMs = 100;
 
-/** The change that each row of `changes` tells lies in its interval: after the one time, and no later than the other. */
-export function falseIntervals(world: World, { startedAt }: RunEnd): string[] {
+/** Each row of `changes` is right: the API changed as it says, after `last_seen_unchanged_at` and by `seen_changed_at`. */
+export function checkChangeTimes(world: World, { startedAt }: RunResult): string[] {
   const since = new Date(startedAt).toISOString();
-  const rows = world
-    .mirror()
-    .db.prepare(
+  const rows = world.mirror.db
+    .prepare(
       "SELECT * FROM changes WHERE resource = ? AND run_id >= (SELECT coalesce(min(run_id), 0) FROM sync_runs WHERE started_at >= ?)",
     )
     .all(world.resource.name, since) as Change[];
   return rows.flatMap((row) => {
     const from =
       row.last_seen_unchanged_at === null ? Number.NEGATIVE_INFINITY : Date.parse(row.last_seen_unchanged_at);
-    const to = Date.parse(row.seen_changed_at) + answerMs;
-    const versions = world.truth.versions.get(row.key) ?? [];
+    const to = Date.parse(row.seen_changed_at) + responseMs;
+    const versions = world.versionHistory.versions.get(row.key) ?? [];
     const isIts = versions.some(
       (version, at) => version.from > from && version.from <= to && isChange(row, versions[at - 1], version),
     );
-    if (["added", "returned"].includes(row.kind) && slippedPast(world, from)) return [];
+    if (["added", "returned"].includes(row.kind) && mayHaveMissed(world, from)) return [];
     const interval = `${row.last_seen_unchanged_at} to ${row.seen_changed_at}`;
     return isIts
       ? []
@@ -40,24 +39,24 @@ export function falseIntervals(world: World, { startedAt }: RunEnd): string[] {
   });
 }
 
-/** True if a record may have slipped past the reading of a list: one left and another came between two of its responses. */
-function slippedPast(world: World, readAt: number): boolean {
-  return world.isReadByPage && swapsAt(world, readAt, Number.NaN) > 0;
+/** Returns true if a read of a list may have missed a record, because one left and another was added between responses. */
+function mayHaveMissed(world: World, readAt: number): boolean {
+  return world.isReadByPage && countSwaps(world, readAt, Number.NaN) > 0;
 }
 
-/** True if a version began as a row of `changes` says. */
+/** Returns true if a version began with the change in a row of `changes`. */
 function isChange(row: Change, before: Version | undefined, { json, record }: Version): boolean {
   const wasThere = before !== undefined && before.json !== null;
   if (row.kind === "removed") return wasThere && json === null;
   if (row.kind !== "changed") return !wasThere && json !== null;
   const field = row.field ?? "";
-  // Items of a list are told by their ids: only when they changed is checked.
+  // Items of a list are identified by their IDs: only the time of the change is checked.
   if (field.includes(".")) return json !== null;
   const value = membersOf(record).get(field) ?? null;
   return value === row.new && before !== undefined && (membersOf(before.record).get(field) ?? null) !== value;
 }
 
-/** Returns a record's members as text, those of nested objects with the object's name before them. */
+/** Returns a record's members as text; members of nested objects are prefixed with the object's name. */
 function membersOf(record: Fields, prefix = ""): Map<string, string> {
   const members = new Map<string, string>();
   for (const [name, value] of Object.entries(record)) {

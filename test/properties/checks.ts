@@ -1,0 +1,231 @@
+import { detailsResource } from "../../src/resources/resource.js";
+import { compareTables } from "../../src/store/table-check.js";
+import { checkChangeTimes } from "./change-checks.js";
+import { type MirrorClaims, type MirrorRecord, readClaims } from "./claims.js";
+import { checkEvidence } from "./evidence-checks.js";
+import { isDated } from "./model.js";
+import type { Version } from "./versions.js";
+import type { RunResult, World } from "./world.js";
+
+const dayMs = 86_400_000;
+
+/**
+ * Compares what the mirror claims after a run with what the API had. Returns a line for each false claim.
+ *
+ * One error is allowed, as the page on syncing says: in a list that is read by page numbers, a record can be missed if
+ * another one leaves and a third is added between the same two responses.
+ */
+export function findFalseClaims(world: World, end: RunResult): string[] {
+  const claims = readClaims(world);
+  return [...checkCovered(world, claims), ...findFalseStatements(world, end, claims)];
+}
+
+/**
+ * Checks what users see: verified runs, removals and changes. Coverage is left out, because an API whose dates are less
+ * precise than its filters is detected one response later: a run that is stopped in between covers too much until the next.
+ */
+export function findFalseStatements(world: World, end: RunResult, claims = readClaims(world)): string[] {
+  return [
+    ...(end.code === 1 ? [`unexpected error: ${errorText(end.error)}`] : []),
+    ...checkInvented(claims),
+    ...checkRemovals(world, end, claims),
+    ...checkRemovalLimit(end, claims),
+    ...checkChangeTimes(world, end),
+    ...(end.verified ? checkVerified(world, end, claims) : []),
+    ...checkProvenMonths(world, end, claims),
+  ];
+}
+
+/** Returns the false claims of a verified run. */
+export function checkVerified(world: World, end: RunResult, claims = readClaims(world)): string[] {
+  return [
+    ...checkCovered(world, claims),
+    ...checkStale(claims),
+    ...checkUndated(world, end, claims),
+    ...checkEvidence(world, end, claims),
+    ...checkDetails(world, end, claims),
+    ...(isUndisturbedList(world, end) ? findDifferences(world, claims) : []),
+  ];
+}
+
+/** Returns errors of the file and differences between tables and records. */
+export function findDamage(world: World): string[] {
+  const { resource } = world;
+  const tables = compareTables(world.mirror, [resource, detailsResource(resource) ?? []].flat());
+  const integrity = world.mirror.db.pragma("integrity_check", { simple: true });
+  return [
+    ...tables.map((one) => `tables: ${JSON.stringify(one)}`),
+    ...(integrity === "ok" ? [] : [`${integrity}`]),
+  ];
+}
+
+function checkInvented({ records }: MirrorClaims): string[] {
+  return [...records.values()].flatMap(({ key, version }) =>
+    version ? [] : [`${key}: the API never returned this`],
+  );
+}
+
+/** A covered range has every record that the API had when the range was read, in that form or a later one. */
+function checkCovered(world: World, { records, readAt }: MirrorClaims): string[] {
+  const found: string[] = [];
+  for (const [key, versions] of world.versionHistory.versions)
+    for (const { from, json, second, until } of versions) {
+      const read = readAt(second);
+      if (json === null || read === undefined || read < from || read >= until) continue;
+      const later = versions.filter((version) => version.until > read);
+      // A record that has left since is found when its range is read again.
+      if (later.some((version) => version.json === null || !Object.is(version.second, second))) continue;
+      const row = records.get(key);
+      const isHeld =
+        row?.removedAt === null && !row.isMissing && later.some((version) => version.json === row.json);
+      if (!isHeld && countSwaps(world, read, second) === 0)
+        found.push(`${key}: ${describeState(row)}, but different when its range was read`);
+    }
+  return found;
+}
+
+/** A verified mirror has no record that was already gone or different when its range was read. */
+function checkStale({ present, readAt }: MirrorClaims): string[] {
+  return present.flatMap(({ key, version }) => {
+    const read = version ? readAt(version.second) : undefined;
+    const isStale = version && read !== undefined && version.until <= read;
+    return isStale ? [`${key}: outdated when its range was read, but in a verified mirror`] : [];
+  });
+}
+
+/** A verified mirror that covers all dates has the records without a date too. */
+function checkUndated(
+  { versionHistory }: World,
+  { endedAt, startedAt }: RunResult,
+  claims: MirrorClaims,
+): string[] {
+  const isAll =
+    claims.coveredRanges.length === 1 && claims.coveredRanges[0]?.from === Number.NEGATIVE_INFINITY;
+  return (isAll ? versionHistory.at(startedAt) : []).flatMap(({ record, second, until }) => {
+    const isLacking =
+      Number.isNaN(second) && until > endedAt && claims.records.get(String(record.id))?.removedAt !== null;
+    return isLacking ? [`${record.id}: has no date and is missing in a verified mirror`] : [];
+  });
+}
+
+/** A run removes no record that the API listed during the complete run. */
+function checkRemovals(world: World, { endedAt, startedAt }: RunResult, { records }: MirrorClaims): string[] {
+  return [...records.values()].flatMap(({ key, removedAt, version }) => {
+    if (removedAt === null || removedAt < startedAt || removedAt > endedAt) return [];
+    const during = world.versionHistory.versions
+      .get(key)
+      ?.filter(({ from, until }) => until > startedAt && from <= endedAt);
+    const wasThere = during?.[0] && during[0].from <= startedAt && during.every(({ json }) => json !== null);
+    // Removals are confirmed by a second read, so it takes two swaps to miss a record.
+    return wasThere && countSwaps(world, startedAt, version?.second ?? Number.NaN) < 2
+      ? [`${key}: falsely removed`]
+      : [];
+  });
+}
+
+/** Without --accept-removals, no run removes all records, or more than half of more than 20. */
+function checkRemovalLimit(
+  { acceptsRemovals, presentBefore }: RunResult,
+  { records, present }: MirrorClaims,
+): string[] {
+  const removed = [...presentBefore].filter((key) => records.get(key)?.removedAt !== null).length;
+  const isTooMany = present.length === 0 || (presentBefore.size > 20 && removed > presentBefore.size / 2);
+  if (acceptsRemovals || removed === 0 || !isTooMany) return [];
+  return [`${removed} of ${presentBefore.size} removed without --accept-removals`];
+}
+
+/** Returns how often one record left and another was added between the same two list responses, in the run at `instant`. */
+export function countSwaps(world: World, instant: number, second: number): number {
+  const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= instant && instant <= endedAt);
+  if (!run) return 0;
+  const isList = world.isReadByPage || !isDated(world.listName);
+  const isHere = ({ from, second: other }: Version) =>
+    from > run.startedAt && from <= run.endedAt && (isList || other === second);
+  const moves = [...world.versionHistory.versions.values()].flatMap((versions) =>
+    versions.filter(
+      (version, at) =>
+        isHere(version) && (version.json === null) !== ((versions[at - 1]?.json ?? null) === null),
+    ),
+  );
+  const left = moves.filter(({ json }) => json === null).map(({ responsesBefore }) => responsesBefore);
+  const came = new Set(
+    moves.filter(({ json }) => json !== null).map(({ responsesBefore }) => responsesBefore),
+  );
+  return new Set(left.filter((gap) => came.has(gap))).size;
+}
+
+/** Returns the start of the oldest details that a run may have: it resumes one that was stopped within the last hour. */
+export function detailsReadSince({ runs }: World, end: RunResult): number {
+  const finished = runs.findLastIndex(
+    (run) => run !== end && run.job === "sync" && (run.code === 0 || run.code === 8),
+  );
+  const resumed = runs.slice(finished + 1).find(({ startedAt }) => startedAt >= end.startedAt - 3_600_000);
+  return resumed?.startedAt ?? end.startedAt;
+}
+
+/** The details of a campaign in a verified run are not older than the run. */
+function checkDetails(world: World, end: RunResult, { present }: MirrorClaims): string[] {
+  const { versionHistory, listName } = world;
+  if (listName !== "opportunities" || end.job !== "sync") return [];
+  const since = detailsReadSince(world, end);
+  const detailsOf = ({ assignments, deliverables }: Record<string, unknown>) =>
+    JSON.stringify([assignments, deliverables]);
+  return present.flatMap(({ full, key }) => {
+    const mine = detailsOf(JSON.parse(full) as Record<string, unknown>);
+    const versions = versionHistory.versions.get(key)?.filter(({ until }) => until > since) ?? [];
+    return versions.some(({ record }) => detailsOf(record) === mine)
+      ? []
+      : [`${key}: verified, but the details are older than the run`];
+  });
+}
+
+/** Returns true if the run read a complete list and nothing happened during the run. */
+function isUndisturbedList({ versionHistory, listName }: World, { startedAt, endedAt }: RunResult): boolean {
+  return !isDated(listName) && !versionHistory.changes.some((at) => at > startedAt && at <= endedAt);
+}
+
+/** Returns the differences between the mirror and the API. */
+export function findDifferences(world: World, { records, present } = readClaims(world)): string[] {
+  const current = new Map(
+    [...world.versionHistory.versions].flatMap(([key, versions]) => {
+      const json = versions.at(-1)?.json ?? null;
+      return json === null ? [] : [[key, json] as const];
+    }),
+  );
+  return [
+    ...[...current]
+      .filter(([key, json]) => records.get(key)?.removedAt !== null || records.get(key)?.json !== json)
+      .map(([key]) => `${key}: ${describeState(records.get(key))}, but different in the API`),
+    ...present.filter(({ key }) => !current.has(key)).map(({ key }) => `${key}: not in the API`),
+  ];
+}
+
+/** `verify` proves no month with a record that the mirror lacks on a day that was never read. */
+function checkProvenMonths(
+  { versionHistory }: World,
+  { endedAt, startedAt, verdict }: RunResult,
+  { records, readTimes }: MirrorClaims,
+): string[] {
+  const months = verdict?.months.filter(({ state }) => state === "proven").map(({ month }) => month) ?? [];
+  return versionHistory.at(startedAt).flatMap(({ record, second, until }) => {
+    if (Number.isNaN(second) || until <= endedAt || records.get(String(record.id))?.removedAt === null)
+      return [];
+    const start = Math.floor(second / dayMs) * dayMs;
+    const month = new Date(second).toISOString().slice(0, 7);
+    const isUnread =
+      readTimes({ from: start, to: start + dayMs - 1 }) === null &&
+      readTimes({ from: second, to: second }) === null;
+    return isUnread && months.includes(month)
+      ? [`${record.id}: ${month} is proven, but this day was never read`]
+      : [];
+  });
+}
+
+function describeState(row: MirrorRecord | undefined): string {
+  if (!row) return "not in the mirror";
+  return row.removedAt !== null ? "removed" : row.isMissing ? "missing" : "present";
+}
+
+export function errorText(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

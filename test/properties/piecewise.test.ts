@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import fc from "../support/property.js";
+import { piecewiseResources, playPiecewise } from "./piecewise.js";
+import { scenariosOf } from "./scenarios.js";
+
+const runs = Number(process.env.PROPERTY_RUNS ?? 10);
+
+test.each(piecewiseResources)(
+  "has every part of $name as the API had it during the verified run",
+  async (resource) => {
+    const property = fc.asyncProperty(scenariosOf(), async (scenario) => {
+      expect(await playPiecewise(resource, scenario)).toEqual([]);
+    });
+    await fc.assert(property, { numRuns: runs, endOnFailure: process.env.PROPERTY_SHRINK === "no" });
+  },
+  3_600_000,
+);

@@ -1,0 +1,206 @@
+import type { ApiVariants } from "../support/api-variants.js";
+import fc from "../support/property.js";
+import type { EventType, ModelEvent, StartingRecords } from "./model.js";
+import type { Job, WorldOptions } from "./world.js";
+
+/** A step of a scenario: an event, a run, or hours in which nothing happens. */
+export type Step = ModelEvent | RunStep | { passHours: number };
+
+/** A run with its flags, and what happens during it. */
+export interface RunStep {
+  run: Job;
+  with: {
+    sinceDays?: number;
+    untilDays?: number;
+    full?: boolean;
+    windowDays?: number;
+    audit?: number;
+    budget?: number;
+    details?: "all" | "changed" | "none";
+    acceptRemovals?: boolean;
+    during: DuringRun[];
+  };
+}
+
+/** Something that happens at a request of a run, counted from 1, before its response. */
+export interface DuringRun {
+  atRequest: number;
+  what: ModelEvent | Failure | WrongResponse;
+}
+
+/** The run is killed or stopped, or the request fails. All failures but 403 are retried. */
+export type Failure = "kill" | "stop" | "500" | "429" | "reset" | "cut" | "html" | "403";
+
+/** A response with status 200 that is not the API's: empty, without one of the records, or outdated. Outside the model. */
+export interface WrongResponse {
+  wrong: "empty" | "lacks" | "cached";
+  pick: number;
+}
+
+/** A brand, the behaviour of its API, and what happens. */
+export interface Scenario {
+  start: StartingRecords;
+  variants: Partial<ApiVariants>;
+  lags?: WorldOptions["lags"];
+  steps: Step[];
+}
+
+/** What all random scenarios have in common. */
+export interface ScenarioOptions {
+  variants?: Partial<ApiVariants>;
+  lags?: WorldOptions["lags"];
+  /** Events outside the model, as frequent as all others together. */
+  more?: readonly EventType[];
+  wrong?: WrongResponse["wrong"];
+  undated?: boolean;
+}
+
+/** Random scenarios: events and runs with random flags; events, failures, stops and kills during the runs. */
+export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenario> {
+  const { variants, lags, undated } = options;
+  return fc
+    .tuple(startingRecords, variantsInModel, stepsOf(options))
+    .map(([start, randomVariants, steps]) => {
+      // Large lists have large pages, so that a run does not take hundreds of requests.
+      const maxPerPage = (randomVariants.maxPerPage ?? 1) * (start.records <= 60 ? 1 : 8);
+      return {
+        start: { ...start, undated: undated ? 3 : 0 },
+        variants: { ...randomVariants, maxPerPage, ...variants },
+        lags,
+        steps,
+      };
+    });
+}
+
+/** The documented behaviour in three of four scenarios, one of the others in the rest. */
+function usually<Name extends keyof ApiVariants>(
+  documented: ApiVariants[Name],
+  ...others: ApiVariants[Name][]
+) {
+  return fc.oneof(
+    { withCrossShrink: true },
+    { weight: 3, arbitrary: fc.constant(documented) },
+    fc.constantFrom(...others),
+  );
+}
+
+/** The variants that the program has to support. */
+const variantsInModel: fc.Arbitrary<Partial<ApiVariants>> = fc.record({
+  // With fewer than 4, the events between two requests fill a page, which never happens with 100.
+  maxPerPage: fc.integer({ min: 4, max: 12 }),
+  ties: usually<"ties">("stable", "reversed"),
+  datePrecision: usually<"datePrecision">("exact", "milliseconds", "seconds"),
+  dailyTotals: usually<"dailyTotals">("all", "recent", "absent"),
+  revenue: usually<"revenue">("net", "gross"),
+  cancelled: usually<"cancelled">("out", "in"),
+  emptyDays: usually<"emptyDays">("zero", "missing"),
+  pastEnd: usually<"pastEnd">("empty", "refused"),
+  pagesWhenEmpty: usually<"pagesWhenEmpty">(0, 1),
+  undocumentedLists: usually<"undocumentedLists">("paged", "complete"),
+});
+
+const startingRecords: fc.Arbitrary<StartingRecords> = fc.record({
+  seed: fc.integer({ min: 1, max: 1_000 }),
+  records: fc.oneof({ weight: 40, arbitrary: fc.nat(60) }, fc.integer({ min: 200, max: 400 })),
+  perSecond: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 2, max: 30 })),
+});
+
+/** An age in days, often small: short ranges end there, and events cross their ends. */
+function daysBack(most: number): fc.Arbitrary<number> {
+  return fc.oneof(
+    { withCrossShrink: true },
+    fc.nat(Math.min(7, most)),
+    fc.nat(Math.min(40, most)),
+    fc.nat(most),
+  );
+}
+
+const modelEvents: readonly EventType[] = [
+  ...(["withdraw", "return", "late", "new", "sameSecond", "swap"] as const),
+  ...(["partialRefund", "refund", "cancel", "hostChange", "defaultRate", "assign"] as const),
+];
+
+function eventOf(types: readonly EventType[]): fc.Arbitrary<ModelEvent> {
+  return fc.record({ what: fc.constantFrom(...types), pick: fc.nat(9_999), days: daysBack(700) });
+}
+
+const atRequest = fc.integer({ min: 1, max: 30 });
+const failure = fc.constantFrom<Failure>("kill", "stop", "500", "429", "reset", "cut", "html", "403");
+
+function stepsOf({ more, wrong }: ScenarioOptions): fc.Arbitrary<Step[]> {
+  const event = fc.oneof({ withCrossShrink: true }, eventOf(modelEvents), ...(more ? [eventOf(more)] : []));
+  const atOnce = fc.record({
+    atRequest,
+    what: fc.oneof(
+      { weight: 3, arbitrary: event as fc.Arbitrary<ModelEvent | Failure | WrongResponse> },
+      failure,
+    ),
+  });
+  // One record leaves and another is added, so that no count changes.
+  const left = eventOf(["withdraw", "swap"]);
+  const came = eventOf(["return", "late", "new"]);
+  const swap = fc.tuple(atRequest, atRequest, left, came).map(([first, second, one, other]) => [
+    { atRequest: first, what: one },
+    { atRequest: second, what: other },
+  ]);
+  const falseClaims = fc.record({
+    atRequest: fc.integer({ min: 1, max: 12 }),
+    what: fc.record({ wrong: fc.constant(wrong ?? "empty"), pick: fc.nat(9_999) }),
+  });
+  const during: fc.Arbitrary<DuringRun[]> = fc
+    .array(
+      fc.oneof(
+        { withCrossShrink: true },
+        { weight: 5, arbitrary: atOnce.map((one) => [one]) },
+        { weight: 1, arbitrary: swap },
+      ),
+      { maxLength: 3 },
+    )
+    .chain((ones) =>
+      wrong
+        ? fc.array(falseClaims, { minLength: 1, maxLength: 2 }).map((more) => [...ones.flat(), ...more])
+        : fc.constant(ones.flat()),
+    );
+  const flags = {
+    sinceDays: daysBack(400),
+    untilDays: daysBack(60),
+    full: fc.boolean(),
+    windowDays: fc.nat(120),
+    audit: fc.nat(6),
+    budget: fc.nat(30),
+    details: fc.constantFrom("all" as const, "changed" as const, "none" as const),
+    acceptRemovals: fc.boolean(),
+  };
+  const sync = fc.record({
+    run: fc.constant<Job>("sync"),
+    with: fc.oneof(
+      { withCrossShrink: true },
+      fc.record({ audit: flags.audit, during }, { requiredKeys: ["during"] }),
+      fc.record({ ...flags, during }, { requiredKeys: ["during"] }),
+    ),
+  }) as fc.Arbitrary<RunStep>;
+  const { acceptRemovals } = flags;
+  const verify = fc.record({
+    run: fc.constantFrom<Job>("verify", "repair"),
+    with: fc.record({ acceptRemovals, during }, { requiredKeys: ["during"] }),
+  }) as fc.Arbitrary<RunStep>;
+  // A run that may not complete, and a record that leaves and one that is added before the next run.
+  const stopped = fc
+    .tuple(sync, atRequest, fc.constantFrom<Failure>("kill", "stop", "403"), left, came, sync)
+    .map(([run, at, what, one, other, next]): Step[] => [
+      { ...run, with: { ...run.with, during: [...run.with.during, { atRequest: at, what }] } },
+      one,
+      other,
+      next,
+    ]);
+  const step: fc.Arbitrary<Step[]> = fc.oneof(
+    { withCrossShrink: true },
+    { weight: 4, arbitrary: event.map((one) => [one]) },
+    { weight: 4, arbitrary: sync.map((one) => [one]) },
+    { weight: 1, arbitrary: verify.map((one) => [one]) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: 24 * 60 }).map((passHours) => [{ passHours }]) },
+    { weight: 1, arbitrary: stopped },
+    { weight: 1, arbitrary: fc.tuple(left, came) },
+  );
+  return fc.array(step, { minLength: 1, maxLength: 10 }).map((steps) => steps.flat());
+}

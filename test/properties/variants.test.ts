@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import fc from "../support/property.js";
+import { scenariosOf } from "./scenarios.js";
+import { type ApiVariant, apiVariants, type Effect, playVariant } from "./variants.js";
+
+const runs = Number(process.env.PROPERTY_RUNS ?? 6);
+
+test.each(apiVariants.filter(({ isReadByPage }) => isReadByPage))(
+  "makes no false claim and loses no record with $name ($listName)",
+  playScenarios,
+  3_600_000,
+);
+
+test.each(apiVariants.filter(({ isReadByPage }) => !isReadByPage))(
+  "reports or survives $name ($listName)",
+  playScenarios,
+  3_600_000,
+);
+
+async function playScenarios(variant: ApiVariant): Promise<void> {
+  const { name, options, knownGap, listName } = variant;
+  const effects: Record<Effect, number> = { harmless: 0, loud: 0, silent: 0 };
+  const property = fc.asyncProperty(scenariosOf(options), async (scenario) => {
+    const { effect, falseClaims } = await playVariant(variant, scenario);
+    effects[effect] += 1;
+    if (knownGap === null) expect(falseClaims).toEqual([]);
+  });
+  try {
+    await fc.assert(property, { numRuns: runs, endOnFailure: process.env.PROPERTY_SHRINK === "no" });
+  } finally {
+    const { harmless, loud, silent } = effects;
+    if (process.env.PROPERTY_RUNS)
+      process.stdout.write(
+        `| ${name} (${listName}) | ${harmless} | ${loud} | ${silent} | ${knownGap ?? ""} |\n`,
+      );
+  }
+}

@@ -1,0 +1,169 @@
+import { checkVerified, errorText, findFalseStatements } from "./checks.js";
+import { readClaims } from "./claims.js";
+import { keyOf, type TestedList } from "./model.js";
+import { playStep } from "./play.js";
+import type { Scenario, ScenarioOptions, Step } from "./scenarios.js";
+import { World } from "./world.js";
+
+/** An API outside the model: each of its scenarios has this difference. */
+export interface ApiVariant {
+  name: string;
+  listName: TestedList;
+  options: ScenarioOptions;
+  /** When a run may be verified although the mirror differs from the API; null: never. */
+  knownGap: string | null;
+  /**
+   * True if the API breaks the assumptions A1 to A3 of the page on syncing, so that lists are read by page number. No run
+   * then makes a false claim, and the mirror has every record.
+   */
+  isReadByPage?: boolean;
+}
+
+function readByPage(name: string, options: ScenarioOptions, listName: TestedList = "orders"): ApiVariant {
+  return { name, listName, options, knownGap: null, isReadByPage: true };
+}
+
+function variant(
+  name: string,
+  listName: TestedList,
+  options: ScenarioOptions,
+  knownGap: string | null = null,
+): ApiVariant {
+  return { name, listName, options, knownGap };
+}
+
+const cached = "an outdated response whose counts and totals are the same; the next read finds it";
+const lacking = "two equal wrong responses in a row, or one for a list that was never read";
+
+/** See "Outside the model" on the page on syncing (src/sync/README.md). */
+export const apiVariants: readonly ApiVariant[] = [
+  variant("outdated totals by day", "orders", { lags: "dailyTotals" }),
+  variant("totals by day that drift", "orders", { variants: { dailyTotalsDrift: true } }),
+  variant(
+    "outdated total_items",
+    "orders",
+    { lags: "totals" },
+    "a count that equals the one before the last read",
+  ),
+  variant(
+    "outdated total_items",
+    "roster",
+    { lags: "totals" },
+    "a record added after the previous page, on a full page",
+  ),
+  variant(
+    "capped total_items",
+    "orders",
+    { variants: { maxTotal: 13 } },
+    "a mirror with exactly as many records as the cap",
+  ),
+  variant(
+    "capped total_items",
+    "roster",
+    { variants: { maxTotal: 13 } },
+    "a list that ends at the capped total",
+  ),
+  variant("status=refunded includes partial refunds", "orders", { variants: { refundedFilter: "any" } }),
+  variant("status=refunded leaves out cancelled orders", "orders", {
+    variants: { statusFilters: "partition" },
+  }),
+  readByPage("dates without a time", { variants: { datePrecision: "days" } }),
+  readByPage("times shown as midnight", { variants: { datePrecision: "midnight" } }),
+  readByPage("times shown by the minute", { variants: { datePrecision: "minutes" } }),
+  readByPage("times without seconds", { variants: { datePrecision: "no seconds" } }),
+  readByPage("times rounded to the next second", { variants: { datePrecision: "rounded" } }),
+  readByPage("unreadable times", { variants: { datePrecision: "invalid" } }),
+  readByPage("unreadable times", { variants: { datePrecision: "invalid" } }, "content"),
+  readByPage("lists with a record before the range", { variants: { includesRecordBelow: true } }),
+  readByPage("ordered by id", { variants: { order: "id" } }),
+  readByPage("ordered by id", { variants: { order: "id" } }, "content"),
+  readByPage("ordered by attribution", { variants: { order: "attribution" } }),
+  readByPage("ignored date filters", { variants: { ignoresDateFilters: true } }),
+  readByPage("records without a date in every range", {
+    variants: { undated: "in every range" },
+    undated: true,
+  }),
+  variant("equal dates in random order", "orders", { variants: { ties: "random" } }),
+  variant("a list in random order", "roster", { variants: { ties: "random" } }),
+  variant(
+    "records without a date, listed without a range only",
+    "orders",
+    { undated: true },
+    "as many records were added since as have no date",
+  ),
+  variant("records dated in the future", "orders", { more: ["future"] }),
+  variant(
+    "dates that change",
+    "orders",
+    { more: ["redate"] },
+    "one record moves out of a range while another is added, so that no count differs",
+  ),
+  variant(
+    "dates that change",
+    "content",
+    { more: ["redate"] },
+    "one record moves out of a range while another is added, so that no count differs",
+  ),
+  variant("empty responses", "orders", { wrong: "empty" }, lacking),
+  variant("empty responses", "roster", { wrong: "empty" }, lacking),
+  variant("responses without some records", "orders", { wrong: "lacks" }, lacking),
+  variant("responses without some records", "roster", { wrong: "lacks" }, lacking),
+  variant("outdated responses", "orders", { wrong: "cached" }, cached),
+  variant("outdated responses", "roster", { wrong: "cached" }, cached),
+];
+
+const undisturbed: Step = { run: "sync", with: { during: [] } };
+const complete: Step = { run: "sync", with: { during: [], full: true, acceptRemovals: true } };
+
+/**
+ * What the difference led to: nothing; a run that ended with exit code 7 or 8 or was not verified (loud); or a false claim
+ * (silent).
+ */
+export type Effect = "harmless" | "loud" | "silent";
+
+/** Plays a scenario with an API outside the model. Throws if a run fails with an unexpected error. */
+export async function playVariant(
+  { isReadByPage = false, listName }: ApiVariant,
+  { steps, ...options }: Scenario,
+): Promise<{ effect: Effect; falseClaims: string[] }> {
+  const world = await World.create({ listName, isReadByPage, ...options });
+  let effect: Effect = "harmless";
+  try {
+    for (const [index, step] of [
+      ...steps,
+      ...(isReadByPage ? [complete, complete] : [undisturbed]),
+    ].entries()) {
+      const result = await playStep(world, step);
+      if (!result) continue;
+      if (result.code === 1) throw new Error(errorText(result.error), { cause: result.error });
+      const falseClaims = isReadByPage
+        ? findFalseStatements(world, result)
+        : result.verified
+          ? checkVerified(world, result)
+          : [];
+      if (falseClaims.length > 0)
+        return { effect: "silent", falseClaims: falseClaims.map((one) => `step ${index}: ${one}`) };
+      if (
+        result.code === 7 ||
+        result.code === 8 ||
+        (result.job === "sync" && result.code === 0 && !result.verified)
+      )
+        effect = "loud";
+    }
+    return { effect, falseClaims: isReadByPage ? findLostRecords(world) : [] };
+  } finally {
+    world.close();
+  }
+}
+
+/** Returns the current records of the API that the mirror does not have. */
+function findLostRecords(world: World): string[] {
+  const { records } = readClaims(world);
+  return world.versionHistory.at(world.now).flatMap(({ json, record }) => {
+    const key = keyOf(world.listName, record);
+    const row = records.get(key);
+    return row?.removedAt === null && row.json === json
+      ? []
+      : [`${key}: missing in the mirror, or different`];
+  });
+}

@@ -1,0 +1,96 @@
+import type { Brand } from "../../src/sandbox/brand.js";
+import { type ApiVariants, formatDate } from "../support/api-variants.js";
+import { dateMember, type Fields, keyOf, recordsOf, secondOf, type TestedList } from "./model.js";
+
+/** A record as the API had it from `from` up to, not including, `until`, in milliseconds. */
+export interface Version {
+  from: number;
+  until: number;
+  /** The record as the list returns it; null while it is not listed. */
+  json: string | null;
+  /** The record with exact dates and details; its last form while it is not listed. */
+  record: Fields;
+  /** The second of its date, in milliseconds; NaN without one. */
+  second: number;
+  /** The number of list responses before this version. */
+  responsesBefore: number;
+}
+
+/** Everything the API had, and when. */
+export interface VersionHistory {
+  versions: ReadonlyMap<string, readonly Version[]>;
+  /** The times of all changes in milliseconds, ascending. */
+  changes: readonly number[];
+  /** Records new, changed and removed records. Call it after every event. */
+  observe(now: number, responsesBefore: number): void;
+  /** Returns the records that the API had at an instant. */
+  at(instant: number): Version[];
+  /** Returns the records that are no longer listed, in their last form. */
+  removedRecords(): Fields[];
+}
+
+export function createVersionHistory(
+  brand: Brand,
+  listName: TestedList,
+  shows: ApiVariants["datePrecision"],
+): VersionHistory {
+  const versions = new Map<string, Version[]>();
+  const changes: number[] = [];
+
+  function turn(key: string, record: Fields, isThere: boolean, now: number, responsesBefore: number): void {
+    const list = versions.get(key) ?? [];
+    const last = list.at(-1);
+    if (last && last.record === record && (last.json !== null) === isThere) return;
+    if (last) last.until = now;
+    if (changes.at(-1) !== now) changes.push(now);
+    const json = isThere ? JSON.stringify(listedForm(listName, record, shows)) : null;
+    list.push({
+      from: now,
+      until: Number.POSITIVE_INFINITY,
+      json,
+      record,
+      second: secondOf(listName, record),
+      responsesBefore,
+    });
+    versions.set(key, list);
+  }
+
+  const versionHistory: VersionHistory = {
+    versions,
+    changes,
+    observe(now, responsesBefore) {
+      const present = new Set<string>();
+      for (const record of recordsOf(brand, listName)) {
+        const key = keyOf(listName, record);
+        present.add(key);
+        turn(key, record, true, now, responsesBefore);
+      }
+      for (const [key, list] of versions) {
+        const last = list.at(-1);
+        if (last && !present.has(key)) turn(key, last.record, false, now, responsesBefore);
+      }
+    },
+    at: (instant) =>
+      [...versions.values()].flatMap(
+        (list) =>
+          list.find(({ from, until, json }) => from <= instant && instant < until && json !== null) ?? [],
+      ),
+    removedRecords: () =>
+      [...versions.values()].flatMap((list): Fields[] => {
+        const last = list.at(-1);
+        return last?.json === null ? [last.record] : [];
+      }),
+  };
+  versionHistory.observe(Number.NEGATIVE_INFINITY, 0);
+  return versionHistory;
+}
+
+/** Returns a record as the list returns it. */
+function listedForm(listName: TestedList, record: Fields, shows: ApiVariants["datePrecision"]): Fields {
+  const { deliverables, assignments, ...listed } = record;
+  if (listName === "opportunities") return listed;
+  const member = dateMember(listName);
+  const date = member === null ? null : record[member];
+  if (member === null || typeof date !== "string") return record;
+  return { ...record, [member]: formatDate(date, shows) };
+}
