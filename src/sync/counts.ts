@@ -131,8 +131,8 @@ export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
 export interface FutureRecords {
   count: CountComparison;
   records: number;
-  /** The newest date as the API returned it; null if it is unknown. */
-  until: string | null;
+  /** The newest date as the API returned it. */
+  until: string;
 }
 
 /**
@@ -165,12 +165,14 @@ export async function separateFuture(
   const due = { ...newest, to: from - 1, api, mirror };
   const date = valueAt(first, [strategy.date]);
   const until = typeof date === "string" && parseTimestamp(date) !== undefined ? date : null;
-  return { unread: [...unread.slice(0, -1), due], future: { count: later, records, until } };
+  // A record without a readable date that the API returns in every range is not dated in the future.
+  const future = until === null ? null : { count: later, records, until };
+  return { unread: [...unread.slice(0, -1), due], future };
 }
 
 /** Says that records are dated in the future, as a clause. */
 export function futureText({ records, until }: Pick<FutureRecords, "records" | "until">): string {
-  const last = until === null ? "" : ` (the newest ${formatMinute(until)})`;
+  const last = ` (the newest ${formatMinute(until)})`;
   return records === 1
     ? `1 record is dated in the future${last} and will be read once that date is reached`
     : `${records} records are dated in the future${last} and will be read once their dates are reached`;

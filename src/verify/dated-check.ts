@@ -1,4 +1,4 @@
-import { countUndated, openRecordComparison } from "../store/record-queries.js";
+import { countPresent, countUndated, openRecordComparison } from "../store/record-queries.js";
 import { recordKey } from "../store/stored-record.js";
 import { describeMarked } from "../sync/by-page.js";
 import {
@@ -129,7 +129,10 @@ export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
     filters: countFilters(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
     dailyTotals: dailyTotals && { requestedAt, totals: dailyTotals, changed, drift },
     differences,
-    totals,
+    // Marked slices are in no count of covered ranges.
+    totals: hasMarked
+      ? { ...totals, api_total: allDates.api, mirror_total: countPresent(run.mirror, run.resource.name) }
+      : totals,
   };
 }
 

@@ -24,7 +24,7 @@ export interface Verdict extends CountTotals {
   /** How many records the API has that were asked for and not read yet. */
   unread?: number;
   /** Records dated in the future, which cannot be read yet, and their newest date. */
-  future?: { records: number; until: string | null } | null;
+  future?: { records: number; until: string } | null;
   /** How many mirrored records have no readable date. */
   undated?: number;
   /** Set if the API's counts or its list did not agree with themselves. */

@@ -195,6 +195,10 @@ describe("an unreadable date (A2)", () => {
       expect(err).toContain("(1 such record, 1 without a readable date)");
       expect(brand.mirrored()).toEqual(ids(brand));
     }
+    const [line = ""] = (await brand.run("verify orders --json")).out.split("\n");
+    const total = brand.data.orders.length;
+    expect(JSON.parse(line)).toMatchObject({ api_total: total, mirror_total: total, future: null });
+    expect((await brand.run("status --max-age 1h")).code).toBe(0);
   });
 
   test("is no change of a date range that was read before it", async () => {
