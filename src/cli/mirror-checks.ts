@@ -6,14 +6,13 @@ import { lastBackup } from "../store/mirror-copy.js";
 import { findUnredacted, mustBeScrubbed } from "../store/redaction.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
 import { readFirstReadAt } from "../store/runs.js";
-import { escapeText } from "../util/terminal-text.js";
 import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
-import { dayMs, formatAge, formatInstant, formatMinute } from "../util/times.js";
+import { dayMs, formatInstant, formatMinute } from "../util/times.js";
 
-/** A disk with less free space is nearly full, however small the mirror is. */
+/** The minimum of free space, however small the mirror is. */
 const minFreeBytes = 200 * 1024 ** 2;
 
-/** Checks the disk of a mirror, which may not exist yet. */
+/** Checks the free space on the disk of the mirror, which may not exist yet. */
 export function checkDisk(mirror: string): { text: string; hint?: string } {
   let folder = dirname(mirror);
   while (!existsSync(folder)) folder = dirname(folder);
@@ -24,7 +23,7 @@ export function checkDisk(mirror: string): { text: string; hint?: string } {
   });
 }
 
-/** Returns the free space, with a hint if it is too little for a copy of the mirror and its log. */
+/** Returns the free space, with a hint if the disk has no room for a copy of the mirror and its log. */
 export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; mirrorBytes: number }) {
   const free = `${formatBytes(freeBytes)} free`;
   if (freeBytes >= Math.max(minFreeBytes, 2 * mirrorBytes)) return { text: free };
@@ -32,20 +31,6 @@ export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; 
     text: `nearly full: ${free}, and the mirror has ${formatBytes(mirrorBytes)}`,
     hint: "free some space: a backup, a migration and `brandapi forget` need as much space again as the mirror has",
   };
-}
-
-/** Returns what `status` says of the last backup, the profile's omitted members and the forgotten hosts. */
-export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
-  const last_backup = lastBackup(mirror);
-  const { forgotten, omit: stored } = readRedactionRules(mirror);
-  const when = String(omit) === String(stored) ? "" : " (from the next sync on)";
-  const { at = "", path = "" } = last_backup ?? {};
-  const text = [
-    last_backup && `Last backup: ${formatMinute(at)}, ${formatAge(now - Date.parse(at))} ago, ${path}`,
-    omit.length > 0 && `Omitted: ${omit.join(", ")}${when}`,
-    forgotten.length > 0 && `Forgotten: ${pluralize(forgotten.length, "host")}`,
-  ].map((line) => (line ? `\n${escapeText(line)}\n` : ""));
-  return { text: text.join(""), kept: { last_backup, omit, forgotten } };
 }
 
 /** Returns how old the last backup is, with a hint if it is old. Without a backup, the age is that of the oldest data. */
@@ -59,26 +44,26 @@ export function checkBackup(mirror: Mirror, now: number): { text: string; hint?:
   return { text, hint: "run `brandapi backup`: the history of changes cannot be read again" };
 }
 
-/** Names the mirrors that `backup --restore` replaced: nothing else deletes them. */
+/** Lists the mirrors that `backup --restore` replaced, because nothing deletes them. */
 export function checkReplacedMirrors(path: string): { text: string; hint?: string } {
-  const place = existsSync(path) ? realpathSync(path) : path;
-  const folder = dirname(place);
-  const prefix = `${basename(place)}.before-`;
+  const realPath = existsSync(path) ? realpathSync(path) : path;
+  const folder = dirname(realPath);
+  const prefix = `${basename(realPath)}.before-`;
   const old = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(prefix)) : [];
-  if (old.length === 0) return { text: "no mirror from before a restore is kept" };
+  if (old.length === 0) return { text: "no replaced mirrors" };
   const paths = old.sort().map((name) => join(folder, name));
   return {
-    text: `from before a restore, and not erased by \`brandapi forget\`: ${paths.join(", ")}`,
+    text: `replaced by a restore, and not changed by \`brandapi forget\`: ${paths.join(", ")}`,
     hint: `delete what you no longer need: \`rm ${paths.map(quoteShellWord).join(" ")}\``,
   };
 }
 
-/** @throws Incomplete if something is left of a forgotten host or an omitted member */
+/** Checks that no data of a forgotten host or an omitted member is left. @throws Incomplete */
 export function checkForgotten(mirror: Mirror): { text: string } {
   const { forgotten } = readRedactionRules(mirror);
   if (!mustBeScrubbed(mirror) && findUnredacted(mirror).length === 0) {
     if (forgotten.length === 0) return { text: "no host is forgotten" };
-    return { text: `${pluralize(forgotten.length, "forgotten host")}: nothing is left but the id` };
+    return { text: `${pluralize(forgotten.length, "forgotten host")}: only the ID is left` };
   }
   const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
   throw new Incomplete("The mirror still holds data of a forgotten host, or an omitted member.", {

@@ -3,14 +3,16 @@ import { runForAllProfiles } from "../cli/all-profiles.js";
 import { warnBeforeExpiry } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
 import { allProfilesOption, chooseResources, parsedOption } from "../cli/flags.js";
-import { keptOf } from "../cli/mirror-checks.js";
 import { readMirror } from "../cli/mirror-reading.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import { readProfiles } from "../config/stored-profiles.js";
 import { type ExitCode, exitCodes, MirrorStale } from "../errors.js";
 import { type Health, type ResourceHealth, readHealth } from "../query/health.js";
 import { resources } from "../resources/registry.js";
+import type { Mirror } from "../store/database.js";
 import { findCurrentRun } from "../store/lock.js";
+import { lastBackup } from "../store/mirror-copy.js";
+import { readRedactionRules } from "../store/redaction-rules.js";
 import { currentRunText, type FailedRun } from "../store/run-progress.js";
 import { unexpectedText } from "../store/schema-issues.js";
 import { pathExists } from "../util/files.js";
@@ -79,7 +81,7 @@ async function printStatus(
     const now = deps.clock.now();
     const underWay = await findCurrentRun(settings.dbPath);
     const health = readHealth(mirror, chosen, { now, maxAgeMs: maxAge, underWay });
-    const { kept, text } = keptOf(mirror, settings.omit, now);
+    const { kept, text } = describeKept(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...kept });
     else if (!quiet) deps.stdout.write(statusText(health, style, width) + text);
     warnBeforeExpiry(keyExpiresAt, now, settings.profile, warn);
@@ -217,4 +219,18 @@ function oldestCheckLines({ resources, checked_at }: Health): string[] {
     const days = Math.floor(ageMs / dayMs);
     return days < 2 ? [] : [`${resource}: oldest check ${pluralize(days, "day")} ago`];
   });
+}
+
+/** Returns the last backup, the omitted members and the forgotten hosts, as members for JSON and as text. */
+function describeKept(mirror: Mirror, omit: readonly string[], now: number) {
+  const last_backup = lastBackup(mirror);
+  const { forgotten, omit: stored } = readRedactionRules(mirror);
+  const when = String(omit) === String(stored) ? "" : " (from the next sync on)";
+  const { at = "", path = "" } = last_backup ?? {};
+  const text = [
+    last_backup && `Last backup: ${formatMinute(at)}, ${formatAge(now - Date.parse(at))} ago, ${path}`,
+    omit.length > 0 && `Omitted: ${omit.join(", ")}${when}`,
+    forgotten.length > 0 && `Forgotten: ${pluralize(forgotten.length, "host")}`,
+  ].map((line) => (line ? `\n${escapeText(line)}\n` : ""));
+  return { text: text.join(""), kept: { last_backup, omit, forgotten } };
 }

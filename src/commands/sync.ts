@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { runForAllProfiles, throwIfFailed } from "../cli/all-profiles.js";
+import { runForAllProfiles } from "../cli/all-profiles.js";
 import type { Context } from "../cli/context.js";
 import {
   allProfilesOption,
@@ -20,7 +20,7 @@ import { acceptsDates, type Resource } from "../resources/resource.js";
 import { wasRead } from "../store/runs.js";
 import { planResource } from "../sync/run.js";
 import { defaultOptions, type PlanStep, type SyncOptions, type SyncSession } from "../sync/session.js";
-import { type Skipped, smallFirst, syncResources } from "../sync/sync-resources.js";
+import { type Skipped, smallFirst, syncResources, throwIfFailed } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { pluralize } from "../util/text.js";
 import { parseWindow } from "../util/times.js";

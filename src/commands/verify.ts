@@ -1,5 +1,4 @@
 import { type Command, Option } from "commander";
-import { throwIfFailed } from "../cli/all-profiles.js";
 import type { Context } from "../cli/context.js";
 import { verifyDeltaTables } from "../cli/delta-output.js";
 import { chooseResources, waitOption } from "../cli/flags.js";
@@ -10,7 +9,7 @@ import { resources } from "../resources/registry.js";
 import { wasRead } from "../store/runs.js";
 import { futureText } from "../sync/counts.js";
 import { defaultOptions } from "../sync/session.js";
-import { forEachResource } from "../sync/sync-resources.js";
+import { forEachResource, throwIfFailed } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { escapeText } from "../util/terminal-text.js";

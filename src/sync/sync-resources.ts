@@ -1,6 +1,8 @@
-import { AccessForbidden, ApiUnavailable } from "../errors.js";
+import { AccessForbidden, ApiUnavailable, Incomplete } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
-import { blankRun, lastVerifiedSync, type Run, wasRead } from "../store/runs.js";
+import { blankRun, findRefusal, lastVerifiedSync, type Run, wasRead } from "../store/runs.js";
+import { errorReason } from "../util/system-errors.js";
+import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { lostAccess, type RunEnd, recordRun, syncResource } from "./run.js";
 import { affectsAllResources, type SyncSession } from "./session.js";
@@ -98,4 +100,41 @@ async function recordLostScope(session: SyncSession, { resource, why }: Skipped)
 export function smallFirst(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
   return [...resources.filter((one) => !isDated(one)), ...resources.filter(isDated).toReversed()];
+}
+
+/**
+ * Throws if a resource failed.
+ * @param total the number of resources that were to be synced or verified
+ * @throws Incomplete if some resources succeeded; if none did, the first error, or AccessForbidden without one
+ */
+export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults, total: number): void {
+  if (failures.length === 0 && succeeded > 0) return;
+  const [first] = failures;
+  if (!first)
+    throw new AccessForbidden("The key and plan allow none of these resources.", {
+      hint: "run `brandapi whoami` to see the key's scopes, and check the brand's plan",
+    });
+  if (succeeded === 0) throw first.error;
+  const texts = new Set(failures.map((failure) => failureText(failure, failures)));
+  if (notTried.length > 0)
+    texts.add(`Skipped because the API is down: ${notTried.map(({ name }) => name).join(", ")}.`);
+  const retry = "run the same command again: what succeeded is kept; see `brandapi status`";
+  const hints = failures.flatMap(({ error }) => {
+    const refusal = findRefusal(error);
+    return refusal ? (refusal.hint ?? []) : retry;
+  });
+  throw new Incomplete(
+    `${failures.length} of ${pluralize(total, "resource")} failed: ${[...texts].join(" ")}`,
+    { hint: [...new Set(hints)].join("; ") },
+  );
+}
+
+/** Returns a sentence about a failure. Resources that were refused for the same reason share one. */
+function failureText({ resource, error }: Failure, all: readonly Failure[]): string {
+  const reason = findRefusal(error)?.message;
+  const hasSameReason = (failure: Failure) =>
+    failure.error instanceof Incomplete && findRefusal(failure.error)?.message === reason;
+  const names = reason === undefined ? [] : all.filter(hasSameReason).map((failure) => failure.resource.name);
+  if (names.length > 1) return `${names.join(", ")} were read before, and are refused now: ${reason}`;
+  return error instanceof Incomplete ? error.message : `${resource.name}: ${errorReason(error)}`;
 }
