@@ -1,5 +1,6 @@
 import { reportError } from "./cli/error-output.js";
 import { findCommandName } from "./cli/flags.js";
+import { readKeysInUse } from "./config/stored-profiles.js";
 import { type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, stopCodes } from "./errors.js";
 import { continuesWithoutReader, runProgram } from "./program.js";
@@ -42,7 +43,7 @@ export async function main(): Promise<void> {
  * @param argv the arguments after `brandapi`
  */
 export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode> {
-  await noteKeys(argv, deps);
+  noteKeys(argv, deps);
   try {
     refuseKeys(argv, deps.env, deps.keys);
     return await runProgram(argv, deps);
@@ -52,10 +53,9 @@ export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode
 }
 
 /** Adds the keys in use to `deps.keys` before any text is printed. */
-async function noteKeys(argv: readonly string[], deps: Deps): Promise<void> {
+function noteKeys(argv: readonly string[], deps: Deps): void {
   if (deps.env.BRANDAPI_KEY) deps.keys.add(deps.env.BRANDAPI_KEY.trim());
   if (argv.length === 0) return;
-  const { readKeysInUse } = await import("./config/stored-profiles.js");
   for (const key of readKeysInUse(argv, deps)) deps.keys.add(key);
 }
 

@@ -181,7 +181,7 @@ test("forget shows the host's handle and name, and accepts a prefix of its ID", 
   expect([done.code, done.out]).toEqual([0, expect.stringContaining(`Forgot the host ${brand.hostId}`)]);
   // Nobody else is offered when the handle is typed again.
   const again = await brand.run(`forget --host ${secret}-u2 --yes`);
-  expect([again.code, again.err]).toEqual([2, expect.stringContaining("a forgotten host")]);
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining("forgotten hosts have no handle")]);
   expect(again.err).not.toContain("did you mean");
 });
 
