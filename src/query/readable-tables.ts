@@ -20,9 +20,19 @@ import { isUtcTime, type View } from "../store/views/view.js";
 
 /** The program's own tables that people read as well. `date` is the main date of a row. */
 export const systemTables = [
-  { name: "changes", about: "what changed in known records", date: "seen_changed_at", key: ["change_id"] },
-  { name: "sync_runs", about: "every sync, proof and `forget`", date: "started_at", key: ["run_id"] },
-  { name: "content_downloads", about: "fetched library files", date: "downloaded_at", key: ["source", "id"] },
+  {
+    name: "changes",
+    about: "changes of records that were already in the mirror",
+    date: "seen_changed_at",
+    key: ["change_id"],
+  },
+  { name: "sync_runs", about: "every sync, verification and `forget`", date: "started_at", key: ["run_id"] },
+  {
+    name: "content_downloads",
+    about: "downloaded library files",
+    date: "downloaded_at",
+    key: ["source", "id"],
+  },
 ];
 
 export type SystemTable = (typeof systemTables)[number];
@@ -37,7 +47,7 @@ export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }
 
-/** Returns the names of the tables that hold removed records. */
+/** Returns the names of the tables of removed records. */
 export function removedTableNames(): readonly string[] {
   return typedTables().map((shape) => tableName(shape, "removed"));
 }
@@ -131,7 +141,7 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, selected: Selecte
 const syncedAt: ReadableColumn = {
   name: "synced_at",
   type: "timestamp",
-  about: "when this form of it was first read",
+  about: "when the present version was first read",
   stored: null,
 };
 

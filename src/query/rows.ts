@@ -21,7 +21,7 @@ export interface SelectStatement {
 /** A statement that can run once per batch. */
 export type BatchedStatement = SelectStatement & { batchKey: string };
 
-/** Some rows as one text, concatenated by SQLite: much faster than reading value by value. */
+/** Rows that SQLite has concatenated to one text, which is much faster than reading value by value. */
 export interface JoinedRows {
   bytes: Buffer;
   rows: number;

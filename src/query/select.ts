@@ -144,7 +144,7 @@ function cellSql(column: ReadableColumn, value: string): string {
     return `CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE ${text} END`;
   if (column.type !== "number") return text;
   const integer = `CAST(${value} AS INTEGER)`;
-  // SQLite prints 17 digits of a large number, also if 15 would identify it.
+  // SQLite prints 17 digits of a large number even if 15 identify it.
   const digits = `printf('%!.15g', ${value})`;
   const isSame = `abs(${value}) >= 1e9 AND CAST(${digits} AS REAL) = ${value}`;
   return `CASE WHEN typeof(${value}) <> 'real' THEN ${text} WHEN ${value} = ${integer} THEN ${integer}
