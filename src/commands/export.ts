@@ -120,7 +120,7 @@ export async function run(options: ExportFlags, context: Context, names: readonl
   });
 }
 
-/** Reads the command line. @throws UsageError for everything that is wrong with it whatever the mirror holds */
+/** Checks everything on the command line that does not depend on the mirror. @throws UsageError for the first mistake */
 function readRequest(options: ExportFlags, names: readonly string[], deps: Deps): ExportRequest {
   const tables = [...new Set(names.map(checkTableName))];
   const outputOptions = { ...options, ...(options.state === undefined ? {} : { singer: true }) };
@@ -135,13 +135,13 @@ function readRequest(options: ExportFlags, names: readonly string[], deps: Deps)
   return { tables, output, columns, where, range, limit, asOf, includeRemoved };
 }
 
-/** A table to export, and what its `--where` reads; undefined if SQLite cannot say that, or there is no condition. */
 interface SelectedTable {
   selection: Selection;
+  /** What `--where` reads; undefined without a condition, and if SQLite cannot say it. */
   conditionReads: StatementReads | undefined;
 }
 
-/** @throws UsageError for columns, conditions and filters that do not fit the tables */
+/** Finds the tables in the mirror. @throws UsageError for options that do not apply to them */
 function selectTables(request: ExportRequest, mirror: Mirror): SelectedTable[] {
   const { columns, where, range, limit, asOf, includeRemoved } = request;
   const tables = request.tables.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
@@ -184,7 +184,7 @@ function warnAboutMissingData(selected: readonly SelectedTable[], session: ReadS
   warnAboutPartialTables(session, [...new Set([...tables, ...inConditions])]);
 }
 
-/** Returns everything that has to be read as of a time. */
+/** Returns the tables and views to read as of a time. */
 function tablesAsOf(selected: readonly SelectedTable[]): string[] {
   const names = selected.flatMap(({ selection, conditionReads }) => [
     selection.table.name,
@@ -193,7 +193,7 @@ function tablesAsOf(selected: readonly SelectedTable[]): string[] {
   return [...new Set(names)];
 }
 
-/** Writes all tables to one output if the format can hold them, otherwise each to a file in the folder. */
+/** Writes all tables to one output if the format allows it, otherwise one file per table. */
 async function writeTables(
   selected: readonly SelectedTable[],
   output: OutputChoice,

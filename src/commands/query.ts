@@ -83,7 +83,7 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
   });
 }
 
-/** Compiles the statement, against the data as of a time if that is wanted. Warns about data that it does not get right. */
+/** Compiles the statement; with `asOf`, on the data as of that time. Warns about tables without data, and about text compared with dates. */
 function openStatement(
   { sql, param, asOf }: { sql: string; param: QueryParameters | undefined; asOf: number | undefined },
   session: ReadSession,

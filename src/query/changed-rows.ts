@@ -103,7 +103,7 @@ function idColumnsOf({ resource: { pagination, key }, list }: TableShape): reado
   return key.map((path) => path.replaceAll(".", "_"));
 }
 
-/** New records, and records with a new version: every change keeps the previous version, also a removal. */
+/** New records, and records with a new version: every change, including a removal, stores the previous version. */
 const changedRecords = `r.record_id > @record_id
   OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;
 

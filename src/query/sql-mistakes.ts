@@ -136,8 +136,8 @@ function similarNames(typed: string, names: Iterable<string>): string[] {
 }
 
 /**
- * Returns at most three names that contain what was typed, those first that begin with it; otherwise those that what was
- * typed ends with, such as `username` for `host_username`.
+ * Returns at most three names that contain what was typed, first those that start with it. If there are none, returns names
+ * at the end of what was typed, such as `username` for `host_username`.
  */
 function namesContaining(typed: string, names: Iterable<string>): string[] {
   const all = [...names];
