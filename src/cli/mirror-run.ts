@@ -187,9 +187,9 @@ function applyOmit(mirror: Mirror, { options, reporter, settings: { omit, profil
   if (restored.length === 0) return;
   const next = options.full
     ? ""
-    : `; \`${commandFor("sync --full", profile)}\` reads them for stored records`;
-  // A mirror that is synced by mistake with another profile stores personal data again.
+    : `. Run \`${commandFor("sync --full", profile)}\` to store it for older records too`;
+  // A warning, because a sync with the wrong profile stores personal data again.
   reporter.warn(
-    `The mirror omitted ${restored.join(", ")} so far, which the profile \`${profile}\` does not omit: stored from now on${next}`,
+    `The mirror omitted ${restored.join(", ")} so far, but the profile \`${profile}\` does not: syncs store it from now on${next}`,
   );
 }

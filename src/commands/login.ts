@@ -90,7 +90,7 @@ export async function run(options: LoginFlags, { deps }: Context): Promise<void>
   printIdentity(deps, { ...settings, ...access, omit }, identity, { omit });
   if (options.omit && omitsHostNames({ omit }) && !isCovered("content:host.name", omit))
     reporter.warn(
-      "The display name of library files, `content:host.name`, usually contains first and last names and is still stored. Omit it too: `--omit content:host.name,…`",
+      "The display name of library files, `content:host.name`, usually contains first and last names, and is still stored. To omit it too, add `content:host.name` to `--omit`.",
     );
   if (options.omit) reporter.note(omitText(settings.omit, omit));
   reporter.note(`Stored in ${configPath(deps)}. Next: \`${commandFor("sync", profile)}\`.`);

@@ -349,9 +349,7 @@ test("sync warns that another profile stores what the mirror omitted", async () 
   const env = { BRANDAPI_PROFILE: "other", BRANDAPI_DB: brand.db };
   const sync = await brand.run("sync roster --quiet", { env });
   expect(sync.code).toBe(0);
-  expect(sync.err).toMatch(
-    /omitted host\.last_name so far.*`other` does not omit.*sync --full --profile other/,
-  );
+  expect(sync.err).toMatch(/omitted host\.last_name so far.*`other` does not.*sync --full --profile other/);
 });
 
 test("backup --restore does not bring back members that were omitted since", async () => {
@@ -368,9 +366,7 @@ test("backup --restore does not bring back members that were omitted since", asy
   await brand.run("sync roster");
   await brand.run(`forget --host ${brand.hostId} --yes`);
   expect((await brand.run(["backup", "--restore", copy])).code).toBe(0);
-  expect((await brand.run("sync roster")).err).toMatch(
-    /^omits nothing: [\s\S]*`brandapi sync --full` reads/m,
-  );
+  expect((await brand.run("sync roster")).err).toMatch(/^omits nothing: [\s\S]*Run `brandapi sync --full`/m);
 });
 
 test("login --omit accepts any member of an undocumented resource", async () => {
