@@ -1,6 +1,6 @@
 import type { Resource } from "../resources/resource.js";
 import { asObject, type Json } from "../util/json-value.js";
-import { type CoveredRange, lastReadAt } from "../util/ranges.js";
+import { type CoveredRange, lastReadAt } from "./coverage.js";
 import type { Mirror } from "./database.js";
 import { diffRecords } from "./record-diff.js";
 import { type RecordRow, recordDate, utcMonth } from "./stored-record.js";

@@ -1,13 +1,6 @@
-import {
-  type CoveredRange,
-  lastReadAt,
-  mergeRanges,
-  overlaps,
-  type Range,
-  subtractRanges,
-  utcDay,
-} from "../util/ranges.js";
+import { mergeRanges, overlaps, type Range, subtractRanges, utcDay } from "../util/ranges.js";
 import { dayMs, formatInstant, formatInstantOrNull } from "../util/times.js";
+import { type CoveredRange, lastReadAt } from "./coverage.js";
 import { type Mirror, statement } from "./database.js";
 import { countPresent, presentCondition, presentParameters, readPresentIds } from "./record-queries.js";
 

@@ -1,5 +1,6 @@
+import type { CoveredRange } from "../store/coverage.js";
 import type { MarkedSlice } from "../store/sync-state.js";
-import { type CoveredRange, mergeRanges, type Range } from "../util/ranges.js";
+import { mergeRanges, type Range } from "../util/ranges.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
 import { type DatedSync, startBudget } from "./session.js";

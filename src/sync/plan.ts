@@ -1,11 +1,5 @@
-import {
-  type CoveredRange,
-  clipRanges,
-  mergeRanges,
-  overlaps,
-  type Range,
-  subtractRanges,
-} from "../util/ranges.js";
+import type { CoveredRange } from "../store/coverage.js";
+import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges } from "../util/ranges.js";
 import { minTimestampMs } from "../util/timestamp.js";
 import type { SyncOptions } from "./session.js";
 

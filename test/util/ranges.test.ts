@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
+import { lastReadAt } from "../../src/store/coverage.js";
 import {
   allTime,
   clipRanges,
   contains,
   describeRange,
   findGaps,
-  lastReadAt,
   mergeRanges,
   monthsIn,
   type Range,
