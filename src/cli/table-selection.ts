@@ -90,10 +90,10 @@ export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: 
     reporter.warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
 }
 
-/** Warns about tables and views with incomplete data because the first sync of a resource has not finished. */
+/** Warns about tables and views with incomplete data because no sync of a resource has been complete yet. */
 export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   for (const resource of findPartialResources(mirror, names))
     reporter.warn(
-      `${resource}: the first sync has not finished, so records are missing: run \`brandapi sync ${resource}\``,
+      `${resource}: no sync has been complete yet, so records may be missing: run \`brandapi sync ${resource}\``,
     );
 }

@@ -115,7 +115,7 @@ export function findUnreadTables(
   });
 }
 
-/** Returns the resources of these tables whose first sync was interrupted: some of their records were never read. */
+/** Returns the resources of these tables and views that were read, but never completely, such as after an interrupted first sync. */
 export function findPartialResources(mirror: Mirror, names: readonly string[]): string[] {
   const shapes = names.flatMap((name) => findTypedTables(mirror, name));
   const partial = shapes.filter(
