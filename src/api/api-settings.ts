@@ -14,8 +14,8 @@ export interface ApiSettings {
 export interface ApiEvents {
   /** Called before the wait for the next attempt. */
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
-  /** Called when a request has to wait: for our own rate limit ("budget") or because the server asked for it. */
-  onWait?(event: { ms: number; reason: "budget" | "server" }): void;
+  /** Called when a request has to wait: for our own rate limit, or because the server asked for it. */
+  onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
   /** Called after every request. `status` is 0 if no response arrived. */
   onRequest?(event: { path: string; status: number; ms: number }): void;
   onNotice?(event: { message: string }): void;

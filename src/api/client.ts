@@ -73,6 +73,7 @@ class Client implements ApiClient {
       }
 
       const { failure } = result;
+      // A status that is not retried, such as 403, is a response: the API is up.
       if (isRetryable(failure) || failure.kind === "permanent") this.#outage.recordFailure(path, sentAt);
       else this.#outage.recordResponse();
       const waitMs = retryDelay(failure, {

@@ -60,7 +60,7 @@ export class RateLimiter {
       if (serverWaitMs > 0 && serverWaitedMs + waitMs > maxServerWaitMs)
         throw retryAfterTooLong(waitMs, this.clock.now());
       if (!isReported && waitMs > 0) {
-        this.events.onWait?.({ ms: waitMs, reason: serverWaitMs > 0 ? "server" : "budget" });
+        this.events.onWait?.({ ms: waitMs, reason: serverWaitMs > 0 ? "server" : "rate-limit" });
         isReported = true;
       }
       const sleepMs = Math.min(waitMs, pollMs);

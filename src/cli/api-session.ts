@@ -46,7 +46,7 @@ export async function openApi(
   const credentials = requireCredentials(settings);
   const api = await import("../api/client.js");
   const waitReasons = {
-    budget: `rate limit of ${settings.rateLimit} requests a minute`,
+    "rate-limit": `rate limit of ${settings.rateLimit} requests per minute`,
     server: "the API asked to wait",
   } as const;
   reporter.limited(settings.rateLimit);

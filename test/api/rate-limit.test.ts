@@ -67,7 +67,7 @@ describe("the rate limit", () => {
     const waits: object[] = [];
     const third = openLimiter(clock, { statePath, key: "third key" }, { onWait: (wait) => waits.push(wait) });
     expect(await third.waited()).toBe(60_050);
-    expect(waits).toEqual([{ ms: 60_050, reason: "budget" }]);
+    expect(waits).toEqual([{ ms: 60_050, reason: "rate-limit" }]);
   });
 
   it("applies the lower limit of a process to the requests of all processes", async () => {
