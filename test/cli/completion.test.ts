@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 
-/** Returns what Tab offers after these words. */
+/** Returns the completions of a command line. */
 async function offered(words: string, home = makeHome()): Promise<string[]> {
   const { code, out, err } = await brandapi(["__complete", ...words.split(" ")], { home });
   expect({ code, err }).toEqual({ code: 0, err: "" });

@@ -5,7 +5,7 @@ import { quoteShellWord } from "../../src/util/text.js";
 import { makeHome } from "../support/home.js";
 import { binPath } from "../support/process.js";
 
-/** Whether this machine has `script`, as util-linux makes it: it runs a command in a pseudo-terminal. */
+/** True if this machine has util-linux's `script`, which runs a command in a pseudo-terminal. */
 export const hasTerminal = spawnSync("script", ["-qec", "true", "/dev/null"]).status === 0;
 
 export interface TerminalOptions {
@@ -14,13 +14,13 @@ export interface TerminalOptions {
   home?: string;
 }
 
-/** The program in a real pseudo-terminal of its own, which also echoes what is typed. */
+/** The program in a pseudo-terminal, which also echoes what is typed. */
 export interface InTerminal {
   home: string;
-  /** All that the terminal was sent. */
+  /** Returns everything that the program printed. */
   output(): string;
   type(text: string): void;
-  /** Resolves when `pattern` is in the output; rejects when the program ends before. */
+  /** Resolves when the output contains the pattern; rejects if the program ends before that. */
   until(pattern: RegExp): Promise<void>;
   /** The exit code. */
   ended: Promise<number | null>;
@@ -50,7 +50,7 @@ export function inTerminal(args: readonly string[], options: TerminalOptions = {
       look();
       ended
         .then(look)
-        .then(() => reject(new Error(`It ended before ${pattern} appeared: ${output}`)), reject);
+        .then(() => reject(new Error(`The program ended before ${pattern} appeared: ${output}`)), reject);
     });
   return { home, output: () => output, type: (text) => void child.stdin.write(text), until, ended };
 }

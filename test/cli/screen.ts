@@ -1,9 +1,9 @@
-// A control character in a pattern reads as a mistake: these are built from text.
+// Built from text, because linters reject control characters in patterns.
 const esc = String.fromCharCode(27);
 const tokens = new RegExp(`${esc}\\[\\??[\\d;]*[A-Za-z]|[\\s\\S]`, "gu");
 const parts = new RegExp(`^${esc}\\[(\\??)([\\d;]*)([A-Za-z])$`);
 
-/** What a terminal would show after `output`, line by line, without colour; and whether the cursor is visible. */
+/** Returns the lines that a terminal shows after this output, without color, and whether the cursor is visible. */
 export function screenOf(output: string): { lines: string[]; cursorVisible: boolean } {
   const lines: string[][] = [[]];
   let row = 0;

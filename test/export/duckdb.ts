@@ -3,8 +3,8 @@ import { DuckDBInstance } from "@duckdb/node-api";
 export type Answer = Record<string, unknown>[];
 
 /**
- * Asks DuckDB, which reads files by their names in the SQL. Times come as it prints them in UTC, amounts and whole numbers
- * as text to the last digit, and nulls stand where SQLite has them.
+ * Runs statements in DuckDB, which can read files by their names, and returns the rows of the last one. Times are in UTC,
+ * numbers are text with all digits, and nulls are sorted as in SQLite.
  */
 export async function askDuckDb(...statements: string[]): Promise<Answer> {
   const instance = await DuckDBInstance.create(":memory:", { threads: "1" });

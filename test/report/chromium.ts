@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 
-/** Where systems keep Chromium; `CHROMIUM` names another. */
+/** The usual paths of Chromium; the variable `CHROMIUM` sets another. */
 const places = [
   process.env.CHROMIUM ?? "",
   "/usr/bin/chromium",
@@ -15,18 +15,18 @@ const places = [
 ];
 export const chromium = places.find((place) => place !== "" && existsSync(place));
 
-/** A page in headless Chromium, over its debugging pipe: a few commands, for which no library is needed. */
+/** A page in headless Chromium. The few commands that tests need go through its debugging pipe, without a library. */
 export interface Page {
   open(
     file: string,
     look?: { width?: number; height?: number; dark?: boolean; print?: boolean },
   ): Promise<void>;
-  /** The value of an expression, also where the page's own policy forbids scripts. */
+  /** Evaluates an expression, even if the page's policy forbids scripts. */
   ask<Value>(expression: string): Promise<Value>;
-  /** The whole page, or what is seen of it. */
+  /** Takes a screenshot of the complete page, or of the visible part. */
   png(how?: { whole: boolean }): Promise<Buffer>;
   pdf(paper: "A4" | "Letter"): Promise<Buffer>;
-  /** What the console said, and every address that was asked for, since the page was opened. */
+  /** The console messages, and the URLs that were requested, since the page was opened. */
   heard(): { console: string[]; requests: string[] };
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function openBrowser(): Promise<Page> {
     "--no-first-run",
     "--no-sandbox",
     "--disable-gpu",
-    // Otherwise axe's garbage takes 800 MB.
+    // Without this, axe's garbage takes 800 MB.
     "--js-flags=--max-old-space-size=64",
   ];
   const child = spawn(
@@ -127,7 +127,7 @@ export async function openBrowser(): Promise<Page> {
   };
 }
 
-/** Messages are JSON texts with a zero byte between, on the child's third and fourth stream. */
+/** Messages are JSON, separated by zero bytes, on the child's third and fourth streams. */
 function openPipe(child: ChildProcess) {
   const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable];
   const waiting = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();

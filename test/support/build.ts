@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * Vitest's global set-up: tests of real processes run what is in `dist`, so it is built from what is in `src`, unless
- * it is newer. Types are not its concern: `npm run check` looks at them.
+ * Vitest's global setup: builds `dist`, which tests that start processes run, unless it is newer than the sources. Types
+ * are not checked: see `npm run check`.
  */
 export default function build(): void {
   const root = fileURLToPath(new URL("../..", import.meta.url));

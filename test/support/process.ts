@@ -67,7 +67,7 @@ export function spawnBrandapi(args: readonly string[], options: SpawnOptions = {
       look();
       ended
         .then(look)
-        .then(() => reject(new Error(`It ended before ${pattern} appeared: ${out}${err}`)), reject);
+        .then(() => reject(new Error(`The program ended before ${pattern} appeared: ${out}${err}`)), reject);
     });
   return { child, home, output: () => ({ out, err }), until, ended };
 }
