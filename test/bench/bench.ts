@@ -7,11 +7,11 @@ import { fileURLToPath } from "node:url";
 import { type Measured, measure, type Program } from "./measure.js";
 import type { Line } from "./table.js";
 
-/** What a scenario works with. */
+/** What a benchmark scenario uses. */
 export interface Bench {
-  /** A folder of its own, removed afterwards. */
+  /** A temporary folder. */
   folder: string;
-  /** How often each contestant runs. */
+  /** The number of runs of each program. */
   rounds: number;
   serve(options: { orders: number; latency?: number }): Promise<Served>;
   say(text: string): void;
@@ -20,24 +20,24 @@ export interface Bench {
 export interface Scenario {
   name: string;
   about: string;
-  /** Takes real minutes: runs only when it is named. */
+  /** Takes minutes: runs only if its name is given. */
   slow?: boolean;
   run(bench: Bench): Promise<Line[]>;
 }
 
-/** A server in a process of its own. */
+/** A sandbox in its own process. */
 export interface Served {
-  /** What a client finds in its environment. */
+  /** The environment of its clients. */
   env: Record<string, string>;
-  /** The bytes of all orders' JSON. */
+  /** The size of all orders as JSON, in bytes. */
   bytes: number;
 }
 
-/** This file is bundled: beside it are the other programs, above it the project. */
+/** This file runs as a bundle, in the folder of the other bundled programs. */
 const own = fileURLToPath(new URL(".", import.meta.url));
 export const bin = join(own, "../../../bin/brandapi.js");
 
-/** Gives a scenario what it needs, and takes it away again however it ends. */
+/** Runs a scenario and cleans up after it. */
 export async function withBench(
   rounds: number,
   say: Bench["say"],
@@ -66,12 +66,12 @@ export async function withBench(
   }
 }
 
-/** Another program of the benchmark, by its name. */
+/** Returns the path of another bundled program. */
 export function peer(name: "floor" | "fill", args: readonly string[], env: Record<string, string> = {}) {
   return { command: process.execPath, args: [join(own, `${name}.mjs`), ...args], env } satisfies Program;
 }
 
-/** Runs the program, with a home of its own. */
+/** Runs the program with its own home folder. */
 export async function runBrandapi(
   { folder }: Bench,
   args: readonly string[],
@@ -81,7 +81,7 @@ export async function runBrandapi(
   return await measure({ ...program, env: { HOME: folder, ...env } });
 }
 
-/** A mirror or a floor's file with what SQLite keeps beside it. */
+/** Deletes a database with its log files and its lock. */
 export function removeDatabase(path: string): void {
   for (const end of ["", "-wal", "-shm", "-lock"]) rmSync(`${path}${end}`, { force: true });
 }

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 
-/** What one run of a process took. */
+/** The resources that one process used. */
 export interface Measured {
   wallMs: number;
-  /** User and system time of the process: what a busy machine distorts least. */
+  /** User and system time of the process, which other load affects least. */
   cpuMs: number;
   /** The largest resident set, in MB (10^6 bytes). */
   peakMb: number;
@@ -17,7 +17,7 @@ export interface Program {
   cwd?: string;
 }
 
-/** Node tells itself what it used, as it exits: the figures that `wait4` gives. */
+/** A module that prints the resource usage of the Node process when it exits. */
 const usage =
   "data:text/javascript," +
   encodeURIComponent(
@@ -26,8 +26,8 @@ const usage =
   );
 
 /**
- * Runs a process to its end.
- * @throws when it fails: a benchmark of a failure says nothing
+ * Runs a process and measures it.
+ * @throws Error if the process fails
  */
 export async function measure(program: Program): Promise<Measured> {
   const isNode = program.command === process.execPath;
@@ -38,7 +38,7 @@ export async function measure(program: Program): Promise<Measured> {
     env: { PATH: process.env.PATH ?? "", ...program.env },
     stdio: ["ignore", "ignore", "pipe", "pipe"],
   });
-  const [err, told] = [child.stderr, child.stdio[3]].map((stream) => textOf(stream));
+  const [err, usageText] = [child.stderr, child.stdio[3]].map((stream) => textOf(stream));
   const code = await new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", resolve);
@@ -46,7 +46,7 @@ export async function measure(program: Program): Promise<Measured> {
   const wallMs = performance.now() - started;
   if (code !== 0)
     throw new Error(`${program.command} ${program.args.join(" ")} ended with ${code}: ${err?.()}`);
-  const figures = told?.() ? usageOf(told()) : { cpuMs: 0, peakMb: 0 };
+  const figures = usageText?.() ? usageOf(usageText()) : { cpuMs: 0, peakMb: 0 };
   return { wallMs, ...figures };
 }
 
@@ -63,22 +63,22 @@ function textOf(stream: unknown): () => string {
   return () => text;
 }
 
-/** Runs contestants in turns, because another load then disturbs all of them. Returns the median of each. */
+/** Runs programs in turns, so that other load affects all of them. Returns the medians of each. */
 export async function interleaved<Name extends string>(
   rounds: number,
-  contestants: Record<Name, () => Promise<Measured>>,
+  programs: Record<Name, () => Promise<Measured>>,
 ): Promise<Record<Name, Measured>> {
-  const names = Object.keys(contestants) as Name[];
+  const names = Object.keys(programs) as Name[];
   const runs = new Map<Name, Measured[]>(names.map((name) => [name, []]));
   for (let round = 0; round < rounds; round += 1)
-    for (const name of names) runs.get(name)?.push(await contestants[name]());
+    for (const name of names) runs.get(name)?.push(await programs[name]());
   return Object.fromEntries(names.map((name) => [name, medianOf(runs.get(name) ?? [])])) as Record<
     Name,
     Measured
   >;
 }
 
-/** Each figure's own median; the peak is the highest, since it is a promise about every run. */
+/** Returns the medians of time, and the highest peak memory. */
 export function medianOf(runs: readonly Measured[]): Measured {
   const last = runs.at(-1);
   if (!last) throw new Error("no runs");

@@ -4,7 +4,7 @@ import type { Brand } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
 
-/** A believable brand on loopback, and what was answered. */
+/** A realistic brand served on loopback, and the status of each response. */
 export interface ServedBrand {
   brand: Brand;
   baseUrl: string;
@@ -30,9 +30,9 @@ export async function serveBrand({
   const statuses: number[] = [];
   const { handle } = api;
   api.handle = (request) => {
-    const answered = handle(request);
-    statuses.push(answered.status);
-    return answered;
+    const response = handle(request);
+    statuses.push(response.status);
+    return response;
   };
   const served = await serveSandbox(api, 0, () => (latencyMs > 0 ? systemClock.sleep(latencyMs) : undefined));
   return { brand, key: brand.keys[0]?.secret ?? "", statuses, ...served };

@@ -2,8 +2,8 @@ import { parseArgs } from "node:util";
 import { serveBrand } from "./served.js";
 
 /**
- * The sandbox in a process of its own. Each order's text is made before the first request, so that a page costs next to
- * nothing.
+ * Runs the sandbox in its own process. It creates the JSON of each order before the first request, so that the server's time
+ * does not distort the measurement.
  */
 const { values } = parseArgs({ options: { orders: { type: "string" }, latency: { type: "string" } } });
 const count = Number(values.orders ?? 100_000);

@@ -1,9 +1,9 @@
 import type { Measured } from "./measure.js";
 
-/** One line of the result: ratios first. */
+/** One row of the results. */
 export interface Line {
   what: string;
-  /** To what the ratio is; the goal is said there too. */
+  /** What the ratio compares with. */
   ratio?: number;
   to?: string;
   goal?: string;
@@ -13,7 +13,7 @@ export interface Line {
 
 const head = ["measured", "ratio", "to", "goal", "time", "CPU", "peak memory", "note"];
 
-/** A Markdown table. */
+/** Renders a Markdown table. */
 export function toMarkdown(lines: readonly Line[]): string {
   const rows = lines.map(({ what, ratio, to, goal, measured, note }) => [
     what,
@@ -28,7 +28,7 @@ export function toMarkdown(lines: readonly Line[]): string {
   return [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 }
 
-/** Returns a line with times and processor times against another run's: on a busy machine the latter is steadier. */
+/** Returns a row that compares two runs by time and by CPU time, which other load affects less. */
 export function compared(
   what: string,
   own: Measured,

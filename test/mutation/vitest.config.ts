@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The short files first: most broken lines are seen by them. */
+/** Runs short test files first, because they find most mutants. */
 class ShortestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return (await super.sort(files)).reverse();
@@ -10,15 +10,15 @@ class ShortestFirst extends BaseSequencer {
 }
 
 /**
- * The tests of what is mutated. Of another room than the core, by its name:
- * `ROOM=export npm run mutation -- --mutate "src/export/formats/*.ts"`.
+ * The tests of the mutated files. To mutate another folder than the sync core:
+ * `FOLDER=export npm run mutation -- --mutate "src/export/*.ts"`.
  */
-const tests = process.env.ROOM
-  ? [`test/${process.env.ROOM}/*.test.ts`]
+const tests = process.env.FOLDER
+  ? [`test/${process.env.FOLDER}/*.test.ts`]
   : [
       "test/sync/*.test.ts",
       "test/verify/*.test.ts",
-      "test/store/{coverage,ranges}.test.ts",
+      "test/{store/coverage,util/ranges}.test.ts",
       "test/properties/counterexamples.test.ts",
     ];
 
@@ -28,7 +28,7 @@ export default defineConfig({
     include: tests,
     setupFiles: ["test/support/each-file.ts", "test/mutation/load.ts"],
     testTimeout: 60_000,
-    // Modules are loaded once for all mutants: a test is then a few milliseconds.
+    // Loads modules once for all mutants, which makes tests take milliseconds.
     isolate: false,
     sequence: { sequencer: ShortestFirst },
   },

@@ -7,7 +7,7 @@ import { ask, history, paths } from "./support.js";
 
 const secret = history.keys[0]?.secret ?? "";
 
-test("every endpoint answers the key of all scopes with the envelope", () => {
+test("every endpoint returns the response envelope for a key with all scopes", () => {
   for (const [path] of paths) {
     const { status, headers, text } = ask(path);
     expect([path, status]).toEqual([path, 200]);
@@ -19,7 +19,7 @@ test("every endpoint answers the key of all scopes with the envelope", () => {
   }
 });
 
-test("HEAD is a GET without a body", async () => {
+test("HEAD responds like GET without a body", async () => {
   const fetch = fetchOf(createSandboxApi({ brands: [history], now: () => noon }));
   const init = { method: "HEAD", headers: { authorization: `Bearer ${secret}` } };
   const head = await fetch(`${testBaseUrl}/orders`, init);
@@ -39,14 +39,14 @@ test("a key with one scope reads the endpoints of that scope and /me, and gets 4
       ]);
 });
 
-test("a plan without Analytics is 402 on exactly the three endpoints of that feature", () => {
+test("three endpoints respond with 402 if the plan lacks Analytics, the others do not", () => {
   const refused = paths
     .filter(([path]) => ask(path, { key: "no-plan" }).status === 402)
     .map(([path]) => path);
   expect(refused).toEqual(["/analytics/clicks", "/analytics/hosts", "/orders"]);
 });
 
-test("a missing, malformed, unknown, expired or revoked key is 401 with WWW-Authenticate", () => {
+test("a missing, malformed, unknown, expired or revoked key gets 401 with WWW-Authenticate", () => {
   const headers = ["", secret, `Basic ${secret}`, `Bearer ${secret} x`, "Bearer", "Bearer brk_sandbox_other"];
   const replies = [
     ask("/me", { key: null }),
@@ -58,7 +58,7 @@ test("a missing, malformed, unknown, expired or revoked key is 401 with WWW-Auth
     expect([status, headers["www-authenticate"]]).toEqual([401, "Bearer"]);
 });
 
-test("a key stops working at the instant at which it expires", () => {
+test("a key is refused from the millisecond it expires", () => {
   const expiresAt = history.keys[0]?.expiresAt ?? 0;
   expect(ask("/me", { now: expiresAt - 1 }).status).toBe(200);
   expect(ask("/me", { now: expiresAt }).status).toBe(401);
@@ -72,13 +72,13 @@ test("a key stops working at the instant at which it expires", () => {
   });
 });
 
-test("a key from outside its allowlist is 403, even on /me", () => {
+test("a key used from outside its IP allowlist gets 403, even on /me", () => {
   expect(ask("/me", { key: "ip-blocked" }).status).toBe(403);
   const request = { headers: { authorization: `Bearer ${history.keys[4]?.secret}` }, address: "203.0.113.7" };
   expect(ask("/me", { request }).status).toBe(200);
 });
 
-test("a key in the URL or in x-api-key is 400, with and without a good Authorization header", () => {
+test("a key in the URL or in x-api-key gets 400, with and without a valid Authorization header", () => {
   const headers = { authorization: `Bearer ${secret}`, "x-api-key": secret };
   expect(ask("/me", { request: { headers } }).status).toBe(400);
   expect(ask("/me", { request: { headers: { "x-api-key": "any" } } }).status).toBe(400);
@@ -87,7 +87,7 @@ test("a key in the URL or in x-api-key is 400, with and without a good Authoriza
       expect([query, ask(`/orders?${query}`, { key }).status]).toEqual([query, 400]);
 });
 
-test("unknown paths are 404, the retired feeds 410 without a key, other methods 405 with Allow", () => {
+test("unknown paths get 404, retired feeds 410 without a key, and other methods 405 with Allow", () => {
   for (const path of ["/", "/order", "/orders/", "/orders/1", "/Orders", "/api/orders", "/api/brand/v2/me"])
     expect([path, ask(path).status]).toEqual([path, 404]);
   for (const feed of ["/api/public/brands/7/recommendations", "/api/brands/shop.example/recommendations"])
@@ -101,7 +101,7 @@ test("unknown paths are 404, the retired feeds 410 without a key, other methods 
   }
 });
 
-test("checks come in one order: misplaced key, key, address, scope, plan, parameters, id", () => {
+test("requests are checked in the order misplaced key, key, address, scope, plan, parameters, ID", () => {
   const statuses = [
     ask("/orders?key=1&foo=1", { key: null }).status,
     ask("/orders?foo=1", { key: "revoked" }).status,
@@ -114,7 +114,7 @@ test("checks come in one order: misplaced key, key, address, scope, plan, parame
   expect(statuses).toEqual([400, 401, 403, 403, 402, 400, 404]);
 });
 
-test("unknown ids and sources are 404, and so are another brand's", () => {
+test("unknown IDs and sources, and those of another brand, get 404", () => {
   const other = createBrand({ seed: 2, orders: 3, now: noon });
   const [file, campaign] = [history.content[0], other.opportunities[0]];
   const wrong = file?.source === "upload" ? "deliverable" : "upload";
@@ -132,7 +132,7 @@ test("unknown ids and sources are 404, and so are another brand's", () => {
   expect(JSON.parse(api.handle(request).body).data).toEqual(other.orders);
 });
 
-test("an error says what was wrong, in one form", () => {
+test("an error response has a code, a message and the status", () => {
   expect(JSON.parse(ask("/orders?per_page=101").text)).toEqual({
     success: false,
     error: {

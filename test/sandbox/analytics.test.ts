@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type Brand, emptyBrand } from "../../src/sandbox/brand.js";
 import { createBrandEvents } from "../../src/sandbox/events.js";
 import { day, hour, noon, orderAt } from "../support/records.js";
-import { ask, askAll, history, type Manner, type Row } from "./support.js";
+import { ask, askAll, history, type RequestOptions, type Row } from "./support.js";
 
 const cents = (amount: unknown) => Math.round(Number(amount) * 100);
 const sum = (rows: readonly Row[], member: string) =>
@@ -15,11 +15,11 @@ interface Clicks {
   top_products: Row[];
 }
 
-function clicks(query = "", manner: Manner = {}): Clicks {
-  return ask(`/analytics/clicks${query}`, manner).one as unknown as Clicks;
+function clicks(query = "", options: RequestOptions = {}): Clicks {
+  return ask(`/analytics/clicks${query}`, options).one as unknown as Clicks;
 }
 
-test("orders and revenue agree with the orders: whole, by day, by host, and within a range", () => {
+test("clicks totals agree with the orders in total, by day, by host and within a range", () => {
   const counted = history.orders.filter((one) => !one.is_cancelled);
   const net = counted.reduce((total, one) => total + cents(one.total_amount) - cents(one.refund_amount), 0);
   const { summary, timeseries } = clicks();
@@ -37,7 +37,7 @@ test("orders and revenue agree with the orders: whole, by day, by host, and with
   expect(clicks(`?start_date=${date}`).summary.orders).toBe(later.length);
 });
 
-test("there is a point for every day, and weeks and months add up to the same", () => {
+test("clicks have a point for every day, and weeks and months add up to the same", () => {
   const days = clicks().timeseries;
   expect(days.at(-1)?.date).toBe("2026-11-21");
   const dates = days.map(({ date }) => Date.parse(String(date)) / day);
@@ -53,7 +53,7 @@ test("there is a point for every day, and weeks and months add up to the same", 
   }
 });
 
-test("figures are possible ones: ratios from 0 to 1, uniques no more than the whole, and not additive", () => {
+test("clicks are plausible: ratios are from 0 to 1, and unique counts do not add up", () => {
   const { summary, timeseries, top_hosts, top_products } = clicks();
   for (const row of [summary, ...timeseries, ...top_hosts]) {
     expect(Number(row.conversion_rate)).toBeGreaterThanOrEqual(0);
@@ -66,14 +66,14 @@ test("figures are possible ones: ratios from 0 to 1, uniques no more than the wh
   expect(clicks("?limit=3").top_products).toEqual(top_products.slice(0, 3));
 });
 
-test("a day that is not over grows, and nothing is there of days to come", () => {
+test("clicks of the current day grow, and future days have none", () => {
   const morning = clicks("?start_date=2026-11-21", { now: noon - 6 * hour });
   const evening = clicks("?start_date=2026-11-21", { now: noon + 6 * hour });
   expect(Number(evening.summary.total_clicks)).toBeGreaterThan(Number(morning.summary.total_clicks));
   expect(clicks("?start_date=2027-01-01").timeseries).toEqual([]);
 });
 
-test("a refund of an old order restates its day, and no other", () => {
+test("a refund of an old order changes the clicks of its day only", () => {
   const brand = { ...history };
   const before = clicks().timeseries;
   const order = history.orders.find((one) => !one.is_cancelled && Number(one.total_amount) > 20);
@@ -95,12 +95,12 @@ test.each([
   [{ cancelled: "in" }, "3 66"],
   [{ dailyTotals: "recent" }, "1 6"],
   [{ dailyTotalsFrom: { ...brand, orders: orders.slice(2) } }, "1 40"],
-] as const)("variant %j: %s", (variants, figures) => {
+] as const)("the API variant %j gives %s orders and revenue by day", (variants, figures) => {
   const { timeseries } = clicks("", { brand, variants });
   expect(`${sum(timeseries, "orders") / 100} ${sum(timeseries, "revenue") / 100}`).toBe(figures);
 });
 
-test("figures can be absent, drift, or say nothing of days without orders", () => {
+test("API variants without totals, with drifting totals and without empty days", () => {
   expect(ask("/analytics/clicks", { brand, variants: { dailyTotals: "absent" } }).status).toBe(402);
   expect(clicks("", { brand, variants: { emptyDays: "missing" } }).timeseries).toHaveLength(2);
   const drift = (now: number) =>
@@ -108,7 +108,7 @@ test("figures can be absent, drift, or say nothing of days without orders", () =
   expect(drift(noon)).not.toBe(drift(noon + hour));
 });
 
-test("each sort of the ranking ranks by its column, both ways; a row without a host is among them", () => {
+test("the host ranking is sorted by each column in both directions and has a row without a host", () => {
   const columns = {
     clicks: "clicks",
     buy_now_clicks: "buy_now_clicks",

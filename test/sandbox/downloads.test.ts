@@ -18,7 +18,7 @@ function get(url: string, headers: ApiRequest["headers"] = {}, now = noon, metho
   return api.handleFile({ method, url: pathname + search, headers, address: "127.0.0.1" });
 }
 
-test("the answer is a signed URL on the second origin, valid 300 seconds, another one at each instant", () => {
+test("a download responds with a signed URL on the file host that is valid for 300 seconds", () => {
   const { one } = ask(item?.download_path ?? "");
   expect(one).toEqual({
     url: expect.stringMatching(/^https:\/\/files\.brand\.test\//),
@@ -31,14 +31,14 @@ test("the answer is a signed URL on the second origin, valid 300 seconds, anothe
   expect(get(signed(), {}, noon + 300_000).status).toBe(403);
 });
 
-test("a file has the size that its record states, and the same bytes each time", () => {
+test("a file has the size in its record and always the same bytes", () => {
   const { status, headers, body } = get(signed());
   expect([status, body.length, headers["content-type"]]).toEqual([200, size, item?.mime_type]);
   expect(get(signed()).body.equals(body)).toBe(true);
   expect(fileBytes(item?.id ?? "", 0, size).equals(body)).toBe(true);
 });
 
-test("a range gives the rest of the file; beyond the file is 416; any other range is ignored", () => {
+test("a range returns the rest of the file, 416 after its end, and other ranges are ignored", () => {
   const { body } = get(signed());
   const rest = get(signed(), { range: "bytes=4999-" });
   expect([rest.status, rest.headers["content-range"]]).toEqual([206, `bytes 4999-${size - 1}/${size}`]);
@@ -49,7 +49,7 @@ test("a range gives the rest of the file; beyond the file is 416; any other rang
     expect(get(signed(), { range }).status).toBe(200);
 });
 
-test("a forged, altered or missing signature is 403, a key 400, another method 405, another file 404", () => {
+test("the file host responds with 403 to a wrong signature, 400 to a key, 405 to other methods and 404 to unknown files", () => {
   const url = signed();
   expect(get(url.split("?")[0] ?? "").status).toBe(403);
   expect(get(url.replace("signature=", "signature=0")).status).toBe(403);

@@ -3,7 +3,7 @@ import { createSandboxApi } from "../../src/sandbox/api.js";
 import { noon } from "../support/records.js";
 import { history } from "./support.js";
 
-/** An API with a limit, and a caller whose clock stands until it is moved. */
+/** An API with a limit, and a client with a clock that the test moves. */
 function limited(rateLimit: number) {
   let now = noon;
   const api = createSandboxApi({ brands: [history], now: () => now, rateLimit });
@@ -18,18 +18,18 @@ function limited(rateLimit: number) {
   };
 }
 
-test("a key has its requests in any 60 seconds, and is told when to come back", () => {
+test("a key over its limit in 60 seconds gets 429 with Retry-After", () => {
   const { ask, pass } = limited(3);
   expect([ask(), ask()].map(({ headers }) => headers["x-ratelimit-remaining"])).toEqual(["2", "1"]);
   pass(20_000);
   expect([ask().status, ask().status]).toEqual([200, 429]);
   pass(40_000);
-  // The refused request counts too: the window holds two.
+  // The refused request counts too, so the window has two.
   expect(ask().status).toBe(200);
   expect(ask()).toMatchObject({ status: 429, headers: { "retry-after": "20", "x-ratelimit-limit": "3" } });
 });
 
-test("an address has twice as many, whatever its keys; another address and key are not concerned", () => {
+test("an IP address has twice the limit for all its keys, independent of other addresses and keys", () => {
   const { ask } = limited(2);
   expect([ask(0), ask(0), ask(1), ask(1), ask(7)].map(({ status }) => status)).toEqual([
     200, 200, 200, 200, 429,
@@ -37,7 +37,7 @@ test("an address has twice as many, whatever its keys; another address and key a
   expect(ask(7, "127.0.0.2").status).toBe(200);
 });
 
-test("refused requests count, before anything else is looked at", () => {
+test("refused requests count against the limit, which is checked first", () => {
   const { ask } = limited(2);
   expect(
     [ask(0, "", "/none"), ask(0, "", "/orders?foo=1"), ask(0, "", "/none")].map(({ status }) => status),

@@ -6,23 +6,23 @@ import { at, day, fileAt, noon, orderAt, ordersBefore } from "../support/records
 import { ask, askAll, history } from "./support.js";
 
 const keys = history.keys;
-const ids = (path: string, manner: Parameters<typeof ask>[1] = {}) =>
-  askAll(path, manner).map(({ id }) => id);
+const ids = (path: string, options: Parameters<typeof ask>[1] = {}) =>
+  askAll(path, options).map(({ id }) => id);
 
-test("orders come newest first, each once, exactly as the brand has them", () => {
+test("orders are listed once each, newest first, exactly as the brand has them", () => {
   expect(askAll("/orders")).toEqual(history.orders);
   const dates = history.orders.map(({ order_date }) => Date.parse(order_date));
   expect(dates).toEqual(dates.toSorted((a, b) => b - a));
   expect(new Set(history.orders.map(({ id }) => id)).size).toBe(300);
 });
 
-test("of one instant, the order that was attributed last comes first", () => {
+test("of orders with the same date, the one attributed last is first", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("a", noon)] };
   createBrandEvents(brand, () => noon).add("orders", orderAt("b", noon));
   expect(ids("/orders", { brand })).toEqual(["b", "a"]);
 });
 
-test("both ends of a range are inclusive to the microsecond, and a bare date is the whole day", () => {
+test("both ends of a date range are inclusive to the microsecond, and a date without a time is the complete day", () => {
   const texts = [
     "2026-11-02T00:00:00Z",
     "2026-11-01T23:59:59.999999Z",
@@ -42,7 +42,7 @@ test("both ends of a range are inclusive to the microsecond, and a bare date is 
   });
 });
 
-test("status filters: active is neither cancelled nor fully refunded, the other two may overlap", () => {
+test("active orders are neither cancelled nor fully refunded; cancelled and refunded orders may overlap", () => {
   const orders = createBrand({ seed: 1, orders: 3_000, now: noon }).orders;
   const brand = { ...emptyBrand(keys), orders };
   const { all, active, cancelled, refunded } = {
@@ -60,13 +60,13 @@ test("status filters: active is neither cancelled nor fully refunded, the other 
   expect(ask("/orders?status=cancelled&per_page=1", { brand }).pagination.total_items).toBe(cancelled.length);
 });
 
-test("the same seed and time give the same brand, another seed another one", () => {
+test("the same seed and time create the same brand, another seed a different one", () => {
   const options = { seed: 4, orders: 50, now: noon };
   expect(createBrand(options)).toEqual(createBrand(options));
   expect(createBrand({ ...options, seed: 5 }).orders).not.toEqual(createBrand(options).orders);
 });
 
-test("the data is believable: currencies, null hosts, refunds that came late, ties, odd values", () => {
+test("the data is realistic: currencies, missing hosts, late refunds and equal dates", () => {
   const { orders } = createBrand({ seed: 1, orders: 5_000, now: noon });
   const share = (keep: (order: (typeof orders)[number]) => boolean) =>
     orders.filter(keep).length / orders.length;
@@ -98,7 +98,7 @@ test.each([
   [{ order: "attribution" }, "o0,o1,o2,o3,o4,o5"],
   [{ maxPerPage: 2 }, "o0,o1,o2,o3,o4,o5"],
   [{ maxTotal: 3, maxPerPage: 2 }, "o0,o1,o2,o3"],
-] as const)("variant %j: %s", (variants, order) => {
+] as const)("the API variant %j lists %s", (variants, order) => {
   expect(ids("/orders", { brand: hours, variants }).join()).toBe(order);
 });
 
@@ -108,7 +108,7 @@ test.each([
   ["minutes", "2026-11-21T12:01:00Z"],
   ["midnight", "2026-11-21T00:00:00Z"],
   ["days", "2026-11-21"],
-] as const)("dates can be shown by %s, and are kept and filtered finer", (datePrecision, date) => {
+] as const)("the API variant for dates in %s filters by the exact dates", (datePrecision, date) => {
   const [newest] = ask("/orders", { brand: hours, variants: { datePrecision } }).data;
   expect(newest?.order_date).toBe(date);
   expect(
@@ -116,7 +116,7 @@ test.each([
   ).toEqual(["o0", "o1"]);
 });
 
-test("records without a date are listed apart, or in every range", () => {
+test("records without a date are listed without a range only, or in every range as an API variant", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("none", null), orderAt("a", noon)] };
   const range = "/orders?start_date=2026-11-21";
   expect(ids("/orders", { brand })).toEqual(["a", "none"]);
@@ -124,7 +124,7 @@ test("records without a date are listed apart, or in every range", () => {
   expect(ids(range, { brand, variants: { undated: "in every range" } })).toEqual(["a", "none"]);
 });
 
-test("a range can show the record below it, and totals can be those of before", () => {
+test("API variants with a record before the range and with outdated totals", () => {
   const brand = { ...emptyBrand(keys), orders: ordersBefore(noon, 3, day) };
   expect(ids("/orders?start_date=2026-11-21", { brand, variants: { includesRecordBelow: true } })).toEqual([
     "o0",
@@ -134,7 +134,7 @@ test("a range can show the record below it, and totals can be those of before", 
   expect([reply.data.length, reply.pagination.total_items]).toEqual([3, 0]);
 });
 
-test("gifts, codes and surveys can come in one answer that takes no parameter", () => {
+test("the API variant for gifts, codes and surveys in one response accepts no parameter", () => {
   const variants = { undocumentedLists: "complete" } as const;
   expect(JSON.parse(ask("/gifts", { variants }).text)).not.toHaveProperty("pagination");
   expect(ask("/gifts", { variants }).data).toHaveLength(64);
@@ -142,7 +142,7 @@ test("gifts, codes and surveys can come in one answer that takes no parameter", 
   expect(ask("/roster?page=1", { variants }).status).toBe(200);
 });
 
-test("files of hand-made brands are listed like any other", () => {
+test("files of a brand made by a test are listed like others", () => {
   const brand = { ...emptyBrand(keys), content: [fileAt("a", noon), fileAt("b", noon - day)] };
   expect(ids("/content?uploaded_before=2026-11-21", { brand })).toEqual(["b"]);
 });

@@ -39,7 +39,7 @@ const paging = {
   per_page: { good: ["1", "25", "100"], bad: ["0", "101", "-5", "ten", "", "2.0", "NaN"] },
 };
 
-/** Every documented parameter, with values at and beyond its rule: API document, Endpoints. */
+/** Every documented parameter with valid and invalid values: API document, "Endpoints". */
 const rules: Record<string, Record<string, { good: string[]; bad: string[] }>> = {
   "/analytics/clicks": {
     start_date: { good: goodDates, bad: badDates },
@@ -99,7 +99,7 @@ const rules: Record<string, Record<string, { good: string[]; bad: string[] }>> =
 };
 
 test.each(Object.entries(rules))(
-  "%s takes its parameters within their rules, and refuses the rest",
+  "%s accepts valid values of its parameters and refuses others",
   (path, parameters) => {
     const statusOf = (query: string) => [query, ask(`${path}?${query}`).status];
     for (const [name, { good, bad }] of Object.entries(parameters)) {
@@ -113,7 +113,7 @@ test.each(Object.entries(rules))(
   },
 );
 
-test("every endpoint refuses a parameter that belongs to another endpoint or to none", () => {
+test("every endpoint refuses unknown parameters and those of other endpoints", () => {
   const values: Record<string, string> = { foo: "1", constructor: "1", ["__proto__"]: "1", brand_id: uuid };
   for (const parameters of Object.values(rules))
     for (const [name, { good }] of Object.entries(parameters)) values[name] = good[0] ?? "";
@@ -123,7 +123,7 @@ test("every endpoint refuses a parameter that belongs to another endpoint or to 
         expect([path, name, ask(`${path}?${name}=${value}`).status]).toEqual([path, name, 400]);
 });
 
-test("without parameters a page is the first 25; past the end it is empty; per_page cuts the same list", () => {
+test("a page has 25 records by default and none after the end, and per_page pages through the same list", () => {
   for (const path of ["/orders", "/content", "/roster", "/gifts", "/analytics/hosts", "/opportunities"]) {
     const { data, pagination } = ask(path);
     const total = pagination.total_items;
@@ -145,7 +145,7 @@ test("without parameters a page is the first 25; past the end it is empty; per_p
   }
 });
 
-test("content filters combine, and are exact at their boundaries", () => {
+test("content filters combine and are exact at their boundaries", () => {
   const all = askAll("/content");
   expect(all).toHaveLength(400);
   const at = String(all[150]?.created_at);
@@ -165,7 +165,7 @@ test("content filters combine, and are exact at their boundaries", () => {
   expect(found.length).toBeGreaterThan(0);
 });
 
-test("opportunities are filtered by state without regard to case, newest first, without their details", () => {
+test("opportunities are filtered by state in any case and listed newest first without details", () => {
   const all = askAll("/opportunities");
   expect(new Set(all.map(({ status }) => status)).size).toBe(7);
   const dates = all.map(({ created_at }) => String(created_at));

@@ -26,13 +26,13 @@ test("click analytics have exactly the documented fields", () => {
   expect(misfits(ask("/analytics/clicks", { brand }).one, clicksShape, "clicks", new Set())).toEqual([]);
 });
 
-test("names are as people write them, and one bio is a spreadsheet's formula", () => {
+test("names have accents and punctuation, and one introduction is a spreadsheet formula", () => {
   const text = JSON.stringify([brand.roster, brand.orders]);
   for (const part of ["'", '\\"', ", ", "ü", "ø", "🏔️", "\\n", '"intro":"=HYPERLINK('])
     expect([part, text.includes(part)]).toEqual([part, true]);
 });
 
-test("a roster entry's campaigns are those of the assignments", () => {
+test("the campaigns of a roster entry are counted from the assignments", () => {
   const active = brand.roster.filter(({ campaigns }) => campaigns?.status === "active");
   expect(active.length).toBeGreaterThan(5);
   for (const { host, campaigns } of active) {

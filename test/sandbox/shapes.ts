@@ -1,4 +1,4 @@
-/** Field types in the document's notation: `T?` may be null, `[x]` an array, an object its fields. */
+/** Field types in the notation of the API document: `T?` may be null, `[x]` is an array. */
 export type Shape =
   | string
   | { [name: string]: Shape }
@@ -195,7 +195,7 @@ const scalars: Record<string, (value: unknown) => boolean> = {
   timestamp: (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(String(value)),
 };
 
-/** Where a value is not of its shape, as paths; and which nullable places were seen null. */
+/** Returns the paths at which a value does not have its shape, and adds the paths of nulls to a set. */
 export function misfits(value: unknown, shape: Shape, at: string, nulls: Set<string>): string[] {
   if (typeof shape === "string") {
     const nullable = shape.endsWith("?");
@@ -231,7 +231,7 @@ function note(nulls: Set<string>, at: string): string[] {
   return [];
 }
 
-/** Every place of a shape that may be null. */
+/** Returns the paths of a shape that may be null. */
 export function nullablesOf(shape: Shape, at: string): string[] {
   if (typeof shape === "string") return shape.endsWith("?") ? [at] : [];
   if (Array.isArray(shape)) return nullablesOf(shape[0], `${at}[]`);

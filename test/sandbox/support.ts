@@ -6,10 +6,10 @@ import { noon } from "../support/records.js";
 
 export type Row = Record<string, unknown>;
 
-/** A believable brand that no test changes. */
+/** A realistic brand that no test changes. */
 export const history: Brand = createBrand({ seed: 1, orders: 300, now: noon });
 
-export interface Reply {
+export interface SandboxResponse {
   status: number;
   headers: Record<string, string>;
   text: string;
@@ -20,7 +20,7 @@ export interface Reply {
   pagination: { page: number; per_page: number; total_items: number; total_pages: number; has_next: boolean };
 }
 
-export interface Manner {
+export interface RequestOptions {
   brand?: Brand;
   /** The name of one of the brand's keys; null: no key. */
   key?: string | null;
@@ -29,35 +29,35 @@ export interface Manner {
   request?: Partial<ApiRequest>;
 }
 
-/** Asks the handler for one path below the versioned root. */
+/** Requests a path below the versioned root. */
 export function ask(
   path: string,
-  { brand = history, key = "all", variants, now = noon, request }: Manner = {},
-): Reply {
+  { brand = history, key = "all", variants, now = noon, request }: RequestOptions = {},
+): SandboxResponse {
   const api = createVariantApi({ brands: [brand], now: () => now, variants });
   const secret = brand.keys.find(({ name }) => name === key)?.secret;
   const headers = key === null ? {} : { authorization: `Bearer ${secret ?? key}` };
   const url = path.startsWith("/api/") ? path : `/api/brand/v1${path}`;
-  const answer = api.handle({ method: "GET", url, address: "127.0.0.1", headers, ...request });
-  const json = JSON.parse(answer.body) as { data?: unknown; pagination: Reply["pagination"] };
+  const response = api.handle({ method: "GET", url, address: "127.0.0.1", headers, ...request });
+  const json = JSON.parse(response.body) as { data?: unknown; pagination: SandboxResponse["pagination"] };
   const data = (json.data ?? []) as Row[];
-  return { ...answer, text: answer.body, data, one: data as unknown as Row, pagination: json.pagination };
+  return { ...response, text: response.body, data, one: data as unknown as Row, pagination: json.pagination };
 }
 
-/** Reads every page. */
-export function askAll(path: string, manner: Manner = {}, perPage = 100): Row[] {
+/** Reads all pages. */
+export function askAll(path: string, options: RequestOptions = {}, perPage = 100): Row[] {
   const rows: Row[] = [];
   for (let page = 1; ; page += 1) {
     const { data, pagination } = ask(
       `${path}${path.includes("?") ? "&" : "?"}page=${page}&per_page=${perPage}`,
-      manner,
+      options,
     );
     rows.push(...data);
     if (!pagination.has_next) return rows;
   }
 }
 
-/** A path of each of the 14 endpoints, with the scope that it needs. */
+/** A path of each of the 14 endpoints with the scope it needs. */
 export const paths: readonly (readonly [path: string, scope: string | null])[] = [
   ["/me", null],
   ["/analytics/clicks", "analytics"],

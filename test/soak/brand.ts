@@ -7,22 +7,22 @@ import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { createBrandEvents } from "../../src/sandbox/events.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
 
-/** A brand that is served on loopback, changes between runs, and remembers every form of every order. */
+/** A brand served on loopback that changes between runs and remembers every form of every order. */
 export interface SoakBrand {
   env: Record<string, string>;
   folder: string;
   data: Brand;
   /** True if the API has ever sent an order in this form. */
   wasSent(key: string, json: string): boolean;
-  /** Returns how many requests were served. */
+  /** Returns the number of requests so far. */
   served(): number;
-  /** Lets a handful of things happen. */
+  /** Applies a few random events. */
   live(): void;
   close(): Promise<void>;
 }
 
-/** Returns pseudo-random numbers in [0, 1), the same for the same seed. */
-export function randomOf(seed: number): () => number {
+/** Returns a generator of pseudo-random numbers in [0, 1), always the same for the same seed. */
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state * 1_664_525 + 1_013_904_223) >>> 0;
@@ -32,21 +32,21 @@ export function randomOf(seed: number): () => number {
 
 export async function openBrand({ orders, seed }: { orders: number; seed: number }): Promise<SoakBrand> {
   const folder = mkdtempSync(join(tmpdir(), "brandapi-soak-"));
-  const random = randomOf(seed);
+  const random = createRandom(seed);
   const data = createBrand({ seed, orders, now: Date.now() });
   const api = createSandboxApi({ brands: [data], now: Date.now, rateLimit: null });
   let requests = 0;
   const served = await serveSandbox(api, 0, () => {
     requests += 1;
   });
-  const happenings = createBrandEvents(data, Date.now);
+  const events = createBrandEvents(data, Date.now);
   const sent = new Map<string, Set<string>>();
   const remember = (order: Order) => {
     const forms = sent.get(order.id) ?? new Set();
     sent.set(order.id, forms.add(JSON.stringify(order)));
   };
   data.orders.forEach(remember);
-  const any = () => data.orders[Math.floor(random() * data.orders.length)] as Order;
+  const anyOrder = () => data.orders[Math.floor(random() * data.orders.length)] as Order;
   return {
     folder,
     data,
@@ -61,11 +61,11 @@ export async function openBrand({ orders, seed }: { orders: number; seed: number
     served: () => requests,
     wasSent: (key, json) => sent.get(key)?.has(json) ?? false,
     live() {
-      happenings.refund(any().id, 1);
-      happenings.cancel(any().id);
-      happenings.withdraw(any().id);
-      happenings.attributeLate(Date.now() - Math.floor(random() * 700) * 86_400_000);
-      happenings.order();
+      events.refund(anyOrder().id, 1);
+      events.cancel(anyOrder().id);
+      events.withdraw(anyOrder().id);
+      events.attributeLate(Date.now() - Math.floor(random() * 700) * 86_400_000);
+      events.order();
       data.orders.forEach(remember);
     },
     async close() {

@@ -8,7 +8,7 @@ interface RecordRow {
   removed: number;
 }
 
-/** Returns what is wrong with a mirror after a kill, and how many orders it holds; nothing is wrong if it is not there. */
+/** Returns the errors of a mirror after a kill and its number of present orders. A missing mirror has no errors. */
 export function inspect(path: string, brand: SoakBrand): { wrong: string[]; held: number } {
   if (!existsSync(path)) return { wrong: [], held: 0 };
   const db = new Sqlite(path);
@@ -36,7 +36,7 @@ export function inspect(path: string, brand: SoakBrand): { wrong: string[]; held
   }
 }
 
-/** Returns how the present orders of a mirror differ from the API's, after a run that was verified. */
+/** Returns the differences between a mirror and the API after a verified run. */
 export function compare(path: string, { data }: SoakBrand): string[] {
   const db = new Sqlite(path, { readonly: true });
   try {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { randomOf, type SoakBrand } from "./brand.js";
+import { createRandom, type SoakBrand } from "./brand.js";
 import { compare, inspect } from "./inspect.js";
 
 export interface Strikes {
@@ -13,7 +13,7 @@ export interface Strikes {
 }
 
 export interface Report {
-  /** Strikes that came while the work was under way, and those that came too late. */
+  /** Attempts that hit a running process, and those that came after its end. */
   landed: number;
   late: number;
   lost: string[];
@@ -25,7 +25,7 @@ interface Ended {
   out: string;
 }
 
-/** Runs the program, and strikes after some milliseconds; null: not at all. */
+/** Runs the program and calls `strike` after some milliseconds, unless it is null. */
 function run(
   bin: string,
   args: string[],
@@ -55,12 +55,12 @@ function run(
 
 const jobs = [["sync", "orders"], ["sync", "orders", "--full"], ["verify", "orders", "--repair"], ["sync"]];
 
-/** `kill -9` at random moments. Nothing that was kept may be lost, and nothing may be kept that was never sent. */
+/** Kills processes at random times. The mirror must not lose stored records or have records that the API never sent. */
 export async function strikeProcesses(
   brand: SoakBrand,
   { bin, points, say, seed }: Strikes,
 ): Promise<Report> {
-  const random = randomOf(seed);
+  const random = createRandom(seed);
   const db = join(brand.folder, "mirror.sqlite");
   const report: Report = { landed: 0, late: 0, lost: [] };
   let longestMs = 1_500;
@@ -95,9 +95,9 @@ export async function strikeProcesses(
   return report;
 }
 
-/** Reads everything: afterwards the mirror is the API. */
+/** Syncs everything and compares the mirror with the API. */
 async function finish(brand: SoakBrand, bin: string, db: string): Promise<string[]> {
-  // A run reads up to the last whole second: that of the newest order has to be over.
+  // A run reads up to the last complete second, so the second of the newest order has to be over.
   await sleep(1_000);
   for (const job of [
     ["sync", "orders"],
@@ -109,9 +109,9 @@ async function finish(brand: SoakBrand, bin: string, db: string): Promise<string
   return compare(db, brand).slice(0, 3);
 }
 
-/** Replaces, removes or moves the mirror in the middle of a run, which has to end with 3 and claim nothing. */
+/** Replaces, deletes or moves the mirror during runs, which have to end with exit code 3 and report no success. */
 export async function strikeFiles(brand: SoakBrand, { bin, points, say, seed }: Strikes): Promise<Report> {
-  const random = randomOf(seed);
+  const random = createRandom(seed);
   const db = join(brand.folder, "mirror.sqlite");
   const copy = join(brand.folder, "copy.sqlite");
   const report: Report = { landed: 0, late: 0, lost: [] };
@@ -136,7 +136,7 @@ export async function strikeFiles(brand: SoakBrand, { bin, points, say, seed }: 
       args,
       brand.env,
       (said) => {
-        // After `/me` and another request the mirror is open.
+        // The mirror is open after `/me` and one more request.
         isThere = brand.served() > asked + 1 && !said.includes("verified") && existsSync(db);
         if (isThere) strike?.();
       },

@@ -3,8 +3,8 @@ import { openBrand } from "./brand.js";
 import { type Report, strikeFiles, strikeProcesses } from "./kills.js";
 
 /**
- * `npm run soak -- kill 1000 [seed]`: `kill -9` at random moments. `npm run soak -- swap 200 [seed]`: the mirror is replaced,
- * moved or removed in the middle of a run. Ends with 1 if anything was lost, or claimed without proof.
+ * `npm run soak -- kill 1000 [seed]` sends `kill -9` at random times. `npm run soak -- swap 200 [seed]` replaces, moves or
+ * deletes the mirror during runs. Exits with 1 if records were lost or a false success was reported.
  */
 const [what = "kill", amount = "100", seedText = "20261124"] = process.argv.slice(2);
 const seed = Number(seedText);

@@ -3,7 +3,7 @@ import { type Bench, peer, runBrandapi, type Scenario } from "../bench.js";
 import { interleaved, type Measured, measure } from "../measure.js";
 import { compared, type Line } from "../table.js";
 
-/** Goals: how much of the sqlite3 shell's time the writer may take. */
+/** The highest accepted ratios to the time of the sqlite3 shell. */
 const formats = [
   { name: "csv", flag: "-csv", goal: "1.5" },
   { name: "ndjson", flag: "-json", goal: "1.0" },

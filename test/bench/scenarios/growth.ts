@@ -3,12 +3,12 @@ import { type Bench, removeDatabase, runBrandapi, type Scenario } from "../bench
 import { type Measured, medianOf } from "../measure.js";
 import type { Line } from "../table.js";
 
-/** Whether time per order and memory stay as they are with ten times the orders. */
+/** Time per order and memory with ten times as many orders. */
 export const growth: Scenario = {
   name: "growth",
   about: "Growth: 1,000,000 orders against 100,000",
   async run(bench) {
-    // The large one takes a minute and more: one run of it stands between runs of the small one.
+    // The large sync takes over a minute, so it runs once, between two runs of the small one.
     const small = await readAll(bench, 100_000, Math.min(bench.rounds, 3));
     const large = await readAll(bench, 1_000_000, 1);
     const again = await readAll(bench, 100_000, Math.min(bench.rounds, 2));
@@ -18,7 +18,7 @@ export const growth: Scenario = {
     return Object.entries(large).flatMap(([name, [one]]): Line[] => {
       const before = base[name];
       if (!one || !before) return [];
-      // A proof looks at every row of the tables.
+      // `verify` reads every row of the tables.
       const scale = name.endsWith("read") || name === "verify" ? 10 : 1;
       const cpu = one.cpuMs / before.cpuMs / scale;
       return [
@@ -49,7 +49,7 @@ async function readAll(bench: Bench, orders: number, rounds: number): Promise<Re
     removeDatabase(path);
     await step("first read", ["sync", "orders"]);
     await step("unchanged read", ["sync", "orders", "--full"]);
-    // As many days as hold as many orders.
+    // The number of days that have this many orders.
     const window = ["--window", `${1_000_000 / orders}d`, "--audit", "0"];
     await step("nightly window of as many orders", ["sync", "orders", ...window]);
     await step("verify", ["verify", "orders"]);

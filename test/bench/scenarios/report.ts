@@ -4,10 +4,10 @@ import { runBrandapi, type Scenario } from "../bench.js";
 import { interleaved } from "../measure.js";
 
 const orders = 250_000;
-/** What is measured here is the process that waits for it. */
+/** The command renders the report in another process. */
 const note = "memory and CPU are those of a process apart: look with `/usr/bin/time -v`";
 
-/** The page that is mailed, of a brand with many orders and hosts. */
+/** The report page of a brand with many orders and hosts. */
 export const report: Scenario = {
   name: "report",
   about: "Report of 250,000 orders",

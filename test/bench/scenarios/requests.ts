@@ -3,7 +3,7 @@ import { type Bench, runBrandapi, type Scenario } from "../bench.js";
 import { type ServedBrand, serveBrand } from "../served.js";
 import type { Line } from "../table.js";
 
-/** Requests sent, against the least that could bring the same records. */
+/** The number of requests, compared with the fewest that can return the same records. */
 export const requests: Scenario = {
   name: "requests",
   about: "Requests, against the least possible",
@@ -14,7 +14,7 @@ export const requests: Scenario = {
       const lists = ["roster", "recommendations", "content", "opportunities"] as const;
       const least = {
         orders: pages(brand.orders.length),
-        // The ranking has a row for each host, and one for sales without a host.
+        // The ranking has a row for each host and one for orders without a host.
         all:
           lists.reduce((sum, list) => sum + pages(brand[list].length), pages(brand.people.length + 1)) +
           brand.opportunities.length,

@@ -18,7 +18,7 @@ export const startUp: Scenario = {
   async run({ folder, rounds }) {
     const path = join(folder, "mirror.sqlite");
     await measure(peer("fill", [path, "1000"]));
-    // What else a person has set, such as NODE_EXTRA_CA_CERTS, costs both sides the same.
+    // Both processes get the same environment: NODE_EXTRA_CA_CERTS, for example, slows down each.
     const env = { ...process.env, HOME: folder, BRANDAPI_DB: path };
     const time = (args: readonly string[]) => {
       const started = performance.now();

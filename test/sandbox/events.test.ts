@@ -17,13 +17,13 @@ const id = order?.id ?? "";
 const total = Number(order?.total_amount);
 
 describe("orders", () => {
-  const changed = (happen: (happenings: ReturnType<typeof changing>) => unknown) => {
+  const changed = (apply: (events: ReturnType<typeof changing>) => unknown) => {
     const one = changing();
-    happen(one);
+    apply(one);
     return one.brand.orders.find((order) => order.id === id);
   };
 
-  test("a refund comes in parts until it is full, and takes its share of the commission back", () => {
+  test("are refunded in parts until the refund is complete, and lose that share of their commission", () => {
     const part = changed(({ refund }) => refund(id, 10.5));
     expect(part).toMatchObject({
       refund_amount: 10.5,
@@ -37,14 +37,14 @@ describe("orders", () => {
     expect(full).toMatchObject({ refund_amount: total, is_refunded: true, commission_amount: 0 });
   });
 
-  test("a cancelled order pays nothing; a rate can change, a host vanish", () => {
+  test("lose their commission when cancelled, and can change their rate or lose their host", () => {
     expect(changed(({ cancel }) => cancel(id))).toMatchObject({ is_cancelled: true, commission_amount: 0 });
     expect(changed(({ changeRate }) => changeRate(id, 50))).toMatchObject({ commission_rate: 50 });
     expect(changed(({ loseHost }) => loseHost(id))?.host).toBeNull();
     expect(changed(({ withdraw }) => withdraw(id))).toBeUndefined();
   });
 
-  test("a new order is the newest; a late one is as old as it says, and came by hand", () => {
+  test("are dated now when new, and have an earlier date when attributed by hand", () => {
     const { brand, order, attributeLate } = changing();
     const placed = order();
     expect(ask("/orders", { brand }).data[0]).toMatchObject({
@@ -58,7 +58,7 @@ describe("orders", () => {
   });
 });
 
-test("a host leaves the roster, and a new one joins", () => {
+test("hosts leave and join the roster", () => {
   const { brand, leave, join } = changing();
   leave(history.roster[5]?.host.id ?? "");
   expect(brand.roster).toHaveLength(history.roster.length - 1);
@@ -67,7 +67,7 @@ test("a host leaves the roster, and a new one joins", () => {
   expect(brand.roster[0]).toMatchObject({ host: { id: joined }, joined_at: at(noon) });
 });
 
-test("files, gifts and codes come", () => {
+test("files, gifts and codes are added", () => {
   const { brand, addContent, addGift, addCode } = changing();
   addContent();
   addGift();
@@ -75,7 +75,7 @@ test("files, gifts and codes come", () => {
   expect([brand.content.length, brand.gifts.length, brand.codes.length]).toEqual([401, 65, 48]);
 });
 
-test("a happening replaces arrays and records: a snapshot stays as it was; an unknown id throws", () => {
+test("events do not change a snapshot of the brand, and throw for an unknown ID", () => {
   const { brand, refund, leave } = changing();
   const snapshot = { ...brand };
   refund(id);
@@ -85,23 +85,22 @@ test("a happening replaces arrays and records: a snapshot stays as it was; an un
   expect(() => leave("none")).toThrow(RangeError);
 });
 
-test("time passes the same way at once and by the hour, and everything that can happen does", () => {
+test("simulated activity is the same in one step and by the hour, and includes all kinds of events", () => {
   const pace = naturalPace(300, 20);
-  const [at_once, hourly] = [
+  const [atOnce, hourly] = [
     createBrand({ seed: 1, orders: 300, now: noon }),
     createBrand({ seed: 1, orders: 300, now: noon }),
   ];
-  simulateActivity(at_once, noon, noon + 3 * day, pace);
+  simulateActivity(atOnce, noon, noon + 3 * day, pace);
   for (let n = 0; n < 72; n += 1) simulateActivity(hourly, noon + n * hour, noon + (n + 1) * hour, pace);
-  expect(hourly).toEqual(at_once);
+  expect(hourly).toEqual(atOnce);
   const old = new Map(history.orders.map((one) => [one.id, one]));
-  const changed = at_once.orders.filter(
+  const changed = atOnce.orders.filter(
     (one) => old.has(one.id) && JSON.stringify(one) !== JSON.stringify(old.get(one.id)),
   );
-  const fresh = at_once.orders.filter((one) => !old.has(one.id));
+  const fresh = atOnce.orders.filter((one) => !old.has(one.id));
   expect(fresh.some((one) => one.order_date < at(noon))).toBe(true);
   expect(fresh.some((one) => one.order_date > at(noon + 2 * day))).toBe(true);
   expect(changed.some((one) => Number(one.refund_amount) > 0)).toBe(true);
-  for (const list of ["roster", "content", "gifts"] as const)
-    expect(at_once[list]).not.toEqual(history[list]);
+  for (const list of ["roster", "content", "gifts"] as const) expect(atOnce[list]).not.toEqual(history[list]);
 });
