@@ -3,7 +3,7 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { flat, type Row } from "./flat.js";
 import { grown } from "./grown.js";
 
-/** Every record that is served, by the table that it is exported from. */
+/** Returns every record of the API by the table that it is exported from. */
 function served({ data }: TestBrand): Record<string, readonly Row[]> {
   const surveys = data.surveys.map(({ id }) => ({ survey_id: id, ...(data.results[id] as Row) }));
   const { orders, roster, recommendations, opportunities, content, gifts, codes } = data;
@@ -15,7 +15,7 @@ function sorted(rows: readonly unknown[]): string[] {
   return rows.map((row) => JSON.stringify(row)).sort();
 }
 
-/** Expects that every record is exported in the API's own shape, equal to what the API serves. */
+/** Expects every record to be exported exactly as the API serves it. */
 async function expectFaithful(brand: TestBrand): Promise<void> {
   for (const [table, records] of Object.entries(served(brand))) {
     const { out } = await brand.run(`export ${table} --ndjson`);
@@ -40,7 +40,7 @@ test("exports every record as the API serves it after one sync, and a second syn
   expect(brand.sql("SELECT * FROM changes")).toEqual([]);
 });
 
-/** The child tables, with the member that holds their items and the columns that name their parent. */
+/** The child tables: the list that they come from, its member, and the columns that identify the parent. */
 const children: [table: string, list: string, member: string, parent: Row][] = [
   ["order_line_items", "orders", "line_items", { order_id: "id" }],
   ["recommendation_products", "recommendations", "products", { host_id: "host.id" }],
@@ -48,7 +48,7 @@ const children: [table: string, list: string, member: string, parent: Row][] = [
   ["opportunity_assignments", "opportunities", "assignments", { opportunity_id: "id" }],
   ["opportunity_attachments", "opportunities", "attachments", { opportunity_id: "id" }],
 ];
-/** Columns that no record has: of the mirror itself, or made from a date. */
+/** Returns true for the mirror's own columns and those computed from a date. */
 const own = new Set(["synced_at", "removed_at", "record_id", "row_id", "day", "month", "position"]);
 const isOwn = (name: string) => own.has(name) || name.endsWith("_utc");
 
@@ -141,7 +141,7 @@ describe.each(["paged", "complete"] as const)(
       for (const rows of [64, 0]) {
         const { code, asked } = await brand.run("sync gifts codes surveys");
         expect(code).toBe(0);
-        // Whether it takes `page` is found out once: a 400 is answered by asking without.
+        // A 400 is allowed once, for the first request with `page`.
         expect(asked.filter(({ status }) => ![200, 400].includes(status))).toEqual([]);
         expect(brand.lastRun("gifts").rows_new).toBe(rows);
       }

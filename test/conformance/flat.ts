@@ -1,8 +1,8 @@
 export type Row = Record<string, unknown>;
 
 /**
- * Returns a record's columns, as this suite reads the contract: a nested object's fields are prefixed with its name,
- * open objects and arrays are JSON, booleans are 0 and 1.
+ * Returns the columns that a record should have: fields of nested objects prefixed with the object's name, arrays and objects
+ * with any members as JSON, booleans as 0 and 1.
  */
 export function flat(record: object): Row {
   const row: Row = {};

@@ -14,7 +14,7 @@ test.each(scopes)(
     for (const resource of resources)
       if (resource.scope === scope) expect(brand.lastRun(resource.name)).toMatchObject({ outcome: "done" });
       else expect(err).toContain(`${resource.name}: skipped: the key lacks the scope ${resource.scope}`);
-    // Nothing is asked for that the key is known not to have.
+    // No request is sent for a scope that the key lacks.
     expect(asked.filter(({ status }) => status === 403)).toEqual([]);
   },
 );

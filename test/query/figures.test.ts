@@ -15,15 +15,15 @@ import {
 import { monthBorders, unusualOrders } from "./unusual-orders.js";
 
 const at = "2026-11-10T02:00:00.000Z";
-const gone = ["o20", "o21", "o22", "o23"];
+const removedIds = ["o20", "o21", "o22", "o23"];
 const all = unusualOrders(600);
-const present = all.filter(({ id }) => !gone.includes(String(id)));
+const present = all.filter(({ id }) => !removedIds.includes(String(id)));
 let mirror: Mirror;
 
 beforeAll(async () => {
   mirror = await makeMirror();
   writeRead(mirror, "orders", all, { at: "2026-11-09T02:00:00.000Z", whole: true });
-  writeRead(mirror, "orders", [], { at, remove: gone, whole: true });
+  writeRead(mirror, "orders", [], { at, remove: removedIds, whole: true });
   return () => void mirror.db.close();
 });
 
@@ -139,7 +139,7 @@ test("the day of an order is that of its instant in UTC, in whatever form the AP
     `SELECT order_date, day, ordered_at FROM order_figures WHERE CAST(substr(id, 2) AS INTEGER) < ${monthBorders.length} ORDER BY record_id`,
   );
   expect(rows.map(({ order_date, day }) => [order_date, day])).toEqual(monthBorders);
-  // JavaScript's clock has no more than three digits.
+  // JavaScript dates have milliseconds only.
   const instant = (text: string) => new Date(text).getTime();
   for (const { order_date, ordered_at } of rows)
     expect([order_date, instant(`${ordered_at.replace(" ", "T")}Z`)]).toEqual([

@@ -8,7 +8,7 @@ import { findAllChanges, syncOrders } from "./unusual-orders.js";
 
 const october = Date.UTC(2026, 9, 10);
 
-/** A row of a month's ranking. */
+/** Returns an entry of a month's ranking. */
 function ranked(id: string | null, total_clicks: number, orders: number): JsonObject {
   const host = id === null ? null : { id, username: id };
   return { host, total_clicks, orders, revenue: orders * 10.5, conversion_rate: orders / total_clicks };

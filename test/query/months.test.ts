@@ -19,7 +19,7 @@ const months = (brand: TestBrand) =>
     "SELECT month, currency, is_partial, net_amount, net_through, net_before FROM sales_by_month",
   );
 
-/** Orders at the hour of each day of these months, of an amount that tells each day from all others. */
+/** Returns an order per day at this hour, with amounts whose sums tell which days they include. */
 function everyDay(first: number, days: number, hourOfDay = 12): Order[] {
   return Array.from({ length: days }, (_, n) =>
     orderAt(`o${n}`, first + n * day + hourOfDay * hour, { total_amount: 2 ** (n % 40) / 100 }),
@@ -85,7 +85,7 @@ describe("sales_by_month", () => {
         net_before: net(orders, "2026-09", "2026-09-10"),
       },
     ]);
-    // What lies between is a hole: the later range changes nothing of October.
+    // The days between were not read, so the later range changes nothing in October.
     await syncOrders(brand, sinceFlag(Date.UTC(2026, 9, 20)));
     const [september, october, november] = months(brand);
     expect(october).toMatchObject({
@@ -189,23 +189,23 @@ describe("sales_by_month", () => {
       brand.data.orders = placedBy(brand.now());
       return await syncOrders(brand, flags);
     };
-    const told = () => months(brand).map(({ month, is_partial }) => `${month} ${is_partial}`);
+    const partialMonths = () => months(brand).map(({ month, is_partial }) => `${month} ${is_partial}`);
     await nightOf();
     brand.pass(70 * day);
     for (let n = 0; n < 3; n += 1) {
       await nightOf(sinceFlag(brand.now() - 7 * day));
-      expect(told()).toEqual(["2026-08 0", "2026-09 1", "2026-11 1"]);
+      expect(partialMonths()).toEqual(["2026-08 0", "2026-09 1", "2026-11 1"]);
       expect(months(brand)[2]?.net_before).toBeNull();
       brand.pass(day);
     }
     const before = at(brand.now());
     brand.pass(hour);
-    // The hole by halves: the month that is whole is told at once.
+    // Reading half of the missing days completes one of the months.
     const half = await nightOf([...sinceFlag(Date.UTC(2026, 8, 1)), ...untilFlag(Date.UTC(2026, 9, 1))]);
-    expect(told()).toEqual(["2026-08 0", "2026-09 0", "2026-11 1"]);
+    expect(partialMonths()).toEqual(["2026-08 0", "2026-09 0", "2026-11 1"]);
     brand.pass(day);
     const whole = await nightOf();
-    expect(told()).toEqual(["2026-08 0", "2026-09 0", "2026-10 0", "2026-11 1"]);
+    expect(partialMonths()).toEqual(["2026-08 0", "2026-09 0", "2026-10 0", "2026-11 1"]);
     expect(
       brand.sql("SELECT month, reported_at, difference FROM restatements WHERE month > '2026-08'"),
     ).toEqual([

@@ -16,7 +16,7 @@ const order = (n: number, username: string, more = {}) =>
 const perHost = ["hosts_by_month", "commission_by_host", "content_by_host", "roster_changes"];
 const perOrder = ["orders_net", "order_figures", "late_refunds"];
 
-/** The host was `zoe`, is `ada` in what was read since, and old orders still say `zoe`. */
+/** Opens a mirror in which a host was renamed from `zoe` to `ada`, and old orders still have `zoe`. */
 async function renamed() {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order(1, "zoe"), order(2, "zoe")], { at: at(1), whole: true });

@@ -6,7 +6,7 @@ const placed = "2026-10-01T10:00:00Z";
 const order = (n: number, fields: JsonObject) =>
   anOrder(n, { order_date: placed, refund_amount: 0, ...fields });
 
-/** A mirror that read these orders on one night after another, at 02:00. */
+/** Opens a mirror that read these versions of orders in nightly runs at 02:00. */
 async function readOn(nights: Record<string, readonly JsonObject[]>) {
   const mirror = await makeMirror();
   for (const [day, orders] of Object.entries(nights))

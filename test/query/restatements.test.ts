@@ -24,7 +24,7 @@ const restated = (brand: TestBrand) =>
     "SELECT month, currency, order_id, net_reported, net_now, difference, what FROM restated_orders",
   );
 
-/** `sales_by_month` as a person asks for it as of a time. */
+/** Exports `sales_by_month` as of a time. */
 async function monthsAsOf(brand: TestBrand, at: string): Promise<Record<string, unknown>[]> {
   const { code, out } = await brand.run(`export sales_by_month --json --as-of ${at}`);
   expect(code).toBe(0);
@@ -32,7 +32,7 @@ async function monthsAsOf(brand: TestBrand, at: string): Promise<Record<string, 
 }
 
 describe("a reported month that changed", () => {
-  /** A week into November: October was reported on the first night of it. */
+  /** Returns a brand in November after the sync that reported October. */
   async function reportedOctober() {
     const brand = makeBrand({
       orders: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => orderAt(`o${n}`, october + n * day)),

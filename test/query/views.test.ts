@@ -9,7 +9,7 @@ import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
 import { unusualOrders } from "./unusual-orders.js";
 
-/** What SQLite calls a column of each type, so that other programs know it too. */
+/** The declared types that other programs see for a column of each type. */
 const sqliteTypes = {
   text: ["TEXT"],
   timestamp: ["TEXT"],
@@ -31,16 +31,16 @@ describe("every view", () => {
     const mirror = await filled();
     for (const { name, columns } of views) {
       const info = mirror.db.pragma(`table_info(${name})`) as { name: string; type: string }[];
-      const shown = info.filter((column) => column.name !== "record_id");
+      const declared = info.filter((column) => column.name !== "record_id");
       expect([name, columns.map((column) => column.name)]).toEqual([
         name,
-        shown.map((column) => column.name),
+        declared.map((column) => column.name),
       ]);
       for (const [index, { type }] of columns.entries())
-        expect([name, shown[index]?.name, sqliteTypes[type]]).toEqual([
+        expect([name, declared[index]?.name, sqliteTypes[type]]).toEqual([
           name,
-          shown[index]?.name,
-          expect.arrayContaining([shown[index]?.type]),
+          declared[index]?.name,
+          expect.arrayContaining([declared[index]?.type]),
         ]);
     }
     mirror.db.close();

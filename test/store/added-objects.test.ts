@@ -6,7 +6,7 @@ import { redactMirror } from "../../src/store/redaction.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { unrecordedRun } from "./record-mirror.js";
 
-/** A mirror with an index, a trigger and a table that references ours, as somebody would add them. */
+/** Opens a mirror to which a user added an index, a trigger and a table that references records. */
 async function withAddedObjects() {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);

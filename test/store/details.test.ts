@@ -13,12 +13,12 @@ const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const listed = { id: "c1", title: "Spring", status: "OPEN" };
 const detailed = { ...listed, deliverables: [{ id: "d1", title: "Reel" }], assignments: [] };
 
-/** A mirror, and a function that writes a campaign as the list or its details have it, on a day. */
+/** Opens a mirror, and returns a function that writes a campaign as a list or details response of a day. */
 async function campaigns() {
   const mirror = await mirrorForTest();
   const runId = beginRun(mirror, "opportunities", at(1));
   const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
-  /** @returns how many records are new, and how many have changed */
+  /** @returns the numbers of new and changed records */
   function write(value: JsonObject, day: number, isDetail = false) {
     updateRun(mirror, runId, { rows_new: 0, rows_changed: 0 });
     mirror.transaction(() => store.write([value], { readAt: at(day), isDetail }));
@@ -43,7 +43,7 @@ test("logs no change when the first details complete a record, but logs later ch
   ]);
   const later = { ...detailed, deliverables: [{ id: "d1", title: "Story" }] };
   expect(write(later, 4, true)).toMatchObject({ changed: 1 });
-  // The list does not show it: it was last seen as it was with the details.
+  // The list does not return this member, so it was last seen with the details.
   expect(changes(mirror)).toEqual([
     { field: "deliverables.d1.title", old: "Reel", new: "Story", since: at(2) },
   ]);

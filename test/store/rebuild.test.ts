@@ -10,7 +10,7 @@ import { RecordWriter } from "../../src/store/records.js";
 import { views } from "../../src/store/views/all-views.js";
 import { mirrorForTest, order, rows, unrecordedRun, write } from "./record-mirror.js";
 
-/** Every typed table as it stands, columns and indexes included. */
+/** Returns the contents, columns and indexes of every typed table. */
 function dump({ db }: Mirror) {
   const tables = typedTables().map(({ name, list }) => ({
     name,
@@ -24,7 +24,7 @@ function dump({ db }: Mirror) {
   return { tables, schema };
 }
 
-/** As an older program left it: a column fewer, one of another name, another order, no children. */
+/** Makes tables look like those of an older version: fewer columns, a renamed column, another order, no child table. */
 function fakeOlderShape({ db }: Mirror) {
   for (const { name } of views) db.exec(`DROP VIEW IF EXISTS ${name}`);
   db.exec(`
@@ -43,8 +43,8 @@ async function filledMirror() {
     readAt: "2026-11-02T00:00:00.000Z",
   });
   const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [] });
-  const [gone] = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE key = 'o7'");
-  mirror.db.transaction(() => store.remove([gone?.record_id ?? 0], "2026-11-03T00:00:00.000Z"))();
+  const [removed] = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE key = 'o7'");
+  mirror.db.transaction(() => store.remove([removed?.record_id ?? 0], "2026-11-03T00:00:00.000Z"))();
   write(mirror, gifts, [
     { id: 1, colour: "red", nested: { size: 4 } },
     { id: 2, live: true },

@@ -11,7 +11,7 @@ const item = (title: string) => ({ title, sku: null, quantity: 1, price: 1 });
 const host = (id: string) => ({ id, username: id, first_name: null, last_name: null, profile_photo: null });
 const member = (n: number) => ({ relationship_id: `r${n}`, host: host(`h${n}`), commission_rate: 10 });
 
-/** Two of three orders and one of two hosts are left; order 3 has returned after its removal. */
+/** Opens a mirror in which one of three orders and one of two hosts are removed. Order 3 was removed and returned. */
 async function withRemovals() {
   const mirror = await makeMirror();
   const orders = [1, 2, 3].map((n) => anOrder(n, { line_items: [item("a"), item("b")] }));

@@ -13,7 +13,7 @@ const all = [...resources, ...details];
 
 const item = (n: number): JsonObject => ({ title: `Item ${n}`, sku: `S-${n}`, quantity: n, price: n + 0.5 });
 
-/** Of every kind of table: with children, with discovered columns, with what was asked for; some of it removed. */
+/** Opens a mirror with child tables, discovered columns, columns from the request, and removed records. */
 async function filled(): Promise<Mirror> {
   const mirror = await makeMirror();
   const many = Array.from({ length: 1_300 }, (_, n) => anOrder(n, { line_items: [item(1), item(2)] }));
