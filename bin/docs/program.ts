@@ -5,7 +5,7 @@ import { exitCodes } from "../../src/errors.js";
 import { run } from "../../src/main.js";
 import { buildProgram } from "../../src/program.js";
 
-/** Commander's tree as the program has it; nothing of it is run. */
+/** Returns commander's tree of all commands, without running one. */
 export async function programTree(): Promise<Command> {
   return await buildProgram({ deps: realDeps(), argv: [], brandapi: async () => exitCodes.done });
 }

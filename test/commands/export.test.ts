@@ -38,7 +38,7 @@ test("export suggests --include-removed and the table of removed records if remo
   expect(removed).toMatchObject({ code: 0, out: "id,removed_at\n" });
 });
 
-test("--include-removed is refused if no table has removed records", async () => {
+test("export rejects --include-removed if no table has removed records", async () => {
   const mirror = await makeMirror();
   mirror.db.close();
   const run = async (...tables: string[]) =>
