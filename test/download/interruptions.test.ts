@@ -328,6 +328,27 @@ test("a file host that is down ends the run after a few files, without trying th
   expect(listFolder(brand)).toEqual([]);
 });
 
+test("failures of the file host with a success in between do not end the run", async () => {
+  const ids = Array.from({ length: 9 }, (_, n) => `f${n}`);
+  const brand = await brandWithFiles(Object.fromEntries(ids.map((id) => [id, {}])));
+  let resets = 0;
+  const fetch: typeof brand.fetch = async (url, init) => {
+    const id = /\/files\/\w+\/(f\d)/.exec(String(url))?.[1];
+    if (id === undefined || id === "f8") return await brand.fetch(url, init);
+    if (id === "f3" || id === "f7") {
+      // Three or six files have failed, after three attempts each.
+      await expect.poll(() => resets).toBe(id === "f3" ? 9 : 18);
+      return await brand.fetch(url, init);
+    }
+    if (id > "f3")
+      await expect.poll(() => listFolder(brand)).toContainEqual(expect.stringMatching(/f3\.jpg$/));
+    resets += 1;
+    throw Object.assign(new Error("reset"), { code: "ECONNRESET" });
+  };
+  const { summary } = await download(brand, "", { fetch });
+  expect(summary).toMatchObject({ downloaded: 3, failed: 6, not_tried: 0 });
+});
+
 test("a file that was removed from the library fails only that file", async () => {
   const brand = await brandWithFiles({ a: {}, b: {} });
   brand.remove("content", "upload/a");
