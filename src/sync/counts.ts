@@ -71,7 +71,7 @@ export function listTotals({ mirror, resource }: SyncRun, listed: number): Count
   return { api_total: listed, mirror_total: mirrored, differing: listed === mirrored ? 0 : 1 };
 }
 
-/** Returns the counts that differ. @param distrusted the filters that are no evidence */
+/** Returns the counts that differ. @param distrusted the filters to ignore */
 export function differingCounts(
   counts: readonly CountComparison[],
   distrusted: ReadonlySet<string> = new Set(),
@@ -79,7 +79,7 @@ export function differingCounts(
   return counts.filter(({ api, filter, mirror }) => api !== mirror && !distrusted.has(filter.name));
 }
 
-/** Counts all that is covered: all records, and each filter. */
+/** Compares the counts of everything that is covered: all records, and each filter. */
 export async function compareCovered(run: DatedRun): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
   for (const range of mergeRanges(run.state.coverage()))
@@ -92,14 +92,14 @@ export function countFilters({ resource }: DatedRun): CountFilter[] {
   return [allRecords, ...countedFilters.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }))];
 }
 
-/** True if a range takes two requests to read: to count a half costs as much as it saves. */
+/** True if a range takes at most two requests to read: splitting it further would not save requests. */
 function isShort({ api, filter }: CountComparison, records: number): boolean {
   return pagesFor(Math.max(records, filter === allRecords ? api : 1)) <= 2;
 }
 
 /**
- * Halves a range in which a count differs, newest first, until a part is short enough.
- * @param left requests that may still be spent; if there are none, the part at hand is not halved
+ * Bisects a range in which a count differs, newest first, until each part is short enough.
+ * @param left requests that may still be spent; if there are none, the current part is not split
  */
 export async function* bisect(
   run: DatedRun,
@@ -109,7 +109,7 @@ export async function* bisect(
 ): AsyncGenerator<CountComparison, void> {
   const { filter, from, to } = counted;
   const records = run.state.count(counted);
-  // Without a record of the mirror there is no middle: all of it is to be read.
+  // Without a mirrored record there is no middle, so the complete range is read.
   const middle = startOfSecond(run.state.nthDate(counted, Math.floor(records / 2)) ?? from);
   const isSplit = middle > from && middle <= to;
   if (left() <= 0 || !isSplit || isEnough(counted, records)) return yield counted;
@@ -170,7 +170,7 @@ export async function separateFuture(
   return { unread: [...unread.slice(0, -1), due], future };
 }
 
-/** Says that records are dated in the future, as a clause. */
+/** Returns a clause that says how many records are dated in the future. */
 export function futureText({ records, until }: Pick<FutureRecords, "records" | "until">): string {
   const last = ` (the newest ${formatMinute(until)})`;
   return records === 1

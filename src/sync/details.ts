@@ -22,15 +22,15 @@ import { type IncompleteReason, resumableMs, type SyncRun, type SyncStrategy } f
 /** Requests at once: the API's budget counts requests, not connections. */
 const inFlight = 4;
 
-/** A mirrored record whose details may be asked for. */
+/** A mirrored record whose details can be requested. */
 export interface Parent {
   id: number;
   key: string;
-  /** Its id in the API's addresses. */
+  /** Its ID in the API's URLs. */
   askBy: string;
-  /** True if its details were not read since it came or changed. */
+  /** True if its details were not read since it was added or changed. */
   isPending: boolean;
-  /** True if its details are to be read in this run. */
+  /** True if this run reads its details. */
   isDue: boolean;
   detailedAt: string | null;
 }
@@ -39,7 +39,7 @@ export interface Parent {
  * Does the work of each record, four at a time. After an answer that is 404, not as documented or not believed it goes
  * on: the record is noted as outdated, so that the next run asks again and `verify` does not call it proven.
  * @returns how many records the API answered 404 for
- * @throws the first failure, after the other records
+ * @throws the first error, after the other records
  */
 export async function askEach<Item extends { id: number }>(
   run: SyncRun,
@@ -151,7 +151,7 @@ export const details: SyncStrategy<DetailsStrategy> = {
   },
 };
 
-/** Returns the mirrored records of a list that details can be asked for, in the order in which they came. */
+/** Returns the mirrored records of a list whose details can be requested, in the order in which they were added. */
 function parentsOf(run: DetailsRun): Parent[] {
   const { clock, mirror, options, resource } = run;
   const freshSince = formatInstant(
@@ -170,7 +170,7 @@ function parentsOf(run: DetailsRun): Parent[] {
   return parents;
 }
 
-/** Returns those whose details are to be read. A run that is stopped every time comes to all of them in turn. */
+/** Returns the records whose details are due, least recently read first: runs that are always interrupted reach all of them. */
 function dueParents(run: DetailsRun): Parent[] {
   const due = parentsOf(run).filter(({ isDue }) => isDue);
   return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
@@ -198,7 +198,7 @@ async function askDetails(run: DetailsRun, parent: Parent, path: string): Promis
   mirror.transaction(() => store.write([data], { readAt: formatInstant(requestedAt), isDetail: true }));
 }
 
-/** Returns how many mirrored records have details that were not read since they came or changed. */
+/** Returns how many mirrored records have details that were not read since the record was added or changed. */
 export function countPending(run: DetailsRun): number {
   return parentsOf(run).filter(({ isPending }) => isPending).length;
 }

@@ -51,7 +51,7 @@ export const monthly: SyncStrategy<MonthlyStrategy> = {
   },
 };
 
-/** True if a run asks for what a nightly sync asks for, which counts as read. */
+/** True if the run requests what a plain sync requests. Only this counts as covered. */
 function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
   return groupBy === "day" && hosts.length === 0 && !perHost;
 }
@@ -64,7 +64,7 @@ function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
 function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] {
   const { now, options, state } = run;
   const { full, groupBy, since, windowMs } = options;
-  // A month that lost all its activity may have no points any more.
+  // A month that lost all its activity may no longer have points.
   const moved = isPlain(options) ? movedMonths(run, points) : new Set<string>();
   const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
   const months = [...new Set([...active, ...moved, utcDay(now).slice(0, 7)])].sort();
@@ -79,7 +79,7 @@ function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] 
   return hostsOf(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
 }
 
-/** Returns the dates that a run is asked to read. */
+/** Returns the dates that the options request. */
 function requestedRange({ now, options, state }: SyncRun): Range {
   const { full, since, until = now } = options;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;

@@ -3,18 +3,18 @@ import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges } from ".
 import { minTimestampMs } from "../util/timestamp.js";
 import type { SyncOptions } from "./session.js";
 
-/** The part of a resource's memory that a plan depends on. */
+/** The stored state of a resource that a plan depends on. */
 export interface PlanInput {
   coverage: readonly CoveredRange[];
   /** The slices that are read by page number, as the last run left them. */
   marked: readonly Range[];
-  /** The oldest date that was ever asked for; null before the first run. */
+  /** The oldest date that any run was asked to read; null before the first run. */
   floor: number | null;
   /** The last instant that finished runs have read; null before the first. */
   finishedUntil: number | null;
-  /** The ranges that a stopped run has read within the hour. */
+  /** The ranges that an interrupted run has read within the last hour. */
   resumed: readonly Range[];
-  /** The days of missing records: a stopped run has noted them and not looked for them. */
+  /** The days of records that an interrupted run noted as missing. */
   missing: readonly Range[];
 }
 
@@ -23,7 +23,7 @@ export interface DatedPlan {
   ranges: Range[];
   /** The marked slices to read by page number, newest first; neighbours are joined. */
   marked: Range[];
-  /** The oldest date that was ever asked for, this run included. */
+  /** The oldest date that any run was asked to read, including this one. */
   floor: number;
   /** The ranges that stay unread between the floor and the newest instant that is read. */
   gaps: Range[];
@@ -33,13 +33,13 @@ type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs"> &
   Partial<Pick<SyncOptions, "allMarked">>;
 
 /**
- * Decides what to read: pure.
+ * Decides what to read.
  * 1. A plain run reads the gaps of the coverage, each with the window below it, and from the end of the last finished
  *    run less the window to now. `--since` and `--until` replace that by one range, `--full` by everything.
- * 2. A range that a stopped run has read within the hour is not read again.
+ * 2. A range that an interrupted run has read within the last hour is not read again.
  * 3. The days of missing records are read in any case.
  * 4. Marked slices are no gaps, and those that this touches are read by page number.
- * 5. Nothing below the floor is read. The floor is the oldest date that was ever asked for.
+ * 5. Nothing below the floor is read. The floor is the oldest date that any run was asked to read.
  */
 export function planDated(before: PlanInput, asked: PlanOptions, now: number): DatedPlan {
   const { coverage, resumed, missing } = before;
@@ -55,13 +55,13 @@ export function planDated(before: PlanInput, asked: PlanOptions, now: number): D
   return { ranges: ranges.toReversed(), marked: marked.toReversed(), floor, gaps };
 }
 
-/** Returns the oldest date that was ever asked for, this run included. @param before the same of earlier runs */
+/** Returns the oldest date that any run was asked to read, including this one. @param before the same of earlier runs */
 export function floorOf({ full, since }: Pick<PlanOptions, "full" | "since">, before: number | null): number {
   const from = full ? Number.NEGATIVE_INFINITY : since;
   return Math.min(from ?? Number.POSITIVE_INFINITY, before ?? from ?? Number.NEGATIVE_INFINITY);
 }
 
-/** Returns an instant earlier by a span; -Infinity if that is before the year 0. */
+/** Subtracts a duration from an instant. Returns -Infinity if the result is before the year 0. */
 export function earlier(ms: number, spanMs: number): number {
   return ms - spanMs < minTimestampMs ? Number.NEGATIVE_INFINITY : ms - spanMs;
 }

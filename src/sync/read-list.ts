@@ -163,8 +163,8 @@ async function readAllPages(run: ListRun, wanted: Wanted, seen: Set<string>): Pr
 }
 
 /**
- * Reads a list whose pages the API document does not describe: bare first, because parameters are strict. Pages are asked
- * for only if the response announces more; a refused `per_page` is left out. One object is a list of one.
+ * Reads a list whose pages the API document does not describe: first without parameters, because the API refuses unknown ones. Pages are requested
+ * only if the response announces more; a refused `per_page` is left out. A single object is read as a list of one.
  */
 async function readUndocumented(run: ListRun, wanted: Wanted, seen: Set<string>): Promise<Reading> {
   const { api, resource } = run;

@@ -201,7 +201,7 @@ export function lostAccess({ name }: Resource, cause: AccessForbidden): Incomple
 function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
   const hint = reasons.find((reason) => reason.hint)?.hint;
-  // A reason with its own next step is not about missing records: removals were refused, for example.
+  // Refused removals have a next step of their own: everything was read.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, {
     hint: hint ?? "what was read is kept; run the same command again",

@@ -68,7 +68,7 @@ export async function syncResources(
   const ended = await forEachResource(session, { due, named: chosen.named }, async (resource) => {
     const { run, error } = await syncResource(session, resource, !chosen.named);
     finished(run);
-    // The run is in the mirror however it ended; its error goes to `workThrough`, and from there to the exit code.
+    // The run is in the mirror however it ended; `forEachResource` collects its error for the exit code.
     if (error !== null) throw error;
   });
   for (const skipped of chosen.skipped) {
@@ -96,7 +96,7 @@ async function recordLostScope(session: SyncSession, { resource, why }: Skipped)
   });
 }
 
-/** Returns lists first, because they are short and the first reading of a dated resource may take hours. */
+/** Sorts lists first, because they are short, while the first reading of a resource with dates may take hours. */
 export function smallFirst(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
   return [...resources.filter((one) => !isDated(one)), ...resources.filter(isDated).toReversed()];

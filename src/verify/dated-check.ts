@@ -59,18 +59,18 @@ interface ComparedDays {
   drift: AmountDrift | null;
 }
 
-/** Something that contradicts the mirror, and its dates. */
+/** A difference from the API, and its dates. */
 export interface Difference extends Range {
   text: string;
   /** The count that differs, if it is one. */
   count?: CountComparison;
 }
 
-/** Everything that a proof of a dated resource goes by. Nothing is read but counts and figures. */
+/** What was compared with the API: only counts and daily totals are requested. */
 export interface DatedComparison {
-  /** The counts of all that is covered. */
+  /** The counts of everything that is covered. */
   counts: CountComparison[];
-  /** The filters that are evidence, `all` first. */
+  /** The filters that are compared, `all` first. */
   filters: string[];
   /** The days whose totals differ from those stored when the day was read; null if the API returned no totals. */
   dailyTotals: ComparedDays | null;
@@ -81,13 +81,13 @@ export interface DatedComparison {
   future: FutureRecords | null;
   /** The count without a range. */
   allDates: CountComparison;
-  /** How many records no range has (A11); 0 if it is unknown because there are marked slices. */
+  /** How many records are in no range (A11); 0 if marked slices make it unknown. */
   undatedCount: number;
   /** As in `sync_runs`. */
   totals: CountTotals;
 }
 
-/** Asks for the evidence: figures by day, and the counts of all that was read, and of what was not. */
+/** Compares daily totals, and the counts of everything that was read and of everything that was not. */
 export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { clock, state } = run;
   const left = startBudget(run, mostRequests);
@@ -136,7 +136,7 @@ export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   };
 }
 
-/** Reads the oldest of some days without writing. Returns true if their records are those of the mirror. */
+/** Reads the oldest of some days without writing. Returns true if their records equal the mirror's. */
 async function isSampleUnchanged(run: DatedRun, days: readonly string[]): Promise<boolean> {
   const { mirror, resource, state } = run;
   const compare = openRecordComparison(mirror, resource);
@@ -165,7 +165,7 @@ function countDifference(count: CountComparison): Difference {
   return { from, to, count, text };
 }
 
-/** Proves a resource that the API can filter by date by the evidence that a sync goes by, reported by month. */
+/** Verifies a resource that the API can filter by date, with the same counts as a sync. Reports by month. */
 export async function verifyDated(run: DatedRun): Promise<VerificationResult> {
   const { resource, state } = run;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
@@ -194,7 +194,7 @@ export async function verifyDated(run: DatedRun): Promise<VerificationResult> {
   };
 }
 
-/** @param floor the oldest date that was ever asked for: a plain sync reads nothing below it */
+/** @param floor the oldest date that any run was asked to read: a plain sync reads nothing below it */
 function unreadMonth(name: string, { api, mirror, ...range }: CountComparison, floor: number): MonthResult {
   const command = `brandapi sync ${name}${range.to < floor ? " --full" : ""}`;
   return unprovenMonth(
@@ -203,7 +203,7 @@ function unreadMonth(name: string, { api, mirror, ...range }: CountComparison, f
   );
 }
 
-/** Each month of what was read, and what contradicts it. */
+/** Returns the result for each month that was read. */
 function judge(
   { state }: DatedRun,
   { differences, filters, dailyTotals, unread }: DatedComparison,

@@ -17,8 +17,8 @@ import type { DatedComparison } from "./dated-check.js";
 export const printTotalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
 
 /**
- * Returns a curl line whose output is one number. The key and the base URL stay variables of the shell, and the shell's
- * own `echo` gives the key to curl, because a list of processes shows arguments.
+ * Returns a curl command that prints one number. The key and the base URL stay shell variables, and the shell's own
+ * `echo` passes the key to curl, because a process list shows arguments.
  */
 export function curlLine(path: string, query: QueryParameters, printing: string): string {
   const given = new URLSearchParams();
@@ -44,7 +44,7 @@ export function countingSql({ date, table }: Resource, { from, to }: Range, also
   return `SELECT count(*) FROM ${table}${where}`;
 }
 
-/** A number of the API beside the mirror's, and the two lines that print them: a member of `evidence`. */
+/** A number of the API, the mirror's, and the two commands that print them: a member of `evidence`. */
 export interface Evidence {
   resource: string;
   check: string;
@@ -53,10 +53,10 @@ export interface Evidence {
   to: string | null;
   api: number | null;
   mirror: number | null;
-  /** Null: it proves nothing, and `note` says why. */
+  /** Null: not comparable, and `note` says why. */
   agrees: boolean | null;
   asked_at: string | null;
-  /** A curl line, and one for the sqlite3 shell. */
+  /** A curl command, and an sqlite3 command. */
   request: string | null;
   sql: string | null;
   note: string | null;
@@ -65,7 +65,7 @@ export interface Evidence {
 const counts = { api: null, mirror: null, agrees: null, asked_at: null };
 const words = { request: null, sql: null, note: null };
 
-/** @param known.sql what the line for the sqlite3 shell selects */
+/** @param known.sql the SQL of the sqlite3 command */
 export function createEvidence(
   run: SyncRun,
   check: string,
@@ -77,7 +77,7 @@ export function createEvidence(
   return { resource: run.resource.name, check, ...dates, ...counts, ...words, ...known, sql };
 }
 
-/** Returns the claim of a list that was compared whole. It is asked bare, because not each list is known to have pages. */
+/** Returns the evidence for a list that was compared completely. It is requested without parameters, because not every list has pages. */
 export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: Partial<Evidence>): Evidence {
   const counting = "jq '.pagination.total_items // ([.data] | flatten(1) | length)'";
   const request = curlLine(run.resource.path, run.resource.query, counting);
@@ -86,7 +86,7 @@ export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: 
   return createEvidence(run, "one by one", allTime, { api: total, asked_at, request, sql, ...known });
 }
 
-/** Returns the claim of a resource that the API restates at any time. */
+/** Returns the evidence for a resource that the API restates at any time. */
 export function restatedEvidence(run: SyncRun): Evidence {
   const mirror = countPresent(run.mirror, run.resource.name);
   const sql = countingSql(run.resource, allTime);
@@ -118,7 +118,7 @@ export function datedEvidence(run: DatedRun, evidence: DatedComparison): Evidenc
     ...days.map(({ text, ...range }) => createEvidence(run, "a day", range, { agrees: false, note: text })),
     ...unread.map((one) => countEvidence(run, one, { note: "never read" })),
     ...(future ? [countEvidence(run, future.count, { note: "dated in the future: not due yet" })] : []),
-    // It proves that nothing lies beside the dates, if all dates were read.
+    // If all dates were read, it shows whether there are records without dates.
     countEvidence(run, allDates, {
       check: "all, without dates",
       agrees: isAllRead ? allDates.api === allDates.mirror : null,
@@ -138,7 +138,7 @@ function countEvidence(run: DatedRun, counted: CountComparison, known: Partial<E
   return createEvidence(run, filter.name, range, { api, mirror, asked_at, request, sql, ...known });
 }
 
-/** Records that the last reading did not show are not counted. */
+/** Missing records are not counted. */
 function sqlOf({ resource, state }: DatedRun, range: Range, check?: string): string {
   const member = resource.strategy.countedFilters?.find(({ name }) => name === check)?.member;
   const isAnyMissing = state.missing.all().length > 0;
@@ -146,7 +146,7 @@ function sqlOf({ resource, state }: DatedRun, range: Range, check?: string): str
   return countingSql(resource, range, also);
 }
 
-/** Returns how many days have figures, of the days that were read whole. */
+/** Returns the number of days with totals, of the days that were read completely. */
 function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): Evidence[] {
   const { resource, state } = run;
   const { dailyTotals: declared } = resource.strategy;
@@ -195,7 +195,7 @@ function blindSpot(run: DatedRun): Evidence[] {
   const above = { from: cursor + 1, to: since - 1 };
   const nightsFor = (records: number) => Math.ceil(records / (used.audit * recordsPerRequest));
   const nights = nightsFor(state.count(below));
-  // Meanwhile other records leave the window, and the audit comes to them first.
+  // Meanwhile other records leave the window, and the audit reads them first.
   const leaving = (state.count(window) * nights * dayMs) / Math.max(used.windowMs, 1);
   const readBy = [1, nights, nights + nightsFor(state.count(above)) + nightsFor(leaving)];
   const ranges = Number.isFinite(since) ? [window, below, above] : [window];

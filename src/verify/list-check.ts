@@ -9,8 +9,8 @@ import { createEvidence, listEvidence } from "./evidence.js";
 import type { MonthResult, VerificationResult } from "./finding.js";
 
 /**
- * Proves a resource that the API cannot filter: the list is read and compared with the mirror. Nothing is written.
- * @param details how many records have details that were not read since they changed; null: they have none
+ * Verifies a resource that the API cannot filter: reads the list and compares it with the mirror. Writes nothing.
+ * @param details how many records have details that were not read since they changed; null if the resource has no details
  */
 export async function verifyList(run: SyncRun, details: number | null): Promise<VerificationResult> {
   const { clock, mirror, resource } = run;

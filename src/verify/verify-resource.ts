@@ -22,8 +22,8 @@ export interface TableFinding {
 }
 
 /**
- * Proves that the tables that people query match the records; with `repair`, rebuilds those that do not. The API is not
- * asked. The finding is kept for `status` until a later one.
+ * Verifies that the tables match the records; with `repair`, rebuilds those that do not. Makes no
+ * request. `status` shows the finding until a later one.
  */
 export function proveTables(
   { clock, mirror, reporter }: Pick<SyncSession, "clock" | "mirror" | "reporter">,
@@ -45,7 +45,7 @@ interface Proof<How extends Strategy = Strategy> {
   prove(run: SyncRun<How>): Promise<VerificationResult>;
 }
 
-/** How each strategy's records are proven; null: the API restates them at any time, and nothing can be proven. */
+/** How each strategy's records are verified; null if the API restates them at any time. */
 const proofs: Record<Strategy["kind"], Proof | null> = {
   dated: { prove: verifyDated },
   full: { prove: (run) => verifyList(run, null) },
@@ -54,10 +54,10 @@ const proofs: Record<Strategy["kind"], Proof | null> = {
   snapshot: null,
 } satisfies { [Kind in Strategy["kind"]]: Proof<Strategy & { kind: Kind }> | null };
 
-/** A verdict on a resource's records and on its tables: a line of `verify --json`. */
+/** The result for a resource's records and its tables: a line of `verify --json`. */
 export interface FullVerdict extends Verdict {
   tables: TableFinding;
-  /** The findings, a clause each, which `status` shows until a later proof has none. */
+  /** The findings, one clause each. `status` shows them until a later verification has none. */
   found: string[];
 }
 
@@ -79,7 +79,7 @@ export async function verifyResource(
     error = caught;
     return unprovenResult(resource.name, hideKeys(errorReason(caught), session.keys));
   });
-  // A repair has warned already.
+  // The sync of a repair has already warned.
   if (!finding.mended) warnOfUnexpectedValues(session, resource);
   const state = worse(finding.state, tables.state);
   const found = findingsOf(finding, tableError);
@@ -87,7 +87,7 @@ export async function verifyResource(
   return { verdict: { ...finding, state, requests, tables, found }, error };
 }
 
-/** Returns the state of a resource by that of its records and that of its tables. */
+/** Combines the states of a resource's records and of its tables. */
 function worse(
   records: VerificationResult["state"],
   tables: TableFinding["state"],
@@ -96,7 +96,7 @@ function worse(
   return records === "proven" ? tables : records;
 }
 
-/** @param tableError what is wrong with the tables: a mirror with such tables is not verified */
+/** @param tableError what is wrong with the tables, which keeps the run from being verified */
 async function verifyRecords(
   session: SyncSession,
   resource: Resource,
@@ -114,7 +114,7 @@ async function verifyRecords(
   const options = { ...session.options, budget, allMarked: true, ...state.lastOptions() };
   const { run, error } = await syncResource({ ...session, options, dailyPoints: new Map() }, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
-  // The second proof reports by month what could not be mended.
+  // The second verification reports by month what could not be repaired.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
   const after = await recordProof({ ...session, dailyPoints: new Map() }, resource, proof, tableError);
   const { run_id, rows_new, rows_changed, rows_removed } = run;
@@ -122,7 +122,7 @@ async function verifyRecords(
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, mended };
 }
 
-/** Proves, and records the proof. @throws whatever ended it */
+/** Verifies a resource, and records the run. @throws the error that ended it */
 async function recordProof(
   session: SyncSession,
   resource: Resource,
@@ -168,7 +168,7 @@ function unsettledText(resource: string, months: VerificationResult["months"]): 
   return month === "dates" ? `${datesPrefix(resource)}${why}` : `${resource} cannot be verified: ${why}`;
 }
 
-/** Returns what a proof found, a clause each. */
+/** Returns the findings of a verification, one clause each. */
 function findingsOf(
   { resource, months, unread, unsettled }: VerificationResult,
   tableError: string | null,

@@ -12,7 +12,7 @@ async function synced(brand: TestBrand, command = "sync orders") {
   return { code, err, verified: brand.lastRun().verified };
 }
 
-describe("an answer that hides something is caught by the counts", () => {
+describe("a response that lacks a record is found by the counts", () => {
   const hide = (ids: readonly string[]) => ({
     envelope: (one: { data: { id: string }[] }) => ({
       ...one,
@@ -20,7 +20,7 @@ describe("an answer that hides something is caught by the counts", () => {
     }),
   });
 
-  test("A4: it is read again", async () => {
+  test("A4: reads the range again", async () => {
     const brand = makeBrand({ orders });
     brand.once(
       ({ path, query }) => path === "/orders" && query.per_page === "100",
@@ -30,7 +30,7 @@ describe("an answer that hides something is caught by the counts", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("A4: what stays hidden is said with both numbers (exit 8), and nothing is removed", async () => {
+  test("A4: reports both numbers with exit code 8 and removes nothing if the counts still differ", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.before = ({ path, query }) =>
@@ -41,14 +41,14 @@ describe("an answer that hides something is caught by the counts", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("A5: a total that is capped is no proof", async () => {
+  test("A5: does not verify against a capped total", async () => {
     const brand = makeBrand({ orders, variants: { maxTotal: 25 } });
     const { code, err } = await synced(brand);
     expect(code).toBe(8);
     expect(err).toContain("the API counts 25 orders and the mirror 150");
   });
 
-  test("A6: a record that got another date is found where it is now", async () => {
+  test("A6: finds a record at its new date after the API changed it", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.change("orders", "o140", { order_date: at(noon - 50 * day) });
@@ -59,7 +59,7 @@ describe("an answer that hides something is caught by the counts", () => {
   });
 });
 
-test("A7: a filter that means something else costs one run, and is no evidence until it agrees", async () => {
+test("A7: a filter that counts something else fails one run and is ignored until it agrees", async () => {
   const brand = makeBrand({ orders, variants: { refundedFilter: "any" } });
   brand.refund("o5", 1);
   expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });
@@ -82,7 +82,7 @@ describe("figures by day", () => {
       envelope: (one: Envelope) => ({ ...one, data: { ...one.data, timeseries: days(one.data.timeseries) } }),
     }));
 
-  test("their absence is a warning if there were any before, with `--quiet` too, and a note otherwise", async () => {
+  test("a missing response is a warning if there were totals before, and a note otherwise", async () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     expect(await brand.run("sync orders --quiet")).toMatchObject({ code: 0, err: "" });
     brand.variants = {};
@@ -99,7 +99,7 @@ describe("figures by day", () => {
     expect((await synced(brand)).code).toBe(7);
   });
 
-  test("zeros, and points of no day, say the same as no point", async () => {
+  test("zeros and points without a day count as no totals", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const zeros = ["2026-01-05", "soon"].map((date) => ({ date, orders: 0, revenue: 0 }));
@@ -110,7 +110,7 @@ describe("figures by day", () => {
   });
 });
 
-describe("more differs than 100 requests read: the run keeps to them, is not verified, and the next one ends it", () => {
+describe("if more differs than 100 requests can read, the run is not verified and the next one finishes", () => {
   const hours = ordersBefore(noon - 40 * day, 13_000, hour);
   const isPage = ({ path, query }: { path: string; query: Readonly<Record<string, string>> }) =>
     path === "/orders" && query.per_page === "100";
@@ -130,7 +130,7 @@ describe("more differs than 100 requests read: the run keeps to them, is not ver
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("the counts of a whole history that came at once", async () => {
+  test("a complete history that was added at once", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.data.orders = hours;
@@ -142,7 +142,7 @@ describe("more differs than 100 requests read: the run keeps to them, is not ver
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("a filter is not distrusted by a part of which only the first page was read", async () => {
+  test("keeps trusting a filter if only the first page of a part was read", async () => {
     const brand = makeBrand({ orders: hours.slice(0, 9_000), variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     // From here on, one request is left for a part of two pages.
@@ -152,7 +152,7 @@ describe("more differs than 100 requests read: the run keeps to them, is not ver
   });
 });
 
-test("A9: a list that never settles", async () => {
+test("A9: a list that never settles makes the run incomplete", async () => {
   const brand = makeBrand({ history: 50 });
   brand.before = ({ path, query }) => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
@@ -190,7 +190,7 @@ test.each([
   expect(ran.code, ran.err).toBe(code);
 });
 
-test("A11: a record that lies beside the dates is a warning each night, and nothing is verified", async () => {
+test("A11: warns on every run about a record without a date range, and verifies nothing", async () => {
   const brand = makeBrand({
     orders: [...orders, orderAt("none", null)],
     variants: { undated: "without range" },
@@ -203,7 +203,7 @@ test("A11: a record that lies beside the dates is a warning each night, and noth
   }
 });
 
-test("A12: a mirror that is replaced in the middle ends the run with 3", async () => {
+test("A12: ends with exit code 3 if the mirror file is replaced during the run", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 450, hour) });
   await brand.run("sync orders --since 3d");
   copyFileSync(brand.db, `${brand.db}.copy`);
@@ -219,7 +219,7 @@ test("A12: a mirror that is replaced in the middle ends the run with 3", async (
   expect(err).not.toContain("verified");
 });
 
-test("dates finer than a second are cut at whole seconds: nothing is lost at an end", async () => {
+test("cuts finer dates at whole seconds without losing records at the end of a range", async () => {
   const fine = Array.from({ length: 250 }, (_, n) =>
     orderAt(`f${n}`, new Date(noon - hour - n * 700).toISOString().replace("Z", "987Z")),
   );

@@ -34,7 +34,7 @@ const revenueOf = (brand: TestBrand, month: string) =>
   )[0]?.revenue;
 
 describe("months of clicks", () => {
-  test("all at first, in one request each beside that of all days; later those that the window touches", async () => {
+  test("reads all months first, and later those within the window", async () => {
     const brand = makeBrand({ orders });
     const { asked, last, months } = await night(brand);
     expect(months).toEqual(Array.from({ length: 11 }, (_, n) => `2026-${String(n + 1).padStart(2, "0")}`));
@@ -48,7 +48,7 @@ describe("months of clicks", () => {
     expect((await night(brand, "--window 5d")).months).toEqual(["2026-11"]);
   });
 
-  test("of which a day moved are read again, and only they", async () => {
+  test("reads only the months again of which a day changed", async () => {
     const brand = makeBrand({ orders });
     await night(brand);
     brand.refund("o2", 4);
@@ -70,7 +70,7 @@ describe("months of clicks", () => {
     expect((await night(narrow, "--full")).months).toHaveLength(11);
   });
 
-  test("--until leaves newer months out, and the next run reads them", async () => {
+  test("--until skips newer months, and the next run reads them", async () => {
     const brand = makeBrand({ orders });
     expect((await night(brand, "--until 2026-04")).months).toEqual([
       "2026-01",
@@ -81,7 +81,7 @@ describe("months of clicks", () => {
     expect((await night(brand)).months).toHaveLength(7);
   });
 
-  test("after three months without a run no month is left as it was", async () => {
+  test("reads every month again after three months without a run", async () => {
     const brand = makeBrand({ orders });
     await night(brand, "--window 0d");
     for (const month of [11, 12]) brand.order(orderAt(`new${month}`, Date.UTC(2026, month, 5)));
@@ -107,7 +107,7 @@ describe("months of clicks", () => {
     expect((await night(makeBrand())).months).toEqual(["2026-11"]);
   });
 
-  test("a run that was stopped goes on: the months that it has are not read again", async () => {
+  test("an interrupted run is resumed without reading its months again", async () => {
     const brand = makeBrand({ orders });
     await brand.stopped(
       "sync analytics-clicks",
@@ -145,7 +145,7 @@ describe("months of clicks", () => {
   });
 });
 
-describe("series that a run asks for", () => {
+describe("series that flags request", () => {
   test.each([
     ["--group-by month --since 2026-10", ["2026-10 month", "2026-11 month"]],
     ["--group-by week --since 2026-11", ["2026-11 week"]],
@@ -162,7 +162,7 @@ describe("series that a run asks for", () => {
     ]);
   });
 
-  test("--host and --per-host: each host's months, beside those of all", async () => {
+  test("--host and --per-host add each host's months to those of all hosts", async () => {
     const brand = makeBrand({ history: 60 });
     const without = await night(brand, "--per-host --since 30d");
     expect([without.code, without.err]).toEqual([
@@ -185,7 +185,7 @@ describe("series that a run asks for", () => {
   });
 });
 
-test("`verify` proves nothing of what the API restates at any time, and asks for nothing", async () => {
+test("`verify` makes no request for data that the API restates at any time", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync analytics-clicks analytics-hosts");
   const { asked, code, out } = await brand.run("verify analytics-clicks analytics-hosts --json");
@@ -225,7 +225,7 @@ describe("the ranking of hosts", () => {
       "SELECT host_id, position, sales FROM analytics_hosts ORDER BY position",
     );
 
-  test("that reorders while it is read is read again", async () => {
+  test("is read again if its order changes while it is read", async () => {
     const brand = makeBrand();
     let count = 0;
     serve(brand, () => (++count === 2 ? [...fifty.slice(20), ...fifty.slice(0, 20)] : fifty));
@@ -234,7 +234,7 @@ describe("the ranking of hosts", () => {
     expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(fifty.map(({ host }) => host?.id));
   });
 
-  test("that never stands still is not kept", async () => {
+  test("is not stored if its order never stops changing", async () => {
     const brand = makeBrand();
     let count = 0;
     serve(brand, () => (++count % 3 === 2 ? [...fifty.slice(20), ...fifty.slice(0, 20)] : fifty));
@@ -243,7 +243,7 @@ describe("the ranking of hosts", () => {
     expect(err).toContain("the ranking never settled");
   });
 
-  test("rows without a host are kept, equal ones too", async () => {
+  test("keeps rows without a host, also equal ones", async () => {
     const brand = makeBrand();
     serve(brand, () => [row("h0", 9), row(null, 5), row(null, 5), row("h1", 1)]);
     expect((await brand.run("sync analytics-hosts")).code).toBe(0);
@@ -260,7 +260,7 @@ describe("the ranking of hosts", () => {
     expect(ranked(brand).map(({ host_id }) => host_id)).toContain("h19");
   });
 
-  test("each day keeps its last ranking, and a host that left is in it no longer", async () => {
+  test("keeps the last ranking of each day, without hosts that left", async () => {
     const brand = makeBrand();
     let rows = fifty;
     serve(brand, () => rows);
@@ -280,7 +280,7 @@ describe("the ranking of hosts", () => {
     ]);
   });
 
-  test("that lost over half of its rows is not believed until that is accepted", async () => {
+  test("is refused if it lost over half of its rows, until that is accepted", async () => {
     const brand = makeBrand();
     let rows = fifty;
     serve(brand, () => rows);

@@ -39,7 +39,7 @@ const detailsOf = (asked: readonly SentRequest[]) =>
 const detail = (id: string) => (request: SentRequest) => request.path === `/opportunities/${id}`;
 
 describe("details of campaigns", () => {
-  test("all at first; later those that changed or can still move", async () => {
+  test("are all read first, and later those that changed or are still open", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     expect((await night(brand)).details).toEqual(["active", "archived", "owing", "paid"]);
     expect(await night(brand)).toMatchObject({ details: ["active", "owing"], last: { verified: 1 } });
@@ -48,7 +48,7 @@ describe("details of campaigns", () => {
     expect((await night(brand)).details).toEqual(["active", "owing"]);
   });
 
-  test("--details all reads settled ones too, as --full does; --details none none, and nothing is verified", async () => {
+  test("--details all and --full read settled ones too; --details none reads none and verifies nothing", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await night(brand);
     expect((await night(brand, "sync opportunities --details all")).details).toHaveLength(4);
@@ -61,7 +61,7 @@ describe("details of campaigns", () => {
     });
   });
 
-  test("that were left out are read by the next run, and not proven before", async () => {
+  test("that were skipped are read by the next run, and are unproven until then", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await night(brand, "sync opportunities --details none");
     const { code, out } = await brand.run("verify opportunities --json");
@@ -70,7 +70,7 @@ describe("details of campaigns", () => {
     expect((await brand.run("verify opportunities")).code).toBe(0);
   });
 
-  test("a change that only the details show is mirrored", async () => {
+  test("a change that only the details have is mirrored", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await night(brand);
     brand.change("opportunities", "owing", { assignments: [paid] as never });
@@ -81,7 +81,7 @@ describe("details of campaigns", () => {
     expect((await night(brand)).details).toEqual(["active"]);
   });
 
-  test("a campaign that goes between the list and its details is removed by the next run", async () => {
+  test("a campaign that is withdrawn between the list and its details is removed by the next run", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await night(brand);
     brand.once(detail("owing"), () => void brand.remove("opportunities", "owing"));
@@ -112,7 +112,7 @@ describe("details of campaigns", () => {
     expect((await brand.run("verify opportunities")).code).toBe(0);
   });
 
-  test("four are asked for at a time", async () => {
+  test("four are requested at a time", async () => {
     const brand = makeBrand({ opportunities: Array.from({ length: 10 }, (_, n) => campaign(`c${n}`)) });
     let [now, most] = [0, 0];
     const fetch: typeof brand.fetch = async (url, init) => {
@@ -127,7 +127,7 @@ describe("details of campaigns", () => {
     expect(brand.sql("SELECT * FROM records WHERE detailed_at IS NOT NULL")).toHaveLength(10);
   });
 
-  test("a run that was stopped goes on within the hour, and begins again after it", async () => {
+  test("an interrupted run is resumed within the hour, and starts again after it", async () => {
     const brand = makeBrand({ opportunities: Array.from({ length: 20 }, (_, n) => campaign(`c${n}`)) });
     await night(brand);
     for (const [later, isOn] of [
@@ -167,7 +167,7 @@ describe("results of surveys", () => {
     expect(brand.sql("SELECT share FROM survey_results WHERE id = 'q2'")).toEqual([{ share: 0.7 }]);
   });
 
-  test("of a survey that goes go with it", async () => {
+  test("are removed with their survey", async () => {
     const brand = makeBrand({ surveys, results });
     await night(brand, "sync surveys");
     brand.remove("surveys", "s1");

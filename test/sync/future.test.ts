@@ -8,7 +8,7 @@ const message =
   "3 records are dated in the future (the newest 2026-11-21 21:00) and will be read once their dates are reached";
 
 describe("orders dated in the future", () => {
-  test("are no failure for sync and verify, which both say how many there are", async () => {
+  test("do not fail sync and verify, which both print how many there are", async () => {
     const brand = makeBrand({ orders: [...ahead, ...orders] });
     const synced = await brand.run("sync orders");
     expect([synced.code, brand.lastRun().verified]).toEqual([0, 1]);
@@ -45,7 +45,7 @@ describe("orders dated in the future", () => {
     });
   });
 
-  test("do not hide an order that came after the last sync", async () => {
+  test("do not hide an order that was added after the last sync", async () => {
     const brand = makeBrand({ orders: [...ahead, ...orders] });
     await brand.run("sync orders");
     brand.pass(2 * hour);

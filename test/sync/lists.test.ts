@@ -18,7 +18,7 @@ async function nightly(brand: TestBrand, command: string) {
 }
 
 describe("the roster", () => {
-  test("a host who leaves is removed, and returns under another relationship as another record", async () => {
+  test("removes a host who leaves, and adds another record if the host returns", async () => {
     const brand = makeBrand({ roster: members.slice(0, 4) });
     await brand.run("sync roster");
     brand.leave("h-r2");
@@ -34,13 +34,13 @@ describe("the roster", () => {
     ]);
   });
 
-  test("takes a request per page, and is read once if nobody is missing", async () => {
+  test("takes a request per page, and is read once if no record is missing", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     await brand.run("sync roster");
     expect(requests((await nightly(brand, "sync roster")).asked, "/roster")).toHaveLength(3);
   });
 
-  test("one leaves while another comes, which draws a third past the reader: nobody is removed for it", async () => {
+  test("removes no host because another one moved to a page that was already read", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     await brand.run("sync roster");
     let happened = "";
@@ -73,7 +73,7 @@ describe("the roster", () => {
     },
   );
 
-  test("with more pages than can be asked for is incomplete, and says so", async () => {
+  test("is incomplete if it has more pages than can be requested", async () => {
     const brand = makeBrand({ roster: members });
     brand.before = ({ path, query }) =>
       path !== "/roster"
@@ -124,7 +124,7 @@ describe("a list whose paging is not documented", () => {
     expect(brand.mirrored("codes")).toHaveLength(count);
   });
 
-  test("that refuses `per_page` is paged without", async () => {
+  test("is read without `per_page` if the API refuses it", async () => {
     const brand = makeBrand({ gifts });
     brand.before = ({ query }) => (query.per_page ? { status: 400 } : undefined);
     const { asked, code } = await brand.run("sync gifts");
@@ -133,7 +133,7 @@ describe("a list whose paging is not documented", () => {
     expect(brand.mirrored("gifts")).toHaveLength(60);
   });
 
-  test("that announces more, and refuses every page, is incomplete", async () => {
+  test("is incomplete if the API announces more and refuses every page", async () => {
     const brand = makeBrand({ gifts });
     brand.before = ({ query }) => (query.page ? { status: 400 } : undefined);
     const { code, err } = await brand.run("sync gifts");
@@ -141,7 +141,7 @@ describe("a list whose paging is not documented", () => {
     expect(err).toContain("25 distinct records were read where the API counts 60");
   });
 
-  test("records without ids have their places as keys, and equal ones are several", async () => {
+  test("uses positions as keys of records without IDs, and keeps equal ones", async () => {
     const rows = ["a", "b", "a"].map((title) => ({ title }));
     const brand = makeBrand({ gifts: rows as never, variants: { undocumentedLists: "complete" } });
     expect(await nightly(brand, "sync gifts")).toMatchObject({ code: 0, last: { verified: 1 } });
@@ -155,7 +155,7 @@ describe("a list whose paging is not documented", () => {
     expect(brand.mirrored("gifts")).toEqual(["#0", "#1"]);
   });
 
-  test("records without ids: one that comes while pages are read hides no other", async () => {
+  test("a record without an ID that is added while pages are read hides no other", async () => {
     const rows = Array.from({ length: 45 }, (_, n) => ({ title: `t${n}` }));
     const brand = makeBrand({ gifts: rows as never, variants: { maxPerPage: 20 } });
     brand.once(page("/gifts", 2), () => brand.add("gifts", { title: "new" } as never));
@@ -196,7 +196,7 @@ describe("a list whose paging is not documented", () => {
 });
 
 describe("removals", () => {
-  test.each(["roster", "gifts"] as const)("%s: never on one empty answer", async (list) => {
+  test.each(["roster", "gifts"] as const)("%s: are never based on one empty response", async (list) => {
     const brand = makeBrand({ roster: members.slice(0, 3), gifts: gifts.slice(0, 3) });
     await brand.run(`sync ${list}`);
     brand.once(
@@ -226,7 +226,7 @@ describe("removals", () => {
     expect(brand.mirrored("roster")).toHaveLength(code === 0 ? of - gone : of);
   });
 
-  test("what is refused is not forgotten, and a record that is back is no longer missing", async () => {
+  test("refused ones are not forgotten, and a record that returns is no longer missing", async () => {
     const brand = makeBrand({ gifts: gifts.slice(0, 30) });
     await brand.run("sync gifts");
     const gone = brand.remove("gifts", ...gifts.slice(0, 20).map(({ id }) => String(id)));
@@ -254,7 +254,7 @@ describe("a list in changing order", () => {
   });
 });
 
-test("a list that never settles is kept as it was read, and removes nothing", async () => {
+test("a list that never settles is stored as it was read, and removes nothing", async () => {
   const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
   brand.before = ({ path, query }) => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");

@@ -20,7 +20,7 @@ const amountOf = (brand: ReturnType<typeof makeBrand>, id: string) =>
   brand.sql<{ refund: number }>("SELECT refund_amount AS refund FROM orders WHERE id = ?", id)[0]?.refund;
 
 describe("a first read", () => {
-  test("takes a request per hundred orders, the figures, three counts, and one without a range", async () => {
+  test("takes a request per hundred orders, one for daily totals, three counts, and one count without a range", async () => {
     const brand = makeBrand({ orders });
     const { asked, code } = await brand.run("sync orders");
     expect(code).toBe(0);
@@ -38,7 +38,7 @@ describe("a first read", () => {
     });
   });
 
-  test("a first --since is a floor, and stays one", async () => {
+  test("a first --since sets a floor that later runs keep", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders --since 2026-11-01");
     const held = brand.mirrored().length;
@@ -62,7 +62,7 @@ describe("a first read", () => {
 });
 
 describe("a later run", () => {
-  test("nothing new: the window is read, figures and counts agree", async () => {
+  test("reads the window if nothing is new, and is verified", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const { last, requests } = await nightly(brand);
@@ -71,7 +71,7 @@ describe("a later run", () => {
     expect(requests).toBe(1 + 4 + 3);
   });
 
-  test("a refund in the window is read with it", async () => {
+  test("finds a refund in the window", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.refund("o20", 3);
@@ -79,7 +79,7 @@ describe("a later run", () => {
     expect(amountOf(brand, "o20")).toBe(3);
   });
 
-  test("a refund of an old order moves its day's figures, and the day is read", async () => {
+  test("finds a refund of an old order by its day's totals", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 3_000, hour) });
     await brand.run("sync orders --audit 0");
     brand.refund("o2500", 3);
@@ -89,7 +89,7 @@ describe("a later run", () => {
     expect(asked.filter(pages)).toHaveLength(8 + 1);
   });
 
-  test("a refund that was read on a night without figures, and was taken back, is found by its day's figures", async () => {
+  test("finds a revoked refund that was read by a run without daily totals", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.variants = { dailyTotals: "absent" };
@@ -102,7 +102,7 @@ describe("a later run", () => {
     expect(amountOf(brand, "o20")).toBe(0);
   });
 
-  test("if the figures are gross, the audit comes to it within the promised number of runs", async () => {
+  test("the audit finds a refund within the promised number of runs if daily totals are gross", async () => {
     const brand = makeBrand({
       orders: ordersBefore(noon - hour, 3_000, hour),
       variants: { revenue: "gross" },
@@ -117,14 +117,14 @@ describe("a later run", () => {
     expect(nights).toBeLessThanOrEqual(7);
   });
 
-  test("the audit goes on with the newest order in the run in which it has come to the oldest", async () => {
+  test("the audit continues with the newest order in the run in which it reached the oldest", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     for (const _ of ["three pages of four", "the last one, and two from the top"])
       expect((await nightly(brand, "sync orders --audit 3 --window 0d")).requests).toBe(1 + 4 + 3);
   });
 
-  test("an order that was attributed late is found by the counts, without figures", async () => {
+  test("finds an order that was attributed late by counts alone", async () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     const late = brand.attributeLate(noon - 150 * day);
@@ -134,7 +134,7 @@ describe("a later run", () => {
     expect(err).toContain("returned no daily totals");
   });
 
-  test("a whole history that comes after a first sync of an empty brand is read in one run, without figures", async () => {
+  test("reads a complete history in one run after a first sync of an empty brand, without daily totals", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders");
     brand.data.orders = ordersBefore(noon - 40 * day, 450, 6 * hour);
@@ -159,7 +159,7 @@ describe("a later run", () => {
     ]);
   });
 
-  test("a record that comes while pages are read is neither lost nor a false removal", async () => {
+  test("neither loses nor removes a record that is added while pages are read", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);
@@ -177,7 +177,7 @@ describe("a later run", () => {
     expect(brand.mirrored()).toContain(fresh);
   });
 
-  test("a cancelled old order is found by the filter's count", async () => {
+  test("finds a cancelled old order by the filter's count", async () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.cancel("o330");
@@ -189,7 +189,7 @@ describe("a later run", () => {
 });
 
 describe("removals", () => {
-  test("over half of more than 20 is refused, and nothing is removed, until it is accepted", async () => {
+  test("are refused if over half of more than 20 are missing, until they are accepted", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.withdraw(...orders.slice(0, 200).map(({ id }) => id));
@@ -201,7 +201,7 @@ describe("removals", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("all of a few is refused too", async () => {
+  test("are refused if all of a few records are missing", async () => {
     const brand = makeBrand({ orders: orders.slice(0, 3) });
     await brand.run("sync orders");
     brand.withdraw("o0", "o1", "o2");
@@ -210,8 +210,8 @@ describe("removals", () => {
   });
 });
 
-describe("a run that is stopped", () => {
-  test("goes on where it was: what it read within the hour is not read again", async () => {
+describe("an interrupted run", () => {
+  test("is resumed without reading again what it read within the hour", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
     const fifth = (request: Parameters<typeof readsOrders>[0]) => pages(request) && ++page === 5;
@@ -226,7 +226,7 @@ describe("a run that is stopped", () => {
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("killed: whole answers only, and the next run is complete", async () => {
+  test("leaves only complete responses if it is killed, and the next run is complete", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
     await brand.killed("sync orders", (request) => pages(request) && ++page === 7);
@@ -236,7 +236,7 @@ describe("a run that is stopped", () => {
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("a record that was missing then is looked for before anything is removed", async () => {
+  test("is followed by a search for missing records before anything is removed", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);
@@ -251,7 +251,7 @@ describe("a run that is stopped", () => {
 });
 
 describe("ranges", () => {
-  test("a narrow run that leaves a gap says so, and the next one reads it", async () => {
+  test("a narrow run that leaves a gap warns, and the next one reads it", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(90 * day);
@@ -263,7 +263,7 @@ describe("ranges", () => {
     expect(brand.sql("SELECT count(*) AS spans FROM coverage WHERE from_at IS NULL")).toEqual([{ spans: 1 }]);
   });
 
-  test("a narrow run that ends well hides nothing of what a stopped one had still to read", async () => {
+  test("a narrow run hides no dates that an interrupted one did not read", async () => {
     const brand = makeBrand({ orders });
     let page = 0;
     await brand.stopped("sync orders", (request) => pages(request) && ++page === 3);
@@ -274,7 +274,7 @@ describe("ranges", () => {
     expect(brand.mirrored()).toHaveLength(350);
   });
 
-  test("--dry-run asks for counts only, and writes nothing", async () => {
+  test("--dry-run requests only counts and writes nothing", async () => {
     const brand = makeBrand({ orders });
     const { asked, out } = await brand.run("sync orders --dry-run --json");
     expect(asked.filter(pages)).toEqual([]);

@@ -47,7 +47,7 @@ const scopesBut = (...without: string[]) =>
 const asks = (path: string) => (request: SentRequest) => request.path === path;
 
 describe("several resources", () => {
-  test("small ones first, then content and orders; one object per run, as in `sync_runs`", async () => {
+  test("are read smallest first, and print one JSON object per run", async () => {
     const brand = makeBrand(lists());
     const { code, lines } = await synced(brand);
     expect(code).toBe(0);
@@ -62,7 +62,7 @@ describe("several resources", () => {
     expect(counted).toBe(brand.asked.length - 1);
   });
 
-  test("one that fails stops no other: exit 8", async () => {
+  test("one that fails does not stop the others: exit code 8", async () => {
     const brand = makeBrand(lists());
     brand.before = (request) =>
       asks("/roster")(request) ? { body: '{"success":true,"data":7}' } : undefined;
@@ -72,14 +72,14 @@ describe("several resources", () => {
     expect((await brand.run("sync roster")).code).toBe(7);
   });
 
-  test("a retry is counted, and costs nothing else", async () => {
+  test("a retry is counted and has no other effect", async () => {
     const brand = makeBrand(lists());
     brand.once(readsOrders, () => "reset");
     expect((await brand.run("sync orders")).code).toBe(0);
     expect(brand.lastRun()).toMatchObject({ retries: 1, verified: 1 });
   });
 
-  test("a run leaves a row however it ends", async () => {
+  test("a run is recorded however it ends", async () => {
     const brand = makeBrand(lists());
     const stopped = await brand.stopped("sync orders --json", readsOrders);
     expect(stopped.code).toBe(130);
@@ -242,7 +242,7 @@ describe("what the key or the plan does not allow", () => {
     expect((await brand.run("status --max-age 26h")).code).toBe(0);
   });
 
-  test("refused half-way: incomplete, though nobody named it; the next run goes on", async () => {
+  test("a resource that is refused halfway is incomplete, and the next run resumes it", async () => {
     const brand = makeBrand(lists());
     let page = 0;
     const isThird = (request: SentRequest) => readsOrders(request) && ++page === 3;
@@ -256,7 +256,7 @@ describe("what the key or the plan does not allow", () => {
 });
 
 describe("what ends the whole run", () => {
-  test("an API that stops answering: one --max-wait, and the rest is named", async () => {
+  test("an API that stops responding takes one --max-wait, and the other resources are listed", async () => {
     const brand = makeBrand(lists());
     brand.once(asks("/gifts"), () => {
       brand.before = () => ({ status: 503 });
@@ -273,14 +273,14 @@ describe("what ends the whole run", () => {
     expect((await synced(brand, "sync --max-wait 1m")).code).toBe(6);
   });
 
-  test("one endpoint that is down is no such API: the others are read", async () => {
+  test("one endpoint that is down does not stop the others", async () => {
     const brand = makeBrand(lists());
     brand.before = (request) => (asks("/gifts")(request) ? { status: 500 } : undefined);
     const { code, outcomes } = await synced(brand, "sync --max-wait 30s");
     expect([code, outcomes.gifts, outcomes.orders]).toEqual([8, "failed", "done"]);
   });
 
-  test("a key that is revoked in the middle: 4, and what was read stays", async () => {
+  test("a key that is revoked during the run ends with exit code 4, and what was read is kept", async () => {
     const brand = makeBrand(lists());
     brand.once(asks("/content"), () => void brand.setKey({ revoked: true }));
     const { code, outcomes } = await synced(brand);

@@ -85,7 +85,7 @@ test.each([
   60_000,
 );
 
-test("evidence takes no request more than the proof, which names both totals without it", async () => {
+test("--evidence takes no more requests than verify without it", async () => {
   const brand = makeBrand({ history: 120 });
   await brand.run("sync");
   brand.cancel(brand.data.orders[50]?.id ?? "");
@@ -123,7 +123,7 @@ test("the table says what was counted, what is not proven, and by which night ea
   ]);
 });
 
-test("without a window the audit's nights are named", async () => {
+test("prints the audit's dates if there is no window", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 300, day) });
   await brand.run("sync orders");
   brand.pass(3 * day);
@@ -133,7 +133,7 @@ test("without a window the audit's nights are named", async () => {
   for (const { note } of blind) expect(note).toMatch(/^read again by the night of 2026-/);
 });
 
-test("a date that was never read, a filter and an undated record are told as unproven", async () => {
+test("reports an unread date, a filter and an undated record as unproven", async () => {
   const brand = makeBrand({ orders: [orderAt("old", noon - 100 * day), orderAt("new", noon - day)] });
   await brand.run("sync orders --since 30d");
   const unproven = async () => (await evidenceOf(brand, "orders")).filter(({ agrees }) => agrees === null);
@@ -166,7 +166,7 @@ test.each(["orders", "content"] as const)(
   },
 );
 
-test("a repair names what it has mended, and `changes --run` lists it", async () => {
+test("a repair prints what it repaired, and `changes --run` lists it", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 40 * day, 50, day) });
   await brand.run("sync orders");
   brand.pass(day);

@@ -16,7 +16,7 @@ async function verified(brand: TestBrand, command: string) {
 }
 
 describe("a list is read and compared", () => {
-  test("the same: one reading, and both totals", async () => {
+  test("an equal list takes one reading and reports both totals", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     const { code, month, verdict } = await verified(brand, "verify roster");
@@ -33,7 +33,7 @@ describe("a list is read and compared", () => {
     });
   });
 
-  test("new, changed and gone are counted, nothing is written, and --repair mends them", async () => {
+  test("counts new, changed and removed records without writing, and --repair fixes them", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.add("roster", memberOf("new"), memberOf("newer"));
@@ -54,7 +54,7 @@ describe("a list is read and compared", () => {
     expect(brand.mirrored("roster")).toHaveLength(31);
   });
 
-  test("removals that are implausible are refused by --repair too", async () => {
+  test("--repair refuses implausible removals too", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.data.roster = members.slice(0, 10);
@@ -64,7 +64,7 @@ describe("a list is read and compared", () => {
     expect((await brand.run("verify roster --repair --accept-removals")).code).toBe(0);
   });
 
-  test("one that never settles proves nothing, and is not called different", async () => {
+  test("a list that never settles is unproven, not different", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 10 } });
     await brand.run("sync roster");
     brand.before = ({ path, query }) => {
@@ -117,7 +117,7 @@ describe("tables that do not match the records", () => {
     expect((await verified(brand, "verify orders")).verdict?.state).toBe("proven");
   });
 
-  test("records and tables differ: both are said, and both are mended", async () => {
+  test("reports and repairs differences of records and of tables", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     await spoil(brand, "DELETE FROM orders WHERE id = 'a'");
@@ -132,7 +132,7 @@ describe("tables that do not match the records", () => {
     expect(brand.sql("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "a" }, { id: "b" }]);
   });
 
-  test("the API refuses: that is the error, and `status` names the tables", async () => {
+  test("reports the API's refusal, and `status` names the tables", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     await spoil(brand, "DELETE FROM orders");
@@ -143,7 +143,7 @@ describe("tables that do not match the records", () => {
     expect((await brand.run("status")).out).toContain("brandapi verify orders --repair");
   });
 
-  test("tables of figures that nothing can prove are compared too", async () => {
+  test("compares tables of data that the API restates, too", async () => {
     const brand = makeBrand({ history: 30 });
     await brand.run("sync analytics-clicks analytics-hosts");
     await spoil(brand, "DELETE FROM analytics_clicks", "DELETE FROM analytics_hosts");

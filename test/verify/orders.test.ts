@@ -135,7 +135,7 @@ describe("different: the month is named, and --repair reads it", () => {
 });
 
 describe("what was never read", () => {
-  test("is told although a record that was read is withdrawn during the proof", async () => {
+  test("is reported although a record is withdrawn during verify", async () => {
     const brand = await synced();
     brand.pass(2 * hour);
     brand.order();
@@ -146,7 +146,7 @@ describe("what was never read", () => {
     expect([code, verdict?.state, verdict?.unread]).toEqual([8, "unproven", 1]);
   });
 
-  test("newer orders: they are counted, their month is not proven, and --repair reads them", async () => {
+  test("newer orders are counted, their month is unproven, and --repair reads them", async () => {
     const brand = await synced();
     brand.pass(day);
     brand.order(orderAt("new", brand.now() - hour));
@@ -159,7 +159,7 @@ describe("what was never read", () => {
     expect(brand.mirrored()).toContain("new");
   });
 
-  test("older than the floor: said, and no failure", async () => {
+  test("orders below the floor are reported without a failure", async () => {
     const brand = await synced({}, "--since 2026-09-10");
     const { code, states, verdict } = await verified(brand);
     expect([code, verdict?.state, verdict?.unread]).toEqual([0, "unproven", 0]);
@@ -174,7 +174,7 @@ describe("what was never read", () => {
     );
   });
 
-  test("a gap between what was read: its months are not proven, and a sync reads it", async () => {
+  test("the months of a gap are unproven until a sync reads it", async () => {
     const brand = await synced({}, "--until 2026-08-20");
     await brand.run("sync orders --since 2026-10-15 --audit 0");
     const { code, states, verdict } = await verified(brand);
@@ -190,7 +190,7 @@ describe("what was never read", () => {
     expect((await verified(brand, "verify orders --repair")).code).toBe(0);
   });
 
-  test("a first read that was stopped: what lies below is not read yet", async () => {
+  test("after an interrupted first sync the older orders count as unread", async () => {
     const brand = makeBrand({ orders });
     let page = 0;
     await brand.stopped("sync orders", (request) => readsOrders(request) && ++page === 3);
@@ -199,7 +199,7 @@ describe("what was never read", () => {
     expect(verdict?.months.at(-1)?.why).toMatch(/orders were never read: `brandapi sync orders` reads them/);
   });
 
-  test("nothing at all: all that the API counts is not read yet", async () => {
+  test("before the first sync all orders count as unread", async () => {
     const brand = makeBrand({ orders, content: [fileAt("f", noon - day)] });
     await brand.run("sync roster");
     for (const name of ["orders", "content"] as const) {
@@ -210,14 +210,14 @@ describe("what was never read", () => {
     }
   });
 
-  test("a record beside all dates: it is said, and nothing is verified", async () => {
+  test("reports a record that is in no date range, and verifies nothing", async () => {
     const brand = await synced({ orders: [...orders, orderAt("none", null)] });
     const { code, states, last } = await verified(brand);
     expect([code, states.undated, last.verified]).toEqual([8, "unproven", 0]);
   });
 });
 
-test("a proof that the API cuts short is recorded, and does not hide what was found before", async () => {
+test("a verify that the API interrupts is recorded, and does not hide earlier findings", async () => {
   const brand = await synced();
   brand.refund("o260", 3);
   await verified(brand);
