@@ -129,7 +129,7 @@ const failure = fc.constantFrom<Failure>("kill", "stop", "500", "429", "reset", 
 
 function stepsOf({ more, wrong }: ScenarioOptions): fc.Arbitrary<Step[]> {
   const event = fc.oneof({ withCrossShrink: true }, eventOf(modelEvents), ...(more ? [eventOf(more)] : []));
-  const atOnce = fc.record({
+  const eventOrFailure = fc.record({
     atRequest,
     what: fc.oneof(
       { weight: 3, arbitrary: event as fc.Arbitrary<ModelEvent | Failure | WrongResponse> },
@@ -137,13 +137,13 @@ function stepsOf({ more, wrong }: ScenarioOptions): fc.Arbitrary<Step[]> {
     ),
   });
   // One record leaves and another is added, so that no count changes.
-  const left = eventOf(["withdraw", "swap"]);
-  const came = eventOf(["return", "late", "new"]);
-  const swap = fc.tuple(atRequest, atRequest, left, came).map(([first, second, one, other]) => [
-    { atRequest: first, what: one },
-    { atRequest: second, what: other },
+  const leaving = eventOf(["withdraw", "swap"]);
+  const arriving = eventOf(["return", "late", "new"]);
+  const swap = fc.tuple(atRequest, atRequest, leaving, arriving).map(([first, second, leave, arrive]) => [
+    { atRequest: first, what: leave },
+    { atRequest: second, what: arrive },
   ]);
-  const falseClaims = fc.record({
+  const wrongResponse = fc.record({
     atRequest: fc.integer({ min: 1, max: 12 }),
     what: fc.record({ wrong: fc.constant(wrong ?? "empty"), pick: fc.nat(9_999) }),
   });
@@ -151,15 +151,15 @@ function stepsOf({ more, wrong }: ScenarioOptions): fc.Arbitrary<Step[]> {
     .array(
       fc.oneof(
         { withCrossShrink: true },
-        { weight: 5, arbitrary: atOnce.map((one) => [one]) },
+        { weight: 5, arbitrary: eventOrFailure.map((single) => [single]) },
         { weight: 1, arbitrary: swap },
       ),
       { maxLength: 3 },
     )
-    .chain((ones) =>
+    .chain((groups) =>
       wrong
-        ? fc.array(falseClaims, { minLength: 1, maxLength: 2 }).map((more) => [...ones.flat(), ...more])
-        : fc.constant(ones.flat()),
+        ? fc.array(wrongResponse, { minLength: 1, maxLength: 2 }).map((more) => [...groups.flat(), ...more])
+        : fc.constant(groups.flat()),
     );
   const flags = {
     sinceDays: daysBack(400),
@@ -186,21 +186,21 @@ function stepsOf({ more, wrong }: ScenarioOptions): fc.Arbitrary<Step[]> {
   }) as fc.Arbitrary<RunStep>;
   // A run that may not complete, and a record that leaves and one that is added before the next run.
   const stopped = fc
-    .tuple(sync, atRequest, fc.constantFrom<Failure>("kill", "stop", "403"), left, came, sync)
-    .map(([run, at, what, one, other, next]): Step[] => [
+    .tuple(sync, atRequest, fc.constantFrom<Failure>("kill", "stop", "403"), leaving, arriving, sync)
+    .map(([run, at, what, leave, arrive, next]): Step[] => [
       { ...run, with: { ...run.with, during: [...run.with.during, { atRequest: at, what }] } },
-      one,
-      other,
+      leave,
+      arrive,
       next,
     ]);
   const step: fc.Arbitrary<Step[]> = fc.oneof(
     { withCrossShrink: true },
-    { weight: 4, arbitrary: event.map((one) => [one]) },
-    { weight: 4, arbitrary: sync.map((one) => [one]) },
-    { weight: 1, arbitrary: verify.map((one) => [one]) },
+    { weight: 4, arbitrary: event.map((single) => [single]) },
+    { weight: 4, arbitrary: sync.map((single) => [single]) },
+    { weight: 1, arbitrary: verify.map((single) => [single]) },
     { weight: 1, arbitrary: fc.integer({ min: 1, max: 24 * 60 }).map((passHours) => [{ passHours }]) },
     { weight: 1, arbitrary: stopped },
-    { weight: 1, arbitrary: fc.tuple(left, came) },
+    { weight: 1, arbitrary: fc.tuple(leaving, arriving) },
   );
   return fc.array(step, { minLength: 1, maxLength: 10 }).map((steps) => steps.flat());
 }

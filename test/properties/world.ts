@@ -74,6 +74,12 @@ const machine = testDeps({ home: scratch });
 
 /** A brand, its API, a mirror of one resource, and a record of everything the API had at each instant. */
 export class World {
+  readonly listName: TestedList;
+  readonly variants: ApiVariants;
+  readonly lags: WorldOptions["lags"];
+  readonly isReadByPage: boolean;
+  readonly brand: Brand;
+  private readonly api: VariantApi;
   readonly runs: RunResult[] = [];
   readonly versionHistory: VersionHistory;
   /** Called after each change of the brand. */
@@ -93,13 +99,6 @@ export class World {
     await createEmptyMirror(path);
     return new World(options, resource, folder, path, await openMirror(path));
   }
-
-  readonly listName: TestedList;
-  readonly variants: ApiVariants;
-  readonly lags: WorldOptions["lags"];
-  readonly isReadByPage: boolean;
-  readonly brand: Brand;
-  private readonly api: VariantApi;
 
   private constructor(
     { listName, start, variants, lags, isReadByPage = false }: WorldOptions,
