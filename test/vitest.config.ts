@@ -17,8 +17,8 @@ function fastFolder(): string {
 
 /** They replace modules, or what Node's own do, for as long as their process lives. */
 const alone = [
-  "test/api/{refusals,transport}.test.ts",
-  "test/download/disk.test.ts",
+  "test/api/{api-errors,transport}.test.ts",
+  "test/download/full-disk.test.ts",
   "test/config/no-permissions.test.ts",
   "test/export/exclusive-link.test.ts",
 ];
@@ -27,7 +27,6 @@ const alone = [
 const longest = [
   "soak/kill",
   "properties/scenarios",
-  "sync/audit",
   "faults/processes",
   "report/browser",
   "stories/stories",

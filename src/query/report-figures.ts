@@ -2,11 +2,14 @@ import { orders as resource } from "../resources/orders.js";
 import type { Mirror } from "../store/database.js";
 import type { CurrentRun } from "../store/run-progress.js";
 import { lastVerifiedRun, type Run } from "../store/runs.js";
+import { readCoverage, readMarkedSlices } from "../store/sync-state.js";
 import { views } from "../store/views/all-views.js";
 import { selectHostLabel } from "../store/views/host-columns.js";
 import { orderFigureNames, orderFigureSums, sumAmounts } from "../store/views/order-figures.js";
 import { orderReads, ordersReadUntil } from "../store/views/order-history.js";
 import { viewQuery } from "../store/views/view.js";
+import { mergeRanges } from "../util/ranges.js";
+import { formatInstant, formatInstantOrNull } from "../util/times.js";
 import { type ResourceHealth, readResourceHealth } from "./health.js";
 
 /** The verification of the mirror's orders. Times are in ISO 8601. */
@@ -31,6 +34,15 @@ export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
     covered: orders?.covered ?? [],
     gaps: orders?.gaps ?? [],
   };
+}
+
+/**
+ * Returns the date ranges of orders that were read completely. They include the days on which the API returned records with
+ * odd dates: their orders are stored, although nothing there is verified.
+ */
+export function readStoredRanges(mirror: Mirror): { from: string | null; to: string }[] {
+  const ranges = mergeRanges([...readCoverage(mirror, "orders"), ...readMarkedSlices(mirror, "orders")]);
+  return ranges.map(({ from, to }) => ({ from: formatInstantOrNull(from), to: formatInstant(to) }));
 }
 
 function failureSince(proof: number, last: ResourceHealth["last_run"]): string | null {

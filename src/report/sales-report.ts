@@ -5,6 +5,7 @@ import {
   readLastDay,
   readOrdersEnd,
   readProof,
+  readStoredRanges,
 } from "../query/report-figures.js";
 import { type Mirror, readInfo } from "../store/database.js";
 import type { CurrentRun } from "../store/run-progress.js";
@@ -39,7 +40,7 @@ export function createReport(
       hint: "run `brandapi sync orders` first",
     });
   const proof = readProof(mirror, currentRun);
-  const period = choosePeriod(requested, reached, proof.covered, firstDay);
+  const period = choosePeriod(requested, reached, readStoredRanges(mirror), firstDay);
   checkPeriod(period, utcDay(reached), firstDay);
   const data = readReportData(mirror, period, { reached, proof, isReadUntilKnown: readUntil !== null });
   return {
