@@ -48,10 +48,10 @@ export function maxItemsFor({ per_page }: QueryParameters): number {
 /** Thrown for a body that is not JSON. Treated as a temporary failure: a login page or a proxy may have sent it. */
 export class InvalidBody extends Error {}
 
-export const checkBaseUrl = "check that the base URL is the brand API's and ends in /api/brand/v1";
+export const baseUrlHint = "check that the base URL is the brand API's and ends in /api/brand/v1";
 
 /** Returns the error for JSON that does not have the documented shape. The message never quotes the response. */
-export function unexpectedResponse(path: string, problem: string, hint = checkBaseUrl): UnexpectedResponse {
+export function unexpectedResponse(path: string, problem: string, hint = baseUrlHint): UnexpectedResponse {
   return new UnexpectedResponse(`The API's response to ${path} ${problem}.`, { status: 200, hint });
 }
 
@@ -67,7 +67,7 @@ export function readEnvelope(
 ): Pick<ApiResponse, "data" | "items" | "pagination"> {
   const envelope = parseBody(text);
   if (isTooDeep(envelope))
-    throw rejected(path, `is nested more than ${responseLimits.depth} levels deep`, checkBaseUrl);
+    throw rejected(path, `is nested more than ${responseLimits.depth} levels deep`, baseUrlHint);
   if (containsKey(text, envelope, key))
     throw rejected(
       path,
@@ -81,7 +81,7 @@ export function readEnvelope(
     throw unexpectedResponse(path, "has no object or array as `data`");
   const items = Array.isArray(data) ? data : null;
   if (items && items.length > maxItems)
-    throw rejected(path, `contains more than the ${pluralize(maxItems, "item")} requested`, checkBaseUrl);
+    throw rejected(path, `contains more than the ${pluralize(maxItems, "item")} requested`, baseUrlHint);
   return { data, items, pagination: readPagination(envelope.pagination, path) };
 }
 

@@ -38,7 +38,7 @@ export function refuseClockSkew(skew: string | null): void {
  * Opens an API client that reports its waits and requests. The caller closes it.
  * @throws ConfigurationError if the base URL or the key is missing
  */
-export async function openApi(
+export async function openApiForCommand(
   settings: Settings,
   deps: Deps,
   reporter: TerminalReporter,
@@ -81,7 +81,7 @@ const expiryWarningDays = 14;
 
 /** Opens the API, requests `/me`, and closes both the API and the reporter. @throws what `openApi` and `readIdentity` throw */
 export async function fetchIdentity(settings: Settings, deps: Deps, reporter: TerminalReporter) {
-  const api = await openApi(settings, deps, reporter);
+  const api = await openApiForCommand(settings, deps, reporter);
   return await readIdentity(api).finally(() => {
     api.close();
     reporter.close();

@@ -16,7 +16,13 @@ import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
-import { type Identity, openApi, readIdentity, refuseClockSkew, warnBeforeExpiry } from "./api-session.js";
+import {
+  type Identity,
+  openApiForCommand,
+  readIdentity,
+  refuseClockSkew,
+  warnBeforeExpiry,
+} from "./api-session.js";
 import { type Progress, TerminalReporter } from "./progress.js";
 
 /** What a command needs to read the API into the mirror. */
@@ -56,7 +62,7 @@ export async function withMirrorRun(run: RunOptions, work: Work): Promise<void> 
   const settings = await readSettings(options, deps);
   const reporter = new TerminalReporter(deps, options);
   try {
-    const api = await openApi(settings, deps, reporter);
+    const api = await openApiForCommand(settings, deps, reporter);
     try {
       const openRun = { ...run, settings, reporter, api };
       await (purpose === "plan" ? planRun(openRun, work) : lockedRun(openRun, work));

@@ -122,7 +122,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
     const current = kept === null ? null : await readCurrentMirror(db);
     const { copy } = await copyMirror(from, dirname(db), deps);
     await withMirror(openMirror(copy, { isCopy: true, reporter }), (mirror) => {
-      checkBackup(mirror, from, current, brand, reporter);
+      checkBackupBrand(mirror, from, current, brand, reporter);
       carryOver(mirror, current, db, reporter);
     });
     if (!current)
@@ -168,7 +168,7 @@ async function readCurrentMirror(path: string): Promise<CurrentMirror | null> {
 }
 
 /** Throws MirrorUnusable if the backup belongs to another brand; warns if it belongs to another mirror of the brand. */
-function checkBackup(
+function checkBackupBrand(
   copy: Mirror,
   from: string,
   current: CurrentMirror | null,

@@ -24,7 +24,7 @@ export const examples = {
 export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {
   const { stdout, env, clock } = deps;
   const { note, warn } = new TerminalReporter(deps, options);
-  const brands: Brand[] = [];
+  const brands: ListedProfile[] = [];
   for (const [profile, stored] of await readProfilesWithKey(deps)) {
     const mirror = mirrorPath(profile, stored.db, deps);
     // An unreadable mirror must not hide the other brands.
@@ -39,7 +39,7 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<vo
 }
 
 /** A brand as printed by `profiles --json`. */
-type Brand = ReturnType<typeof describeBrand> & { profile: string; mirror: string };
+type ListedProfile = ReturnType<typeof describeBrand> & { profile: string; mirror: string };
 
 async function lastSuccess(path: string): Promise<string | null> {
   return await withMirror(openMirrorOrEmpty(path), oldestSuccess);
@@ -60,7 +60,7 @@ function describeBrand(stored: Profile, last: string | null, now: number) {
   };
 }
 
-function tableCells({ profile, brand, mirror, age_seconds, key }: Brand): string[] {
+function tableCells({ profile, brand, mirror, age_seconds, key }: ListedProfile): string[] {
   const age = age_seconds === null ? "none" : formatDuration(age_seconds * 1_000);
   return [profile, brand.name ?? "unknown", mirror, age, formatDaysLeft(key.days_left)];
 }

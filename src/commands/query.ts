@@ -23,14 +23,14 @@ import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { formats } from "../export/formats.js";
 import { checkStatementHistory } from "../query/as-of.js";
-import { findReads, type QueryParameters } from "../query/statement-reads.js";
+import { findReads, type SqlParameters } from "../query/statement-reads.js";
 import { compileQuery, openQueryResult } from "../query/user-sql.js";
 import { readStream, readTextFile } from "../util/files.js";
 import { renderBlocks, renderTable, tableFits } from "../util/terminal-table.js";
 import { formatCount } from "../util/text.js";
 
 type QueryFlags = GlobalOptions &
-  OutputOptions & { file?: string; param?: QueryParameters; limit?: number; asOf?: string };
+  OutputOptions & { file?: string; param?: SqlParameters; limit?: number; asOf?: string };
 
 /** The default maximum of rows in the terminal; the export formats have none. */
 const terminalLimit = 1_000;
@@ -85,7 +85,7 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
 
 /** Compiles the statement; with `asOf`, on the data as of that time. Warns about tables without data, and about text compared with dates. */
 function openStatement(
-  { sql, param, asOf }: { sql: string; param: QueryParameters | undefined; asOf: number | undefined },
+  { sql, param, asOf }: { sql: string; param: SqlParameters | undefined; asOf: number | undefined },
   session: ReadSession,
 ): Statement {
   const { mirror, reporter } = session;
@@ -132,7 +132,7 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
 }
 
 /** Parses `name=value`. Numeric-looking values are bound as numbers, because in SQLite no number equals a text. */
-function parseParameter(text: string, previous: QueryParameters | undefined): QueryParameters {
+function parseParameter(text: string, previous: SqlParameters | undefined): SqlParameters {
   const [, name, value] = /^:?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined)
     throw new UsageError(`Not a parameter: \`${text}\`.`, {

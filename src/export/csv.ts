@@ -4,7 +4,7 @@ import type { RowValue } from "../query/rows.js";
 import { cellTerminator, rowTerminator } from "../query/select.js";
 import { pluralize } from "../util/text.js";
 import { formatUtc, isTimestampText, readTimestamp } from "../util/timestamp.js";
-import type { Chunk, RowSources, WriteOptions } from "./format.js";
+import type { Chunk, FormatOptions, RowSources } from "./format.js";
 
 /**
  * Writes CSV: UTF-8, a header, RFC 4180 quoting, `\n`, null as empty, exact values. With `excel`: a BOM, CRLF, timestamps in
@@ -14,7 +14,7 @@ import type { Chunk, RowSources, WriteOptions } from "./format.js";
  * SQLite formats the rows of tables (`RowSource.cells`), which takes a quarter of the time. csv-stringify writes the header,
  * views, query results, and values that need another format. The bytes are the same.
  */
-export function* write([source]: RowSources, options: WriteOptions): Iterable<Chunk> {
+export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
   const { excel, decimalComma = false, delimiter = ",", warn } = options;
   const { columns } = source;
   const csv: Options = {

@@ -10,7 +10,7 @@ export interface Chunk {
   table?: string;
 }
 
-export interface WriteOptions {
+export interface FormatOptions {
   excel: boolean;
   /** CSV: numbers have a decimal comma. */
   decimalComma?: boolean;
@@ -27,7 +27,7 @@ export type Bookmarks = Record<string, Bookmark & { columns: string }>;
 export type RowSources = readonly [RowSource, ...RowSource[]];
 
 /** Writes rows piece by piece, with no more than a few batches in memory. */
-export type Writer = (sources: RowSources, options: WriteOptions) => Iterable<Chunk>;
+export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 
 /** An export format. `formats.ts` lists them, each `NAME.ts` exports `write`. */
 export interface Format {

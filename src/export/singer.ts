@@ -10,7 +10,7 @@ import { errorCode, errorReason } from "../util/system-errors.js";
 import { pluralize, quoteShellWord } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { daysSince1970, readTimestamp } from "../util/timestamp.js";
-import type { Bookmarks, Chunk, RowSources, WriteOptions } from "./format.js";
+import type { Bookmarks, Chunk, FormatOptions, RowSources } from "./format.js";
 
 /**
  * Reads the state that a Singer target returned: the value of the last STATE message that it stored, or the complete message.
@@ -107,7 +107,7 @@ interface SingerStream {
  * rows are sent.
  * Source: github.com/singer-io/getting-started, docs/SPEC.md.
  */
-export function* write(sources: RowSources, options: WriteOptions): Iterable<Chunk> {
+export function* write(sources: RowSources, options: FormatOptions): Iterable<Chunk> {
   const streams = sources.map(openStream);
   let bookmarks = options.bookmarks ?? {};
   for (const stream of streams) {
@@ -149,7 +149,7 @@ function openStream(source: RowSource): SingerStream {
 function* recordLines(
   { source, keys, added }: SingerStream,
   batches: Iterable<ChangedRow[]>,
-  options: WriteOptions,
+  options: FormatOptions,
 ): Iterable<Chunk> {
   let mismatches = 0;
   for (const rows of batches) {

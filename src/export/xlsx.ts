@@ -4,7 +4,7 @@ import type { RowValue } from "../query/rows.js";
 import type { RowSource } from "../query/select.js";
 import { pluralize } from "../util/text.js";
 import { daysSince1970, isTimestampText, parseTimestamp } from "../util/timestamp.js";
-import type { Chunk, RowSources, WriteOptions } from "./format.js";
+import type { Chunk, FormatOptions, RowSources } from "./format.js";
 import {
   type Sheet,
   sheetNamespace,
@@ -27,7 +27,7 @@ const flushLength = 256 * 1_024;
  * shared table of strings would have to stay in memory.
  * @throws UsageError if a table has more rows than a sheet
  */
-export function* write(sources: RowSources, { warn }: WriteOptions): Iterable<Chunk> {
+export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<Chunk> {
   for (const source of sources) checkRows(source.name, source.count?.() ?? 0);
   const zip = new ZipWriter();
   for (const [name, xml] of workbookParts(sources.map(({ name }) => name))) {

@@ -1,7 +1,7 @@
 import { details, resources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { type Mirror, readInfo } from "../store/database.js";
-import { countRemoved, countUndated } from "../store/record-queries.js";
+import { countRemoved, countUndatedRecords } from "../store/record-queries.js";
 import { type CurrentRun, type FailedRun, readFailedRun } from "../store/run-progress.js";
 import {
   lastCompleteSync,
@@ -139,7 +139,7 @@ export function readResourceHealth(
     rows: rows.get() as number,
     removed: countRemoved(mirror, name),
     covered: covered.map(toDateRange),
-    undated: strategy.kind === "dated" ? countUndated(mirror, name) : 0,
+    undated: strategy.kind === "dated" ? countUndatedRecords(mirror, name) : 0,
     gaps: findGaps([...covered, ...marked]).map(toDateRange),
     last_success_at: success?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),

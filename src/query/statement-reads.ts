@@ -7,7 +7,7 @@ import { isUtcTime } from "../store/views/view.js";
 import { typedTables } from "./readable-tables.js";
 
 /** Values of named parameters. Integers are `bigint`: SQLite takes any `number` for a fraction. */
-export type QueryParameters = ReadonlyMap<string, string | number | bigint>;
+export type SqlParameters = ReadonlyMap<string, string | number | bigint>;
 
 /** What a statement reads, according to SQLite. */
 export interface StatementReads {
@@ -43,7 +43,7 @@ export interface SchemaTable {
 export function findReads(
   db: Database,
   sql: string,
-  values: QueryParameters = new Map(),
+  values: SqlParameters = new Map(),
 ): StatementReads | undefined {
   return withEmptyTables(db, (tables) => {
     try {
@@ -136,7 +136,7 @@ function schemaTables(db: Database): SchemaTable[] {
     });
 }
 
-function explain(db: Database, sql: string, values: QueryParameters = new Map()): Instruction[] {
+function explain(db: Database, sql: string, values: SqlParameters = new Map()): Instruction[] {
   const statement = db.prepare(`EXPLAIN ${sql}`);
   return statement.all(...(values.size > 0 ? [Object.fromEntries(values)] : [])) as Instruction[];
 }

@@ -2,13 +2,13 @@ import type { ColumnDefinition, Database, Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
 import type { Mirror } from "../store/database.js";
 import { amountNames } from "../store/views/all-views.js";
-import { uniqueName } from "../util/files.js";
 import { errorCode } from "../util/system-errors.js";
+import { uniqueName } from "../util/text.js";
 import type { ReadableTable } from "./readable-tables.js";
 import { inBatches, type Row, type RowValue } from "./rows.js";
 import type { RowSource } from "./select.js";
 import { explainMistake } from "./sql-mistakes.js";
-import type { QueryParameters } from "./statement-reads.js";
+import type { SqlParameters } from "./statement-reads.js";
 
 /** Comments, then the first keyword. Needed because SQLite also calls ATTACH and some pragmas read-only. */
 const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
@@ -20,7 +20,7 @@ const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
  * Compiles one read-only statement and binds its parameters.
  * @throws UsageError if it does not compile, is not read-only, or its parameters and the values do not match
  */
-export function compileQuery({ db }: Mirror, sql: string, values: QueryParameters = new Map()): Statement {
+export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters = new Map()): Statement {
   const hint = "`brandapi tables` lists the tables and views, `brandapi tables NAME` the columns of one";
   const statement = compile(db, sql, "SQLite does not understand this", hint);
   if (!readingStatement.test(sql) || !statement.readonly || !statement.reader)

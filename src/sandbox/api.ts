@@ -1,10 +1,10 @@
 import type { Brand } from "./brand.js";
 import {
-  type ApiRequest,
   ErrorResponse,
-  type HttpResponse,
   matchPath,
   type ResponseData,
+  type SandboxRequest,
+  type SandboxResponse,
 } from "./endpoint.js";
 import { endpoints } from "./endpoints.js";
 import { handleFileRequest } from "./file-host.js";
@@ -38,8 +38,8 @@ export interface SandboxApi {
   brands: readonly Brand[];
   /** The origin of the file host. `serveSandbox` sets it when it knows the port. */
   filesUrl: string;
-  handle(request: ApiRequest): HttpResponse;
-  handleFile(request: ApiRequest): HttpResponse<Buffer>;
+  handle(request: SandboxRequest): SandboxResponse;
+  handleFile(request: SandboxRequest): SandboxResponse<Buffer>;
 }
 
 export function createSandboxApi(options: SandboxApiOptions): SandboxApi {
@@ -67,7 +67,7 @@ export function createSandboxApi(options: SandboxApiOptions): SandboxApi {
     },
     handleFile(request) {
       const responses = brands.map((brand) => handleFileRequest(request, brand, now()));
-      return responses.find(({ status }) => status < 400) ?? (responses[0] as HttpResponse<Buffer>);
+      return responses.find(({ status }) => status < 400) ?? (responses[0] as SandboxResponse<Buffer>);
     },
   };
   return api;
@@ -78,7 +78,7 @@ export function createSandboxApi(options: SandboxApiOptions): SandboxApi {
  * @throws ErrorResponse for a request that the API refuses; the checks are in the order that `brandapi sandbox --help` states
  */
 export function respond(
-  request: ApiRequest,
+  request: SandboxRequest,
   brand: Brand,
   context: { now: number; filesUrl: string },
 ): ResponseData {

@@ -1,7 +1,7 @@
 import type { ApiKey, Brand } from "./brand.js";
 
 /** A request to the API or to its file host. */
-export interface ApiRequest {
+export interface SandboxRequest {
   method: string;
   /** Path and query as received. */
   url: string;
@@ -11,7 +11,7 @@ export interface ApiRequest {
   address: string;
 }
 
-export interface HttpResponse<Body = string> {
+export interface SandboxResponse<Body = string> {
   status: number;
   headers: Record<string, string>;
   body: Body;

@@ -87,7 +87,7 @@ function createListEdits(brand: Brand) {
     to: Partial<RecordOf<L>> | ((record: RecordOf<L>) => RecordOf<L>),
   ): void {
     const records: readonly RecordOf<L>[] = brand[list];
-    const index = records.findIndex((record) => recordKey(list, record) === key);
+    const index = records.findIndex((record) => sandboxRecordKey(list, record) === key);
     const record = records[index];
     if (!record) throw new RangeError(`${list} has no ${key}.`);
     replace(list, records.with(index, typeof to === "function" ? to(record) : { ...record, ...to }));
@@ -96,7 +96,7 @@ function createListEdits(brand: Brand) {
   /** Removes records and returns them, for a later `add`. */
   function remove<L extends ListName>(list: L, ...keys: string[]): RecordOf<L>[] {
     const records: readonly RecordOf<L>[] = brand[list];
-    const removed = records.filter((record) => keys.includes(recordKey(list, record)));
+    const removed = records.filter((record) => keys.includes(sandboxRecordKey(list, record)));
     if (removed.length < keys.length) throw new RangeError(`${list} has no ${keys.join(", ")}.`);
     replace(
       list,
@@ -109,7 +109,7 @@ function createListEdits(brand: Brand) {
 }
 
 /** Returns what identifies a record in its list; for a library file, `source/id`. */
-export function recordKey(list: ListName, record: RecordOf<ListName>): string {
+export function sandboxRecordKey(list: ListName, record: RecordOf<ListName>): string {
   if (list === "content") return `${record.source}/${record.id}`;
   if (list === "recommendations") return (record as RecordOf<"recommendations">).host.id;
   return String(list === "roster" ? record.relationship_id : record.id);

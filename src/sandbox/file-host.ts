@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { type Brand, type ContentItem, second } from "./brand.js";
 import { mixBits } from "./data/random.js";
-import type { ApiRequest, HttpResponse } from "./endpoint.js";
+import type { SandboxRequest, SandboxResponse } from "./endpoint.js";
 
 /** How long a download URL is valid: API document, "Download URL". */
 const downloadSeconds = 300;
@@ -20,7 +20,11 @@ function sign(seed: number, path: string, expires: string): string {
 }
 
 /** Responds as the file host, a second origin that accepts no key and supports `Range: bytes=N-`. */
-export function handleFileRequest(request: ApiRequest, brand: Brand, now: number): HttpResponse<Buffer> {
+export function handleFileRequest(
+  request: SandboxRequest,
+  brand: Brand,
+  now: number,
+): SandboxResponse<Buffer> {
   const url = new URL(request.url, "http://files");
   const [, , source, id] = url.pathname.split("/");
   const item = brand.content.find((one) => one.source === source && one.id === id);
@@ -48,7 +52,7 @@ export function handleFileRequest(request: ApiRequest, brand: Brand, now: number
 
 /** Returns the status of the error response; null if the request is valid. */
 function checkRequest(
-  { method, headers }: ApiRequest,
+  { method, headers }: SandboxRequest,
   { seed }: Brand,
   url: URL,
   now: number,

@@ -1,6 +1,6 @@
 import { type ApiKey, type Brand, day } from "./brand.js";
 import { createRandom, randomHex, randomUuid } from "./data/random.js";
-import { type ApiRequest, type Endpoint, ErrorResponse } from "./endpoint.js";
+import { type Endpoint, ErrorResponse, type SandboxRequest } from "./endpoint.js";
 
 /** Every scope that a key can have: API document, "Authentication". */
 export const scopes: readonly string[] =
@@ -43,7 +43,7 @@ export function createKeys(seed: number, now: number): ApiKey[] {
 }
 
 /** Returns the brand's key in the Authorization header; undefined if the header is missing or malformed or the key unknown. */
-export function findKey({ headers }: ApiRequest, { keys }: Brand): ApiKey | undefined {
+export function findKey({ headers }: SandboxRequest, { keys }: Brand): ApiKey | undefined {
   const [, secret] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(headers.authorization ?? "") ?? [];
   return keys.find((key) => key.secret === secret);
 }
@@ -53,7 +53,7 @@ const keyParameters = ["api_key", "apikey", "api-key", "key", "access_token", "t
 
 /** Throws an `ErrorResponse` (400) for a key in the URL or in `x-api-key`, even next to a valid Authorization header. */
 export function refuseMisplacedKey(
-  { url, headers }: ApiRequest,
+  { url, headers }: SandboxRequest,
   query: URLSearchParams,
   { keys }: Brand,
 ): void {
@@ -68,7 +68,7 @@ export function refuseMisplacedKey(
  * Returns the request's key if it may be used for the endpoint.
  * @throws ErrorResponse: 401 for the key, 403 for the IP address, 403 for the scope, 402 for the plan, in this order
  */
-export function authorize(request: ApiRequest, brand: Brand, endpoint: Endpoint, now: number): ApiKey {
+export function authorize(request: SandboxRequest, brand: Brand, endpoint: Endpoint, now: number): ApiKey {
   const { scope, needsAnalyticsPlan } = endpoint;
   const key = findKey(request, brand);
   if (!key || key.revoked || key.expiresAt <= now)

@@ -1,7 +1,7 @@
 import { type Brand, day, hour, type Order, second, timeText } from "./brand.js";
 import { historyDays } from "./data/order-data.js";
 import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteger } from "./data/random.js";
-import { type BrandEvents, createBrandEvents, recordKey } from "./events.js";
+import { type BrandEvents, createBrandEvents, sandboxRecordKey } from "./events.js";
 
 export interface Pace {
   /** Orders an hour; refunds, cancellations and late orders follow from it. */
@@ -119,5 +119,6 @@ function agreeARate({ brand, random, events }: SimulatedEvent): void {
 }
 
 function removeAFile({ brand, random, events }: SimulatedEvent): void {
-  if (brand.content.length > 0) events.remove("content", recordKey("content", pick(random, brand.content)));
+  if (brand.content.length > 0)
+    events.remove("content", sandboxRecordKey("content", pick(random, brand.content)));
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { apiRoot, type SandboxApi } from "./api.js";
-import type { ApiRequest, HttpResponse } from "./endpoint.js";
+import type { SandboxRequest, SandboxResponse } from "./endpoint.js";
 
 export interface RunningServer {
   /** For example `http://127.0.0.1:4010/api/brand/v1`. */
@@ -20,7 +20,7 @@ export async function serveSandbox(
   beforeResponse: () => Promise<void> | void = () => {},
 ): Promise<RunningServer> {
   const listener =
-    (handle: (request: ApiRequest) => HttpResponse<string | Buffer>): RequestListener =>
+    (handle: (request: SandboxRequest) => SandboxResponse<string | Buffer>): RequestListener =>
     async (incoming, outgoing) => {
       try {
         await beforeResponse();
@@ -38,7 +38,7 @@ export async function serveSandbox(
   return { baseUrl, close: async () => void (await Promise.all([server, fileServer].map(closeServer))) };
 }
 
-function toApiRequest({ method = "GET", url = "/", headers, socket }: IncomingMessage): ApiRequest {
+function toApiRequest({ method = "GET", url = "/", headers, socket }: IncomingMessage): SandboxRequest {
   const texts = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
   const address = (socket.remoteAddress ?? "").replace(/^::ffff:/, "");
   return { method, url, headers: Object.fromEntries(texts), address };

@@ -1,7 +1,7 @@
 import type { ScalarType } from "../resources/fields.js";
 import type { TableShape } from "../resources/table-shape.js";
-import { uniqueName } from "../util/files.js";
 import type { JsonObject } from "../util/json-value.js";
+import { uniqueName } from "../util/text.js";
 import type { Mirror } from "./database.js";
 import type { ReportIssue } from "./schema-issues.js";
 import { quote, recordStates, type TableColumn, tableName } from "./table-sql.js";

@@ -1,13 +1,13 @@
 import { MirrorUnusable } from "../errors.js";
 import { type Mirror, readInfo, writeInfo } from "./database.js";
 
-interface Brand {
+interface OwnerBrand {
   id: string;
   name: string;
 }
 
 /** Returns the brand that the mirror belongs to, the one that filled it first; null for an empty mirror. */
-export function readOwner(mirror: Mirror): Brand | null {
+export function readOwner(mirror: Mirror): OwnerBrand | null {
   const id = readInfo(mirror, "brand_id");
   return id === null ? null : { id, name: readInfo(mirror, "brand_name") ?? id };
 }
@@ -18,7 +18,7 @@ export function readOwner(mirror: Mirror): Brand | null {
  * @param expected the brand of the profile, which counts for a mirror without an owner
  * @throws MirrorUnusable if the key is another brand's
  */
-export function checkOwner(owner: Brand | null, brand: Brand, expected?: Brand): void {
+export function checkOwner(owner: OwnerBrand | null, brand: OwnerBrand, expected?: OwnerBrand): void {
   const required = owner ?? expected;
   if (required === undefined || required.id === brand.id) return;
   // Two brands may have the same name.
@@ -31,7 +31,7 @@ export function checkOwner(owner: Brand | null, brand: Brand, expected?: Brand):
 }
 
 /** Makes the mirror this brand's. @throws MirrorUnusable if it is another brand's */
-export function claimMirror(mirror: Mirror, brand: Brand): void {
+export function claimMirror(mirror: Mirror, brand: OwnerBrand): void {
   checkOwner(readOwner(mirror), brand);
   writeInfo(mirror, "brand_id", brand.id);
   writeInfo(mirror, "brand_name", brand.name);

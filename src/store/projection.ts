@@ -6,7 +6,7 @@ import { formatUtc, readTimestamp } from "../util/timestamp.js";
 import { TableColumns } from "./columns.js";
 import type { Mirror } from "./database.js";
 import type { ReportIssue } from "./schema-issues.js";
-import { type StoredRecord, stateOf } from "./stored-record.js";
+import { recordState, type StoredRecord } from "./stored-record.js";
 import {
   columnNames,
   createIndexSql,
@@ -82,14 +82,14 @@ class TableWriter {
   }
 
   /** Writes a record's row of the main table. @returns the row, for the rows of its children */
-  writeRow(record: StoredRecord): Row {
+  writeRow(record: StoredRecord): TableRow {
     const row = this.#rows.mainRow(record);
-    this.#insert(row, stateOf(record));
+    this.#insert(row, recordState(record));
     return row;
   }
 
-  writeItems(record: StoredRecord, parent: Row): void {
-    const state = stateOf(record);
+  writeItems(record: StoredRecord, parent: TableRow): void {
+    const state = recordState(record);
     for (const row of this.#rows.itemRows(record, parent)) this.#insert(row, state);
   }
 
@@ -100,10 +100,10 @@ class TableWriter {
     const first = list ? recordId * positionsPerRecord : recordId;
     const last = list ? first + positionsPerRecord - 1 : recordId;
     for (const { state, statement } of this.#deletes)
-      if (list || state !== stateOf(record)) statement.run(first, last);
+      if (list || state !== recordState(record)) statement.run(first, last);
   }
 
-  #insert(row: Row, state: RecordState): void {
+  #insert(row: TableRow, state: RecordState): void {
     // The row may have added a column.
     if (row.length !== this.#inserts[state].width) this.#inserts[state] = this.#prepareInsert(state);
     this.#inserts[state].statement.run(row);
@@ -123,7 +123,7 @@ class TableWriter {
 }
 
 /** A row as it is bound: the values in the order of `columnNames`, the integer key last. */
-export type Row = (SqlValue | bigint)[];
+export type TableRow = (SqlValue | bigint)[];
 
 /** Makes the rows of one table from records, to write them or to compare them with the table. */
 export class RowBuilder {
@@ -158,7 +158,7 @@ export class RowBuilder {
   }
 
   /** Returns a record's row of the main table. */
-  mainRow(record: StoredRecord): Row {
+  mainRow(record: StoredRecord): TableRow {
     const { context, recordId, value } = record;
     const row = this.#columnValues({ item: value, context, parent: [], position: 0 });
     if (this.#dateIndex !== null) row.push(...utcDates(row[this.#dateIndex]));
@@ -166,7 +166,7 @@ export class RowBuilder {
   }
 
   /** Yields the rows of a record's list. Write each before taking the next one, which may add a column. */
-  *itemRows(record: StoredRecord, parent: Row): Generator<Row> {
+  *itemRows(record: StoredRecord, parent: TableRow): Generator<TableRow> {
     const { context, recordId, value } = record;
     const list = this.shape.list ? (valueAt(value, this.shape.list.path) ?? []) : [];
     if (!Array.isArray(list)) {
@@ -183,10 +183,10 @@ export class RowBuilder {
     }
   }
 
-  #columnValues(source: CellSource): Row {
+  #columnValues(source: CellSource): TableRow {
     if (this.shape.discoversColumns && this.options.discovers)
       if (this.#columns.discover(source.item, source.context)) this.#cells = this.#createCells();
-    const row: Row = [];
+    const row: TableRow = [];
     for (const read of this.#cells) row.push(read(source));
     return row;
   }
@@ -202,14 +202,14 @@ export class RowBuilder {
   }
 }
 
-function addMirrorColumns(row: Row, { removedAt, sinceAt }: StoredRecord, id: number): Row {
+function addMirrorColumns(row: TableRow, { removedAt, sinceAt }: StoredRecord, id: number): TableRow {
   if (removedAt === null) row.push(sinceAt, id);
   else row.push(sinceAt, removedAt, id);
   return row;
 }
 
 /** Returns the values of `utcDateColumns`: day, month and time; null if the date is unreadable. */
-function utcDates(date: Row[number] | undefined): [string | null, string | null, string | null] {
+function utcDates(date: TableRow[number] | undefined): [string | null, string | null, string | null] {
   const timestamp = typeof date === "string" ? readTimestamp(date) : undefined;
   if (!timestamp) return [null, null, null];
   const text = formatUtc(timestamp);
@@ -221,7 +221,7 @@ interface CellSource {
   item: JsonObject;
   context: JsonObject;
   /** The row of the main table. */
-  parent: Row;
+  parent: TableRow;
   position: number;
 }
 

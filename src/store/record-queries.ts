@@ -38,7 +38,7 @@ export function countPresent(mirror: Mirror, resource: string, range = allTime, 
 }
 
 /** Counts the present records without a readable date. */
-export function countUndated(mirror: Mirror, resource: string): number {
+export function countUndatedRecords(mirror: Mirror, resource: string): number {
   return countWhere(mirror, "resource = ? AND dated_at IS NULL AND removed_at IS NULL", [resource]);
 }
 

@@ -228,7 +228,7 @@ function refusalName(resource: string): string {
 }
 
 /** Remembers that the key or the plan does not allow a resource; null: it was read again. */
-export function noteRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
+export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
   const name = refusalName(resource);
   mirror.transaction(() =>
     refusal ? writeInfo(mirror, name, JSON.stringify(refusal)) : deleteInfo(mirror, name),

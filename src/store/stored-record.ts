@@ -106,7 +106,7 @@ export interface StoredRecord {
   removedAt: string | null;
 }
 
-export function stateOf({ removedAt }: Pick<StoredRecord, "removedAt">): RecordState {
+export function recordState({ removedAt }: Pick<StoredRecord, "removedAt">): RecordState {
   return removedAt === null ? "current" : "removed";
 }
 

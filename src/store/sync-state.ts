@@ -196,7 +196,7 @@ export interface RangeRecords {
   runId: number;
 }
 
-interface Row {
+interface StateRow {
   floor_ms: number | null;
   cursor_ms: number | null;
   window_ms: number | null;
@@ -369,9 +369,9 @@ export class SyncState {
     return (statement(this.mirror, find).pluck().get(id) as number | null | undefined) ?? null;
   }
 
-  #row(): Row | undefined {
+  #row(): StateRow | undefined {
     const select = statement(this.mirror, "SELECT * FROM sync_state WHERE resource = ?");
-    return select.get(this.resource) as Row | undefined;
+    return select.get(this.resource) as StateRow | undefined;
   }
 
   #set(members: string, ...values: (number | string | null)[]): void {

@@ -2,8 +2,8 @@ import type { Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import { pluralize } from "../util/text.js";
 import { deleteInfo, type Mirror, readInfo, writeInfo } from "./database.js";
-import { type Row, RowBuilder } from "./projection.js";
-import { readRecords, type StoredRecord, stateOf } from "./stored-record.js";
+import { RowBuilder, type TableRow } from "./projection.js";
+import { readRecords, recordState, type StoredRecord } from "./stored-record.js";
 import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js";
 
 /** The differences between a typed table and its records, in rows. */
@@ -58,7 +58,7 @@ function openShapeComparison(mirror: Mirror, shape: TableShape, main: TableShape
 
 function compareRecord([main, ...children]: readonly ShapeComparison[], record: StoredRecord): void {
   if (!main) return;
-  const state = stateOf(record);
+  const state = recordState(record);
   const parent = main.rows.mainRow(record);
   main[state].compare(parent);
   for (const child of children)
@@ -77,7 +77,7 @@ class TableComparison {
     this.#next = this.#rows.next();
   }
 
-  compare(expected: Row): void {
+  compare(expected: TableRow): void {
     const id = Number(expected.at(-1));
     for (; !this.#next.done && Number(this.#next.value.at(-1)) < id; this.#next = this.#rows.next())
       this.difference.extra += 1;
@@ -113,7 +113,7 @@ function readRows(
   return db.prepare(select).raw().iterate() as Iterator<unknown[]>;
 }
 
-function isSameRow(expected: Row, stored: readonly unknown[]): boolean {
+function isSameRow(expected: TableRow, stored: readonly unknown[]): boolean {
   return expected.every(
     (value, index) =>
       value === stored[index] || (typeof value === "bigint" && Number(value) === stored[index]),

@@ -1,4 +1,4 @@
-import { countUndated, readPresentKeys } from "../store/record-queries.js";
+import { countUndatedRecords, readPresentKeys } from "../store/record-queries.js";
 import type { SkippedCopy } from "../store/records.js";
 import { recordDate, recordKey } from "../store/stored-record.js";
 import {
@@ -29,7 +29,7 @@ export function describeMarked({
   state,
 }: Pick<DatedRun, "mirror" | "resource" | "state">): string | null {
   const newest = state.markedSlices().at(-1);
-  const undated = countUndated(mirror, resource.name);
+  const undated = countUndatedRecords(mirror, resource.name);
   if (!newest) return undated > 0 ? `${pluralize(undated, "record")} without a readable date` : null;
   const records = pluralize(state.markedIds().size, "such record");
   const unreadable = undated > 0 ? `, ${undated} without a readable date` : "";

@@ -5,12 +5,12 @@ import { RecordWriter } from "../store/records.js";
 import {
   beginRun,
   findRefusal,
-  noteRefusal,
   type Outcome,
   type Run,
   readRun,
   updateRun,
   wasRead,
+  writeRefusal,
 } from "../store/runs.js";
 import { unexpectedWarning } from "../store/schema-issues.js";
 import { readConfirmedCoverage, SyncState } from "../store/sync-state.js";
@@ -183,8 +183,8 @@ export async function recordRun<T>(
     const isAnswered = columns.outcome !== "failed" && columns.outcome !== "stopped";
     if (refusal) {
       const { hint = null, message } = refusal;
-      noteRefusal(mirror, resource, { at: finishedAt, error: hideKeys(message, keys), hint });
-    } else if (isAnswered) noteRefusal(mirror, resource, null);
+      writeRefusal(mirror, resource, { at: finishedAt, error: hideKeys(message, keys), hint });
+    } else if (isAnswered) writeRefusal(mirror, resource, null);
   } catch (second) {
     // If the disk is full, the row cannot be written either: the first error is the one to report.
     throw error ?? second;

@@ -94,19 +94,3 @@ export async function resolveLinks(path: string): Promise<string> {
   if (target === undefined) return path;
   return await resolveLinks(resolve(await realpath(dirname(path)), target));
 }
-
-/**
- * Returns a name that is not taken, ignoring case: the name itself, or with a suffix `_2`, `_3` and so on.
- * @param taken names in lower case
- * @param maxLength maximum length in characters, including the suffix
- */
-export function uniqueName(
-  name: string,
-  taken: ReadonlySet<string>,
-  maxLength = Number.POSITIVE_INFINITY,
-): string {
-  let candidate = name.slice(0, maxLength);
-  for (let n = 2; taken.has(candidate.toLowerCase()); n += 1)
-    candidate = `${name.slice(0, maxLength - 1 - String(n).length)}_${n}`;
-  return candidate;
-}

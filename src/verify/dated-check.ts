@@ -1,4 +1,4 @@
-import { countPresent, countUndated, openRecordComparison } from "../store/record-queries.js";
+import { countPresent, countUndatedRecords, openRecordComparison } from "../store/record-queries.js";
 import { recordKey } from "../store/stored-record.js";
 import { describeMarked } from "../sync/by-page.js";
 import {
@@ -26,6 +26,7 @@ import {
 } from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";
 import { readList } from "../sync/read-list.js";
+import type { CountTotals } from "../sync/session.js";
 import { type DatedRun, startBudget } from "../sync/session.js";
 import {
   allTime,
@@ -39,13 +40,7 @@ import {
 } from "../util/ranges.js";
 import { dayRange, formatInstantOrNull } from "../util/times.js";
 import { datedEvidence } from "./evidence.js";
-import {
-  type CountTotals,
-  type MonthResult,
-  stateOf,
-  unprovenMonth,
-  type VerificationResult,
-} from "./finding.js";
+import { type MonthResult, stateOf, unprovenMonth, type VerificationResult } from "./finding.js";
 
 /** Requests for finding the days that differ. */
 const mostRequests = 100;
@@ -174,7 +169,7 @@ export async function verifyDated(run: DatedRun): Promise<VerificationResult> {
   const months = [...judge(run, evidence), ...unread.map((one) => unreadMonth(resource.name, one, floor))];
   const why = `the API counts ${undatedCount} more without a range of dates than in all dates`;
   if (undatedCount > 0) months.push(unprovenMonth("undated", why));
-  const undated = countUndated(run.mirror, resource.name);
+  const undated = countUndatedRecords(run.mirror, resource.name);
   const marked = describeMarked(run);
   if (marked !== null) months.push(unprovenMonth("dates", marked));
   const wanted = unread.filter(({ to }) => to >= floor);

@@ -1,4 +1,5 @@
 import type { Run } from "../store/runs.js";
+import type { CountTotals } from "../sync/session.js";
 import type { Evidence } from "./evidence.js";
 
 /** The result for a calendar month, or for everything if a resource has no dates. */
@@ -34,9 +35,6 @@ export interface Verdict extends CountTotals {
   /** Returns each number that was compared, and what cannot be verified. */
   claims?: () => Evidence[];
 }
-
-/** The counts of a proof: as in `sync_runs`. */
-export type CountTotals = Pick<Run, "api_total" | "mirror_total" | "differing">;
 
 /** A result without the number of requests. */
 export type VerificationResult = Omit<Verdict, "requests">;

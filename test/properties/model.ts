@@ -1,5 +1,5 @@
 import { type Brand, parseInstant } from "../../src/sandbox/brand.js";
-import { createBrandEvents, recordKey } from "../../src/sandbox/events.js";
+import { createBrandEvents, sandboxRecordKey } from "../../src/sandbox/events.js";
 import { day, fileAt, memberOf, openRecord, orderAt } from "../support/records.js";
 
 /** The lists that scenarios are played with. */
@@ -64,7 +64,7 @@ export function recordsOf(brand: Brand, listName: TestedList): readonly Fields[]
 }
 
 export function keyOf(listName: TestedList, record: Fields): string {
-  return recordKey(listName, record as unknown as Brand[TestedList][number]);
+  return sandboxRecordKey(listName, record as unknown as Brand[TestedList][number]);
 }
 
 /** Returns the second of a record's date, in milliseconds; NaN if it has no date. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createSandboxApi } from "../../src/sandbox/api.js";
-import type { ApiRequest } from "../../src/sandbox/endpoint.js";
+import type { SandboxRequest } from "../../src/sandbox/endpoint.js";
 import { fileBytes } from "../../src/sandbox/file-host.js";
 import { noon } from "../support/records.js";
 import { ask, history } from "./support.js";
@@ -12,7 +12,7 @@ function signed(now = noon): string {
   return String(ask(item?.download_path ?? "", { now }).one.url);
 }
 
-function get(url: string, headers: ApiRequest["headers"] = {}, now = noon, method = "GET") {
+function get(url: string, headers: SandboxRequest["headers"] = {}, now = noon, method = "GET") {
   const { pathname, search } = new URL(url);
   const api = createSandboxApi({ brands: [history], now: () => now });
   return api.handleFile({ method, url: pathname + search, headers, address: "127.0.0.1" });

@@ -1,6 +1,6 @@
 import type { Brand } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
-import type { ApiRequest } from "../../src/sandbox/endpoint.js";
+import type { SandboxRequest } from "../../src/sandbox/endpoint.js";
 import { type ApiVariants, createVariantApi } from "../support/api-variants.js";
 import { noon } from "../support/records.js";
 
@@ -26,7 +26,7 @@ export interface RequestOptions {
   key?: string | null;
   variants?: Partial<ApiVariants>;
   now?: number;
-  request?: Partial<ApiRequest>;
+  request?: Partial<SandboxRequest>;
 }
 
 /** Requests a path below the versioned root. */

@@ -7,7 +7,7 @@ import {
 } from "../../src/sandbox/api.js";
 import { type Brand, day, hour, type Order, parseInstant, timeText } from "../../src/sandbox/brand.js";
 import { hash, mixBits } from "../../src/sandbox/data/random.js";
-import { type ApiRequest, ErrorResponse, type ResponseData } from "../../src/sandbox/endpoint.js";
+import { ErrorResponse, type ResponseData, type SandboxRequest } from "../../src/sandbox/endpoint.js";
 
 /**
  * Ways in which a server may differ from the sandbox: readings of what the API document leaves open, and violations of it.
@@ -100,7 +100,7 @@ type Context = Parameters<typeof respond>[2];
 type Fields = Record<string, unknown>;
 
 function respondWithVariants(
-  request: ApiRequest,
+  request: SandboxRequest,
   brand: Brand,
   context: Context,
   variants: Partial<ApiVariants>,
@@ -122,7 +122,7 @@ function respondWithVariants(
 }
 
 function respondWithClicks(
-  request: ApiRequest,
+  request: SandboxRequest,
   current: Brand,
   context: Context,
   behaviour: ApiVariants,
@@ -184,7 +184,7 @@ function exchangeRate(start: number, now: number): number {
 }
 
 interface ListRequest {
-  request: ApiRequest;
+  request: SandboxRequest;
   brand: Brand;
   context: Context;
   behaviour: ApiVariants;

@@ -1,12 +1,12 @@
 import type { SandboxApi } from "../../src/sandbox/api.js";
-import type { ApiRequest } from "../../src/sandbox/endpoint.js";
+import type { SandboxRequest } from "../../src/sandbox/endpoint.js";
 
 /** Returns the API as a `fetch`, without sockets: base URL `https://brand.test/api/brand/v1`. */
 export function fetchOf(api: SandboxApi) {
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     init.signal?.throwIfAborted();
     const { origin, pathname, search } = new URL(url);
-    const request: ApiRequest = {
+    const request: SandboxRequest = {
       method: init.method ?? "GET",
       url: pathname + search,
       headers: Object.fromEntries(new Headers(init.headers)),
