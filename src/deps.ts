@@ -40,8 +40,10 @@ export interface Machine {
 }
 
 /**
- * Everything from outside the program. Only this file, `main.ts`, `signals.ts`, `bin/` and the code for terminals use
- * Node's own, so tests replace nothing but this.
+ * The environment, streams, clock, network and random numbers, which tests replace. Only this file, `main.ts`, `signals.ts`,
+ * `bin/` and the code for terminals use Node's own. Files are read and written directly, in folders that tests choose. So are
+ * values that no test has to control: the process ID and host name in the names of temporary files, the timeout of a ping,
+ * and the IDs in Delta tables.
  */
 export interface Deps {
   env: Env;

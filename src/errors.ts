@@ -83,6 +83,12 @@ export class PlanLacksData extends AccessForbidden {
   override readonly code = "plan";
 }
 
+/** Returns the error, or its cause, if it is the API's refusal. */
+export function findRefusal(error: unknown): AccessForbidden | null {
+  if (error instanceof AccessForbidden) return error;
+  return error instanceof BrandapiError && error.cause instanceof AccessForbidden ? error.cause : null;
+}
+
 /** Thrown when the API was unreachable, or responded with 429 or 5xx, for longer than `--max-wait`. */
 export class ApiUnavailable extends BrandapiError {
   override readonly exitCode = exitCodes.unavailable;

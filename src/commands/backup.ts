@@ -83,7 +83,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
       writeInfo(mirror, "last_backup", JSON.stringify({ at, path }));
     });
   renameSync(copy, path);
-  const removed = [...older, path].slice(0, -keep);
+  const removed = keep === 0 ? [] : [...older, path].slice(0, -keep);
   for (const backup of removed) rmSync(backup, { force: true });
   const lines = [
     `${path}: ${pluralize(records, "record")}, checked`,

@@ -49,17 +49,20 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<Ex
   if (!settings) return exitCode;
   const { dbPath } = settings;
   const mirror = await check("mirror", () => checkMirror(dbPath, deps));
-  if (mirror) {
-    await check("tables", () => deps.withSignals("kill", () => checkTables(mirror)));
-    await check("columns", async () => checkColumns(mirror));
-    await check("backup", async () => checkBackup(mirror, deps.clock.now()));
-    await check("forgotten", () => deps.withSignals("kill", async () => checkForgotten(mirror)));
+  try {
+    if (mirror) {
+      await check("tables", () => deps.withSignals("kill", () => checkTables(mirror)));
+      await check("columns", async () => checkColumns(mirror));
+      await check("backup", async () => checkBackup(mirror, deps.clock.now()));
+      await check("forgotten", () => deps.withSignals("kill", async () => checkForgotten(mirror)));
+    }
+    await check("old", async () => checkReplacedMirrors(dbPath));
+    await check("disk", async () => checkDisk(dbPath));
+    const identity = await check("key", () => checkKey(settings, mirror, deps));
+    if (identity) await check("clock", async () => checkClock(identity));
+  } finally {
+    mirror?.db.close();
   }
-  await check("old", async () => checkReplacedMirrors(dbPath));
-  await check("disk", async () => checkDisk(dbPath));
-  const identity = await check("key", () => checkKey(settings, mirror, deps));
-  mirror?.db.close();
-  if (identity) await check("clock", async () => checkClock(identity));
   return exitCode;
 }
 

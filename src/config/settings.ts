@@ -47,7 +47,7 @@ export interface Settings {
 }
 
 /**
- * Reads flags, environment and the profile. A missing key or base URL is not yet an error: see `requireAccess`.
+ * Reads flags, environment and the profile. A missing key or base URL is not yet an error: see `requireCredentials`.
  * @param purpose `ask` and `login` have a shorter default for `--max-wait`, because somebody is waiting; `login` may create a profile
  * @throws ConfigurationError for an invalid value, UsageError for a mistyped profile
  */
@@ -109,8 +109,8 @@ export function effectiveEnv({ profile }: GlobalOptions, env: Env): Env {
 function chooseProfile({ profile }: GlobalOptions, env: Env): string {
   const name = profile ?? (env.BRANDAPI_PROFILE || "default");
   if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(name)) return name;
-  const Refusal = profile === undefined ? ConfigurationError : UsageError;
-  throw new Refusal(`Not a profile name: \`${name}\`.`, {
+  const ErrorClass = profile === undefined ? ConfigurationError : UsageError;
+  throw new ErrorClass(`Not a profile name: \`${name}\`.`, {
     hint: "use letters, digits, `.`, `_` and `-`, not starting with a dot",
   });
 }

@@ -1,7 +1,10 @@
 import { details, resources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
+import { readCoverage } from "../store/coverage.js";
 import { type Mirror, readInfo } from "../store/database.js";
+import { readMarkedSlices } from "../store/marked-slices.js";
 import { countRemoved, countUndatedRecords } from "../store/record-queries.js";
+import { type Refusal, readRefusal } from "../store/refusals.js";
 import { type CurrentRun, type FailedRun, readFailedRun } from "../store/run-progress.js";
 import {
   lastCompleteSync,
@@ -9,13 +12,10 @@ import {
   lastRun,
   lastVerifiedSync,
   newestRunId,
-  type Refusal,
   type Run,
-  readRefusal,
   wasRead,
 } from "../store/runs.js";
 import { readUnexpectedColumns, type UnexpectedColumn } from "../store/schema-issues.js";
-import { readCoverage, readMarkedSlices } from "../store/sync-state.js";
 import { readTableCheck } from "../store/table-check.js";
 import { quote } from "../store/table-sql.js";
 import { findGaps, mergeRanges, type Range } from "../util/ranges.js";

@@ -1,5 +1,4 @@
-import { AccessForbidden, BrandapiError } from "../errors.js";
-import { deleteInfo, type Mirror, readInfo, statement, writeInfo } from "./database.js";
+import { type Mirror, statement } from "./database.js";
 
 /**
  * How a run ended. A run that is still `running` after its process has ended was killed. `verified` is a `verify` that was
@@ -213,36 +212,4 @@ export function readFinishedRuns(mirror: Mirror, resource: string): FinishedRuns
   type Row = { runId: number; at: string | null; until: string | null };
   const { runId, at, until } = statement(mirror, select).get(resource) as Row;
   return { runId, at: Date.parse(at ?? "") || 0, until: until === null ? null : Date.parse(until) };
-}
-
-/** The API's refusal of a resource (402 or 403). `at`: ISO 8601. */
-export interface Refusal {
-  at: string;
-  error: string;
-  hint: string | null;
-}
-
-/** Returns the name of the entry of `mirror_info` with a resource's refusal. */
-function refusalName(resource: string): string {
-  return `refused:${resource}`;
-}
-
-/** Remembers that the key or the plan does not allow a resource; null: it was read again. */
-export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
-  const name = refusalName(resource);
-  mirror.transaction(() =>
-    refusal ? writeInfo(mirror, name, JSON.stringify(refusal)) : deleteInfo(mirror, name),
-  );
-}
-
-/** Returns the refusal that ended the resource's last run that reached the API; null if there was none. */
-export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
-  const json = readInfo(mirror, refusalName(resource));
-  return json === null ? null : (JSON.parse(json) as Refusal);
-}
-
-/** Returns the error, or its cause, if it is the API's refusal. */
-export function findRefusal(error: unknown): AccessForbidden | null {
-  if (error instanceof AccessForbidden) return error;
-  return error instanceof BrandapiError && error.cause instanceof AccessForbidden ? error.cause : null;
 }

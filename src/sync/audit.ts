@@ -1,5 +1,5 @@
 import type { CoveredRange } from "../store/coverage.js";
-import type { MarkedSlice } from "../store/sync-state.js";
+import type { MarkedSlice } from "../store/marked-slices.js";
 import { mergeRanges, type Range } from "../util/ranges.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";

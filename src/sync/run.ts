@@ -1,19 +1,12 @@
-import { AccessForbidden, Incomplete, Stopped } from "../errors.js";
+import { AccessForbidden, findRefusal, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
+import { readConfirmedCoverage } from "../store/coverage.js";
 import { indexTables } from "../store/projection.js";
 import { RecordWriter } from "../store/records.js";
-import {
-  beginRun,
-  findRefusal,
-  type Outcome,
-  type Run,
-  readRun,
-  updateRun,
-  wasRead,
-  writeRefusal,
-} from "../store/runs.js";
+import { writeRefusal } from "../store/refusals.js";
+import { beginRun, type Outcome, type Run, readRun, updateRun, wasRead } from "../store/runs.js";
 import { unexpectedWarning } from "../store/schema-issues.js";
-import { readConfirmedCoverage, SyncState } from "../store/sync-state.js";
+import { SyncState } from "../store/sync-state.js";
 import { startOfSecond } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { silentReporter, type Task } from "../util/reporter.js";
