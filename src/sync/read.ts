@@ -5,7 +5,7 @@ import type { Range } from "../util/ranges.js";
 import { readByPage, readSlice, resolveCopies } from "./by-page.js";
 import { checkDates, rangeQuery } from "./dates.js";
 import { type DatedSync, maxPerPage } from "./session.js";
-import { writeResponse } from "./write.js";
+import { WriteBatch } from "./write.js";
 
 /** The newest records of a range, at most a page. */
 interface NewestRecords {
@@ -44,9 +44,6 @@ async function readNewest(run: DatedSync, range: Range): Promise<NewestRecords> 
   return { records, requestedAt, total, isBroken: fault !== null, coveredRange, coveredCount, oldest };
 }
 
-/** Turns of the event loop until a request is sent: undici checks an idle connection first. */
-const turnsToSend = 2;
-
 /** What the reading of a range has done. */
 export interface RangeReading {
   /** The oldest instant that was read, in milliseconds. */
@@ -66,6 +63,7 @@ export async function readRange(
   range: Range,
   remaining = () => Number.POSITIVE_INFINITY,
 ): Promise<RangeReading> {
+  const batch = new WriteBatch(run);
   const request = (to: number) => {
     const response = readNewest(run, { from: range.from, to });
     // An error is thrown where the response is awaited.
@@ -82,35 +80,43 @@ export async function readRange(
   let previous: NewestRecords | null = null;
   /** The records of the last response's oldest second, which the next response returns again. */
   let overlap: readonly number[] = [];
-  while (coming) {
-    const response: NewestRecords = await coming;
-    const { coveredRange, coveredCount, isBroken, oldest, total } = response;
-    const doubtful = previous && total !== previous.total - previous.coveredCount ? previous : null;
-    if (doubtful?.coveredRange && (await hidesRecords(run, doubtful.coveredRange, doubtful.coveredCount)))
-      return await continueByPage(doubtful.coveredRange.to);
-    if (isBroken) return await continueByPage(to);
+  try {
+    while (coming) {
+      const response: NewestRecords = await coming;
+      const { coveredRange, coveredCount, isBroken, oldest, total } = response;
+      const doubtful = previous && total !== previous.total - previous.coveredCount ? previous : null;
+      if (doubtful || isBroken) batch.commit();
+      if (doubtful?.coveredRange && (await hidesRecords(run, doubtful.coveredRange, doubtful.coveredCount)))
+        return await continueByPage(doubtful.coveredRange.to);
+      if (isBroken) return await continueByPage(to);
 
-    const from = coveredRange?.from ?? oldest;
-    const requestNext = () => (from <= range.from || remaining() <= 0 ? null : request(from - 1));
-    if (coveredRange) {
-      // The API works on the next request while this response is written.
-      const next: Promise<NewestRecords> | null = requestNext();
-      for (let turn = 0; next && turn < turnsToSend; turn += 1) await run.clock.sleep(0);
-      const written = writeResponse(run, { ...response, coveredRange, alreadyCounted: overlap });
-      changed += written.changed;
-      const copies = written.copies.filter(({ value }) => (recordDate(run.resource, value) ?? 0) >= from);
-      changed += await resolveCopies(run, copies, response.requestedAt);
-      overlap = written.ids.slice(coveredCount - copies.length);
-      run.progress.advance(next ? Math.ceil((total - coveredCount) / maxPerPage) : 0);
-      coming = next;
-      previous = response;
-    } else {
-      changed += await readSlice(run, { from, to });
-      overlap = [];
-      previous = null;
-      coming = requestNext();
+      const from = coveredRange?.from ?? oldest;
+      const requestNext = () => (from <= range.from || remaining() <= 0 ? null : request(from - 1));
+      if (coveredRange) {
+        // The next request is on its way while this response is written.
+        const next: Promise<NewestRecords> | null = requestNext();
+        const written = await batch.write({ ...response, coveredRange, alreadyCounted: overlap }, next);
+        changed += written.changed;
+        const copies = written.copies.filter(({ value }) => (recordDate(run.resource, value) ?? 0) >= from);
+        if (copies.length > 0) {
+          batch.commit();
+          changed += await resolveCopies(run, copies, response.requestedAt);
+        }
+        overlap = written.ids.slice(coveredCount - copies.length);
+        run.progress.advance(next ? Math.ceil((total - coveredCount) / maxPerPage) : 0);
+        coming = next;
+        previous = response;
+      } else {
+        batch.commit();
+        changed += await readSlice(run, { from, to });
+        overlap = [];
+        previous = null;
+        coming = requestNext();
+      }
+      to = from - 1;
     }
-    to = from - 1;
+  } finally {
+    batch.commit();
   }
   return { reached: to + 1, changed };
 }

@@ -1,3 +1,4 @@
+import { beginTransaction } from "../store/database.js";
 import type { WrittenRecords } from "../store/records.js";
 import type { RangeRecords } from "../store/sync-state.js";
 import type { Range } from "../util/ranges.js";
@@ -15,21 +16,60 @@ interface RangeResponse {
   alreadyCounted: readonly number[];
 }
 
-/**
- * Writes one response, or nothing of it: its records, the coverage of its dates, and as missing the mirrored records of
- * these dates that it lacks.
- */
-export function writeResponse(run: DatedSync, response: RangeResponse): WrittenRecords {
-  const { id, mirror, progress, state, store } = run;
-  const { alreadyCounted, coveredRange: range, records, requestedAt } = response;
-  return mirror.transaction(() => {
+/** Responses that arrive faster than they are written share a transaction of at most this time, in milliseconds. */
+const maxBatchMs = 250;
+/** Turns of the event loop until a request is sent: undici checks an idle connection first. */
+const turnsToSend = 2;
+/** How long the next response is awaited before a transaction is committed, in milliseconds. */
+const maxWaitMs = 25;
+
+/** Responses of one range that are committed together, newest first. A kill costs what is not committed. */
+export class WriteBatch {
+  /** Commits the open transaction; null if none is open. */
+  #commit: ReturnType<typeof beginTransaction> | null = null;
+  #openedAt = 0;
+  /** The records and dates of all responses in the open transaction. */
+  #written: (RangeRecords & { ids: Set<number> }) | null = null;
+
+  constructor(private readonly run: DatedSync) {}
+
+  /** Writes one response, or nothing of it. Commits unless the next response arrives soon. */
+  async write(response: RangeResponse, next: Promise<unknown> | null): Promise<WrittenRecords> {
+    const { clock, id, mirror } = this.run;
+    // The next request is sent first: the API works on it while this response is written.
+    for (let turn = 0; next && turn < turnsToSend; turn += 1) await clock.sleep(0);
+    if (!this.#commit) this.#openedAt = clock.monotonic();
+    this.#commit ??= beginTransaction(mirror);
+    const written = mirror.transaction(() => this.#writeRecords(response));
+    const { coveredRange, requestedAt } = response;
+    this.#written ??= { range: { ...coveredRange }, ids: new Set(), requestedAt, runId: id };
+    this.#written.range.from = coveredRange.from;
+    for (const recordId of written.ids) this.#written.ids.add(recordId);
+    const isOld = clock.monotonic() - this.#openedAt >= maxBatchMs;
+    if (isOld || !next || !(await this.#arrivesSoon(next))) this.commit();
+    return written;
+  }
+
+  #writeRecords({ records, requestedAt, coveredRange, alreadyCounted }: RangeResponse): WrittenRecords {
+    const { progress, state, store } = this.run;
     const written = store.writeNewest(records, { readAt: formatInstant(requestedAt) });
     state.missing.delete(written.ids);
-    if (written.changed > 0) dropDailyTotals(run, range);
-    cover(run, { range, ids: new Set(written.ids), requestedAt, runId: id });
-    progress.addRows(written.ids.filter((recordId) => !alreadyCounted.includes(recordId)).length);
+    if (written.changed > 0) dropDailyTotals(this.run, coveredRange);
+    progress.addRows(written.ids.filter((id) => !alreadyCounted.includes(id)).length);
     return written;
-  });
+  }
+
+  /** Covers the dates of the responses, and commits. */
+  commit(): void {
+    const [commit, written] = [this.#commit, this.#written];
+    this.#commit = this.#written = null;
+    commit?.(() => written && cover(this.run, written));
+  }
+
+  async #arrivesSoon(next: Promise<unknown>): Promise<boolean> {
+    const arrival = Promise.allSettled([next]).then(() => true);
+    return await Promise.race([arrival, this.run.clock.sleep(maxWaitMs).then(() => false)]);
+  }
 }
 
 /** Writes the records of a list with dates, those of one response together. */
