@@ -145,7 +145,7 @@ interface SelectedTable {
 function selectTables(request: ExportRequest, mirror: Mirror): SelectedTable[] {
   const { columns, where, range, limit, asOf, includeRemoved } = request;
   const tables = request.tables.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
-  if (includeRemoved && tables.every(({ sources }) => sources.length === 1))
+  if (includeRemoved && tables.every(({ removedSource }) => removedSource === null))
     throw new UsageError(`\`--include-removed\` makes no difference to ${request.tables.join(", ")}.`, {
       hint: "omit it: only tables of the API's records have removed records",
     });
@@ -157,7 +157,7 @@ function selectTables(request: ExportRequest, mirror: Mirror): SelectedTable[] {
   const filterable = filterableTables(tables, range);
   return tables.map((table) => {
     const conditionReads =
-      where === undefined ? undefined : findReads(mirror.db, conditionSql(table.sources[0], where));
+      where === undefined ? undefined : findReads(mirror.db, conditionSql(table.source, where));
     if (where !== undefined && asOf !== undefined) checkStatementHistory(conditionReads);
     const readsOthers =
       where !== undefined && (conditionReads?.names.some((name) => name !== table.name) ?? true);

@@ -18,20 +18,28 @@ import {
 import { views } from "../store/views/all-views.js";
 import { isUtcTime, type View } from "../store/views/view.js";
 
-/** The program's own tables that people read as well. `date` is the main date of a row. */
+/** The program's own tables that people read as well. `date` is the main date of a row; `batchKey` see `ReadableTable`. */
 export const systemTables = [
   {
     name: "changes",
     about: "changes of records that were already in the mirror",
     date: "seen_changed_at",
     key: ["change_id"],
+    batchKey: "change_id",
   },
-  { name: "sync_runs", about: "every sync, verification and `forget`", date: "started_at", key: ["run_id"] },
+  {
+    name: "sync_runs",
+    about: "every sync, verification and `forget`",
+    date: "started_at",
+    key: ["run_id"],
+    batchKey: "run_id",
+  },
   {
     name: "content_downloads",
     about: "downloaded library files",
     date: "downloaded_at",
     key: ["source", "id"],
+    batchKey: null,
   },
 ];
 
@@ -76,14 +84,18 @@ export interface ReadableTable {
   name: string;
   about: string;
   columns: readonly ReadableColumn[];
-  /** The columns that order the rows: a constant integer, or several columns; none for a view with its own order. */
+  /** The columns that order the rows; none for a view with its own order. */
   orderBy: readonly string[];
+  /** The only column of `orderBy`, if it is a unique integer: rows can be read in batches of its values. */
+  batchKey: string | null;
   /** Null for views and system tables. */
   shape: TableShape | null;
   /** The date that `--since` and `--until` filter by; null if rows have none. */
   date: DateColumn | null;
-  /** SQL sources to read one after the other: the quoted name, or the table and its removed records. */
-  sources: readonly [string, ...string[]];
+  /** The table or view in SQL, for `FROM`. */
+  source: string;
+  /** The removed records in SQL, to read after `source`; null unless they are included. */
+  removedSource: string | null;
 }
 
 /** The records to read: the current ones, the removed ones, or both. */
@@ -132,9 +144,10 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, selected: Selecte
     about: selected === "removed" ? `removed records: ${shape.about}` : shape.about,
     columns: selected === "current" ? [...columns, rowId] : [...columns, removedAt, rowId],
     orderBy: [rowIdColumn(shape)],
+    batchKey: rowIdColumn(shape),
     shape,
     date: dateOf(shape, selected),
-    sources: sourcesOf(shape, selected),
+    ...sourcesOf(shape, selected),
   };
 }
 
@@ -173,10 +186,13 @@ function rowIdOf(name: string): ReadableColumn {
   return { name, type: "integer", about, stored: null, isComputed: true };
 }
 
-function sourcesOf(shape: TableShape, selected: SelectedRecords): ReadableTable["sources"] {
-  const nameOf = (state: RecordState) => quote(tableName(shape, state));
-  if (selected !== "all") return [nameOf(selected)];
-  return [`(SELECT *, NULL AS removed_at FROM ${nameOf("current")})`, nameOf("removed")];
+function sourcesOf(
+  shape: TableShape,
+  selected: SelectedRecords,
+): Pick<ReadableTable, "source" | "removedSource"> {
+  if (selected !== "all") return { source: quote(tableName(shape, selected)), removedSource: null };
+  const current = `(SELECT *, NULL AS removed_at FROM ${quote(tableName(shape, "current"))})`;
+  return { source: current, removedSource: quote(tableName(shape, "removed")) };
 }
 
 /** Rows of a child table have the date of their parent, except points of a time series. */
@@ -218,22 +234,29 @@ function describeView(view: View): ReadableTable {
       ...(rowId === undefined ? [] : [rowIdOf(rowId)]),
     ],
     orderBy: rowId === undefined ? [] : [rowId],
+    batchKey: rowId ?? null,
     shape: null,
     date: dateIn(view, view.date),
-    sources: [quote(name)],
+    source: quote(name),
+    removedSource: null,
   };
 }
 
-function describeSystemTable(mirror: Mirror, { name, about, date, key }: SystemTable): ReadableTable {
+function describeSystemTable(
+  mirror: Mirror,
+  { name, about, date, key, batchKey }: SystemTable,
+): ReadableTable {
   const info = mirror.db.pragma(`table_info(${quote(name)})`) as { name: string; type: string }[];
   return {
     name,
     about,
     columns: info.map((column) => ({ name: column.name, type: typeOf(column), about: "", stored: null })),
     orderBy: key,
+    batchKey,
     shape: null,
     date: { sql: quote(date), form: "iso" },
-    sources: [quote(name)],
+    source: quote(name),
+    removedSource: null,
   };
 }
 

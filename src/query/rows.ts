@@ -77,6 +77,7 @@ export function* readJoinedRows(
 ): Iterable<JoinedRows> {
   for (const { from, batchKey } of statements) {
     const id = `t.${quote(batchKey)}`;
+    // A BLOB, because the texts of `RowSource.cells` have terminators that are not UTF-8.
     const nextBatch = mirror.db
       .prepare(
         `SELECT CAST(group_concat(x, ${separator}) AS BLOB), count(*), max(id)

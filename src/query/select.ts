@@ -6,6 +6,7 @@ import { formatUtc, maxTimestampMs } from "../util/timestamp.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";
 import type { DateColumn, ReadableColumn, ReadableTable } from "./readable-tables.js";
 import {
+  type BatchedStatement,
   countSelectedRows,
   isBatched,
   type JoinedRows,
@@ -38,16 +39,16 @@ export interface RowSource {
   /** Reads the rows in batches, with values in the order of `columns`. */
   rows(): Iterable<readonly Row[]>;
   /** Reads the records' JSON texts with a separator between them. Undefined unless each row is a complete record. */
-  records?: (separator: ",\n" | "\n") => Iterable<JoinedRows>;
+  records?: ((separator: ",\n" | "\n") => Iterable<JoinedRows>) | undefined;
   /**
-   * Reads the values as text: each ends with `cellTerminator`, except the last of a row, which ends with `rowTerminator`.
-   * Booleans are `true` and `false`, null is empty. Undefined if SQLite cannot format the rows.
+   * Reads the values as text, for CSV: each ends with `cellTerminator`, except the last of a row, which ends with
+   * `rowTerminator`. Booleans are `true` and `false`, null is empty. Undefined if SQLite cannot format the rows.
    */
-  cells?: () => Iterable<JoinedRows>;
+  cells?: (() => Iterable<JoinedRows>) | undefined;
   /** Opens the rows for an incremental export. Undefined if they are not made of the API's records. */
-  changed?: () => ChangedRows;
+  changed?: (() => ChangedRows) | undefined;
   /** Counts the rows. Undefined if that would need a complete read. */
-  count?: () => number;
+  count?: (() => number) | undefined;
 }
 
 /** Bytes that never occur in UTF-8. */
@@ -58,51 +59,66 @@ const [cellTerminatorSql, rowTerminatorSql] = ["CAST(x'ff' AS TEXT)", "CAST(x'fe
 /** Opens a selection for reading. Call it inside `withReadTransaction`. */
 export function openRows(mirror: Mirror, selection: Selection): RowSource {
   const { table, limit = Number.POSITIVE_INFINITY } = selection;
-  const { shape } = table;
+  const { removedSource, shape, source } = table;
   const columns = selectColumns(selection);
   const values = columns.map(({ name }) => `t.${quote(name)}`);
-  const statements = table.sources.map((source) => selectStatement(selection, source));
-  const batched = statements.filter(isBatched);
+  const sources = removedSource === null ? [source] : [source, removedSource];
+  const statements = sources.map((each) => selectStatement(selection, each));
   const hasRemoved = table.columns.some(({ name }) => name === "removed_at");
-
-  const source: RowSource = {
+  return {
     name: table.name,
     columns,
     rows: () => readStatements(mirror, statements, values),
+    records:
+      exportsRawRecords(shape) && selection.columns === undefined
+        ? (separator) => readRecordTexts(mirror, statements, { separator, hasRemoved })
+        : undefined,
+    // The format of a discovered column depends on each value's type.
+    cells:
+      statements.every(isBatched) && !shape?.discoversColumns
+        ? () => readCells(mirror, statements, columns)
+        : undefined,
+    changed:
+      shape && !hasRemoved ? () => openChangedRows(mirror, shape, selectColumns({ table })) : undefined,
     count: () =>
       Math.min(
         limit,
         statements.reduce((sum, statement) => sum + countSelectedRows(mirror, statement), 0),
       ),
   };
-  if (shape && !hasRemoved) source.changed = () => openChangedRows(mirror, shape, selectColumns({ table }));
-  if (exportsRawRecords(shape) && selection.columns === undefined) {
-    const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";
-    const text = hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json;
-    source.records = (separator) => {
-      if (batched.length === 0) return joinBatches(readStatements(mirror, statements, [text]), separator);
-      const separatorSql = separator === "\n" ? "char(10)" : "',' || char(10)";
-      return readJoinedRows(mirror, batched, { text, separator: separatorSql });
-    };
-  }
-  // The format of a discovered column depends on each value's type.
-  if (batched.length > 0 && !shape?.discoversColumns)
-    source.cells = () => {
-      const cells = columns.map((column, index) => cellSql(column, values[index] ?? "NULL"));
-      const text = `concat_ws(${cellTerminatorSql}, ${cells.join(", ")})`;
-      return readJoinedRows(mirror, batched, { text: `${text} || ${rowTerminatorSql}`, separator: "''" });
-    };
-  return source;
 }
 
-/** Returns the statement that reads a selection. @param source one of the table's sources */
+/** Reads the records' JSON texts for `RowSource.records`. */
+function readRecordTexts(
+  mirror: Mirror,
+  statements: readonly SelectStatement[],
+  { separator, hasRemoved }: { separator: ",\n" | "\n"; hasRemoved: boolean },
+): Iterable<JoinedRows> {
+  const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";
+  const text = hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json;
+  if (!statements.every(isBatched)) return joinBatches(readStatements(mirror, statements, [text]), separator);
+  const separatorSql = separator === "\n" ? "char(10)" : "',' || char(10)";
+  return readJoinedRows(mirror, statements, { text, separator: separatorSql });
+}
+
+/** Reads the values as text for `RowSource.cells`. */
+function readCells(
+  mirror: Mirror,
+  statements: readonly BatchedStatement[],
+  columns: readonly ReadableColumn[],
+): Iterable<JoinedRows> {
+  const cells = columns.map((column) => cellSql(column, `t.${quote(column.name)}`));
+  const text = `concat_ws(${cellTerminatorSql}, ${cells.join(", ")}) || ${rowTerminatorSql}`;
+  return readJoinedRows(mirror, statements, { text, separator: "''" });
+}
+
+/** Returns the statement that reads a selection. @param source the table's `source` or `removedSource` */
 export function selectStatement(
   selection: Selection,
-  source: string = selection.table.sources[0],
+  source: string = selection.table.source,
 ): SelectStatement {
   const { table, where, readsOthers = false, limit = -1 } = selection;
-  const { date, orderBy } = table;
-  const [rowId = null, ...others] = orderBy;
+  const { batchKey, date, orderBy } = table;
   const conditions = where === undefined ? [] : [`(${where}\n)`];
   if (date) conditions.push(...dateConditions(date, selection));
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
@@ -112,7 +128,7 @@ export function selectStatement(
     order: orderBy.map((column) => `t.${quote(column)}`),
     limit,
     // Batches would evaluate a subquery on another table each time, and a limit counts the rows of all batches.
-    batchKey: others.length > 0 || limit >= 0 || readsOthers ? null : rowId,
+    batchKey: limit >= 0 || readsOthers ? null : batchKey,
   };
 }
 
@@ -137,7 +153,10 @@ function selectColumns({ table, columns }: Pick<Selection, "table" | "columns">)
   return [...new Set(columns)].flatMap((name) => table.columns.filter((column) => column.name === name));
 }
 
-/** Returns an SQL expression for a value as JavaScript prints it; only numbers of more than 15 digits can differ. */
+/**
+ * Returns an SQL expression for a value as text: what `String` returns in JavaScript, so that CSV does not depend on who formats
+ * it. Only numbers of more than 15 digits can differ.
+ */
 function cellSql(column: ReadableColumn, value: string): string {
   const text = `ifnull(${value}, '')`;
   if (column.type === "boolean")

@@ -46,11 +46,7 @@ export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters 
  * Checks the condition of `--where`: one expression on the table's columns, which may have subqueries on other tables.
  * @throws UsageError if SQLite does not accept it
  */
-export function checkCondition(
-  { db }: Mirror,
-  { sources: [source] }: ReadableTable,
-  condition: string,
-): void {
+export function checkCondition({ db }: Mirror, { source }: ReadableTable, condition: string): void {
   const hint = "use for example `--where \"currency = 'EUR' AND total_amount > 100\"`";
   const reason = "`--where` is not a condition that SQLite understands";
   // Only a complete expression compiles between WHEN and THEN: `1) OR (1` does not.

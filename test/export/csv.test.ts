@@ -1,6 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
-import { neutralize, write } from "../../src/export/csv.js";
+import { write } from "../../src/export/csv.js";
+import { neutralize } from "../../src/export/csv-formulas.js";
 import { describeTable } from "../../src/query/readable-tables.js";
 import { openRows, type RowSource } from "../../src/query/select.js";
 import { type Mirror, withReadTransaction } from "../../src/store/database.js";

@@ -121,7 +121,15 @@ test("a new column or a changed type writes a new schema and replaces all files"
     );
     const date = { sql: "month", form: "month" } as const;
     const rest = { about: "", rowId: null, orderBy: [], shape: null };
-    const table = { name: "plans", sources: ["plans"] as const, columns, date, ...rest };
+    const table = {
+      name: "plans",
+      source: "plans",
+      removedSource: null,
+      batchKey: null,
+      columns,
+      date,
+      ...rest,
+    };
     await exportDeltaTable(openMonthlyRows(mirror, table), readDeltaLog(folder), testDeps());
   };
   await night("SELECT 1");
