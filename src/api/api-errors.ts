@@ -12,7 +12,7 @@ import { isObject, type Json } from "../util/json-value.js";
 import { dayMs, formatDuration, formatMinute } from "../util/times.js";
 import type { RequestFailure } from "./request-failure.js";
 
-/** What an error message says about its request. */
+/** Request details for an error message. */
 export interface RequestInfo {
   path: string;
   baseUrl: string;
@@ -66,7 +66,7 @@ export function statusError(status: number, { path, baseUrl }: RequestInfo): Bra
   });
 }
 
-/** The API has eight scopes. A message lists no more than this many. */
+/** Maximum number of scopes listed in a message; the API has eight. */
 const maxListedScopes = 20;
 
 /** The scopes of the key in use; "forbidden" if `/me` is refused with 403 as well; null if they are unknown. */
@@ -157,7 +157,7 @@ export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   );
 }
 
-/** Says when to try again, and which `--max-wait` covers the wait. Later commands do not wait by themselves. */
+/** Returns a hint with the time to retry and a sufficient `--max-wait`. Later commands do not wait automatically. */
 function retryAfterHint(ms: number, now: number): string {
   if (ms > dayMs) return "try again later";
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);

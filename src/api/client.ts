@@ -27,7 +27,7 @@ export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {
   return new Client(settings, deps, events);
 }
 
-/** Timers are not exact: a `Retry-After` of exactly `--max-wait` is still waited for. */
+/** Timers are imprecise, so a `Retry-After` equal to `--max-wait` is still honored. */
 const timerToleranceMs = 50;
 
 class Client implements ApiClient {
@@ -73,7 +73,7 @@ class Client implements ApiClient {
       }
 
       const { failure } = result;
-      // A status that is not retried, such as 403, is a response: the API is up.
+      // A status that is not retried, such as 403, shows that the API is up.
       if (isRetryable(failure) || failure.kind === "permanent") this.#outage.recordFailure(path, sentAt);
       else this.#outage.recordResponse();
       const waitMs = retryDelay(failure, {
@@ -81,7 +81,7 @@ class Client implements ApiClient {
         remainingMs: this.#outage.remainingMs(firstSentAt),
         random: random(),
       });
-      // The wait of a 429 applies to every request of this run, even if this request is given up.
+      // A 429 delays every request of the run, even if this request is not retried.
       if (failure.kind === "status" && failure.status === 429)
         this.#limiter.pause(waitMs ?? failure.retryAfterMs ?? 0);
       if (waitMs === null) throw await this.#errorFor(failure, path, scope, { attempt, firstSentAt });
@@ -95,7 +95,7 @@ class Client implements ApiClient {
     this.#limiter.close();
   }
 
-  /** Sends one attempt, and releases its permit as soon as the response's headers arrive. */
+  /** Makes one attempt, and releases its permit when the response headers arrive. */
   #send(request: ApiRequest, permit: number, remainingMs: number): ReturnType<typeof sendRequest> {
     const { deps, events } = this;
     return sendRequest(

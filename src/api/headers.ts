@@ -21,7 +21,7 @@ export function requestHeaders({
   return { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": userAgent };
 }
 
-/** The rate limit as stated in a response's headers. */
+/** The rate limit from a response's headers. */
 export interface ServerLimit {
   /** Requests left in the server's window. */
   remaining: number;
@@ -32,9 +32,9 @@ export interface ServerLimit {
 const dayMs = 86_400_000;
 
 /**
- * Reads the rate-limit headers. The API document does not name them, so all usual ones are supported: `RateLimit-*`,
- * `X-RateLimit-*`, `X-Rate-Limit-*`, and the combined `RateLimit`. If they state several limits, the one with the fewest
- * remaining requests is returned.
+ * Reads the rate-limit headers. The API document does not name them, so all common ones are supported: `RateLimit-*`,
+ * `X-RateLimit-*`, `X-Rate-Limit-*`, and the combined `RateLimit`. If they state several limits, the one with the
+ * fewest remaining requests is returned.
  * @param now milliseconds since 1970, for a response without a `Date` header
  * @returns null if the headers do not give both the remaining requests and a reset within a day
  */

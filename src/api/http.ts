@@ -78,7 +78,7 @@ async function withTimeout<T>(
     return await work(AbortSignal.any([signal, timeout.signal]));
   } finally {
     cancel?.();
-    // A body that was not read to its end would occupy the connection.
+    // An unread body would keep the connection busy.
     timeout.abort();
   }
 }

@@ -18,7 +18,7 @@ export const lastPage = 10_000;
 
 /**
  * Reads a list page by page, in order, with one request at a time; the next page is requested before a page is yielded.
- * Only announced pages are requested, so a list that shrinks meanwhile simply ends.
+ * Only announced pages are requested, so a list that shrinks in the meantime simply ends.
  * @throws UnexpectedResponse if the server does not paginate: the wrong page, the same full page twice, a next page after
  * the last one
  */
@@ -51,7 +51,7 @@ export async function* readPages(
   }
 }
 
-/** Requests one page of a list. Returns null if the list has become too short to have it. */
+/** Requests one page of a list. Returns null if the list has become too short. */
 async function fetchPage(
   api: Pick<ApiClient, "get">,
   path: string,

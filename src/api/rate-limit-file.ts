@@ -10,7 +10,7 @@ export interface RateLimitQuota {
   origin: string;
   /** SHA-256 of the key. */
   key: string;
-  /** Requests per window with the key. All keys of the machine together may send twice as many. */
+  /** Requests per window for the key; the limit for the machine is twice that. */
   limit: number;
   windowMs: number;
 }
@@ -22,12 +22,12 @@ export type Permit = { id: number } | { waitMs: number };
 const marginMs = 50;
 /** A request without a response may reach the server up to this long after it was sent. */
 const maxTransitMs = 10_000;
-/** Timeout for the lock of other processes, whose transactions take less than a millisecond each. */
+/** Timeout for the database lock; other processes hold it for less than a millisecond. */
 const lockTimeoutMs = 5_000;
 
 /**
- * A row counts as `weight` requests until `until`, on the monotonic clock, which all processes share. After a reboot that
- * clock starts again, so `until` is limited to `ms` from now: a request may count too long, but never too short.
+ * A row counts as `weight` requests until `until`, on the monotonic clock, which all processes share. A reboot resets
+ * that clock, so `until` is capped at `ms` from now: a request may count for too long, but never too briefly.
  */
 const createTable = `CREATE TABLE IF NOT EXISTS sent_requests (id INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL,
   key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL, weight INTEGER NOT NULL)`;
@@ -69,7 +69,7 @@ export class RateLimitFile {
     this.#db.pragma("journal_mode = TRUNCATE");
     this.#db.pragma("synchronous = OFF");
     this.#db.exec(createTable);
-    // The clock is read once the lock is held, because waiting for it takes time.
+    // Read the clock after acquiring the lock, which may take time.
     this.#take = this.#db.transaction((clock) => this.#takePermit(clock()));
   }
 
@@ -79,8 +79,9 @@ export class RateLimitFile {
   }
 
   /**
-   * Restarts a request's window now, when its response's headers arrived or it failed: the server has counted it by now.
-   * @returns how many requests of this key count now
+   * Restarts a request's window once its response headers have arrived or it has failed: the server has counted it by
+   * then.
+   * @returns the number of this key's requests in the window
    */
   restartWindow(id: number, now: number): number {
     const transaction = this.#db.transaction(() => {
@@ -90,7 +91,7 @@ export class RateLimitFile {
     return transaction.immediate();
   }
 
-  /** Uses up the whole quota for one window, because the count of an earlier file was lost. */
+  /** Marks the whole quota as used for one window, because the count in the previous file was lost. */
   exhaust(now: number): void {
     this.#insert(now, this.quota.windowMs + marginMs, 2 * this.quota.limit);
   }

@@ -15,15 +15,15 @@ const pollMs = 1_000;
 const maxResetMs = 60_000;
 
 /**
- * Keeps the requests of all processes of this machine within the API's limits (API document, Limits), with a sliding window
- * that allows bursts. A request counts from when its response's headers arrive, because the server has counted it by then.
- * Waits that the server asks for are kept in memory only: they end with the run.
+ * Keeps the requests of all processes of this machine within the API's limits (API document, Limits), with a sliding
+ * window that allows bursts. A request's window starts when its response headers arrive, because the server has counted
+ * it by then. Waits that the server asks for are kept in memory only and end with the run.
  */
 export class RateLimiter {
-  /** Null if the file cannot be used, and this process counts its requests alone. */
+  /** Null if the file cannot be used, and this process counts only its own requests. */
   #path: string | null;
   #file: RateLimitFile | null = null;
-  /** True if a file that is created now replaces one in which requests were counted. */
+  /** True if a newly created file replaces one in which requests were counted. */
   #replacesFile = false;
   /** Monotonic time before which nothing is sent, because the server asked for a wait. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
@@ -69,12 +69,15 @@ export class RateLimiter {
     }
   }
 
-  /** Restarts the window of a request, whose response's headers arrived or which failed. @param server null without headers */
+  /**
+   * Restarts a request's window once its response headers have arrived or it has failed.
+   * @param server null without headers
+   */
   release(permit: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
     const used = this.#restartWindow(permit, now);
     const ownRemaining = (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - used;
-    // Fewer than we count: another machine uses the key, or its limit is lower than `rateLimit`.
+    // Fewer than our count: another machine uses the key, or its limit is lower than `rateLimit`.
     if (server && server.remaining < ownRemaining)
       this.#serverLimit = { remaining: server.remaining, until: now + Math.min(server.resetMs, maxResetMs) };
   }
@@ -89,7 +92,7 @@ export class RateLimiter {
     this.#file = null;
   }
 
-  /** Returns the milliseconds that the server still asks to wait; 0 if it does not. */
+  /** Returns the milliseconds left of a wait that the server asked for; 0 if there is none. */
   #serverWaitMs(): number {
     const now = this.clock.monotonic();
     if (this.#serverLimit && this.#serverLimit.until <= now) this.#serverLimit = null;
@@ -99,7 +102,7 @@ export class RateLimiter {
     return Math.max(0, until - now);
   }
 
-  /** Takes a permit if one is free. If the file fails, repairs it and asks to be called again. */
+  /** Takes a permit if one is free. If the file fails, repairs it, and the caller has to try again. */
   async #take(): Promise<Permit> {
     const { rateLimit } = this.settings;
     if (rateLimit === null) return { id: 0 };
@@ -115,7 +118,7 @@ export class RateLimiter {
     }
   }
 
-  /** Opens the file. If it replaces one that was lost, it starts with the whole quota used. */
+  /** Opens the file. If it replaces a lost file, the whole quota counts as used. */
   #open(Sqlite: SqliteConstructor, limit: number): RateLimitFile {
     const file = new RateLimitFile(Sqlite, this.#path, {
       origin: new URL(this.settings.baseUrl).origin,
@@ -146,7 +149,10 @@ export class RateLimiter {
     });
   }
 
-  /** Returns how many requests of the key count now. If the file cannot be written, the request only counts longer. */
+  /**
+   * Returns the number of the key's requests in the window. If the file cannot be written, the request merely counts
+   * for longer.
+   */
   #restartWindow(permit: number, now: number): number {
     try {
       return this.#file?.restartWindow(permit, now) ?? 0;

@@ -2,9 +2,9 @@ import type { Clock } from "../deps.js";
 import type { RequestFailure } from "./request-failure.js";
 
 /**
- * Measures how long the API has not responded to any request of a run. All requests share one `--max-wait`, so an API that
- * is down is waited for once, not once for each resource. A request that starts when that time is used up gets a tenth of
- * it, to find out whether only the previous endpoint is down.
+ * Measures how long no request of a run has had a response. All requests share one `--max-wait`, so an outage is waited
+ * out once, not once per resource. After that, each new request gets a tenth of the time, to find out whether only the
+ * previous endpoint is down.
  */
 export class OutageTimer {
   #lastResponseAt = Number.NEGATIVE_INFINITY;
@@ -52,7 +52,7 @@ export function isRetryable(failure: RequestFailure): boolean {
 
 const [minBackoffMs, maxBackoffMs] = [500, 30_000];
 const maxInvalidBodyRetries = 4;
-/** Timers are not exact: with less time left than this, there is no time for another attempt. */
+/** Timers are imprecise: with less time left than this, no further attempt is made. */
 const timerPrecisionMs = 5;
 
 /**
@@ -70,6 +70,6 @@ export function retryDelay(
   const retryAfterMs = failure.kind === "status" ? failure.retryAfterMs : null;
   if (retryAfterMs !== null && retryAfterMs > remainingMs) return null;
   const backoffMs = random * Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(attempt - 1, 10));
-  // Jitter after Retry-After, so that processes that received the same value do not return at the same moment.
+  // Jitter after Retry-After, so that processes that received the same value do not retry at the same time.
   return Math.min(remainingMs, retryAfterMs === null ? backoffMs : retryAfterMs + random * 250);
 }

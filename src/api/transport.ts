@@ -6,7 +6,7 @@ import { EnvHttpProxyAgent, request } from "undici";
 import type { Env, Fetch } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 
-/** Size in bytes at which V8's space for new objects stops growing. */
+/** Maximum size of V8's young generation in bytes. */
 const maxYoungBytes = 8e6;
 
 /**

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { formatUtc, readTimestamp } from "../util/timestamp.js";
 import type { LibraryFile } from "./library-files.js";
 
-/** The properties of a file that its name is made of. */
+/** The properties of a file that determine its name. */
 export type NamedFile = Pick<LibraryFile, "source" | "id" | "filename" | "mimeType" | "createdAt">;
 
 /** Suffix of an incomplete file. */

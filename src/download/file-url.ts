@@ -6,7 +6,7 @@ import { isLoopback } from "../util/urls.js";
 import { DownloadFailure } from "./download-failure.js";
 import type { LibraryFile } from "./library-files.js";
 
-/** Signed URLs have a few thousand characters; servers reject longer ones than this. */
+/** Signed URLs have a few thousand characters; servers reject URLs longer than this. */
 const maxUrlLength = 16_384;
 
 /**

@@ -109,8 +109,9 @@ export async function downloadFiles(
 }
 
 /**
- * True if the folder contains a complete file, according to the mirror and the file's size. Updates the path in the mirror if
- * the folder was moved. A file whose size differs from the library's is complete until the library's record changes.
+ * True if the folder contains a complete file, according to the mirror and the file's size. Updates the path in the
+ * mirror if the folder was moved. A file whose size differs from the library's counts as complete until the library's
+ * record changes.
  */
 function isComplete(file: LibraryFile, folder: string, log: DownloadLog): boolean {
   const download = log.get(file);
@@ -175,7 +176,7 @@ async function downloadWithRetries(
   const partial = await PartialFile.open(path);
   const hasAllBytes = partial.length === partial.version?.length;
   let isDownloaded = hasAllBytes && partial.length > 0 && partial.length === file.size;
-  // All bytes of a version whose size is not the library's any more.
+  // The complete file of a version whose size no longer matches the library's.
   if (hasAllBytes && !isDownloaded) await partial.restart(undefined);
   try {
     for (let attempt = 1; !isDownloaded; attempt += 1) {

@@ -84,7 +84,7 @@ export class PartialFile {
   }
 }
 
-/** True for a regular file without further links. A link could lead to a file of somebody else. */
+/** True for a regular file without further links. A link could point to another user's file. */
 function isRegularFile(path: string): boolean {
   const file = lstatSync(path, { throwIfNoEntry: false });
   return file?.isFile() === true && file.nlink === 1;

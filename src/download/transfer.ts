@@ -13,7 +13,7 @@ export interface TransferOptions extends Pick<Deps, "fetch" | "setTimer" | "sign
   maxWaitMs: number;
 }
 
-/** The largest file that is downloaded, unless the library itself says that a file is larger. */
+/** The largest file that is downloaded, unless the library itself states a larger size. */
 const maxBytes = 16 * 2 ** 30;
 /** An attempt may take as long as the file needs at this speed, plus `--max-wait`. */
 const minBytesPerMs = 64;

@@ -8,12 +8,12 @@ import { neutralize } from "./csv-formulas.js";
 import type { Chunk, FormatOptions, RowSources } from "./format.js";
 
 /**
- * Writes CSV: UTF-8, a header, RFC 4180 quoting, `\n`, null as empty, exact values. With `excel`: a BOM, CRLF, timestamps in
- * the format that spreadsheets read as dates, and an apostrophe before text that a spreadsheet would run as a formula.
- * Without it such cells stay exact, and one warning gives their number.
+ * Writes CSV: UTF-8, a header, RFC 4180 quoting, `\n`, null as empty, exact values. With `excel`: a BOM, CRLF,
+ * timestamps in the format that spreadsheets read as dates, and an apostrophe before text that a spreadsheet would run
+ * as a formula. Without it such cells are unchanged, and one warning counts them.
  *
- * SQLite formats the rows of tables (`RowSource.cells`), which takes a quarter of the time. csv-stringify writes the header,
- * views, query results, and values that need another format. The bytes are the same.
+ * SQLite formats the rows of tables (`RowSource.cells`), which takes a quarter of the time. csv-stringify writes the
+ * header, views, query results, and values that need another format. Both write the same bytes.
  */
 export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
   const { excel, decimalComma = false, delimiter = ",", warn } = options;
@@ -55,7 +55,7 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
   }
   if (formulas > 0 && !excel)
     warn(
-      `${pluralize(formulas, "cell")} would run as a formula in a spreadsheet: kept exact; for a spreadsheet add \`--excel\``,
+      `${pluralize(formulas, "cell")} would run as a formula in a spreadsheet: not changed; for a spreadsheet add \`--excel\``,
     );
 }
 

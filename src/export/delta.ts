@@ -60,7 +60,7 @@ export function readDeltaLog(folder: string): DeltaLog {
   const mirrorStates = actions.flatMap(({ commitInfo }) => commitInfo?.mirror ?? []);
   const version = Number.parseInt(names.at(-1) ?? "-1", 10);
   if (mirrorStates.length !== version + 1)
-    throw rejectDeltaTable(folder, "lacks a version, or has one that something else has written");
+    throw rejectDeltaTable(folder, "lacks a version, or has one that another program has written");
 
   const removals = actions.flatMap(({ remove }) => remove ?? []);
   const removedFiles = new Map(removals.map((remove) => [remove.path, remove.deletionTimestamp]));
@@ -123,7 +123,7 @@ export async function compareMonths(
 }
 
 /**
- * Adds a version with the months that changed, if there are any. Returns a text about what it wrote.
+ * Adds a version with the months that changed, if there are any. Returns a summary of what it wrote.
  * @param log read before the mirror was opened: otherwise an older state of the mirror could follow a newer one
  */
 export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps: Deps): Promise<string> {
@@ -164,7 +164,7 @@ export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps:
     await syncFolder(folder);
     await commitVersion(log, [...actions, ...adds.map((add) => ({ add }))], deps);
   } catch (error) {
-    // Nothing refers to these files. On a full disk they would keep it full.
+    // No version refers to these files, and they would keep a full disk full.
     for (const { path } of adds) rmSync(join(folder, path), { force: true });
     throw error;
   }
@@ -202,7 +202,7 @@ export async function commitVersion(log: DeltaLog, actions: readonly object[], d
   });
 }
 
-/** Removes files that no version since a time has used, also those of an export that was killed. */
+/** Removes files that no version since a time has used, including those of killed exports. */
 export function removeUnusedFiles({ folder, files, removedFiles }: DeltaLog, since: number): void {
   const written =
     /^(_delta_log\/\.\d{20}\.json\..+\.part|(month=[\d-]+\/)?\.?part-[\da-f-]{36}\.parquet[^/]*)$/;

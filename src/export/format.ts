@@ -12,9 +12,9 @@ export interface Chunk {
 
 export interface FormatOptions {
   excel: boolean;
-  /** CSV: numbers have a decimal comma. */
+  /** CSV: use a decimal comma in numbers. */
   decimalComma?: boolean;
-  /** CSV: the character between two cells; a comma by default. */
+  /** CSV: the delimiter; a comma by default. */
   delimiter?: string;
   /** Singer: the bookmarks of the state that the target returned last. */
   bookmarks?: Readonly<Bookmarks> | undefined;
@@ -44,6 +44,6 @@ export interface Format {
   isText: boolean;
   /** True if one file can have several tables. */
   holdsMany: boolean;
-  /** Imports the file of the format when it is needed, which keeps other commands fast. */
+  /** Imports the format's module on demand, which keeps other commands fast. */
   load(): Promise<{ write: Writer }>;
 }

@@ -68,7 +68,10 @@ function areBookmarks(value: Record<string, unknown>): value is Bookmarks {
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Returns the JSON schema of a column. JSON and columns of several types are sent as text, because few targets take more. */
+/**
+ * Returns the JSON schema of a column. JSON and columns of several types are sent as text, because few targets support
+ * more.
+ */
 export function singerSchema(type: ReadableColumn["type"], isKey: boolean): object {
   const isTime = type === "timestamp" || type === "date";
   const jsonType = type === "integer" || type === "number" || type === "boolean" ? type : "string";
@@ -117,7 +120,7 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
     const previous = bookmark && changed.matches(bookmark) ? bookmark : undefined;
     const schema = { type: "object", properties };
     yield messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
-    // A new column concerns every row.
+    // A new column affects every row.
     const rows = changed.rows(previous?.columns === columns ? previous : undefined);
     yield* recordLines(stream, rows, options);
     if (previous) yield* recordLines(stream, changed.removedItems(previous), options);
@@ -159,7 +162,7 @@ function* recordLines(
         const value = values[index] ?? null;
         const converted = value === null ? null : singerValue(value, type);
         if (converted === undefined) mismatches += 1;
-        // A target needs the key, also if its value does not fit the column.
+        // A target needs the key, even if its value does not fit the column.
         record[name] = converted ?? (keys.includes(name) ? key : null);
       }
       for (const name of added) record[name] = name === "position" ? position : key;

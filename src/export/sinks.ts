@@ -79,7 +79,7 @@ async function waitForDrain(stream: OutputStream): Promise<void> {
 }
 
 /**
- * Opens a file that appears under its name complete or not at all. A device or a pipe is written directly.
+ * Opens a file that appears at its path only when it is complete. A device or a pipe is written directly.
  * @param publish moves the complete temporary file to its path
  * @throws ConfigurationError if the file cannot be written
  */
@@ -168,7 +168,7 @@ class FileSink implements Sink {
   }
 }
 
-/** Opens a file next to the target and removes its name. */
+/** Opens a file next to the target and unlinks it. */
 async function openUnnamedFile(target: string, random: () => number): Promise<FileHandle> {
   const path = await reserveTempFile(target, random);
   const file = await open(path, "wx+").finally(() => releaseTempFile(path));

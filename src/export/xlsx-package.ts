@@ -7,7 +7,10 @@ const maxEntryBytes = 2 ** 32 - 1;
 /** Sheets compress well: higher levels take far longer and save little. */
 const compressionLevel = 3;
 
-/** A ZIP file that is written entry by entry. fflate makes the layout; Node's zlib compresses several times as fast. */
+/**
+ * A ZIP file that is written entry by entry. fflate writes the ZIP structure; Node's zlib compresses several times as
+ * fast.
+ */
 export class ZipWriter {
   #output: Uint8Array[] = [];
   #entry: ZipInputFile | undefined;
@@ -19,7 +22,7 @@ export class ZipWriter {
   /** Ends the current entry and begins the next. */
   begin(name: string): void {
     this.#endEntry();
-    // A constant time, because the same rows have to give the same bytes.
+    // A fixed time, so that the same rows give the same bytes.
     this.#entry = { filename: name, size: 0, crc: 0, compression: 8, mtime: new Date(2000, 0, 1) };
     this.#zip.add(this.#entry);
   }

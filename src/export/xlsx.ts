@@ -22,9 +22,9 @@ const maxSheetRows = 1_048_576;
 const flushLength = 256 * 1_024;
 
 /**
- * Writes a workbook with one sheet per table, each with a frozen header and a filter. Dates are dates (times in UTC), numbers
- * are numbers, amounts have two decimals, and IDs and all other text are text. Texts are written in their cells, because a
- * shared table of strings would have to stay in memory.
+ * Writes a workbook with one sheet per table, each with a frozen header and a filter. Dates are dates (times in UTC),
+ * numbers are numbers, amounts have two decimals, and IDs and all other text are text. Strings are written inline,
+ * because a table of shared strings would have to stay in memory.
  * @throws UsageError if a table has more rows than a sheet
  */
 export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<Chunk> {
@@ -107,7 +107,7 @@ function columnLetters(column: number): string {
 
 function checkRows(name: string, rows: number): void {
   if (rows < maxSheetRows) return;
-  const hint = "take fewer with `--since` or `--limit`, or write CSV: `-o FILE.csv`";
+  const hint = "select fewer with `--since` or `--limit`, or write CSV: `-o FILE.csv`";
   throw new UsageError(`\`${name}\` has more rows than a sheet holds, which are 1,048,576 with the header.`, {
     hint,
   });

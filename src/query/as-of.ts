@@ -40,7 +40,7 @@ export function checkHistory(names: readonly string[]): void {
 /**
  * Returns the tables and views that a statement reads.
  * @param reads undefined if SQLite cannot say what the statement reads
- * @throws UsageError if one has no history, or is written as `main.orders`, which always means the present table
+ * @throws UsageError if one has no history, or is written as `main.orders`, which always means the current table
  */
 export function checkStatementHistory(reads: StatementReads | undefined): readonly string[] {
   if (!reads)
@@ -49,7 +49,7 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
     });
   const [qualified] = reads.qualified;
   if (qualified !== undefined)
-    throw new UsageError(`\`main.${qualified}\` is always the present table, also with \`--as-of\`.`, {
+    throw new UsageError(`\`main.${qualified}\` is always the current table, even with \`--as-of\`.`, {
       hint: `write \`${qualified}\``,
     });
   checkHistory(reads.names);
@@ -60,7 +60,7 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
 export interface AsOfLimits {
   /** Resources that were first read after that time. */
   notYetRead: { resource: string; firstReadAt: string }[];
-  /** Tables without a history: rows that were read later are left out. */
+  /** Tables without a history: rows that were read later are omitted. */
   withoutHistory: string[];
 }
 

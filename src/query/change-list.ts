@@ -1,6 +1,6 @@
 import type { Mirror } from "../store/database.js";
 
-/** A row of `changes`, with a name of the record that people recognise. */
+/** A row of `changes`, with a human-readable name of the record. */
 export interface Change {
   change_id: number;
   resource: string;

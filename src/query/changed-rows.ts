@@ -12,7 +12,9 @@ import {
 import type { ReadableColumn } from "./readable-tables.js";
 import { inBatches, type Row } from "./rows.js";
 
-/** The state of a mirror after an incremental export. It has no clock times to compare, so a changed clock does no harm. */
+/**
+ * The state of a mirror after an incremental export. It contains no clock times, so changes of the clock are harmless.
+ */
 export interface Bookmark {
   /** The newest run with its times. A mirror without that run is a different one, or an old copy. */
   run: string;
@@ -37,7 +39,7 @@ export interface ChangedRows {
   /** The columns that identify a record, or the parent record of a list item; empty if the API does not document them. */
   idColumns: readonly string[];
   isList: boolean;
-  /** The mirror's present state; null for a table without a history, which is sent completely each time. */
+  /** The mirror's current state; null for a table without a history, which is sent completely each time. */
   bookmark: Bookmark | null;
   /** True if the bookmark was made with this mirror. */
   matches(bookmark: Bookmark): boolean;
@@ -117,7 +119,10 @@ function rowsSql(shape: TableShape, state: RecordState, names: readonly string[]
     WHERE ${condition} ORDER BY ${rowId}`;
 }
 
-/** The oldest version after the bookmark is the record as it was sent. Items beyond the present list's length were removed. */
+/**
+ * The oldest version after the bookmark is the record as it was sent. Items beyond the current list's length were
+ * removed.
+ */
 function removedItemsSql(
   { resource }: TableShape,
   state: RecordState,

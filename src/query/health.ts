@@ -49,7 +49,7 @@ export interface ResourceHealth {
   running: { started_at: string } | null;
   /** The columns with values of an unexpected type, and the number of records with such values. */
   unexpected_columns: UnexpectedColumn[];
-  /** The oldest time at which part of the present data was read; null for a resource that is not read by date. */
+  /** The oldest time at which part of the current data was read; null for a resource that is not read by date. */
   oldest_read_at: string | null;
   stale: boolean;
 }

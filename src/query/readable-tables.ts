@@ -18,7 +18,7 @@ import {
 import { views } from "../store/views/all-views.js";
 import { isUtcTime, type View } from "../store/views/view.js";
 
-/** The program's own tables that people read as well. `date` is the main date of a row; `batchKey` see `ReadableTable`. */
+/** System tables that users may query. `date` is the main date of a row; `batchKey` see `ReadableTable`. */
 export const systemTables = [
   {
     name: "changes",
@@ -75,7 +75,7 @@ export interface ReadableColumn {
   stored: TableColumn | null;
   /** True for an amount of money. */
   isAmount?: true | undefined;
-  /** True for a technical column, which exports leave out unless `--columns` names it. */
+  /** True for a technical column, which exports omit unless `--columns` includes it. */
   isComputed?: true;
 }
 
@@ -154,7 +154,7 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, selected: Selecte
 const syncedAt: ReadableColumn = {
   name: "synced_at",
   type: "timestamp",
-  about: "when the present version was first read",
+  about: "when the current version was first read",
   stored: null,
 };
 

@@ -52,7 +52,10 @@ function failureSince(proof: number, last: ResourceHealth["last_run"]): string |
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
 
-/** Returns the range without gaps that a run verified. `verify` does not have to read: it verifies what earlier runs read. */
+/**
+ * Returns the range without gaps that a run verified. `verify` may read nothing itself: it verifies what earlier runs
+ * read.
+ */
 function describeProof({ db }: Mirror, run: Run): Proof["proven"] {
   const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
@@ -114,7 +117,10 @@ export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: num
     .all(sinceMonth, most) as RestatedOrder[];
 }
 
-/** Returns the losses by currency, without months that were first read more than a month after their end: they had most refunds. */
+/**
+ * Returns the losses by currency, without months that were first read more than a month after their end, because most
+ * refunds had been made by then.
+ */
 export function readRefundLosses({ db }: Mirror): RefundLoss[] {
   return db
     .prepare(
@@ -168,7 +174,7 @@ export interface HostShare {
   net_amount: number;
 }
 
-/** The views that a report reads several times, each after the views that it reads itself. */
+/** The views that a report reads several times, each listed after the views that it depends on. */
 const viewsToMaterialize = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
 
 /** Replaces these views by temporary tables, so that each is computed once. Call it inside `withReadTransaction`. */

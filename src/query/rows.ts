@@ -2,7 +2,7 @@ import type { Mirror } from "../store/database.js";
 import { quote } from "../store/table-sql.js";
 import type { SqlValue } from "../store/values.js";
 
-/** A value of a row. Only the results of a person's SQL have `bigint`. */
+/** A value of a row. Only the results of a user's SQL contain `bigint`. */
 export type RowValue = SqlValue | bigint;
 export type Row = readonly RowValue[];
 
@@ -14,7 +14,7 @@ export interface SelectStatement {
   order: readonly string[];
   /** The maximum number of rows; -1: no limit. */
   limit: number;
-  /** The integer column that batches continue from; null if the statement has to run in one go. */
+  /** The integer column that batches continue from; null if the statement must not be split. */
   batchKey: string | null;
 }
 

@@ -12,7 +12,7 @@ export interface Mistake {
   hint?: string | undefined;
 }
 
-/** Columns of views that were renamed, each with its present name. */
+/** Renamed columns of views, each with its current name. */
 const renamedColumns: Readonly<Record<string, string>> = { host_name: "host_label" };
 
 /**
@@ -104,7 +104,7 @@ function wouldResolve(db: Database, sql: string, table: SchemaTable, column: str
   }
 }
 
-/** Returns at most three tables with the column, those first that share most columns with the tables in scope. */
+/** Returns at most three tables with the column, sorted by how many columns they share with the tables in scope. */
 function tablesWith(column: string, tables: readonly SchemaTable[], scope: readonly SchemaTable[]): string[] {
   const isHelper = (name: string) =>
     removedTableNames().includes(name) || views.some((view) => view.name === name && view.isHelper);
@@ -151,7 +151,7 @@ function namesContaining(typed: string, names: Iterable<string>): string[] {
     .slice(0, 3);
 }
 
-/** Returns the question about these names as a list of one, or an empty list if there are no names. */
+/** Returns a list with the question "did you mean …?", or an empty list if there are no names. */
 function didYouMean(names: readonly string[]): string[] {
   return names.length > 0 ? [`did you mean ${names.map(inBackticks).join(" or ")}?`] : [];
 }

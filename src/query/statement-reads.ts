@@ -6,12 +6,12 @@ import { views } from "../store/views/all-views.js";
 import { isUtcTime } from "../store/views/view.js";
 import { typedTables } from "./readable-tables.js";
 
-/** Values of named parameters. Integers are `bigint`: SQLite takes any `number` for a fraction. */
+/** Values of named parameters. Integers are `bigint`: SQLite treats any `number` as a REAL. */
 export type SqlParameters = ReadonlyMap<string, string | number | bigint>;
 
 /** What a statement reads, according to SQLite. */
 export interface StatementReads {
-  /** Tables and built-in views in the statement. A view that a person added to the mirror is replaced by what it reads. */
+  /** Tables and built-in views in the statement. A user's view is replaced by what it reads. */
   names: string[];
   /** Tables that are written with the schema, as in `main.orders`. */
   qualified: string[];
@@ -71,7 +71,7 @@ export function findTypedTables({ db }: Mirror, name: string): TableShape[] {
   );
 }
 
-/** Copies views as temporary views: only those see temporary tables. */
+/** Copies views as temporary views, because only those can read temporary tables. */
 export function createTempViews(db: Database, isWanted: (name: string) => boolean): void {
   const stored = db.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'").raw();
   for (const [name, sql] of stored.all() as [string, string][])
@@ -168,14 +168,17 @@ function readListing(
   };
 }
 
-/** Follows the registers of the listing and returns the timestamp columns that are compared with a result of `datetime()`. */
+/**
+ * Traces registers through the output of `EXPLAIN` and returns the timestamp columns that are compared with a result of
+ * `datetime()`.
+ */
 function findDatetimeComparisons(
   listing: readonly Instruction[],
   columnAt: (instruction: Instruction) => string | undefined,
 ): string[] {
   const registers = new Map<number, string>();
   const compared = new Set<string>();
-  // Constants are computed first but listed last, so the listing is followed twice.
+  // Constants are computed first but listed last, so two passes are needed.
   for (const instruction of [...listing, ...listing]) {
     const { opcode, p1, p3, p4 } = instruction;
     if (opcode === "Column") registers.set(p3, columnAt(instruction) ?? "");

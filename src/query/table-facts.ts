@@ -24,7 +24,7 @@ export interface TableFacts {
   /** The number of rows; null if the resource was never read, and for a view in the list of tables. */
   rows: number | null;
   columns: ColumnFacts[];
-  /** A query to start from. */
+  /** An example query. */
   example: string;
 }
 

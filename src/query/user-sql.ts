@@ -13,7 +13,7 @@ import type { SqlParameters } from "./statement-reads.js";
 /** Comments, then the first keyword. Needed because SQLite also calls ATTACH and some pragmas read-only. */
 const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 
-/** SQLite's error codes that blame the statement, not the file. */
+/** SQLite's codes for errors in the statement, not in the file. */
 const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 
 /**

@@ -74,7 +74,7 @@ export const analyticsClicks = {
       integer("unique_users", "distinct signed-in shoppers"),
       integer("orders", "attributed orders across every connected store and network"),
       ...sales,
-      integer("manual_orders", "orders attributed by hand by the team"),
+      integer("manual_orders", "orders that the team attributed manually"),
     ]),
     list("timeseries", {
       table: "analytics_clicks",

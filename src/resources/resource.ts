@@ -22,7 +22,10 @@ export interface DatedStrategy {
   kind: "dated";
   /** The member with the date. */
   date: string;
-  /** The API's parameters for a range. `end` tells whether the instant of `until` belongs to it; that of `from` does. */
+  /**
+   * The API's parameters for a range. The range includes the instant of `from`; `end` defines whether it includes that
+   * of `until`.
+   */
   from: string;
   until: string;
   end: "inclusive" | "exclusive";
@@ -54,8 +57,8 @@ export interface CountedFilter {
 }
 
 /**
- * The API's totals by day. They change when a record of the day changes, so one request tells which old days to read again.
- * Their exact definition is not documented: they are compared with earlier totals, not with sums of records.
+ * The API's totals by day. They change when a record of the day changes, so one request shows which old days to read
+ * again. Their exact definition is not documented: they are compared with earlier totals, not with sums of records.
  */
 export interface DailyTotals {
   path: string;

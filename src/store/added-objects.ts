@@ -42,7 +42,7 @@ function restore({ db }: Mirror, { name, sql, table, type }: AddedObject): strin
   if (find.get(type, name) !== undefined) return null;
   try {
     db.exec(sql);
-    // SQLite compiles a trigger only with a statement that fires it. An error now prevents one in every later sync.
+    // SQLite compiles a trigger only when a statement fires it. An error now prevents an error in every later sync.
     if (type === "trigger" && find.get("table", table) !== undefined)
       for (const statement of [`INSERT INTO ${quote(table)} DEFAULT VALUES`, `DELETE FROM ${quote(table)}`])
         db.prepare(statement);
@@ -67,7 +67,8 @@ export function findBrokenViews({ db }: Mirror): Map<string, string> {
 }
 
 /**
- * Frees the names of new tables: drops a user's views of these names, and renames a user's tables. Returns a sentence for each.
+ * Frees the names of new tables: drops users' views with these names, and renames users' tables. Returns a sentence for
+ * each.
  */
 export function clearConflictingNames({ db }: Mirror, tables: readonly string[]): string[] {
   const find = db.prepare<[string], { name: string; type: string; sql: string }>(

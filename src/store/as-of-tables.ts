@@ -23,9 +23,9 @@ export function createHistoricalTables(mirror: Mirror, shapes: readonly TableSha
 }
 
 /**
- * Creates a view `records`, and a table `past` with the version of each record that was valid at the time: from its `since_at`
- * until that of the next version; a removal is a version of its own. A null `version_id` stands for the current version. If a
- * clock was set back and two versions were valid at once, the one that was read last counts.
+ * Creates a view `records`, and a table `past` with the version of each record that was valid at the time: from its
+ * `since_at` until that of the next version; a removal is a version of its own. A null `version_id` stands for the
+ * current version. If a clock was set back and two versions overlap, the one that was read last wins.
  */
 function createRecordsView({ db }: Mirror, resources: readonly string[], at: string): void {
   const names = `(${resources.map((name) => `'${name}'`).join(", ")})`;

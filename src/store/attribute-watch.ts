@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from "../util/json-value.js";
 import type { ReportIssue } from "./schema-issues.js";
 import { jsonType } from "./values.js";
 
-/** Limits the messages about an API that makes up attribute names. */
+/** Limits the messages if the API keeps sending new attribute names. */
 const maxReportedAttributes = 100;
 
 /**
@@ -38,7 +38,7 @@ export class AttributeWatch {
 
   #checkValue(value: Json, known: KnownObject): void {
     if (known.isList) {
-      // Values that are not lists, and items that are not objects, are reported when the rows are written.
+      // Values of the wrong type are reported when the rows are written.
       if (Array.isArray(value)) for (const item of value) if (isObject(item)) this.#checkMembers(item, known);
     } else if (isObject(value)) this.#checkMembers(value, known);
     else if (value !== null)

@@ -24,7 +24,7 @@ export class ChangeLog {
   readonly #insertChange;
   readonly #insertVersion;
   readonly #findRemoval;
-  /** The coverage by earlier runs: what this run read says nothing about the time before. */
+  /** Only the coverage by earlier runs: what this run reads does not show the state before it. */
   readonly #coverage: readonly CoveredRange[];
 
   constructor(
@@ -49,7 +49,7 @@ export class ChangeLog {
     this.#coverage = options.coverage.filter(({ runId }) => runId !== options.runId);
   }
 
-  /** Logs a new record, but only if its date had been read completely before: only then is its appearance a change. */
+  /** Logs a new record only if its date was already covered: otherwise its appearance is not a change. */
   logAdded(key: string, value: Json, at: string): void {
     const readBefore = this.#coverage.length > 0 ? this.#lastReadAt(recordDate(this.resource, value)) : null;
     if (readBefore !== null) this.#logChange("added", key, readBefore, at);
@@ -59,10 +59,10 @@ export class ChangeLog {
   logChanged({ row, before, after, isDetail, at }: RecordChange): void {
     const { key } = row;
     this.logVersion(row, at);
-    // By the earlier date of the record, because a read of its new date may not have included that one.
+    // Uses the record's earlier date, because a read of its new date may not have covered that one.
     let unchangedAt = this.#lastSeenAt(row);
     if (row.removed_at !== null) {
-      // The record may have returned at any time after the read that did not find it.
+      // The record may have reappeared at any time after the read that missed it.
       unchangedAt = this.#findRemoval.get(this.resource.name, key, row.removed_at) ?? row.since_at;
       const readBefore = this.#lastReadAt(recordDate(this.resource, after));
       this.#logChange("returned", key, readBefore ?? unchangedAt, at);
@@ -82,7 +82,7 @@ export class ChangeLog {
     this.#logChange("removed", row.key, this.#lastSeenAt(row), at);
   }
 
-  /** Stores a record's version without a change, as when its first details complete it. */
+  /** Stores a record's version without logging a change, for example when its first details complete it. */
   logVersion(row: RecordRow, at: string): void {
     const isPresent = row.removed_at === null ? 1 : 0;
     const month = utcMonth(row.dated_at);

@@ -6,7 +6,7 @@ import type { Mirror } from "./database.js";
 import type { ReportIssue } from "./schema-issues.js";
 import { quote, recordStates, type TableColumn, tableName } from "./table-sql.js";
 
-/** The type of a discovered column that has had booleans and values of other types. */
+/** The type of a discovered column with both booleans and values of other types. */
 const mixedType: ScalarType = "json";
 
 const maxDiscoveredColumns = 300;
@@ -16,15 +16,15 @@ const maxDepth = 2;
 const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
 
 /**
- * Names that SQL reads as values if they are not quoted. In a subquery, SQLite cannot find a column named `true` or `false`
- * even if it is quoted.
+ * Names that SQL treats as values unless they are quoted. In a subquery, SQLite cannot find a column named `true` or
+ * `false` even if it is quoted.
  */
 const sqlValueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
 
 /**
- * The columns of a table: those that the resource declares, and those discovered in records of resources that the API
- * document shows no fields of. In a discovered column's name, characters that would need quotes are replaced by `_`, and a
- * name that is taken or that SQL reads as a value gets the suffix `_2`, `_3` and so on.
+ * The columns of a table: those that the resource declares, and those discovered in records of resources whose fields
+ * are not documented. In a discovered column's name, characters that would need quotes are replaced by `_`, and a name
+ * that is taken or that SQL treats as a value gets the suffix `_2`, `_3` and so on.
  */
 export class TableColumns {
   readonly #declared: readonly TableColumn[];
@@ -33,7 +33,7 @@ export class TableColumns {
   /** Columns by path; null for members that are stored in records only. */
   readonly #byPath = new Map<string, TableColumn | null>();
 
-  /** @param report receives columns with another name than their member, and members without a column */
+  /** @param report receives columns that are named differently from their member, and members without a column */
   constructor(
     private readonly mirror: Mirror,
     private readonly shape: TableShape,
@@ -52,7 +52,7 @@ export class TableColumns {
     return [...this.#declared, ...this.#discovered];
   }
 
-  /** Adds columns for scalars that no column has. @returns true if there were any */
+  /** Adds columns for scalars without a column. @returns true if there were any */
   discover(item: JsonObject, context: JsonObject): boolean {
     return this.#scan(item, [], context);
   }
@@ -77,7 +77,7 @@ export class TableColumns {
         column.type !== mixedType &&
         (column.type === "boolean") !== (type === "boolean")
       )
-        // From now on a 1 in the column may be a number or `true`: only the record can tell.
+        // From now on, a 1 in the column may be a number or `true`; only the record shows which.
         markMixed(this.mirror, this.shape.name, column);
     }
     return hasNew;

@@ -13,7 +13,7 @@ import {
   resolveMirrorPath,
 } from "./mirror-files.js";
 
-/** How long SQLite waits for another program that writes, in milliseconds. No signal is handled meanwhile. */
+/** Milliseconds that SQLite waits for another writer. No signals are handled during that time. */
 export const busyMs = 1_000;
 
 /** An open mirror. `open.ts` opens one for a command; `connect` opens any SQLite file. */
@@ -29,7 +29,7 @@ export class Mirror {
   ) {}
 
   /**
-   * Runs `work` in a transaction; in one that is open already, as a savepoint. Rolls back if it throws.
+   * Runs `work` in a transaction, or in a savepoint if a transaction is already open. Rolls back if it throws.
    * @throws MirrorUnusable if the file was replaced or removed; what `work` throws
    */
   transaction<T>(work: () => T): T {
@@ -43,7 +43,7 @@ export class Mirror {
       db.exec(commit);
       return result;
     } catch (error) {
-      // SQLite itself has rolled back if the disk is full.
+      // SQLite has already rolled back if the disk is full.
       if (db.inTransaction) db.exec(rollBack);
       throw error;
     }
@@ -131,9 +131,9 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   try {
     db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
     storeTempInMemory(db);
-    // A table that somebody added may reference ours: moving or rebuilding rows must neither fail nor delete its rows.
+    // A user's table may reference ours: moving or rebuilding rows must neither fail nor delete its rows.
     db.pragma("foreign_keys = OFF");
-    // The first read opens the log, by name: afterwards the files cannot be mixed up.
+    // The first read opens the log by name; after that, the files cannot be mixed up.
     db.pragma("schema_version");
     checkNotReplaced({ id, path });
     return new Mirror(db, path, id);
@@ -159,7 +159,7 @@ function storeTempInMemory(db: Database): void {
 
 type Work<T> = (mirror: Mirror) => T | Promise<T>;
 
-/** Waits for a mirror to be opened, passes it to `work`, and closes it however `work` ends. */
+/** Waits for a mirror to be opened, passes it to `work`, and closes it even if `work` throws. */
 export async function withMirror<T>(opening: Promise<Mirror>, work: Work<T>): Promise<T> {
   const mirror = await opening;
   try {
@@ -169,7 +169,7 @@ export async function withMirror<T>(opening: Promise<Mirror>, work: Work<T>): Pr
   }
 }
 
-/** Opens the file at a path for writing, passes it to `work`, and closes it however `work` ends. */
+/** Opens the file at a path for writing, passes it to `work`, and closes it even if `work` throws. */
 export async function withMirrorFile<T>(path: string, work: Work<T>): Promise<T> {
   return await withMirror(connect(path, false), work);
 }
@@ -181,7 +181,7 @@ export async function withMirrorFile<T>(path: string, work: Work<T>): Promise<T>
 export function closeMirror(mirror: Mirror): void {
   const { db, id, path } = mirror;
   if (db.inTransaction) db.exec("ROLLBACK");
-  // SQLite leaves the log of a moved file where it was, and would read the file that took its place with that log.
+  // SQLite leaves the log of a moved file in place, and would apply it to the file that replaced it.
   if (id !== fileIdentity(path)) truncateLog(mirror);
   db.close();
   checkNotReplaced(mirror);
@@ -202,7 +202,7 @@ export async function createMirrorFile(path: string): Promise<void> {
   const Sqlite = await loadSqlite();
   removeTemporary();
   try {
-    // SQLite alone would create it readable for everybody: 0644.
+    // SQLite would create it world-readable (0644).
     closeSync(openSync(temporary, "a", 0o600));
     const db = new Sqlite(temporary);
     try {

@@ -70,7 +70,7 @@ export function openHostNames(mirror: Mirror) {
     const before = known.get(id);
     const now = { username, name: name ?? before?.name ?? null };
     if (before && before.username === now.username && before.name === now.name) return;
-    // The records of one response have the same time and are sorted newest first: the first one counts.
+    // The records of one response have the same time and are sorted newest first: the first one wins.
     if (before && readAt <= before.read_at) return;
     insert.run(id, readAt, now.username, now.name);
     known.set(id, { ...now, read_at: readAt });

@@ -24,7 +24,7 @@ export async function lockMirror(
   const { clock, queued, signal, wait } = options;
   checkMirrorPath(path);
   const lockPath = `${resolveMirrorPath(path)}-lock`;
-  // SQLite alone would create it readable for everybody: 0644.
+  // SQLite would create it world-readable (0644).
   if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
   const Sqlite = await loadSqlite();
   // A process that only tests the lock releases it at once.
@@ -57,7 +57,7 @@ export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   const unknown = { started_at: new Date(since).toISOString(), progress: null };
   if (!existsSync(path)) return unknown;
   const read = (mirror: Mirror) => readCurrentRun(mirror, since);
-  // Whatever is wrong with the mirror is reported by the command that opens it.
+  // Problems with the mirror are reported by the command that opens it.
   return await withMirror(connect(path, true), read).catch(() => unknown);
 }
 

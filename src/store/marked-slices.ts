@@ -8,7 +8,7 @@ export interface MarkedSlice extends Range {
   runId: number;
   /** The `record_id`s of these records. */
   recordIds: readonly number[];
-  /** What is wrong with the first of them, as a clause. */
+  /** The problem with the first of them, as a clause. */
   fault: string;
 }
 

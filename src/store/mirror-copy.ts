@@ -66,7 +66,7 @@ export async function copyMirror(
 const summary = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT count(*) FROM record_versions),
   (SELECT count(*) FROM changes), (SELECT group_concat(run_id || outcome) FROM sync_runs))`;
 
-/** A backup as the mirror remembers it. `at`: ISO 8601. */
+/** A backup as recorded in the mirror. `at`: ISO 8601. */
 export interface Backup {
   at: string;
   path: string;
@@ -108,7 +108,7 @@ export function backupName(path: string, at: string, infix = ""): string {
   return `${parse(path).name}${infix}-${at.replace(/[-:.]/g, "")}.sqlite`;
 }
 
-/** True if `backup` can have given this name to a copy of the mirror at a path. */
+/** True if a file name has the form that `backup` gives to backups of the mirror at a path. */
 export function isBackupName(name: string, path: string): boolean {
   return name.replace(/\d{8}T\d+Z\.sqlite$/, "") === `${parse(path).name}-`;
 }
@@ -122,7 +122,10 @@ export function readOrigin(mirror: Mirror): string | null {
   return first === null ? null : `${readInfo(mirror, "brand_id")} ${first}`;
 }
 
-/** Puts a file in a mirror's place. The present mirror is kept at the path `aside`. A mirror is in place at any time. */
+/**
+ * Replaces a mirror by another file. The current mirror is kept at the path `aside`. There is a mirror at the path at
+ * all times.
+ */
 export function replaceMirror(file: string, place: string, aside: string): void {
   try {
     if (existsSync(place)) linkSync(place, aside);
@@ -134,7 +137,7 @@ export function replaceMirror(file: string, place: string, aside: string): void 
   renameSync(file, place);
 }
 
-/** Returns the newest backup that the mirror remembers; null if there is none, or its file no longer exists. */
+/** Returns the newest backup recorded in the mirror; null if there is none, or its file no longer exists. */
 export function lastBackup(mirror: Mirror): Backup | null {
   const last: Backup | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
   return last && existsSync(last.path) ? last : null;

@@ -65,7 +65,7 @@ export function checkNotReplaced({ id, path }: { id: string | null; path: string
   const [what, hint] =
     now === null
       ? ["moved away or removed", "put it back, or run the same command again for a new one"]
-      : ["replaced by another file", "run the same command again; the present file was not changed"];
+      : ["replaced by another file", "run the same command again; the current file was not changed"];
   throw new MirrorUnusable(`The mirror was ${what} during this run: ${path}.`, { hint });
 }
 

@@ -22,7 +22,10 @@ import { createViews, findOutdatedViews } from "./views/all-views.js";
 export interface OpenOptions {
   /** True for a copy of a mirror, such as a backup that is being restored: it is migrated without a backup. */
   isCopy?: boolean;
-  /** Receives the path of the backup before a migration, and a warning for each added view, index and trigger that was lost. */
+  /**
+   * Receives the path of the backup before a migration, and a warning for each user's view, index and trigger that was
+   * lost.
+   */
   reporter?: Pick<Reporter, "note" | "warn">;
 }
 
@@ -54,7 +57,7 @@ async function updateTables(
   mirror: Mirror,
   { isCopy = false, reporter = silentReporter }: OpenOptions,
 ): Promise<void> {
-  // Other commands that open an older mirror meanwhile wait here, and then find it migrated.
+  // Other commands that open the same older mirror wait here, and then find it migrated.
   const commit = beginTransaction(mirror);
   const isOlder = schemaVersion(mirror) === "older";
   const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
@@ -74,8 +77,8 @@ async function updateTables(
 }
 
 /**
- * Opens the mirror for reading. Neither waits for a sync nor makes one wait. A mirror that an older version wrote is migrated
- * first.
+ * Opens the mirror for reading. Neither waits for a sync nor blocks one. A mirror that an older version wrote is
+ * migrated first.
  * @throws ConfigurationError if there is no mirror yet; MirrorBusy while an older version writes to it
  */
 export async function openMirrorReadOnly(path: string, options: OpenOptions = {}): Promise<Mirror> {
@@ -102,7 +105,7 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
 }
 
 /**
- * Opens the mirror for reading as it is; without one, an empty one in memory.
+ * Opens the mirror for reading without migrating it; if there is none, opens an empty one in memory.
  * @throws MirrorUnusable if the file is no mirror, or was written by a newer version
  */
 export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
@@ -116,8 +119,8 @@ export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
 }
 
 /**
- * Opens the mirror for a plan, which writes nothing: without a mirror an empty one in memory, instead of a mirror of an older
- * version a migrated copy in memory.
+ * Opens the mirror for a plan, which writes nothing. Opens an empty one in memory if there is no mirror, and a migrated
+ * copy in memory if it is of an older version.
  * @throws MirrorUnusable if the file is no mirror, or was written by a newer version
  */
 export async function openMirrorForPlan(path: string): Promise<Mirror> {

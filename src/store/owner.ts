@@ -30,7 +30,7 @@ export function checkOwner(owner: OwnerBrand | null, brand: OwnerBrand, expected
   );
 }
 
-/** Makes the mirror this brand's. @throws MirrorUnusable if it is another brand's */
+/** Assigns the mirror to this brand. @throws MirrorUnusable if it belongs to another brand */
 export function claimMirror(mirror: Mirror, brand: OwnerBrand): void {
   checkOwner(readOwner(mirror), brand);
   writeInfo(mirror, "brand_id", brand.id);

@@ -133,7 +133,7 @@ export class RowBuilder {
   readonly #dateIndex: number | null;
 
   /**
-   * @param main the resource's main table, which child rows take their parent's columns from
+   * @param main the resource's main table, from which child rows take their parent's columns
    * @param discovers true if scalars without a column get one
    */
   constructor(

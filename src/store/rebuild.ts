@@ -32,7 +32,7 @@ export function hasOtherColumns(mirror: Mirror): boolean {
 
 /**
  * Rebuilds every table that is missing or differs from what this version declares. Call it in a transaction.
- * @returns a sentence for each view, index and trigger that somebody added and that was lost
+ * @returns a sentence for each user's view, index and trigger that was lost
  */
 export function rebuildOutdatedTables(mirror: Mirror): string[] {
   const all = [...resources, ...details];
@@ -46,7 +46,7 @@ export function rebuildOutdatedTables(mirror: Mirror): string[] {
   return [...cleared, ...lost];
 }
 
-/** The entry of `mirror_info` that says that removed records have tables of their own in this mirror. */
+/** The entry of `mirror_info` that marks a mirror with separate tables for removed records. */
 const removedTables = "removed_tables";
 
 /** The entry of `mirror_info` with the rules by which the table `host_names` was filled. */
@@ -65,7 +65,7 @@ function removedTableNames(resource: Resource): string[] {
 
 /**
  * Rebuilds all tables of these resources from their records, in one transaction.
- * @returns a sentence for each index and trigger that somebody added and that was lost
+ * @returns a sentence for each user's index and trigger that was lost
  */
 export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): string[] {
   return mirror.transaction(() => resources.flatMap((resource) => rebuild(mirror, resource)));
@@ -98,7 +98,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
   if (projection) indexTables(mirror, resource);
   writeInfo(mirror, infoName(resource), fingerprint(resource));
-  // Only now, because triggers must not run for rows that are not new.
+  // Created last, because triggers must not run for rows that are not new.
   return restoreAddedObjects(mirror, added);
 }
 
@@ -130,10 +130,10 @@ function infoName({ table }: Resource): string {
   return `shape:${table}`;
 }
 
-/** Increased when the rules change by which members become columns, or rows get their times. */
+/** Increment this when the rules for discovered columns or for the times of rows change. */
 const rules = 6;
 
-/** Returns a hash of everything but the records that a resource's rows depend on. */
+/** Returns a hash of everything, except the records, that a resource's rows depend on. */
 function fingerprint(resource: Resource): string {
   const shapes = tablesOf(resource).map((shape) => {
     const columns = shape.columns.map((column) => ({ ...column, isDiscovered: false }));

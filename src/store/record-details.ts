@@ -1,7 +1,7 @@
 import type { Json } from "../util/json-value.js";
 import { type Mirror, statement } from "./database.js";
 
-/** What the mirror remembers about the details of records, for resources that are read by list and by record. */
+/** When the details of records were read, for resources that are read by list and by record. */
 
 /** Returns a record's item in the list as it was last returned; null if the resource does not merge details. */
 export function readListItem(mirror: Mirror, recordId: number): Json {
@@ -10,7 +10,7 @@ export function readListItem(mirror: Mirror, recordId: number): Json {
   return text === null ? null : (JSON.parse(text) as Json);
 }
 
-/** Stores when details were read that have records of their own. @param at ISO 8601 */
+/** Stores when details that are stored as separate records were read. @param at ISO 8601 */
 export function markDetailsRead(mirror: Mirror, recordId: number, at: string): void {
   statement(mirror, "UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?").run(at, recordId);
 }

@@ -5,7 +5,7 @@ import { type Mirror, statement } from "./database.js";
 import { sameRecord } from "./record-diff.js";
 import { createRedactor } from "./redaction-rules.js";
 
-/** Questions about the current records of a resource. "Present" records are those that are not removed. */
+/** Queries on the current records of a resource. "Present" records are those that are not removed. */
 
 /** Returns the SQL condition for the present records of a range. Bind `presentParameters`. */
 export function presentCondition({ from, to }: Range): string {

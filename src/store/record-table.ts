@@ -3,7 +3,7 @@ import type { Json } from "../util/json-value.js";
 import type { Mirror } from "./database.js";
 import { filterFlags, type RecordRow, recordDate } from "./stored-record.js";
 
-/** The columns of a record that are written as they are. Its date and flags follow from the value. */
+/** The columns of a record that are written unchanged. Its date and flags are derived from the value. */
 export type RecordContent = Pick<
   RecordRow,
   "json" | "list_json" | "detailed_at" | "outdated" | "context" | "since_at"

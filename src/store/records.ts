@@ -18,7 +18,7 @@ import { parseRecord, type RecordRow, recordDate, recordKey } from "./stored-rec
 export interface RecordWriterOptions extends ReadHistory {
   /** The run that new, changed and removed records are counted for. */
   runId: number;
-  /** Receives unknown attributes and renamed columns, once in the life of a mirror. */
+  /** Receives unknown attributes and renamed columns, each once per mirror. */
   reporter: Pick<Reporter, "note" | "warn">;
 }
 
@@ -133,7 +133,7 @@ export class RecordWriter {
 
   #writeAll(records: readonly Json[], options: WriteOptions): WrittenRecords {
     const { keyPrefix = "", newestOnly = false, position = 0 } = options;
-    // All keys first: nothing may be written if one of them is invalid.
+    // Compute all keys first: nothing may be written if one of them is invalid.
     const keys = records.map((value, index) => keyPrefix + recordKey(this.resource, value, position + index));
     const hasDuplicates = newestOnly && new Set(keys).size < keys.length;
     const mirrored = this.#table.findByDates(records);
@@ -222,7 +222,7 @@ export class RecordWriter {
     return { ...result, effect: "changed" };
   }
 
-  /** Returns the columns of a record after a response. @param before the columns until now */
+  /** Returns the columns of a record after a response. @param before the previous columns */
   #contentOf(
     before: Omit<RecordContent, "json" | "context">,
     json: string,

@@ -5,9 +5,9 @@ import { type Mirror, readInfo, writeInfo } from "./database.js";
 export interface RedactionRules {
   /** The members that the profile omits, by the end of their path: `host.last_name`, or `roster:host.last_name` for one resource. */
   omit: readonly string[];
-  /** Members that were omitted once and no longer are. Records that were read meanwhile still lack them. */
+  /** Members that are no longer omitted. Records that were read before the change still lack them. */
   restored: readonly string[];
-  /** The IDs of forgotten hosts. Everything but the ID is left out. */
+  /** The IDs of forgotten hosts. Only the ID is stored. */
   forgotten: readonly string[];
 }
 
@@ -70,7 +70,7 @@ export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resou
   return (stored, sent, resource) => complete(stored, sent, resource, "");
 }
 
-/** Returns a function that tells whether one of the rules matches a member's path, such as `.host.last_name`. */
+/** Returns a function that checks whether one of the rules matches a member's path, such as `.host.last_name`. */
 function createMatcher(rules: readonly string[]): (path: string, resource: string) => boolean {
   const patterns = rules.map((rule) => rule.split(":").reverse());
   return (path, resource) =>

@@ -14,12 +14,13 @@ export interface RedactionResult {
   counts: Record<string, number>;
   /** The members that were omitted before and no longer are. */
   restored: string[];
-  /** A sentence for each index and trigger that somebody added and that no longer fits its table. */
+  /** A sentence for each user's index and trigger that no longer fits its table. */
   lost: string[];
 }
 
 /**
- * Applies the profile's list of omitted members to all stored data, and repeats a scrub that an earlier run could not do.
+ * Applies the profile's list of omitted members to all stored data, and repeats a scrub that an earlier run could not
+ * complete.
  * @returns null if the list is the one that the mirror already applies
  */
 export function omitMembers(mirror: Mirror, omit: readonly string[]): RedactionResult | null {
@@ -32,7 +33,7 @@ export function omitMembers(mirror: Mirror, omit: readonly string[]): RedactionR
 /**
  * Adds hosts to the forgotten ones, replaces the list of omitted members, and removes the data of both from records, their
  * history and all tables. Call `scrubFile` after it.
- * @param omit the complete new list; without it, the present list stays
+ * @param omit the complete new list; without it, the current list stays
  */
 export function redactMirror(
   mirror: Mirror,
@@ -121,7 +122,7 @@ export function findUnredacted(mirror: Mirror): { id: number; resource: string; 
 
 /** The statements that redact one record (`id`, `resource`, `key`) and its history. */
 const redactRecord = [
-  // A change is of a redacted member, of an object around it, or of a part of it.
+  // Matches the changes of a redacted member, of an object that contains it, and of its parts.
   `DELETE FROM changes WHERE resource = @resource AND key = @key AND kind = 'changed' AND EXISTS (
      SELECT 1 FROM (SELECT json FROM records WHERE record_id = @id
        UNION ALL SELECT json FROM record_versions WHERE record_id = @id) AS s, json_each(redacted_fields(@resource, s.json)) AS d
@@ -134,5 +135,5 @@ const redactSnapshots = `UPDATE analytics_hosts_snapshots SET host_username =
   redacted('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
     ->> '$.host.username'`;
 
-/** The entry of `mirror_info` that says that the file must be rewritten. */
+/** The entry of `mirror_info` that is set while the file must be rewritten. */
 const toScrub = "to_scrub";

@@ -12,7 +12,7 @@ function refusalName(resource: string): string {
   return `refused:${resource}`;
 }
 
-/** Remembers that the key or the plan does not allow a resource; null: it was read again. */
+/** Records that the key or the plan does not allow a resource; null clears it, because it was read again. */
 export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
   const name = refusalName(resource);
   mirror.transaction(() =>

@@ -17,7 +17,7 @@ export async function addRestoreHint(error: unknown, path: string): Promise<unkn
   return new MirrorUnusable(mirrorError.message, { hint, cause });
 }
 
-/** Returns the backup that the mirror remembers; if the mirror cannot be read, the newest in the default folder. */
+/** Returns the newest backup recorded in the mirror; if the mirror cannot be read, the newest in the default folder. */
 async function findBackup(path: string): Promise<string | null> {
   const last = await withMirror(connect(path, true), lastBackup).catch(() => null);
   if (last) return last.path;

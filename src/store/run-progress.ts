@@ -14,7 +14,7 @@ export interface RunProgress {
   command: string;
   /** The resource that is being read; null between two resources. */
   resource: string | null;
-  /** The number of that resource, from 1, and of all resources of the run. */
+  /** The position of that resource, from 1, and the number of resources in the run. */
   position: number;
   of: number;
   requests: number;
@@ -41,7 +41,7 @@ export function noteProgress(mirror: Mirror, progress: RunProgress): void {
   mirror.transaction(() => writeInfo(mirror, progressName, JSON.stringify(progress)));
 }
 
-/** Remembers a failed run; null: a later run succeeded in starting. */
+/** Records a failed run; null clears it, because a later run has started. */
 export function noteFailedRun(mirror: Mirror, run: FailedRun | null): void {
   mirror.transaction(() => {
     if (run) writeInfo(mirror, failedRunName, JSON.stringify(run));

@@ -29,7 +29,7 @@ export interface Run {
   /** The API's number of records at the end, and the mirror's; null: nothing was counted. */
   api_total: number | null;
   mirror_total: number | null;
-  /** The number of counts that differ; of a list that `verify` compared, of records. */
+  /** The number of differing counts, or of differing records of a list that `verify` compared. */
   differing: number | null;
 }
 

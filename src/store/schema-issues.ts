@@ -18,12 +18,12 @@ export type SchemaIssue =
 
 export type ReportIssue = (issue: SchemaIssue) => void;
 
-/** The `found` of text in a numeric column that is exactly a number: the column has the number. */
+/** The `found` of text that is exactly a number and is stored as one in a numeric column. */
 export const numberAsText = "number as text";
 
 /**
  * Stores the schema issues of records while their rows are written. Unexpected types are stored per record in
- * `unexpected_values`. Unknown attributes and renamed columns are printed once in the life of a mirror.
+ * `unexpected_values`. Unknown attributes and renamed columns are printed once per mirror.
  */
 export class SchemaIssues {
   readonly #insert;
@@ -42,7 +42,7 @@ export class SchemaIssues {
     this.#delete = mirror.db.prepare("DELETE FROM unexpected_values WHERE record_id = ?");
   }
 
-  /** Names the record whose issues are reported next. @param readAt when it was requested, ISO 8601 */
+  /** Sets the record whose issues are reported next. @param readAt when it was requested, ISO 8601 */
   startRecord(recordId: number, readAt: string): void {
     this.#recordId = recordId;
     this.#readAt = readAt;
@@ -147,7 +147,7 @@ export function unexpectedText({ table, column, found, records }: UnexpectedColu
   return `${pluralize(records, nouns.get(found) ?? found)} in ${place} (null in the column)`;
 }
 
-/** The words for types in messages, where they differ. */
+/** Names of types in messages, where they differ. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ["string", "text value"],
   ["array", "list"],

@@ -67,7 +67,7 @@ export function utcMonth(date: number | null): string | null {
   return date === null ? null : formatInstant(Math.floor(date)).slice(0, 7);
 }
 
-/** Returns a bit for each counted filter of the API that selects the record. */
+/** Returns a bit mask of the API's counted filters that match the record. */
 export function filterFlags({ strategy }: Resource, value: Json): number {
   if (strategy.kind !== "dated") return 0;
   let flags = 0;

@@ -31,7 +31,7 @@ interface StateRow {
   distrusted: string;
 }
 
-/** Everything that a resource's sync remembers besides its records. Methods that write must be called in a transaction. */
+/** Everything that a resource's sync stores besides its records. Methods that write must be called in a transaction. */
 export class SyncState {
   readonly missing: MissingRecords;
   #coverage: readonly CoveredRange[];
@@ -46,15 +46,15 @@ export class SyncState {
     this.missing = new MissingRecords(mirror, resource);
   }
 
-  /** Returns which dates were read completely, and when last. */
+  /** Returns the dates that were read completely, and when they were last read. */
   coverage(): readonly CoveredRange[] {
     return this.#coverage;
   }
 
   /**
    * Marks a range as covered, and its records that were not returned as missing.
-   * @param complete the range that was returned completely: of a list without dates everything, although it covers dates up to
-   * now only
+   * @param complete the range that was returned completely: for a list without dates everything, although its coverage
+   * ends now
    * @returns the number of records that were not returned
    */
   cover({ range, ids, requestedAt, runId }: RangeRecords, complete: Range = range): number {
@@ -96,7 +96,7 @@ export class SyncState {
     return new Set(this.#marked.flatMap(({ recordIds }) => recordIds));
   }
 
-  /** Removes dates from the marked slices. Undated records that no slice returns any more become missing. */
+  /** Removes dates from the marked slices. Undated records that are no longer returned by any slice become missing. */
   #unmark(range: Range, returned: ReadonlySet<number>): void {
     const before = this.markedIds();
     this.#setMarked(withoutRange(this.#marked, range));

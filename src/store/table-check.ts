@@ -9,16 +9,16 @@ import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js"
 /** The differences between a typed table and its records, in rows. */
 export interface TableDifference {
   table: string;
-  /** Rows of a record that the table lacks. */
+  /** Rows of records that are missing from the table. */
   missing: number;
   changed: number;
-  /** Rows that belong to no record. */
+  /** Rows without a record. */
   extra: number;
 }
 
 /**
- * Compares the typed tables of these resources with their records. It makes the rows with the code that writes them, so it
- * finds rows that another program changed, but not records that one changed. Rows and records are read in the same order,
+ * Compares the typed tables of these resources with their records. It generates the rows with the code that writes
+ * them, so it finds rows, but not records, that another program changed. Rows and records are read in the same order,
  * so memory use does not grow with their number.
  * @returns the tables that differ
  */
@@ -99,7 +99,9 @@ class TableComparison {
   }
 }
 
-/** Returns a table's rows in the order of its integer key; none if it lacks a column, because no row is right then. */
+/**
+ * Returns a table's rows in the order of its integer key; none if it lacks a column, because then no row is correct.
+ */
 function readRows(
   { db }: Mirror,
   shape: TableShape,

@@ -22,8 +22,8 @@ export interface TableColumn extends Column {
 export type SchemaName = "main" | "temp";
 
 /**
- * The state of a record, which decides the table that has its rows: `NAME` for current records; `NAME_removed`, with the same
- * columns and `removed_at`, for removed ones. Rows of child tables are stored likewise.
+ * The state of a record, which decides the table that has its rows: `NAME` for current records; `NAME_removed`, with
+ * the same columns and `removed_at`, for removed ones. Rows of child tables are stored in the same way.
  */
 export type RecordState = "current" | "removed";
 export const recordStates: readonly RecordState[] = ["current", "removed"];

@@ -9,7 +9,7 @@ const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 const maxClaimMs = 60_000;
 
 /**
- * Moves a file to a path where no file exists. Of two processes, only one succeeds.
+ * Moves a file to a path where no file exists. If two processes try it at once, only one succeeds.
  * @param now milliseconds since 1970
  * @throws EEXIST if the path exists, or another process is about to create it
  */
@@ -20,11 +20,11 @@ export async function linkExclusive(from: string, to: string, now: number): Prom
     if (!withoutLinks.has(errorCode(error))) throw error;
     return await renameExclusive(from, to, now);
   }
-  // A second name of the file does no harm.
+  // A leftover second link to the file is harmless.
   await rm(from).catch(() => {});
 }
 
-/** Does the same with a second file whose exclusive creation decides between two processes. */
+/** Renames the file while holding a lock file, for file systems without hard links. */
 async function renameExclusive(from: string, to: string, now: number): Promise<void> {
   const claim = join(dirname(to), `.${basename(to)}.claim.part`);
   const age = now - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);
@@ -39,7 +39,7 @@ async function renameExclusive(from: string, to: string, now: number): Promise<v
   }
 }
 
-/** Makes new file names in a folder survive a power loss, on systems that can do that. */
+/** Flushes a folder to disk, so that new file names survive a power loss, on systems that support it. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r").catch(() => undefined);
   await handle?.sync().catch(() => {});

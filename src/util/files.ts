@@ -9,7 +9,7 @@ export function pathExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Maximum size of a SQL statement, key or settings file: a larger input is a mistake, or never ends. */
+/** Maximum size of a SQL statement, key or settings file: a larger input is a mistake or endless. */
 const maxInputBytes = 16 * 2 ** 20;
 
 /**
@@ -62,8 +62,8 @@ function tooLong(name: string): UsageError {
 }
 
 /**
- * Creates a folder and its missing parents. Not with Node's `recursive` option, which loops forever where the system reports
- * a parent as missing although it exists, as below /proc.
+ * Creates a folder and its missing parents. Does not use Node's `recursive` option, which loops forever where the
+ * system reports an existing parent as missing, as below /proc.
  * @throws the system's error
  */
 export function createFolder(path: string, mode = 0o777): void {
@@ -73,7 +73,7 @@ export function createFolder(path: string, mode = 0o777): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // Another process may have created it meanwhile.
+    // Another process may have created it in the meantime.
     if (!isFolder(path)) throw error;
   }
 }

@@ -38,19 +38,19 @@ function subtract(range: Range, removed: Range): Range[] {
   return [...below, ...above];
 }
 
-/** Returns the parts of ranges that are within another range. */
+/** Clips ranges to another range. */
 export function clipRanges(ranges: Iterable<Range>, { from, to }: Range): Range[] {
   return [...ranges]
     .map((range) => ({ from: Math.max(range.from, from), to: Math.min(range.to, to) }))
     .filter((range) => range.from <= range.to);
 }
 
-/** True if two ranges have an instant in common. */
+/** True if two ranges overlap. */
 export function overlaps(a: Range, b: Range): boolean {
   return a.from <= b.to && a.to >= b.from;
 }
 
-/** True if one of several merged ranges contains all of another range. */
+/** True if one of the merged ranges contains all of another range. */
 export function contains(merged: readonly Range[], { from, to }: Range): boolean {
   return merged.some((range) => range.from <= from && range.to >= to);
 }

@@ -45,7 +45,7 @@ export function abbreviateArguments(text: string, argv: readonly string[]): stri
     .reduce((short, part) => short.replaceAll(part, abbreviate(part)), text);
 }
 
-/** Returns a text of up to 40 characters; of a longer one its first eight and its length. */
+/** Returns a text of up to 40 characters unchanged, and a longer one as its first eight characters and its length. */
 export function abbreviate(text: string): string {
   if (text.length <= maxQuotedLength) return text;
   return `${text.slice(0, quotedStart)}… (${text.length} characters)`;

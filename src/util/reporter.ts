@@ -1,6 +1,8 @@
 /** Receives progress and messages of sync, verify and download. `cli/progress.ts` implements it for the terminal. */
 export interface Reporter {
-  /** Announces the coming tasks in order, with the requests that each took last time, to estimate the remaining time. */
+  /**
+   * Announces the upcoming tasks in order, with the requests that each took last time, to estimate the remaining time.
+   */
   expect(tasks: readonly ExpectedTask[]): void;
   /** Starts a task, such as the sync of a resource. `total` can be set later by `update`. */
   begin(task: { name: string; total?: number }): Task;

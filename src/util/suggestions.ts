@@ -11,7 +11,7 @@ export function closestName(typed: string, names: Iterable<string>): string | un
   return closest;
 }
 
-/** Returns a hint for an unknown name: the closest valid one, or all of them unless they are many. */
+/** Returns a hint for an unknown name: the closest valid one, or all of them if there are few. */
 export function suggestName(typed: string, names: readonly string[]): string | undefined {
   const closest = closestName(typed, names);
   if (closest !== undefined) return `did you mean \`${closest}\`?`;

@@ -68,7 +68,7 @@ function failedAction(cause: unknown): string {
   return cause instanceof Error && "port" in cause ? `cannot use port ${cause.port}` : "a system call failed";
 }
 
-/** Clearer texts than Node's own. */
+/** Clearer messages than Node's own. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EADDRINUSE: "already in use",

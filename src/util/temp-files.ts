@@ -10,8 +10,8 @@ const ownTempFiles = new Set<string>();
 const maxTargetCharacters = 60;
 
 /**
- * Returns a path next to `target` for a temporary file that is renamed to `target` when complete. The caller creates the
- * file. Its name contains the process ID; files of `target` that processes left when they were killed are removed here.
+ * Returns a path next to `target` for a temporary file that is renamed to `target` when complete. The caller creates
+ * the file. Its name contains the process ID. Also removes the files that killed processes left behind for `target`.
  * @param random returns a number in [0, 1)
  */
 export async function reserveTempFile(target: string, random: () => number): Promise<string> {

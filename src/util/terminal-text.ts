@@ -24,7 +24,7 @@ export function escapeText(text: string): string {
   return short.replace(unsafe, (character) => shortEscapes[character] ?? escapeUnits(character));
 }
 
-/** Escapes a message of several lines. Lines after the first are indented. */
+/** Escapes a multi-line message. Lines after the first are indented. */
 export function escapeLines(text: string): string {
   return text.split("\n").map(escapeText).join("\n  ");
 }

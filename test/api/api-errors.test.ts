@@ -105,7 +105,7 @@ describe("a 403", () => {
     if (everywhere !== undefined) expect(error).toMatchObject({ everywhere, exitCode: 5, status: 403 });
   });
 
-  it("for /me means that the IP address is refused, without a second request", async () => {
+  it("for /me means that the IP address is not allowed, and sends no second request", async () => {
     nock(origin).get("/api/brand/v1/me").reply(403);
     expect(await rejection(open().get("/me"))).toMatchObject({ everywhere: true });
   });

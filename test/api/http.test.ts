@@ -80,7 +80,7 @@ describe("a Retry-After", () => {
   it.each([
     ["20", 20_125],
     ["60", 60_000],
-  ])("of %s seconds is waited for", async (seconds, expected) => {
+  ])("of %s seconds is honored", async (seconds, expected) => {
     const server = await serve((_request, response, count) =>
       sendJson(response, good, count > 1 ? 200 : 429, { "retry-after": seconds }),
     );

@@ -7,7 +7,7 @@ const good = '{"success":true,"data":{}}';
 
 describe("a Retry-After longer than --max-wait", () => {
   it.each([60, null])(
-    "ends later requests of the run as well, with a rate limit of %s",
+    "also fails the later requests of the run, with a rate limit of %s",
     async (rateLimit) => {
       const server = await serve((_request, response) =>
         sendJson(response, good, 429, { "retry-after": "120" }),
@@ -79,7 +79,7 @@ describe("a request times out after --max-wait, but not before five seconds, if"
   });
 });
 
-describe("the time that remains of --max-wait", () => {
+describe("the remaining --max-wait", () => {
   const maxWaitMs = 10_000;
   function start() {
     const clock = new FakeClock();

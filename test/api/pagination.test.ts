@@ -77,7 +77,7 @@ describe("a list", () => {
     },
   );
 
-  it("that grows while it is read is read to its new end", async () => {
+  it("that grows during the read is read to its new end", async () => {
     const { baseUrl } = await serveList(20, (list, page) => {
       if (page === 2) list.total = 35;
       return false;

@@ -196,7 +196,7 @@ describe("rate-limit headers", () => {
     expect(await openLimiter(clock, { statePath }).waited()).toBe(0);
   });
 
-  it("are waited for up to --max-wait, unlike our own limit", async () => {
+  it("delay requests by at most --max-wait, unlike our own limit", async () => {
     const clock = new FakeClock();
     const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
     await send(1);

@@ -178,7 +178,7 @@ describe("CSV", () => {
     mirror.db.close();
   });
 
-  it("keeps cells that a spreadsheet would run exact and counts them in one warning", async () => {
+  it("does not change cells that a spreadsheet would run, and counts them in one warning", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_number: "=1+1", currency: " @x", total_amount: -5, external_order_id: "-5.00" }),

@@ -102,7 +102,7 @@ test("views, filters, Parquet and Delta agree on the month of each order", async
   );
   for (const [month, inMonth] of Object.entries(expected)) {
     expect(existsSync(join(folder, "orders", `month=${month}`))).toBe(true);
-    // A range cannot begin in the future.
+    // A range may not begin in the future.
     if (month > "2026-11") continue;
     for (const table of ["orders", "orders_net"]) {
       const rows = JSON.parse(await run("export", table, "--json", "--since", month, "--until", month));
@@ -111,7 +111,7 @@ test("views, filters, Parquet and Delta agree on the month of each order", async
   }
 });
 
-test("exports the text of an unreadable date, but assigns it to no month and no range", async () => {
+test("exports an unreadable date as its text, outside every month and range", async () => {
   const mirror = await mirrorOf(unreadable);
   mirror.db.close();
   const run = async (...args: string[]) => await brandapi([...args, "--db", mirror.path]);

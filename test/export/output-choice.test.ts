@@ -27,7 +27,7 @@ async function exported(db: string, file: string, ...flags: string[]): Promise<B
   return readFileSync(join(home, file));
 }
 
-test("chooses the format by the file's extension, in upper case too", async () => {
+test("chooses the format by the file's extension, ignoring case", async () => {
   const db = await mirrorOf(3);
   const csv = (await exported(db, "o.csv")).toString();
   expect(csv).toMatch(/^id,external_order_id,/);

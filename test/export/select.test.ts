@@ -67,7 +67,7 @@ describe("selecting rows for an export", () => {
     expect(await refusal(mirror.path, "recommendations", "--csv", "--since", "7d")).toContain("no date that");
   });
 
-  it("assigns each instant to one day and one month, also dates with microseconds", async () => {
+  it("assigns each instant to one day and one month, including instants with microseconds", async () => {
     const mirror = await makeMirror();
     const last = "2026-10-31T23:59:59.999500Z";
     writeRead(mirror, "orders", [
@@ -146,7 +146,7 @@ describe("selecting rows for an export", () => {
     }
   });
 
-  it("--where accepts any SQL condition, also with subqueries on other tables", async () => {
+  it("--where accepts any SQL condition, including subqueries on other tables", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1), anOrder(2, { currency: "USD" }), anOrder(3)]);
     writeRead(mirror, "orders", [anOrder(3, { refund_amount: 9 })], { at: "2026-11-02T00:00:00.000Z" });

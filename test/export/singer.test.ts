@@ -161,7 +161,7 @@ test("a Singer target that loads every message has the mirror's data after each 
   mirror.db.close();
 });
 
-test("marks a removed list item as deleted, also if the same sync adds a new column", async () => {
+test("marks a removed list item as deleted, even if the same sync adds a new column", async () => {
   const mirror = await makeMirror();
   const state = join(makeHome(), "state.json");
   const tgt = target();

@@ -33,7 +33,7 @@ describe("export to stdout", () => {
     },
   );
 
-  it("ends normally if its reader is gone, and fails on any other write error", async () => {
+  it("ends normally if its reader has closed the pipe, and fails on any other write error", async () => {
     const broken = (code: string) =>
       new Writable({
         write(_piece, _encoding, done) {

@@ -13,7 +13,7 @@ type Row = Record<string, unknown>;
 /** Tables without a history: monthly rankings, which each sync reads again. */
 const ranked = ["clicks", "conversion_rate", "ranking_orders", "ranking_revenue"];
 
-/** Changes the mirror like another program could. */
+/** Changes the mirror as another program could. */
 function addToMirror(path: string, sql: string): void {
   const db = new Sqlite(path);
   db.exec(sql);
@@ -201,9 +201,9 @@ test("query --as-of rejects statements that it cannot read as of a time", async 
   };
   const noHistory = "keeps no history of";
   for (const [from, reason] of [
-    ["main.orders", "`main.orders` is always the present table"],
-    ["orders JOIN main.roster", "`main.roster` is always the present table"],
-    ["own", "`main.orders` is always the present table"],
+    ["main.orders", "`main.orders` is always the current table"],
+    ["orders JOIN main.roster", "`main.roster` is always the current table"],
+    ["own", "`main.orders` is always the current table"],
     ["orders INDEXED BY orders_by_id WHERE id = 'a'", "does not work with this statement"],
     ["records", `${noHistory} \`records\``],
     ["coverage", `${noHistory} \`coverage\``],

@@ -2,7 +2,7 @@
 type Order = Readonly<Record<string, unknown>>;
 
 /**
- * The figures of orders, computed from the API's records in another way than the views do: amounts are added as integers of
+ * The figures of orders, computed from the API's records differently from the views: amounts are added as integers of
  * millionths, and JavaScript computes the days.
  */
 export interface Figures {

@@ -195,7 +195,7 @@ test("content_by_host counts the library's files, and has a row for files withou
   mirror.db.close();
 });
 
-test("campaigns_owing has a campaign until its work, the brand's payments and the hosts' payments are complete", async () => {
+test("campaigns_owing lists a campaign until its work, the brand's payments and the hosts' payments are complete", async () => {
   const mirror = await makeMirror();
   const campaign = (id: string, status: string, rest: JsonObject = {}): JsonObject => ({
     id,

@@ -34,7 +34,7 @@ test("keeps temporary data in memory, because a read-only system has no temporar
   reader.db.close();
 });
 
-test("removes what a killed process left of a new mirror", async () => {
+test("removes the incomplete mirror that a killed process left behind", async () => {
   const home = makeHome();
   const path = join(home, "mirror.sqlite");
   for (const end of ["-new", "-new-wal", "-new-journal"]) writeFileSync(path + end, "half");

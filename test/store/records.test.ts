@@ -174,7 +174,7 @@ describe("columns of resources without documented fields", () => {
     expect(names).not.toContain("tags");
   });
 
-  test("hold values of any type, get another name than the mirror's own columns, and are limited to 300", async () => {
+  test("hold values of any type, are renamed if a column of the mirror has their name, and are limited to 300", async () => {
     const mirror = await mirrorForTest();
     write(mirror, gifts, [
       { id: 1, v: "a", record_id: 77, Synced_At: "x", removed_at: "y" },
@@ -199,7 +199,7 @@ describe("columns of resources without documented fields", () => {
 });
 
 describe("messages about differences from the declared fields", () => {
-  test("name a new attribute by its path, once in the life of a mirror", async () => {
+  test("name a new attribute by its path, once per mirror", async () => {
     const mirror = await mirrorForTest();
     const grown = (id: string) =>
       order(id, {
@@ -249,7 +249,7 @@ test("writes nothing for an unchanged record, and logs no change for another ord
   expect(rows(mirror, "SELECT * FROM changes")).toEqual([]);
 });
 
-describe("the earliest time of a change", () => {
+describe("the earliest possible time of a change", () => {
   const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
   const changes = (mirror: Mirror) =>
     rows(

@@ -41,7 +41,7 @@ describe("recording a run", () => {
 });
 
 describe("the last run", () => {
-  test("is the last sync, unless a later verify found a difference", async () => {
+  test("is the latest sync, or a later verify that found a difference", async () => {
     const mirror = await mirrorForTest();
     const failed = run(mirror, 1, { outcome: "failed", error: "no network" });
     run(mirror, 2, { outcome: "verified", verified: true });

@@ -57,7 +57,7 @@ test("an open transaction is committed once, and not after SQLite has rolled it 
   expect(notes(mirror.path)).toEqual(["note 1"]);
 });
 
-describe("a mirror that is not the file that was opened", () => {
+describe("an open mirror", () => {
   const replacements: [string, RegExp, (path: string) => void][] = [
     ["removed", /was moved away or removed during/, (path) => rmSync(path)],
     ["moved away", /was moved away or removed during/, (path) => renameSync(path, `${path}.old`)],

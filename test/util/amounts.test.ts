@@ -58,7 +58,7 @@ test.each(
   expect(sqlite.get(text)).toBeNull();
 });
 
-test("SQL reads every text as JavaScript does", () => {
+test("SQL parses every text like JavaScript", () => {
   const text = fc.string({ unit: fc.constantFrom(..."0123456789.eE+- "), maxLength: 8 });
   fc.assert(
     fc.property(fc.oneof(text, fc.double().map(String), fc.string()), (one) => {

@@ -9,7 +9,7 @@ export const orderCounts: readonly ViewColumn[] = [
   integer("orders_without_total", "orders that count but have no total, which adds nothing to the gross"),
 ];
 
-/** The columns of an order's amounts; an amount that the API left null is 0. */
+/** The columns of an order's amounts; a null amount counts as 0. */
 export const orderAmounts: readonly ViewColumn[] = [
   amount("gross_amount", "`total_amount` of the orders that count"),
   amount("refunded_amount", "their `refund_amount`"),
