@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { parseCount, parsedOption, parseRange, waitOption, withChoices } from "../cli/flags.js";
-import { withMirrorRun } from "../cli/mirror-run.js";
+import { withMirrorSession } from "../cli/mirror-session.js";
 import { findSyncedTable } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalOptions } from "../config/settings.js";
@@ -54,7 +54,7 @@ export function define(command: Command): void {
 export async function run(options: DownloadFlags, { deps }: Context): Promise<void> {
   const range = parseRange(options, deps.clock.now());
   const folder = expandPath(options.out ?? defaultFolder, deps);
-  await withMirrorRun({ deps, options, purpose: "write", command: "download" }, async (session) => {
+  await withMirrorSession({ deps, options, purpose: "write", command: "download" }, async (session) => {
     const { mirror, reporter, settings } = session;
     const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: options.where, ...range });
     const { baseUrl = "", maxWaitMs } = settings;

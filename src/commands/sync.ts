@@ -11,7 +11,7 @@ import {
   waitOption,
   withChoices,
 } from "../cli/flags.js";
-import { type RunSession, withMirrorRun } from "../cli/mirror-run.js";
+import { type MirrorSession, withMirrorSession } from "../cli/mirror-session.js";
 import { parsePingUrl, withPings } from "../cli/ping.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import { AccessForbidden, type ExitCode, exitCodes, UsageError } from "../errors.js";
@@ -154,7 +154,7 @@ async function syncProfile(chosen: ChosenResources, flags: SyncFlags, context: C
   const options = readSyncOptions(flags, deps.clock.now());
   const purpose = flags.dryRun ? "plan" : "write";
   const sync = async () => {
-    await withMirrorRun({ deps, options: flags, purpose, command: "sync" }, (session) =>
+    await withMirrorSession({ deps, options: flags, purpose, command: "sync" }, (session) =>
       syncMirror(chosen, { ...session, options }, flags, context),
     );
     return exitCodes.done;
@@ -166,7 +166,7 @@ async function syncProfile(chosen: ChosenResources, flags: SyncFlags, context: C
 
 async function syncMirror(
   { resources, named }: ChosenResources,
-  session: RunSession & SyncSession,
+  session: MirrorSession & SyncSession,
   { dryRun, json = false }: SyncFlags,
   context: Context,
 ): Promise<void> {
@@ -193,7 +193,7 @@ async function syncMirror(
  * why}], requests, minutes}`. Sends a count request per range and writes nothing.
  */
 async function printPlan(
-  session: RunSession & SyncSession,
+  session: MirrorSession & SyncSession,
   { allowed, skipped, named }: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
   json: boolean,
   { deps, profile }: Context,

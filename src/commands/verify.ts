@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { Context } from "../cli/context.js";
 import { verifyDeltaTables } from "../cli/delta-output.js";
 import { chooseResources, waitOption } from "../cli/flags.js";
-import { withMirrorRun } from "../cli/mirror-run.js";
+import { withMirrorSession } from "../cli/mirror-session.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
@@ -16,8 +16,8 @@ import { escapeText } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { formatMinute } from "../util/times.js";
 import type { Evidence } from "../verify/evidence.js";
-import type { MonthResult } from "../verify/finding.js";
-import { type FullVerdict, verifyResource } from "../verify/verify-resource.js";
+import { hasUnexpectedDates, type MonthResult, type VerificationResult } from "../verify/result.js";
+import { verifyResource } from "../verify/verify-resource.js";
 
 interface VerifyFlags extends GlobalOptions {
   repair?: boolean;
@@ -60,7 +60,7 @@ export async function run(options: VerifyFlags, context: Context, names: readonl
     });
   const { resources: chosen, named } = chooseResources(names);
   const { acceptRemovals = false, evidence = false, json = false, repair = false } = options;
-  await withMirrorRun({ deps, options, purpose: "prove", command: "verify" }, async (runSession) => {
+  await withMirrorSession({ deps, options, purpose: "verify", command: "verify" }, async (runSession) => {
     const session = { ...runSession, options: { ...defaultOptions, acceptRemovals } };
     const due = named ? chosen : chosen.filter(({ name }) => wasRead(session.mirror, name));
     if (due.length === 0)
@@ -68,48 +68,48 @@ export async function run(options: VerifyFlags, context: Context, names: readonl
         hint: "run `brandapi sync`",
       });
     session.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
-    const failed: FullVerdict[] = [];
+    const withProblems: VerificationResult[] = [];
     const results = await forEachResource(session, { due, named }, async (resource) => {
-      const { verdict, error } = await verifyResource(session, resource, repair);
-      const { claims: readEvidence, ...printed } = verdict;
-      if (verdict.found.length > 0) failed.push(verdict);
+      const { result, error } = await verifyResource(session, resource, repair);
+      const { readEvidence, ...printed } = result;
+      if (result.found.length > 0) withProblems.push(result);
       const numbers = evidence ? readEvidence?.() : undefined;
       if (json) printJson(deps.stdout, { ...printed, evidence: numbers });
-      else deps.stdout.write(verdictText(verdict) + (numbers ? evidenceText(numbers) : ""));
+      else deps.stdout.write(resultText(result) + (numbers ? evidenceText(numbers) : ""));
       if (error !== null) throw error;
     });
     throwIfFailed(results, due.length);
-    if (failed.length > 0) throw findingsError(failed, repair);
+    if (withProblems.length > 0) throw problemsError(withProblems, repair);
   });
 }
 
-/** Returns the error that lists all findings, with the next command as its hint. */
-function findingsError(failed: readonly FullVerdict[], wasRepaired: boolean): Incomplete {
-  const command = `brandapi verify ${failed.map(({ resource }) => resource).join(" ")}`;
-  const isRepairable = failed.some(({ state, unread = 0 }) => state === "different" || unread > 0);
+/** Returns the error that lists all problems, with the next command as its hint. */
+function problemsError(results: readonly VerificationResult[], wasRepaired: boolean): Incomplete {
+  const command = `brandapi verify ${results.map(({ resource }) => resource).join(" ")}`;
+  const isRepairable = results.some(({ state, unread = 0 }) => state === "different" || unread > 0);
   let hint = `run \`${command}\` again later`;
-  if (failed.every(hasOnlyOddDates))
+  if (results.every(hasOnlyUnexpectedDates))
     hint =
       "the API must correct these dates; until then all records are kept, but these dates are not verified";
   if (isRepairable && !wasRepaired) hint = `run \`${command} --repair\``;
-  return new Incomplete(`Found: ${failed.flatMap(({ found }) => found).join("; ")}.`, { hint });
+  return new Incomplete(`Found: ${results.flatMap(({ found }) => found).join("; ")}.`, { hint });
 }
 
 /** True if only unreadable dates, or dates outside the requested range, keep a resource from being verified. */
-function hasOnlyOddDates({ found, months }: FullVerdict): boolean {
-  return found.length === 1 && months.at(-1)?.month === "dates";
+function hasOnlyUnexpectedDates(result: VerificationResult): boolean {
+  return result.found.length === 1 && hasUnexpectedDates(result);
 }
 
-/** Returns a verdict as text. Adjacent months with the same state share a line. */
-function verdictText(verdict: FullVerdict): string {
-  const { api_total: apiTotal, mirror_total: mirrorTotal, mended, months, resource, tables } = verdict;
+/** Returns a result as text. Adjacent months with the same state share a line. */
+function resultText(result: VerificationResult): string {
+  const { api_total: apiTotal, mirror_total: mirrorTotal, repaired, months, resource, tables } = result;
   const isCounted = apiTotal !== null && mirrorTotal !== null;
   const totals = isCounted
     ? `, ${formatCount(apiTotal)} in the API and ${formatCount(mirrorTotal)} here`
     : "";
-  const lines = [`${resource}: ${verdict.state}${totals} (${pluralize(verdict.requests, "request")})`];
-  if (mended) {
-    const { rows_changed, rows_new, rows_removed, run_id } = mended;
+  const lines = [`${resource}: ${result.state}${totals} (${pluralize(result.requests, "request")})`];
+  if (repaired) {
+    const { rows_changed, rows_new, rows_removed, run_id } = repaired;
     const rows = `${rows_new} new, ${rows_changed} changed, ${rows_removed} removed`;
     lines.push(`  repaired: ${rows}: \`brandapi changes ${resource} --run ${run_id}\``);
   }
@@ -118,9 +118,9 @@ function verdictText(verdict: FullVerdict): string {
     const read = read_at ? `; read since ${formatMinute(read_at)}` : "";
     lines.push(`  ${span}: ${state}: ${escapeText(why)}${read}`);
   }
-  if (verdict.future) lines.push(`  not due yet: ${futureText(verdict.future)}`);
+  if (result.future) lines.push(`  not due yet: ${futureText(result.future)}`);
   for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
-  if (verdict.blind_spot !== "") lines.push(`  cannot detect: ${verdict.blind_spot}`);
+  if (result.blind_spot !== "") lines.push(`  cannot detect: ${result.blind_spot}`);
   return `${lines.join("\n")}\n`;
 }
 
@@ -129,9 +129,9 @@ function evidenceText(evidence: readonly Evidence[]): string {
   const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
   const minute = (at: string | null) => at && formatMinute(at);
   const rows = evidence.map(({ agrees, api, asked_at, check, from, mirror, note, to }) => {
-    let verdict = agrees ? "agrees" : "differs";
-    if (agrees === null) verdict = "unproven";
-    return [check, minute(from), minute(to), api, mirror, verdict, minute(asked_at), note];
+    let state = agrees ? "agrees" : "differs";
+    if (agrees === null) state = "unproven";
+    return [check, minute(from), minute(to), api, mirror, state, minute(asked_at), note];
   });
   const [header, ...lines] = renderTable(titles, rows).split("\n");
   const commandLine = (line: string | null) => (line ? `    ${line}\n` : "");

@@ -41,7 +41,7 @@ export interface ResourceHealth {
   age_seconds: number | null;
   last_run: Pick<Run, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
   last_error: string | null;
-  /** The differences that `verify` found, until a later verification supersedes them. */
+  /** The problems that `verify` found, until a later verification supersedes them. */
   found: { at: string; error: string } | null;
   /** The refusal of the last run, if the key or the plan no longer allows a resource that was read before. */
   refused: Refusal | null;
@@ -145,7 +145,7 @@ export function readResourceHealth(
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: { run_id, started_at, finished_at, outcome, error },
     last_error: error,
-    found: joinFindings(lastDifferingVerify(mirror, name), readTableCheck(mirror, name)),
+    found: combineProblems(lastDifferingVerify(mirror, name), readTableCheck(mirror, name)),
     refused,
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
@@ -163,15 +163,15 @@ function resolveKilledRun(mirror: Mirror, run: Run | null, isLocked: boolean): R
     : { ...run, outcome: "stopped", error: "killed" };
 }
 
-/** Combines the differences that `verify` found in the records and in the tables. */
-function joinFindings(
+/** Combines the problems that `verify` found in the records and in the tables; those of the records come last. */
+function combineProblems(
   run: Run | null,
   tables: { at: string; error: string } | null,
 ): ResourceHealth["found"] {
   if (run === null) return tables;
   const { started_at: at, error } = run;
   const isIncluded = tables === null || error?.includes(tables.error);
-  return { at, error: isIncluded ? (error ?? "") : `${error}; ${tables.error}` };
+  return { at, error: isIncluded ? (error ?? "") : `${tables.error}; ${error}` };
 }
 
 function toDateRange({ from, to }: Range): DateRange {

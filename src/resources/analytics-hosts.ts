@@ -12,7 +12,7 @@ export const analyticsHosts = {
   about: "all-time clicks and sales per host, with a snapshot per day",
   path: "/analytics/hosts",
   scope: "analytics:read",
-  strategy: { kind: "snapshot" },
+  strategy: { kind: "ranking" },
   key: [],
   table: "analytics_hosts",
   tableAbout: "one row per entry of the current ranking by sales",

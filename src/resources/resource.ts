@@ -9,14 +9,14 @@ import type { Field } from "./fields.js";
  * - full:     every page in every run
  * - details:  every page, and one request for each record whose details may have changed
  * - monthly:  one response per calendar month
- * - snapshot: every page of a ranking; its figures are stored once a day
+ * - ranking: every page of a ranking; its figures are stored once a day
  */
 export type Strategy =
   | DatedStrategy
   | { kind: "full" }
   | DetailsStrategy
   | MonthlyStrategy
-  | { kind: "snapshot" };
+  | { kind: "ranking" };
 
 export interface DatedStrategy {
   kind: "dated";

@@ -14,10 +14,10 @@ const restMs = 20 * 3_600_000;
  * a known number of runs. A marked slice that was read longer ago comes first.
  */
 export async function audit(run: DatedSync): Promise<void> {
-  const { mirror, now, options, state } = run;
+  const { mirror, readUntil, options, state } = run;
   const remaining = startBudget(run, options.audit);
-  const freshSince = now - restMs;
-  let cursor = state.cursor() ?? now;
+  const freshSince = readUntil - restMs;
+  let cursor = state.cursor() ?? readUntil;
   // At most from the cursor down to the beginning, and from the top down to the cursor.
   for (let turns = 0; turns < 2 && remaining() > 0; ) {
     const due = nextDue(state.coverage(), cursor, freshSince);
@@ -29,7 +29,7 @@ export async function audit(run: DatedSync): Promise<void> {
     const reached = due ? (await readRange(run, due, remaining)).reached : Number.NEGATIVE_INFINITY;
     const isAtEnd = reached === Number.NEGATIVE_INFINITY;
     if (isAtEnd) turns += 1;
-    cursor = isAtEnd ? now : reached - 1;
+    cursor = isAtEnd ? readUntil : reached - 1;
     mirror.transaction(() => state.setCursor(cursor));
   }
 }

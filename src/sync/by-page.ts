@@ -73,7 +73,7 @@ function newestPart({ state }: DatedRun, range: Range, records: number): Range {
 /** Splits a range at days until the API counts few enough records in each slice. Newest first. */
 async function* splitIntoSlices(run: DatedRun, range: Range): AsyncGenerator<Range, void> {
   const isLongerThanDay = middleDay(range) !== null;
-  const { api: total } = isLongerThanDay ? await compareCount(run, range) : { api: 0 };
+  const { apiCount: total } = isLongerThanDay ? await compareCount(run, range) : { apiCount: 0 };
   yield* split(run, { ...range, total }, 0);
 }
 
@@ -87,8 +87,8 @@ async function* split(
   if (total <= maxSliceRecords || middle === null || splits === maxSplits) return yield { from, to };
   const upper = { from: middle, to };
   const lower = { from, to: middle - 1 };
-  const { api: inUpper } = await compareCount(run, upper);
-  const inLower = inUpper < total ? total - inUpper : (await compareCount(run, lower)).api;
+  const { apiCount: inUpper } = await compareCount(run, upper);
+  const inLower = inUpper < total ? total - inUpper : (await compareCount(run, lower)).apiCount;
   // An API that ignores the dates counts all records in both halves: they are read once, as one list.
   if (inUpper >= total && inLower >= total) return yield { from, to };
   yield* split(run, { ...upper, total: inUpper }, splits + 1);
@@ -183,8 +183,8 @@ async function findFaultyParts(
     { from, to: middle - 1 },
     { from: middle, to },
   ]) {
-    const { api } = await compareCount(run, half);
-    halves.push({ ...half, faults: api - inSlice.filter((ms) => containsInstant(half, ms)).length });
+    const { apiCount } = await compareCount(run, half);
+    halves.push({ ...half, faults: apiCount - inSlice.filter((ms) => containsInstant(half, ms)).length });
   }
   const isConsistent = halves.every((half) => half.faults >= 0) && sumOfFaults(halves) === faults;
   // The API returns these records in every range, or the records changed meanwhile.

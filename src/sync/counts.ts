@@ -18,8 +18,8 @@ export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
 /** The API's number of records of a range, and the mirror's, without missing records. */
 export interface CountComparison extends Range {
   filter: CountFilter;
-  api: number;
-  mirror: number;
+  apiCount: number;
+  mirrorCount: number;
   /** Milliseconds since 1970: when it was requested. */
   requestedAt: number;
   /** The date of the first record that the API returned, in milliseconds; null if it has no readable date. */
@@ -36,10 +36,10 @@ export async function requestCount(
   { api, resource }: Pick<SyncRun, "api" | "resource">,
   query: QueryParameters,
 ): Promise<{ total: number; first: Json; requestedAt: number }> {
-  const asked = { ...resource.query, ...query, page: 1, per_page: 1 };
-  const answer = await api.get(resource.path, asked, resource.scope);
-  const { items, pagination } = firstPage(resource.path, answer);
-  return { total: pagination.total_items, first: items[0] ?? null, requestedAt: answer.requestedAt };
+  const parameters = { ...resource.query, ...query, page: 1, per_page: 1 };
+  const response = await api.get(resource.path, parameters, resource.scope);
+  const { items, pagination } = firstPage(resource.path, response);
+  return { total: pagination.total_items, first: items[0] ?? null, requestedAt: response.requestedAt };
 }
 
 /** Counts a range in the API and in the mirror. */
@@ -49,19 +49,27 @@ export async function compareCount(
   filter = allRecords,
 ): Promise<CountComparison> {
   const query = { ...rangeQuery(run.resource.strategy, { from, to }), ...filter.query };
-  const { total: api, first, requestedAt } = await requestCount(run, query);
-  const mirror = run.state.count({ from, to }, filter.flags);
-  return { from, to, filter, api, mirror, requestedAt, newestDate: recordDate(run.resource, first) };
+  const { total: apiCount, first, requestedAt } = await requestCount(run, query);
+  const mirrorCount = run.state.count({ from, to }, filter.flags);
+  return {
+    from,
+    to,
+    filter,
+    apiCount,
+    mirrorCount,
+    requestedAt,
+    newestDate: recordDate(run.resource, first),
+  };
 }
 
 /** Returns the totals of counts, as in `sync_runs`. @param differing how many counts differ */
 export function sumTotals(counts: readonly CountComparison[], differing: number): CountTotals {
   const all = counts.filter(({ filter }) => filter === allRecords);
-  return { api_total: sumOf(all, "api"), mirror_total: sumOf(all, "mirror"), differing };
+  return { api_total: sumOf(all, "apiCount"), mirror_total: sumOf(all, "mirrorCount"), differing };
 }
 
 /** Adds up one side of some counts. */
-export function sumOf(counts: readonly CountComparison[], side: "api" | "mirror"): number {
+export function sumOf(counts: readonly CountComparison[], side: "apiCount" | "mirrorCount"): number {
   return counts.reduce((sum, count) => sum + count[side], 0);
 }
 
@@ -76,7 +84,9 @@ export function differingCounts(
   counts: readonly CountComparison[],
   distrusted: ReadonlySet<string> = new Set(),
 ): CountComparison[] {
-  return counts.filter(({ api, filter, mirror }) => api !== mirror && !distrusted.has(filter.name));
+  return counts.filter(
+    ({ apiCount, filter, mirrorCount }) => apiCount !== mirrorCount && !distrusted.has(filter.name),
+  );
 }
 
 /** Compares the counts of everything that is covered: all records, and each filter. */
@@ -93,18 +103,18 @@ export function countFilters({ resource }: DatedRun): CountFilter[] {
 }
 
 /** True if a range takes at most two requests to read: splitting it further would not save requests. */
-function isShort({ api, filter }: CountComparison, records: number): boolean {
-  return pagesFor(Math.max(records, filter === allRecords ? api : 1)) <= 2;
+function isShort({ apiCount, filter }: CountComparison, records: number): boolean {
+  return pagesFor(Math.max(records, filter === allRecords ? apiCount : 1)) <= 2;
 }
 
 /**
  * Bisects a range in which a count differs, newest first, until each part is short enough.
- * @param left requests that may still be spent; if there are none, the current part is not split
+ * @param remaining returns the requests that may still be spent; if there are none, the current part is not split
  */
 export async function* bisect(
   run: DatedRun,
   counted: CountComparison,
-  left: () => number,
+  remaining: () => number,
   isEnough = isShort,
 ): AsyncGenerator<CountComparison, void> {
   const { filter, from, to } = counted;
@@ -112,11 +122,13 @@ export async function* bisect(
   // Without a mirrored record there is no middle, so the complete range is read.
   const middle = startOfSecond(run.state.nthDate(counted, Math.floor(records / 2)) ?? from);
   const isSplit = middle > from && middle <= to;
-  if (left() <= 0 || !isSplit || isEnough(counted, records)) return yield counted;
+  if (remaining() <= 0 || !isSplit || isEnough(counted, records)) return yield counted;
   const upper = await compareCount(run, { from: middle, to }, filter);
-  const [api, mirror] = [counted.api - upper.api, counted.mirror - upper.mirror];
-  const lower = { ...upper, from, to: middle - 1, api, mirror, newestDate: null };
-  for (const half of [upper, lower]) if (half.api !== half.mirror) yield* bisect(run, half, left, isEnough);
+  const apiCount = counted.apiCount - upper.apiCount;
+  const mirrorCount = counted.mirrorCount - upper.mirrorCount;
+  const lower = { ...upper, from, to: middle - 1, apiCount, mirrorCount, newestDate: null };
+  for (const half of [upper, lower])
+    if (half.apiCount !== half.mirrorCount) yield* bisect(run, half, remaining, isEnough);
 }
 
 /** Counts the ranges that were never read, oldest first. Marked slices were read. */
@@ -145,7 +157,7 @@ export async function separateFuture(
 ): Promise<{ unread: CountComparison[]; future: FutureRecords | null }> {
   const newest = unread.at(-1);
   const from = startOfSecond(run.clock.now()) + 1_000;
-  const hasRecords = newest && !Number.isFinite(newest.to) && newest.api > newest.mirror;
+  const hasRecords = newest && !Number.isFinite(newest.to) && newest.apiCount > newest.mirrorCount;
   const isNewestDue = newest && newest.newestDate !== null && newest.newestDate < from;
   if (!hasRecords || newest.from >= from || isNewestDue) return { unread: [...unread], future: null };
   const range = { from, to: Number.POSITIVE_INFINITY };
@@ -154,15 +166,16 @@ export async function separateFuture(
   const later = {
     ...range,
     filter: allRecords,
-    api: total,
-    mirror: run.state.count(range),
+    apiCount: total,
+    mirrorCount: run.state.count(range),
     requestedAt,
     newestDate: null,
   };
-  const records = later.api - later.mirror;
+  const records = later.apiCount - later.mirrorCount;
   if (records <= 0) return { unread: [...unread], future: null };
-  const [api, mirror] = [newest.api - later.api, newest.mirror - later.mirror];
-  const due = { ...newest, to: from - 1, api, mirror };
+  const apiCount = newest.apiCount - later.apiCount;
+  const mirrorCount = newest.mirrorCount - later.mirrorCount;
+  const due = { ...newest, to: from - 1, apiCount, mirrorCount };
   const date = valueAt(first, [strategy.date]);
   const until = typeof date === "string" && parseTimestamp(date) !== undefined ? date : null;
   // A record without a readable date that the API returns in every range is not dated in the future.

@@ -74,10 +74,10 @@ export async function requestDailyPoints(run: SyncRun, declared: DailyTotals): P
 }
 
 async function fetchDailyPoints(
-  { api, now, resource }: SyncRun,
+  { api, readUntil, resource }: SyncRun,
   declared: DailyTotals,
 ): Promise<DailyPoints> {
-  const query = { ...declared.query, end_date: formatInstant(now) };
+  const query = { ...declared.query, end_date: formatInstant(readUntil) };
   const { data } = await api.get(declared.path, query, resource.scope);
   const list = valueAt(data, [declared.points]);
   if (!Array.isArray(list))

@@ -33,10 +33,13 @@ import {
 export const dated: SyncStrategy<DatedStrategy> = {
   async plan(run) {
     const steps: PlanStep[] = [];
-    const { marked, ranges } = decide(run);
-    for (const range of [...ranges, ...marked]) {
-      const { api } = await compareCount(run, range);
-      steps.push({ what: `${describeRange(range)}: ${pluralize(api, "record")}`, requests: pagesFor(api) });
+    const { markedSlices, ranges } = planRun(run);
+    for (const range of [...ranges, ...markedSlices]) {
+      const { apiCount } = await compareCount(run, range);
+      steps.push({
+        what: `${describeRange(range)}: ${pluralize(apiCount, "record")}`,
+        requests: pagesFor(apiCount),
+      });
     }
     const { dailyTotals } = run.resource.strategy;
     const what = dailyTotals ? "verification: daily totals, and counts" : "verification: counts";
@@ -45,18 +48,18 @@ export const dated: SyncStrategy<DatedStrategy> = {
 
   async read(datedRun) {
     const { options, reporter, resource, state } = datedRun;
-    const { gaps, marked, ranges } = begin(datedRun);
+    const { gaps, markedSlices, ranges } = planAndRecord(datedRun);
     const { dailyTotals, error: totalsError } = await requestDailyTotals(datedRun);
     const run: DatedSync = { ...datedRun, dailyTotals, incompleteReasons: [] };
     const { incompleteReasons } = run;
     const drift = findAmountDrift(run, dailyTotals);
     for (const range of ranges) await readRange(run, range);
-    for (const range of marked) await readByPage(run, range);
+    for (const range of markedSlices) await readByPage(run, range);
     await audit(run);
     if (totalsError) warnOfMissingTotals(run, totalsError);
 
     const remaining = startBudget(run, options.budget);
-    const ignoresAmounts = drift !== null && (await isDriftWithoutChanges(run, drift, remaining));
+    const ignoresAmounts = drift !== null && (await readDriftSample(run, drift, remaining));
     const compared = { dailyTotals, ignoresAmounts };
     await readChangedDays(run, compared, remaining);
     const { hasUndated, totals } = await reconcile(run, compared, remaining);
@@ -89,28 +92,28 @@ export const dated: SyncStrategy<DatedStrategy> = {
 };
 
 /** Decides what a run reads. `isResumed`: an earlier run was interrupted. */
-function decide({ clock, mirror, now, options, resource, state }: DatedRun) {
+function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRun) {
   const coverage = state.coverage();
-  const marked = state.markedSlices();
+  const markedSlices = state.markedSlices();
   const { runId: finishedId, until: finishedUntil } = readFinishedRuns(mirror, resource.name);
-  const interrupted = [...coverage, ...marked].filter(({ runId }) => runId > finishedId);
-  const resumed = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
+  const interrupted = [...coverage, ...markedSlices].filter(({ runId }) => runId > finishedId);
+  const readRecently = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
   // A record that a marked slice returned is not looked for at its date.
   const markedIds = state.markedIds();
   const missing = state.missing
     .all()
     .flatMap(({ id, dated }) => (dated === null || markedIds.has(id) ? [] : dayRange(utcDay(dated))));
-  const before = { coverage, marked, floor: state.floor(), finishedUntil, resumed, missing };
-  return { ...planDated(before, options, now), isResumed: interrupted.length > 0 };
+  const before = { coverage, markedSlices, floor: state.floor(), finishedUntil, readRecently, missing };
+  return { ...planDated(before, options, readUntil), isResumed: interrupted.length > 0 };
 }
 
 /** Plans a run, and stores what the next runs and a killed run's row need. */
-function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "marked" | "ranges"> {
+function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" | "ranges"> {
   const { id, mirror, options, reporter, resource, state } = run;
-  const { floor, gaps, isResumed, marked, ranges } = decide(run);
+  const { floor, gaps, isResumed, markedSlices, ranges } = planRun(run);
   const mirrored = pluralize(state.count(allTime), "record");
   if (isResumed) reporter.note(`${resource.name}: resumes an interrupted sync: ${mirrored} already read`);
-  const due = mergeRanges([...ranges, ...marked]);
+  const due = mergeRanges([...ranges, ...markedSlices]);
   const since = formatInstantOrNull(due[0]?.from ?? floor);
   const until = formatInstantOrNull(due.at(-1)?.to ?? floor);
   mirror.transaction(() => {
@@ -118,7 +121,7 @@ function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "marked" | "ranges"> {
     state.setFloor(floor);
     state.setLastOptions(options);
   });
-  return { gaps, marked, ranges };
+  return { gaps, markedSlices, ranges };
 }
 
 /**
@@ -127,7 +130,7 @@ function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "marked" | "ranges"> {
  * @param drift what `findAmountDrift` returned before the run read anything
  * @param remaining returns the remaining requests of the run's budget
  */
-async function isDriftWithoutChanges(
+async function readDriftSample(
   run: DatedSync,
   drift: AmountDrift,
   remaining: () => number,

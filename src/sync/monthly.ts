@@ -11,7 +11,7 @@ import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges, utcDay }
 import { pluralize } from "../util/text.js";
 import { formatInstant, monthRange } from "../util/times.js";
 import { dayOfPoint, requestDailyPoints } from "./daily-totals.js";
-import { floorOf } from "./plan.js";
+import { findFloor } from "./plan.js";
 import type { DailyPoints, SyncRun, SyncStrategy } from "./session.js";
 
 /** A request: a month of all hosts (null) or one, in buckets of a day, a week or a month. */
@@ -32,14 +32,14 @@ export const monthly: SyncStrategy<MonthlyStrategy> = {
   },
 
   async read(run) {
-    const { id, mirror, now, options, progress, reporter, resource, state } = run;
+    const { id, mirror, readUntil, options, progress, reporter, resource, state } = run;
     const due = dueMonths(run, await requestDailyPoints(run, resource.strategy.dailyTotals));
     const requested = requestedRange(run);
     const since = due[0] ? formatInstant(Math.min(...due.map(({ from }) => from))) : null;
-    const until = formatInstant(Math.min(now, options.until ?? now));
+    const until = formatInstant(Math.min(readUntil, options.until ?? readUntil));
     mirror.transaction(() => {
       updateRun(mirror, id, { since, until });
-      if (isPlain(options)) state.setFloor(floorOf(options, state.floor()));
+      if (isPlain(options)) state.setFloor(findFloor(options, state.floor()));
     });
     if (options.perHost) reporter.note(`${resource.name}: ${pluralize(due.length, "request")}`);
     for (const [index, month] of due.entries()) {
@@ -62,12 +62,12 @@ function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
  * were last read, or whose points differ from the mirror's.
  */
 function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] {
-  const { now, options, state } = run;
+  const { readUntil, options, state } = run;
   const { full, groupBy, since, windowMs } = options;
   // A month that lost all its activity may no longer have points.
   const moved = isPlain(options) ? movedMonths(run, points) : new Set<string>();
   const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
-  const months = [...new Set([...active, ...moved, utcDay(now).slice(0, 7)])].sort();
+  const months = [...new Set([...active, ...moved, utcDay(readUntil).slice(0, 7)])].sort();
   const range = requestedRange(run);
   const isAll = full || since !== undefined || !isPlain(options);
   const readAt = (month: Range) =>
@@ -80,24 +80,24 @@ function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] 
 }
 
 /** Returns the dates that the options request. */
-function requestedRange({ now, options, state }: SyncRun): Range {
-  const { full, since, until = now } = options;
+function requestedRange({ readUntil, options, state }: SyncRun): Range {
+  const { full, since, until = readUntil } = options;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
-  return { from: since ?? (full ? Number.NEGATIVE_INFINITY : floor), to: Math.min(until, now) };
+  return { from: since ?? (full ? Number.NEGATIVE_INFINITY : floor), to: Math.min(until, readUntil) };
 }
 
 /**
  * Covers the months without activity between the months that were read: their days have shown that there is nothing to
  * request. Call it when all months that are due have been read.
  */
-function coverIdleMonths({ id, mirror, now, state }: SyncRun, requested: Range): void {
+function coverIdleMonths({ id, mirror, readUntil, state }: SyncRun, requested: Range): void {
   const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return;
   const between = clipRanges([requested], { from: first.from, to: last.to });
   mirror.transaction(() => {
     for (const range of subtractRanges(between, covered))
-      state.cover({ range, ids: new Set(), requestedAt: now, runId: id });
+      state.cover({ range, ids: new Set(), requestedAt: readUntil, runId: id });
   });
 }
 

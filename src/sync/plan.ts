@@ -7,13 +7,13 @@ import type { SyncOptions } from "./session.js";
 export interface PlanInput {
   coverage: readonly CoveredRange[];
   /** The slices that are read by page number, as the last run left them. */
-  marked: readonly Range[];
+  markedSlices: readonly Range[];
   /** The oldest date that any run was asked to read; null before the first run. */
   floor: number | null;
   /** The last instant that finished runs have read; null before the first. */
   finishedUntil: number | null;
   /** The ranges that an interrupted run has read within the last hour. */
-  resumed: readonly Range[];
+  readRecently: readonly Range[];
   /** The days of records that an interrupted run noted as missing. */
   missing: readonly Range[];
 }
@@ -22,7 +22,7 @@ export interface DatedPlan {
   /** The ranges to read, newest first. */
   ranges: Range[];
   /** The marked slices to read by page number, newest first; neighbours are joined. */
-  marked: Range[];
+  markedSlices: Range[];
   /** The oldest date that any run was asked to read, including this one. */
   floor: number;
   /** The ranges that stay unread between the floor and the newest instant that is read. */
@@ -33,32 +33,36 @@ type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs"> &
   Partial<Pick<SyncOptions, "allMarked">>;
 
 /**
- * Decides what to read.
+ * Decides what to read, up to `readUntil`, the end of the last complete second.
  * 1. A plain run reads the gaps of the coverage, each with the window below it, and from the end of the last finished
- *    run less the window to now. `--since` and `--until` replace that by one range, `--full` by everything.
+ *    run less the window to the last complete second. `--since` and `--until` replace that by one range, `--full` by everything.
  * 2. A range that an interrupted run has read within the last hour is not read again.
  * 3. The days of missing records are read in any case.
  * 4. Marked slices are no gaps, and those that this touches are read by page number.
  * 5. Nothing below the floor is read. The floor is the oldest date that any run was asked to read.
  */
-export function planDated(before: PlanInput, asked: PlanOptions, now: number): DatedPlan {
-  const { coverage, resumed, missing } = before;
-  const floor = floorOf(asked, before.floor);
-  const wanted = subtractRanges(wantedRanges(before, asked, floor, now), resumed);
-  const due = mergeRanges(clipRanges([...wanted, ...missing], { from: floor, to: now }));
-  const ranges = subtractRanges(due, before.marked);
-  const isDue = (slice: Range) => asked.allMarked || due.some((range) => overlaps(range, slice));
-  const marked = mergeRanges(before.marked.filter(isDue));
-  const read = mergeRanges([...coverage, ...before.marked, ...ranges]);
+export function planDated(before: PlanInput, options: PlanOptions, readUntil: number): DatedPlan {
+  const { coverage, readRecently, missing } = before;
+  const floor = findFloor(options, before.floor);
+  const wanted = subtractRanges(wantedRanges(before, options, floor, readUntil), readRecently);
+  const due = mergeRanges(clipRanges([...wanted, ...missing], { from: floor, to: readUntil }));
+  const ranges = subtractRanges(due, before.markedSlices);
+  const isDue = (slice: Range) => options.allMarked || due.some((range) => overlaps(range, slice));
+  const marked = mergeRanges(before.markedSlices.filter(isDue));
+  const read = mergeRanges([...coverage, ...before.markedSlices, ...ranges]);
   const newest = read.at(-1)?.to ?? floor;
   const gaps = subtractRanges([{ from: floor, to: newest }], read);
-  return { ranges: ranges.toReversed(), marked: marked.toReversed(), floor, gaps };
+  return { ranges: ranges.toReversed(), markedSlices: marked.toReversed(), floor, gaps };
 }
 
 /** Returns the oldest date that any run was asked to read, including this one. @param before the same of earlier runs */
-export function floorOf({ full, since }: Pick<PlanOptions, "full" | "since">, before: number | null): number {
-  const from = full ? Number.NEGATIVE_INFINITY : since;
-  return Math.min(from ?? Number.POSITIVE_INFINITY, before ?? from ?? Number.NEGATIVE_INFINITY);
+export function findFloor(
+  { full, since }: Pick<PlanOptions, "full" | "since">,
+  before: number | null,
+): number {
+  if (full) return Number.NEGATIVE_INFINITY;
+  if (before === null) return since ?? Number.NEGATIVE_INFINITY;
+  return since === undefined ? before : Math.min(since, before);
 }
 
 /** Subtracts a duration from an instant. Returns -Infinity if the result is before the year 0. */
@@ -67,18 +71,21 @@ export function earlier(ms: number, spanMs: number): number {
 }
 
 function wantedRanges(
-  { coverage, finishedUntil, marked }: PlanInput,
-  asked: PlanOptions,
+  { coverage, finishedUntil, markedSlices }: PlanInput,
+  options: PlanOptions,
   floor: number,
-  now: number,
+  readUntil: number,
 ): Range[] {
-  const { full, since, until = now, windowMs } = asked;
-  const to = Math.min(until, now);
+  const { full, since, until = readUntil, windowMs } = options;
+  const to = Math.min(until, readUntil);
   if (full) return [{ from: floor, to }];
   if (since !== undefined) return [{ from: since, to }];
-  const unread = subtractRanges([{ from: floor, to: now }], [...coverage, ...marked]);
-  const end = Math.min(finishedUntil ?? coverage.at(-1)?.to ?? now, now);
-  const plain = [...unread, { from: end + 1, to: now }];
-  const withWindows = plain.map((range) => ({ from: earlier(range.from, windowMs), to: range.to }));
+  const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...markedSlices]);
+  const finishedEnd = Math.min(finishedUntil ?? coverage.at(-1)?.to ?? readUntil, readUntil);
+  const sinceFinished = { from: finishedEnd + 1, to: readUntil };
+  const withWindows = [...unread, sinceFinished].map((range) => ({
+    from: earlier(range.from, windowMs),
+    to: range.to,
+  }));
   return clipRanges(withWindows, { from: floor, to });
 }

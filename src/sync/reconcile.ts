@@ -45,13 +45,13 @@ export async function reconcile(
   }
   let undatedCount = 0;
   if (differing.length === 0 && incompleteReasons.length === 0 && isAllCovered(run)) {
-    undatedCount = await countUndated(run, totals);
+    undatedCount = await requestUndatedCount(run, totals);
     // The other records may only have been added after the counts.
     if (undatedCount > 0) ({ differing, totals } = await recount(run));
   }
-  for (const { api, filter, mirror } of differing) {
+  for (const { apiCount, filter, mirrorCount } of differing) {
     const name = filter === allRecords ? resource.name : filter.name;
-    incompleteReasons.push({ text: `the API counts ${api} ${name} and the mirror ${mirror}` });
+    incompleteReasons.push({ text: `the API counts ${apiCount} ${name} and the mirror ${mirrorCount}` });
   }
   const hasUndated = undatedCount > 0 && differing.length === 0;
   if (hasUndated)
@@ -69,14 +69,14 @@ function isAllCovered({ state }: DatedSync): boolean {
 }
 
 /** Returns how many records the API counts without a range of dates that it does not count in any range (A11). */
-async function countUndated(run: DatedSync, { api_total }: CountTotals): Promise<number> {
-  const { api: all } = await compareCount(run, allTime);
+async function requestUndatedCount(run: DatedSync, { api_total }: CountTotals): Promise<number> {
+  const { apiCount: all } = await compareCount(run, allTime);
   const others = all - (api_total ?? 0);
   if (others <= 0) return 0;
   const unread = await compareUnread(run);
   const { future } = await separateFuture(run, unread);
   if (future) run.reporter.note(`${run.resource.name}: ${futureText(future)}`);
-  return Math.max(0, others - sumOf(unread, "api"));
+  return Math.max(0, others - sumOf(unread, "apiCount"));
 }
 
 /** Reads the days whose totals differ from those of their last reading (A8), while the budget lasts. */
@@ -132,5 +132,5 @@ async function readDiffering(
  */
 async function isMeaningless(run: DatedSync, before: CountComparison): Promise<boolean> {
   const after = await compareCount(run, before, before.filter);
-  return after.api === before.api && after.mirror !== after.api;
+  return after.apiCount === before.apiCount && after.mirrorCount !== after.apiCount;
 }

@@ -33,7 +33,7 @@ const strategies: Record<Strategy["kind"], SyncStrategy> = {
   details,
   full,
   monthly,
-  snapshot: ranking,
+  ranking,
 } satisfies {
   [Kind in Strategy["kind"]]: SyncStrategy<Strategy & { kind: Kind }>;
 } as Record<Strategy["kind"], SyncStrategy>;
@@ -106,7 +106,7 @@ export function openRun(session: SyncSession, resource: Resource, id: number, ta
     id,
     state,
     progress: new ReadProgress(session, id, task),
-    now: startOfSecond(session.clock.now()) - 1,
+    readUntil: startOfSecond(session.clock.now()) - 1,
     // The API returns dates without fractions of a second, so a second is read completely or not at all.
     options: {
       ...options,

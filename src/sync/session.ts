@@ -65,7 +65,7 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   /** `run_id` of its row in `sync_runs`; 0 if the run is not recorded. */
   id: number;
   /** The last instant that the run reads, in milliseconds: the end of the last complete second. */
-  now: number;
+  readUntil: number;
   readonly store: RecordWriter;
   readonly state: SyncState;
   readonly progress: ReadProgress;

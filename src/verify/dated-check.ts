@@ -26,8 +26,7 @@ import {
 } from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";
 import { readList } from "../sync/read-list.js";
-import type { CountTotals } from "../sync/session.js";
-import { type DatedRun, startBudget } from "../sync/session.js";
+import { type CountTotals, type DatedRun, startBudget } from "../sync/session.js";
 import {
   allTime,
   contains,
@@ -40,7 +39,7 @@ import {
 } from "../util/ranges.js";
 import { dayRange, formatInstantOrNull } from "../util/times.js";
 import { datedEvidence } from "./evidence.js";
-import { type MonthResult, stateOf, unprovenMonth, type VerificationResult } from "./finding.js";
+import { type MonthResult, type RecordsResult, stateOf, unexpectedDates, unprovenMonth } from "./result.js";
 
 /** Requests for finding the days that differ. */
 const mostRequests = 100;
@@ -85,7 +84,7 @@ export interface DatedComparison {
 /** Compares daily totals, and the counts of everything that was read and of everything that was not. */
 export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { clock, state } = run;
-  const left = startBudget(run, mostRequests);
+  const remaining = startBudget(run, mostRequests);
   const requestedAt = clock.now();
   const { dailyTotals, error: totalsError } = await requestDailyTotals(run);
   const largeDrift = findAmountDrift(run, dailyTotals);
@@ -96,10 +95,10 @@ export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const distrusted = state.distrusted();
   const differing = differingCounts(counts, distrusted);
   const differences: Difference[] = changed.map((day) =>
-    dayDifference(day, "its figures changed since it was read"),
+    dayDifference(day, "its totals changed since it was read"),
   );
   for (const one of differing)
-    for await (const part of bisect(run, one, left, isOneDay)) differences.push(countDifference(part));
+    for await (const part of bisect(run, one, remaining, isOneDay)) differences.push(countDifference(part));
   const marked = state.markedIds();
   for (const { id, dated } of state.missing.all())
     if (dated !== null && !marked.has(id))
@@ -108,25 +107,20 @@ export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const allUnread = await compareUnread(run);
   const { future, unread } = await separateFuture(run, allUnread);
   const allDates = await compareCount(run, allTime);
+  const datedCounts = [...counts.filter(({ filter }) => filter === allRecords), ...allUnread];
   const hasMarked = state.markedSlices().length > 0;
   return {
     unread: differingCounts(unread),
     future,
     allDates,
-    undatedCount: hasMarked
-      ? 0
-      : Math.max(
-          0,
-          allDates.api -
-            sumOf([...counts.filter(({ filter }) => filter === allRecords), ...allUnread], "api"),
-        ),
+    undatedCount: hasMarked ? 0 : Math.max(0, allDates.apiCount - sumOf(datedCounts, "apiCount")),
     counts,
     filters: countFilters(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
     dailyTotals: dailyTotals && { requestedAt, totals: dailyTotals, changed, drift },
     differences,
     // Marked slices are in no count of covered ranges.
     totals: hasMarked
-      ? { ...totals, api_total: allDates.api, mirror_total: countPresent(run.mirror, run.resource.name) }
+      ? { ...totals, api_total: allDates.apiCount, mirror_total: countPresent(run.mirror, run.resource.name) }
       : totals,
   };
 }
@@ -155,26 +149,29 @@ function dayDifference(day: string, what: string): Difference {
 }
 
 function countDifference(count: CountComparison): Difference {
-  const { api, filter, from, mirror, to } = count;
-  const text = `${describeRange(count)}: ${filter.name}: ${api} in the API, ${mirror} here`;
+  const { apiCount, filter, from, mirrorCount, to } = count;
+  const text = `${describeRange(count)}: ${filter.name}: ${apiCount} in the API, ${mirrorCount} here`;
   return { from, to, count, text };
 }
 
 /** Verifies a resource that the API can filter by date, with the same counts as a sync. Reports by month. */
-export async function verifyDated(run: DatedRun): Promise<VerificationResult> {
+export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   const { resource, state } = run;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   const evidence = await compareWithApi(run);
   const { undatedCount, future, unread } = evidence;
-  const months = [...judge(run, evidence), ...unread.map((one) => unreadMonth(resource.name, one, floor))];
+  const months = [
+    ...createMonthResults(run, evidence),
+    ...unread.map((one) => unreadMonth(resource.name, one, floor)),
+  ];
   const why = `the API counts ${undatedCount} more without a range of dates than in all dates`;
   if (undatedCount > 0) months.push(unprovenMonth("undated", why));
   const undated = countUndatedRecords(run.mirror, resource.name);
   const marked = describeMarked(run);
-  if (marked !== null) months.push(unprovenMonth("dates", marked));
+  if (marked !== null) months.push(unprovenMonth(unexpectedDates, marked));
   const wanted = unread.filter(({ to }) => to >= floor);
   const comparesTotals = evidence.dailyTotals !== null && evidence.dailyTotals.drift === null;
-  const what = comparesTotals ? "no count and no figure by day" : "no count";
+  const what = comparesTotals ? "no count and no daily total" : "no count";
   return {
     resource: resource.name,
     ...evidence.totals,
@@ -182,24 +179,28 @@ export async function verifyDated(run: DatedRun): Promise<VerificationResult> {
     months,
     blind_spot: `a change to an old record that moves ${what}: only reading shows it, which every sync does in turn (\`--audit\`)`,
     future: future && { records: future.records, until: future.until },
-    unread: wanted.reduce((sum, { api, mirror }) => sum + Math.max(0, api - mirror), 0),
+    unread: wanted.reduce((sum, { apiCount, mirrorCount }) => sum + Math.max(0, apiCount - mirrorCount), 0),
     undated,
     unsettled: undatedCount > 0 || marked !== null,
-    claims: () => datedEvidence(run, evidence),
+    readEvidence: () => datedEvidence(run, evidence),
   };
 }
 
 /** @param floor the oldest date that any run was asked to read: a plain sync reads nothing below it */
-function unreadMonth(name: string, { api, mirror, ...range }: CountComparison, floor: number): MonthResult {
+function unreadMonth(
+  name: string,
+  { apiCount, mirrorCount, ...range }: CountComparison,
+  floor: number,
+): MonthResult {
   const command = `brandapi sync ${name}${range.to < floor ? " --full" : ""}`;
   return unprovenMonth(
     describeRange(range),
-    `${api - mirror} ${name} were never read: \`${command}\` reads them`,
+    `${apiCount - mirrorCount} ${name} were never read: \`${command}\` reads them`,
   );
 }
 
 /** Returns the result for each month that was read. */
-function judge(
+function createMonthResults(
   { state }: DatedRun,
   { differences, filters, dailyTotals, unread }: DatedComparison,
 ): MonthResult[] {
@@ -211,7 +212,7 @@ function judge(
   const oldest = Math.min(oldestRecord, ...differences.map(({ to }) => to));
   const hasNewer = unread.some(({ to }) => to > last.to);
   const drift = dailyTotals?.drift;
-  const compared = dailyTotals && !drift ? "figures and counts agree" : "counts agree";
+  const compared = dailyTotals && !drift ? "daily totals and counts agree" : "counts agree";
   const agreed = `${compared} (${filters.join(", ")})${drift ? `; ${driftText(drift)}` : ""}`;
 
   function judgeMonth({ month, ...range }: ReturnType<typeof monthsIn>[number]): MonthResult {

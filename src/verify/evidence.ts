@@ -111,7 +111,7 @@ export function datedEvidence(run: DatedRun, evidence: DatedComparison): Evidenc
   return [
     ...[...counted].map((one) =>
       filters.includes(one.filter.name)
-        ? countEvidence(run, one, { agrees: one.api === one.mirror })
+        ? countEvidence(run, one, { agrees: one.apiCount === one.mirrorCount })
         : countEvidence(run, one, { note: "no evidence: the filter does not count what its records say" }),
     ),
     ...dailyTotalsEvidence(run, evidence),
@@ -121,7 +121,7 @@ export function datedEvidence(run: DatedRun, evidence: DatedComparison): Evidenc
     // If all dates were read, it shows whether there are records without dates.
     countEvidence(run, allDates, {
       check: "all, without dates",
-      agrees: isAllRead ? allDates.api === allDates.mirror : null,
+      agrees: isAllRead ? allDates.apiCount === allDates.mirrorCount : null,
       note: isAllRead ? null : notRead,
     }),
     ...blindSpot(run),
@@ -129,7 +129,7 @@ export function datedEvidence(run: DatedRun, evidence: DatedComparison): Evidenc
 }
 
 function countEvidence(run: DatedRun, counted: CountComparison, known: Partial<Evidence>): Evidence {
-  const { requestedAt, filter, api, mirror, ...range } = counted;
+  const { requestedAt, filter, apiCount: api, mirrorCount: mirror, ...range } = counted;
   const { path, query, strategy } = run.resource;
   const asked = { ...query, ...rangeQuery(strategy, range), ...filter.query, page: 1, per_page: 1 };
   const request = curlLine(path, asked, printTotalItems);
@@ -161,25 +161,25 @@ function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): E
     const countIn = (days: Iterable<string>) => [...days].filter((day) => day >= first && day <= last).length;
     const differing = countIn(dailyTotals.changed);
     const [start_date, end_date] = [range.from, range.to].map((at) => formatInstantOrNull(at) ?? undefined);
-    return createEvidence(run, "days with figures", range, {
+    return createEvidence(run, "days with totals", range, {
       api: countIn(dailyTotals.totals.keys()),
       mirror: countIn(state.dailyTotals().keys()),
       agrees: dailyTotals.drift && differing === 0 ? null : differing === 0,
       asked_at: formatInstantOrNull(dailyTotals.requestedAt),
       request: curlLine(declared.path, { ...declared.query, start_date, end_date }, counting),
       sql: `SELECT count(*) FROM day_figures WHERE resource = '${resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
-      note: noteOn(differing, dailyTotals.drift),
+      note: describeDays(differing, dailyTotals.drift),
     });
   });
 }
 
-function noteOn(differing: number, drift: AmountDrift | null): string {
+function describeDays(differing: number, drift: AmountDrift | null): string {
   if (differing > 0) return `${differing} differ`;
   return drift ? driftText(drift) : "each as when the day was read";
 }
 
 /**
- * Returns by which night records are read again whatever the API's counts and figures say: those of the window in the next
+ * Returns by which night records are read again whatever the API's counts and daily totals say: those of the window in the next
  * one, then those below the audit's cursor, then those above it.
  */
 function blindSpot(run: DatedRun): Evidence[] {

@@ -6,13 +6,13 @@ import { allTime } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { createEvidence, listEvidence } from "./evidence.js";
-import type { MonthResult, VerificationResult } from "./finding.js";
+import type { MonthResult, RecordsResult } from "./result.js";
 
 /**
  * Verifies a resource that the API cannot filter: reads the list and compares it with the mirror. Writes nothing.
  * @param details how many records have details that were not read since they changed; null if the resource has no details
  */
-export async function verifyList(run: SyncRun, details: number | null): Promise<VerificationResult> {
+export async function verifyList(run: SyncRun, details: number | null): Promise<RecordsResult> {
   const { clock, mirror, resource } = run;
   const list = await readList(run);
   const compare = openRecordComparison(mirror, resource);
@@ -50,7 +50,7 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
     differing,
     unread,
     unsettled: !list.isComplete,
-    claims: () => [
+    readEvidence: () => [
       listEvidence(run, list, { mirror: here, agrees, note: why }),
       ...(blind_spot === "" ? [] : [createEvidence(run, "blind spot", allTime, unseen)]),
     ],

@@ -2,7 +2,7 @@ import { Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
 import { SyncState } from "../store/sync-state.js";
-import { compareTables, differenceText, saveTableCheck, type TableDifference } from "../store/table-check.js";
+import { compareTables, differenceText, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
 import { openRun, openUnrecordedRun, recordRun, syncResource, warnOfUnexpectedValues } from "../sync/run.js";
 import { affectsAllResources, type SyncRun, type SyncSession } from "../sync/session.js";
@@ -11,87 +11,78 @@ import { errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";
 import { verifyDated } from "./dated-check.js";
 import { restatedEvidence } from "./evidence.js";
-import { unprovenResult, type Verdict, type VerificationResult } from "./finding.js";
 import { verifyList } from "./list-check.js";
+import {
+  hasUnexpectedDates,
+  type RecordsResult,
+  type TablesResult,
+  unprovenResult,
+  type VerificationResult,
+} from "./result.js";
 
-/** How a resource's tables stand to its records: part of a line of `verify --json`. */
-export interface TableFinding {
-  state: "proven" | "different" | "repaired";
-  /** The tables that differ, or did before they were rebuilt; `why` says it in words. */
-  differences: (TableDifference & { why: string })[];
+interface Verifier<How extends Strategy = Strategy> {
+  verify(run: SyncRun<How>): Promise<RecordsResult>;
 }
 
-/**
- * Verifies that the tables match the records; with `repair`, rebuilds those that do not. Makes no
- * request. `status` shows the finding until a later one.
- */
-export function proveTables(
-  { clock, mirror, reporter }: Pick<SyncSession, "clock" | "mirror" | "reporter">,
-  resource: Resource,
-  repair: boolean,
-): TableFinding & { error: string | null } {
-  const resources = [resource, detailsResource(resource) ?? []].flat();
-  const before = compareTables(mirror, resources);
-  const isRepaired = repair && before.length > 0;
-  if (isRepaired) for (const lost of rebuildTables(mirror, resources)) reporter.warn(lost);
-  const left = isRepaired ? compareTables(mirror, resources) : before;
-  const note = saveTableCheck(mirror, resource.name, left, formatInstant(clock.now()));
-  const differences = (note ? left : before).map((one) => ({ ...one, why: differenceText(one) }));
-  if (note) return { state: "different", differences, error: note.error };
-  return { state: isRepaired ? "repaired" : "proven", differences, error: null };
-}
-
-interface Proof<How extends Strategy = Strategy> {
-  prove(run: SyncRun<How>): Promise<VerificationResult>;
-}
-
-/** How each strategy's records are verified; null if the API restates them at any time. */
-const proofs: Record<Strategy["kind"], Proof | null> = {
-  dated: { prove: verifyDated },
-  full: { prove: (run) => verifyList(run, null) },
-  details: { prove: (run) => verifyList(run, countPending(run)) },
+/** How the records of each kind of resource are verified; null if the API restates them at any time. */
+const verifiers: Record<Strategy["kind"], Verifier | null> = {
+  dated: { verify: verifyDated },
+  full: { verify: (run) => verifyList(run, null) },
+  details: { verify: (run) => verifyList(run, countPending(run)) },
   monthly: null,
-  snapshot: null,
-} satisfies { [Kind in Strategy["kind"]]: Proof<Strategy & { kind: Kind }> | null };
-
-/** The result for a resource's records and its tables: a line of `verify --json`. */
-export interface FullVerdict extends Verdict {
-  tables: TableFinding;
-  /** The findings, one clause each. `status` shows them until a later verification has none. */
-  found: string[];
-}
+  ranking: null,
+} satisfies { [Kind in Strategy["kind"]]: Verifier<Strategy & { kind: Kind }> | null };
 
 /**
- * Proves that a resource's tables match its records, and its records what the API holds; with `repair`, mends what
- * differs. Each proof is a run like any other, in `sync_runs`; an error that ended it is in the result.
- * @throws what would end the proof of each other resource, too
+ * Compares a resource's tables with its records, and its records with the API. With `repair`, repairs what differs. Each
+ * verification is recorded in `sync_runs`; the error that ended it is in the result.
+ * @throws errors that every other resource would fail with, too
  */
 export async function verifyResource(
   session: SyncSession,
   resource: Resource,
   repair: boolean,
-): Promise<{ verdict: FullVerdict; error: unknown }> {
+): Promise<{ result: VerificationResult; error: unknown }> {
   const before = session.api.stats.requests;
-  const { error: tableError, ...tables } = proveTables(session, resource, repair);
+  const { error: tableError, ...tables } = verifyTables(session, resource, repair);
   let error: unknown = null;
-  const finding = await verifyRecords(session, resource, repair, tableError).catch((caught: unknown) => {
+  const records = await verifyRecords(session, resource, repair, tableError).catch((caught: unknown) => {
     if (affectsAllResources(caught)) throw caught;
     error = caught;
     return unprovenResult(resource.name, hideKeys(errorReason(caught), session.keys));
   });
   // The sync of a repair has already warned.
-  if (!finding.mended) warnOfUnexpectedValues(session, resource);
-  const state = worse(finding.state, tables.state);
-  const found = findingsOf(finding, tableError);
+  if (!records.repaired) warnOfUnexpectedValues(session, resource);
+  const state = combineStates(records.state, tables.state);
+  const found = describeProblems(records, tableError);
   const requests = session.api.stats.requests - before;
-  return { verdict: { ...finding, state, requests, tables, found }, error };
+  return { result: { ...records, state, requests, tables, found }, error };
 }
 
-/** Combines the states of a resource's records and of its tables. */
-function worse(
-  records: VerificationResult["state"],
-  tables: TableFinding["state"],
-): VerificationResult["state"] {
+/**
+ * Compares the tables with the records they are built from, without a request; with `repair`, rebuilds those that differ.
+ * `status` shows the result until a later one.
+ */
+export function verifyTables(
+  { clock, mirror, reporter }: Pick<SyncSession, "clock" | "mirror" | "reporter">,
+  resource: Resource,
+  repair: boolean,
+): TablesResult & { error: string | null } {
+  const resources = [resource, detailsResource(resource) ?? []].flat();
+  const before = compareTables(mirror, resources);
+  const isRepaired = repair && before.length > 0;
+  if (isRepaired) for (const lost of rebuildTables(mirror, resources)) reporter.warn(lost);
+  const after = isRepaired ? compareTables(mirror, resources) : before;
+  const note = saveTableCheck(mirror, resource.name, after, formatInstant(clock.now()));
+  const differences = (note ? after : before).map((one) => ({ ...one, why: differenceText(one) }));
+  if (note) return { state: "different", differences, error: note.error };
+  return { state: isRepaired ? "repaired" : "proven", differences, error: null };
+}
+
+function combineStates(
+  records: RecordsResult["state"],
+  tables: TablesResult["state"],
+): RecordsResult["state"] {
   if (tables === "different") return tables;
   return records === "proven" ? tables : records;
 }
@@ -102,45 +93,46 @@ async function verifyRecords(
   resource: Resource,
   repair: boolean,
   tableError: string | null,
-): Promise<VerificationResult> {
-  const proof = proofs[resource.strategy.kind];
-  if (!proof) return restated(session, resource);
-  const verdict = await recordProof(session, resource, proof, tableError);
-  if (!repair) return verdict;
+): Promise<RecordsResult> {
+  const verifier = verifiers[resource.strategy.kind];
+  if (!verifier) return createRestatedResult(session, resource);
+  const before = await recordVerification(session, resource, verifier, tableError);
+  if (!repair) return before;
   const state = new SyncState(session.mirror, resource.name);
-  const isRepairable = verdict.state === "different" || verdict.unread || state.markedSlices().length > 0;
-  if (!isRepairable) return verdict;
+  const isRepairable = before.state === "different" || before.unread || state.markedSlices().length > 0;
+  if (!isRepairable) return before;
   const budget = Number.POSITIVE_INFINITY;
   const options = { ...session.options, budget, allMarked: true, ...state.lastOptions() };
   const { run, error } = await syncResource({ ...session, options, dailyPoints: new Map() }, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // The second verification reports by month what could not be repaired.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
-  const after = await recordProof({ ...session, dailyPoints: new Map() }, resource, proof, tableError);
+  const newSession = { ...session, dailyPoints: new Map() };
+  const after = await recordVerification(newSession, resource, verifier, tableError);
   const { run_id, rows_new, rows_changed, rows_removed } = run;
-  const mended = { run_id, rows_new, rows_changed, rows_removed };
-  return { ...after, state: after.state === "proven" ? "repaired" : after.state, mended };
+  const repaired = { run_id, rows_new, rows_changed, rows_removed };
+  return { ...after, state: after.state === "proven" ? "repaired" : after.state, repaired };
 }
 
-/** Verifies a resource, and records the run. @throws the error that ended it */
-async function recordProof(
+/** Verifies a resource's records, and records the run. @throws the error that ended it */
+async function recordVerification(
   session: SyncSession,
   resource: Resource,
-  { prove }: Proof,
+  verifier: Verifier,
   tableError: string | null,
-): Promise<VerificationResult> {
+): Promise<RecordsResult> {
   const task = session.reporter.begin({ name: resource.name });
   const { error, value } = await recordRun(session, resource.name, {
     async work(id) {
-      const result = await prove(openRun(session, resource, id, task));
+      const result = await verifier.verify(openRun(session, resource, id, task));
       const { api_total, mirror_total, differing, months } = result;
-      const found = findingsOf(result, tableError);
+      const problems = describeProblems(result, tableError);
       return {
         value: result,
         columns: {
           outcome: "verified",
-          verified: found.length === 0 && months.length > 0,
-          error: found.join("; ") || null,
+          verified: problems.length === 0 && months.length > 0,
+          error: problems.join("; ") || null,
           api_total,
           mirror_total,
           differing,
@@ -155,38 +147,31 @@ async function recordProof(
   return value;
 }
 
-const datesPrefix = (resource: string) => `${resource} with unexpected dates: `;
-
-/** True if a recorded error of `verify` names only records with unexpected dates, which the API has to correct. */
-export function isOnlyAboutDates(resource: string, error: string): boolean {
-  return error.startsWith(datesPrefix(resource)) && !error.includes("; ");
+function createRestatedResult(session: SyncSession, resource: Resource): RecordsResult {
+  const why = "the API restates these values at any time: the mirror has the last values read";
+  const readEvidence = () => [restatedEvidence(openUnrecordedRun(session, resource))];
+  return { ...unprovenResult(resource.name, why), readEvidence };
 }
 
-/** Returns why the API's counts or its list do not agree with themselves: the last result says it. */
-function unsettledText(resource: string, months: VerificationResult["months"]): string {
-  const { month, why } = months.at(-1) ?? { month: "", why: "" };
-  return month === "dates" ? `${datesPrefix(resource)}${why}` : `${resource} cannot be verified: ${why}`;
-}
-
-/** Returns the findings of a verification, one clause each. */
-function findingsOf(
-  { resource, months, unread, unsettled }: VerificationResult,
-  tableError: string | null,
-): string[] {
+/** Returns the problems that a verification found, one clause each. Unexpected dates come last: see `isOnlyAboutDates`. */
+function describeProblems(records: RecordsResult, tableError: string | null): string[] {
+  const { months, resource, unread, unsettled } = records;
+  const problems: string[] = [];
   const differing = months.filter(({ state }) => state === "different").map(({ month }) => month);
   const more = differing.length > 3 ? ` and ${differing.length - 3} more` : "";
-  const named = `${differing.slice(0, 3).join(", ")}${more}`;
-  return [
-    differing.length > 0 ? `${resource} differs from the API (${named})` : [],
-    unread ? `${unread} ${resource} were not read yet` : [],
-    unsettled ? unsettledText(resource, months) : [],
-    tableError ?? [],
-  ].flat();
+  if (differing.length > 0)
+    problems.push(`${resource} differs from the API (${differing.slice(0, 3).join(", ")}${more})`);
+  if (unread) problems.push(`${unread} ${resource} were not read yet`);
+  if (tableError !== null) problems.push(tableError);
+  const why = months.at(-1)?.why ?? "";
+  if (unsettled && hasUnexpectedDates(records)) problems.push(`${datesPrefix(resource)}${why}`);
+  else if (unsettled) problems.push(`${resource} cannot be verified: ${why}`);
+  return problems;
 }
 
-function restated(session: SyncSession, resource: Resource): VerificationResult {
-  const why =
-    "the API restates these figures at any time: the mirror has them as they were when they were last read";
-  const claims = () => [restatedEvidence(openUnrecordedRun(session, resource))];
-  return { ...unprovenResult(resource.name, why), claims };
+const datesPrefix = (resource: string) => `${resource} with unexpected dates: `;
+
+/** True if the recorded problems of a verification are only records with unexpected dates, which the API has to correct. */
+export function isOnlyAboutDates(resource: string, error: string): boolean {
+  return error.startsWith(datesPrefix(resource));
 }

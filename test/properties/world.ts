@@ -13,7 +13,7 @@ import { openMirror } from "../../src/store/open.js";
 import { syncResource } from "../../src/sync/run.js";
 import { defaultOptions, type SyncOptions, type SyncSession } from "../../src/sync/session.js";
 import { silentReporter } from "../../src/util/reporter.js";
-import type { Verdict } from "../../src/verify/finding.js";
+import type { VerificationResult } from "../../src/verify/result.js";
 import { verifyResource } from "../../src/verify/verify-resource.js";
 import {
   type ApiVariants,
@@ -45,7 +45,7 @@ export interface RunResult {
   presentBefore: ReadonlySet<string>;
   /** True if the run was recorded as verified and not killed. */
   verified: boolean;
-  verdict: Verdict | null;
+  verdict: VerificationResult | null;
   /** The exit code of a command that does only this run. */
   code: number;
   error: unknown;
@@ -278,7 +278,7 @@ async function runJob(
       const { error } = await syncResource(session, resource, false);
       return { code: exitCodeOf(error), error, verdict: null };
     }
-    const { verdict, error } = await verifyResource(session, resource, job === "repair");
+    const { result: verdict, error } = await verifyResource(session, resource, job === "repair");
     if (error !== null) throw error;
     const isProven = verdict.state === "proven" || verdict.state === "repaired";
     return { code: isProven ? 0 : 8, error: null, verdict };

@@ -15,10 +15,10 @@ const days = (from: number, to: number) => ({ from: from === first ? first : fro
 const read = (from: number, to: number, runId = 1) => ({ ...days(from, to), readAt: now - day, runId });
 const before = (given: Partial<PlanInput>): PlanInput => ({
   coverage: [],
-  marked: [],
+  markedSlices: [],
   floor: null,
   finishedUntil: null,
-  resumed: [],
+  readRecently: [],
   missing: [],
   ...given,
 });
@@ -92,7 +92,7 @@ const table: [what: string, before: PlanInput, options: object, ranges: object[]
   ],
   [
     "what it read within the hour is not read again",
-    before({ coverage: [read(700, 1000, 2)], floor: first, resumed: [days(700, 1000)] }),
+    before({ coverage: [read(700, 1000, 2)], floor: first, readRecently: [days(700, 1000)] }),
     {},
     [days(first, 700)],
     [],
@@ -103,7 +103,7 @@ const table: [what: string, before: PlanInput, options: object, ranges: object[]
       coverage: [read(first, 999)],
       floor: first,
       finishedUntil: 999 * day - 1,
-      resumed: [days(969, 999)],
+      readRecently: [days(969, 999)],
       missing: [days(500, 501), days(980, 981)],
     }),
     {},

@@ -112,7 +112,7 @@ test("the table says what was counted, what is not proven, and by which night ea
     "  all                                   2026-11-21 11:59  600     600  agrees    2026-11-21 12:00",
     "  cancelled                             2026-11-21 11:59    0       0  agrees    2026-11-21 12:00",
     "  refunded                              2026-11-21 11:59    0       0  agrees    2026-11-21 12:00",
-    "  days with figures                     2026-11-20 23:59  151     151  agrees    2026-11-21 12:00  each as when the day was read",
+    "  days with totals                      2026-11-20 23:59  151     151  agrees    2026-11-21 12:00  each as when the day was read",
     "  all, without dates                                      600     600  agrees    2026-11-21 12:00",
     "  blind spot          2026-10-22 12:00  2026-11-21 11:59           81  unproven                    read again by the night of 2026-11-22",
     "  blind spot                            2026-10-22 11:59          519  unproven                    read again by the night of 2026-11-24",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FullVerdict } from "../../src/verify/verify-resource.js";
+import type { VerificationResult } from "../../src/verify/result.js";
 import { counts, makeBrand, readsOrders, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/records.js";
 
@@ -11,7 +11,7 @@ async function verified(brand: TestBrand, command = "verify orders") {
   const [verdict] = ran.out
     .split("\n")
     .filter((line) => line.includes('"months"'))
-    .map((line) => JSON.parse(line) as FullVerdict);
+    .map((line) => JSON.parse(line) as VerificationResult);
   const states = Object.fromEntries((verdict?.months ?? []).map(({ month, state }) => [month, state]));
   return { ...ran, verdict, states, last: brand.lastRun() };
 }
@@ -20,7 +20,7 @@ const different = (states: Record<string, string>) =>
   Object.keys(states).filter((month) => states[month] === "different");
 const records = (brand: TestBrand) =>
   brand.sql("SELECT key, json, removed_at, dated_at FROM records ORDER BY record_id");
-const why = (verdict: FullVerdict | undefined, month: string) =>
+const why = (verdict: VerificationResult | undefined, month: string) =>
   verdict?.months.find((one) => one.month === month)?.why;
 
 async function synced(options: Parameters<typeof makeBrand>[0] = {}, flags = "--audit 0") {
@@ -40,7 +40,7 @@ describe("proven", () => {
       ),
     );
     expect(verdict).toMatchObject({ state: "proven", unread: 0, requests: 6, tables: { state: "proven" } });
-    expect(why(verdict, "2026-10")).toBe("figures and counts agree (all, cancelled, refunded)");
+    expect(why(verdict, "2026-10")).toBe("daily totals and counts agree (all, cancelled, refunded)");
     expect(asked.filter(({ path }) => path !== "/me")).toHaveLength(6);
     expect(asked.filter(readsOrders)).toEqual([]);
     expect(last).toMatchObject({
@@ -62,7 +62,7 @@ describe("proven", () => {
     brand.refund("o5", 1);
     expect((await brand.run("sync orders")).code).toBe(8);
     const { code, verdict } = await verified(brand);
-    expect([code, why(verdict, "2026-11")]).toEqual([0, "figures and counts agree (all, cancelled)"]);
+    expect([code, why(verdict, "2026-11")]).toEqual([0, "daily totals and counts agree (all, cancelled)"]);
   });
 
   test("an empty brand", async () => {

@@ -26,25 +26,25 @@ import {
 import { type Progress, TerminalReporter } from "./progress.js";
 
 /** What a command needs to read the API into the mirror. */
-export interface RunSession extends Omit<SyncSession, "options"> {
+export interface MirrorSession extends Omit<SyncSession, "options"> {
   identity: Identity;
   settings: Settings;
 }
 
-interface RunOptions {
+interface MirrorSessionOptions {
   deps: Deps;
   /** With `wait`, the run queues behind another run; `full` is `sync --full`. */
   options: GlobalOptions & { wait?: boolean; full?: boolean };
-  /** `write` and `prove` lock the mirror; `prove` requires one; `plan` writes nothing. */
-  purpose: "write" | "prove" | "plan";
+  /** `write` and `verify` lock the mirror; `verify` requires one; `plan` writes nothing. */
+  purpose: "write" | "verify" | "plan";
   /** The command's name, which `status` shows in another terminal. */
   command: string;
 }
 
-type Work = (session: RunSession) => Promise<void>;
+type Work = (session: MirrorSession) => Promise<void>;
 
 /** A run whose API client is open. */
-interface OpenRun extends RunOptions {
+interface OpenCommand extends MirrorSessionOptions {
   settings: Settings;
   reporter: TerminalReporter;
   api: ApiClient;
@@ -57,7 +57,7 @@ interface OpenRun extends RunOptions {
  * @throws MirrorUnusable if the mirror is damaged, another brand's, or was replaced during the run; MirrorBusy; what
  * `work` throws
  */
-export async function withMirrorRun(run: RunOptions, work: Work): Promise<void> {
+export async function withMirrorSession(run: MirrorSessionOptions, work: Work): Promise<void> {
   const { deps, options, purpose } = run;
   const settings = await readSettings(options, deps);
   const reporter = new TerminalReporter(deps, options);
@@ -65,7 +65,7 @@ export async function withMirrorRun(run: RunOptions, work: Work): Promise<void> 
     const api = await openApiForCommand(settings, deps, reporter);
     try {
       const openRun = { ...run, settings, reporter, api };
-      await (purpose === "plan" ? planRun(openRun, work) : lockedRun(openRun, work));
+      await (purpose === "plan" ? withMirrorForPlan(openRun, work) : withLockedMirror(openRun, work));
     } finally {
       api.close();
     }
@@ -77,7 +77,7 @@ export async function withMirrorRun(run: RunOptions, work: Work): Promise<void> 
 }
 
 /** Runs work that only reads the mirror, of which there may be none yet. */
-async function planRun(run: OpenRun, work: Work): Promise<void> {
+async function withMirrorForPlan(run: OpenCommand, work: Work): Promise<void> {
   const opening = run.deps.withSignals("kill", () => openMirrorForPlan(run.settings.dbPath));
   await withMirror(opening, async (mirror) => {
     const identity = await identify(run);
@@ -87,13 +87,13 @@ async function planRun(run: OpenRun, work: Work): Promise<void> {
 }
 
 /** Runs work that writes into the mirror, which is locked meanwhile. */
-async function lockedRun(run: OpenRun, work: Work): Promise<void> {
+async function withLockedMirror(run: OpenCommand, work: Work): Promise<void> {
   const { options, purpose, reporter, settings } = run;
   const { clock, signal, withSignals } = run.deps;
   const { dbPath } = settings;
   const opening = withSignals("kill", () => openMirrorOrEmpty(dbPath));
   const owner = await withMirror(opening, (mirror) => {
-    if (purpose === "prove" && mirror.id === null) throw noMirrorError(dbPath);
+    if (purpose === "verify" && mirror.id === null) throw noMirrorError(dbPath);
     return readOwner(mirror);
   });
   const { wait = false } = options;
@@ -112,7 +112,7 @@ async function lockedRun(run: OpenRun, work: Work): Promise<void> {
       reporter.onProgress((progress) => saveProgress(mirror, run, progress));
       await work(createSession(run, identity, mirror));
     } catch (error) {
-      noteRefusal(mirror, run, error);
+      noteRejection(mirror, run, error);
       throw error;
     } finally {
       reporter.onProgress(null);
@@ -124,7 +124,7 @@ async function lockedRun(run: OpenRun, work: Work): Promise<void> {
 }
 
 /** Asks the API for the key's brand and scopes. @throws ConfigurationError if this machine's clock is wrong */
-async function identify({ api, deps, reporter, settings }: OpenRun): Promise<Identity> {
+async function identify({ api, deps, reporter, settings }: OpenCommand): Promise<Identity> {
   const identity = await readIdentity(api);
   refuseClockSkew(identity.skew);
   warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, reporter.warn);
@@ -132,7 +132,7 @@ async function identify({ api, deps, reporter, settings }: OpenRun): Promise<Ide
 }
 
 /** Checks a mirror that was just opened, and makes it this brand's. */
-async function prepare(mirror: Mirror, run: OpenRun, identity: Identity): Promise<void> {
+async function prepare(mirror: Mirror, run: OpenCommand, identity: Identity): Promise<void> {
   const { command, deps, purpose } = run;
   if (command === "sync")
     await deps.withSignals("kill", async () => checkForDamage(mirror, deps.clock.now()));
@@ -141,13 +141,13 @@ async function prepare(mirror: Mirror, run: OpenRun, identity: Identity): Promis
   if (purpose === "write") await deps.withSignals("kill", async () => applyOmit(mirror, run));
 }
 
-function createSession(run: OpenRun, identity: Identity, mirror: Mirror): RunSession {
+function createSession(run: OpenCommand, identity: Identity, mirror: Mirror): MirrorSession {
   const { api, deps, reporter, settings } = run;
   const { clock, keys } = deps;
   return { dailyPoints: new Map(), api, clock, keys, reporter, identity, settings, mirror };
 }
 
-function saveProgress(mirror: Mirror, { command, deps }: OpenRun, progress: Progress): void {
+function saveProgress(mirror: Mirror, { command, deps }: OpenCommand, progress: Progress): void {
   const { name: resource, position, of, requests, left, isKnown } = progress;
   const at = formatInstant(deps.clock.now());
   noteProgress(mirror, {
@@ -162,7 +162,7 @@ function saveProgress(mirror: Mirror, { command, deps }: OpenRun, progress: Prog
 }
 
 /** Notes that the API rejected the key, or refuses this machine, in the middle of a run. */
-function noteRefusal(mirror: Mirror, run: OpenRun, error: unknown): void {
+function noteRejection(mirror: Mirror, run: OpenCommand, error: unknown): void {
   const isRefused = error instanceof KeyRejected || (error instanceof AccessForbidden && error.everywhere);
   if (!isRefused) return;
   try {
@@ -173,7 +173,7 @@ function noteRefusal(mirror: Mirror, run: OpenRun, error: unknown): void {
 }
 
 /** Notes a failed run for `status`, because nobody reads the output of a nightly run. */
-function noteFailure(mirror: Mirror, { command, deps }: OpenRun, error: unknown): void {
+function noteFailure(mirror: Mirror, { command, deps }: OpenCommand, error: unknown): void {
   noteFailedRun(mirror, {
     command,
     at: formatInstant(deps.clock.now()),
@@ -184,7 +184,7 @@ function noteFailure(mirror: Mirror, { command, deps }: OpenRun, error: unknown)
 }
 
 /** Applies the profile's list of omitted members to the mirror, and prints what changed. */
-function applyOmit(mirror: Mirror, { options, reporter, settings: { omit, profile } }: OpenRun): void {
+function applyOmit(mirror: Mirror, { options, reporter, settings: { omit, profile } }: OpenCommand): void {
   const result = omitMembers(mirror, omit);
   if (!result) return;
   const { lost, restored, total } = result;
