@@ -18,7 +18,10 @@ export interface ReadSession {
   width: number | undefined;
 }
 
-/** Opens the mirror for work that reads it in one transaction. A signal during the work ends the process at once. */
+/**
+ * Opens the mirror for work that reads it in one transaction, and closes it afterwards. A signal during the work ends the process
+ * at once, because a long SQLite statement cannot be interrupted (signals.ts).
+ */
 export async function readMirror(
   options: GlobalOptions,
   deps: Deps,

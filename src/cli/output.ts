@@ -67,7 +67,8 @@ export function createOutputOptions(allowed: readonly Format[] = formats): reado
 }
 
 /**
- * Chooses the format by its flag or by the extension of the file. Tables in a folder are CSV by default.
+ * Chooses the format: by its flag, otherwise by the extension of the file. Without either it is CSV, if the output is a folder or
+ * a flag for CSV was given.
  * @param tables the number of tables; 0 for the result of a query, which cannot be written to a folder
  * @returns undefined if neither a flag nor a file was given
  * @throws UsageError for an unknown extension, and for flags that contradict each other or the extension
@@ -88,15 +89,16 @@ export function chooseOutput(
   const extension = extname(isCompressed ? name.slice(0, -3) : name);
 
   const csvFlag = firstCsvFlag(options);
-  const byFlag = allowed.find((format) => options[format.name] === true);
-  const byExtension = allowed.find((format) => format.extensions.includes(extension));
-  const csv = csvFlag !== undefined || isFolder ? allowed.find((format) => format.name === "csv") : undefined;
-  const format = byFlag ?? byExtension ?? csv;
+  const fromFlag = allowed.find((format) => options[format.name] === true);
+  const fromExtension = allowed.find((format) => format.extensions.includes(extension));
+  const needsCsv = csvFlag !== undefined || isFolder;
+  const format =
+    fromFlag ?? fromExtension ?? (needsCsv ? allowed.find(({ name }) => name === "csv") : undefined);
   if (!format) {
     if (path !== undefined) throw noFormatError(allowed, path);
     return undefined;
   }
-  if (byExtension && byExtension !== format && !format.alsoExtensions.includes(extension))
+  if (fromExtension && fromExtension !== format && !format.alsoExtensions.includes(extension))
     throw new UsageError(`\`${format.flag}\` contradicts the file's extension: ${path}`, {
       hint: `leave \`${format.flag}\` out, or name a file that ends in ${[...format.extensions, ...format.alsoExtensions].join(" or ")}`,
     });

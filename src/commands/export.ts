@@ -51,7 +51,7 @@ interface ExportFlags extends OutputOptions, GlobalOptions {
   retain?: number;
 }
 
-/** Not for Singer and Delta: a target cannot distinguish a row that was not selected from one that did not change. */
+/** Options that select rows and columns. Singer and Delta exports have none: their targets expect complete tables. */
 const selectionOptions = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"];
 
 export const about =
@@ -66,7 +66,8 @@ export const examples = {
 
 export function define(command: Command): void {
   const formatNames = formats.map(({ name }) => name);
-  const fileOptions = ["out", "excel", "decimalComma", "delimiter", "state", ...formatNames];
+  const otherFormats = formatNames.filter((name) => name !== "singer");
+  const outputOptions = ["out", "excel", "decimalComma", "delimiter", "state", ...formatNames];
   const delta = new Option("--delta <folder>", "create or update Delta tables in FOLDER");
   const state = new Option("--state <file>", "Singer: only changes since the state in FILE");
   command.argument("<table...>", "tables or views, spelled with - or _");
@@ -80,11 +81,11 @@ export function define(command: Command): void {
     .addOption(parsedOption("--limit <n>", "maximum number of rows", parseCount))
     .option("--as-of <time>", "export the data as of TIME")
     .option("--include-removed", "include removed records, with `removed_at`")
-    .addOption(delta.conflicts([...fileOptions, ...selectionOptions]))
+    .addOption(delta.conflicts([...outputOptions, ...selectionOptions]))
     .addOption(
       parsedOption("--retain <duration>", "Delta: how long to keep old files (default: 7d)", parseDuration),
     )
-    .addOption(state.conflicts([...formatNames.filter((name) => name !== "singer"), ...selectionOptions]));
+    .addOption(state.conflicts([...otherFormats, ...selectionOptions]));
 }
 
 /** A checked command line. */
@@ -122,22 +123,22 @@ export async function run(options: ExportFlags, context: Context, names: readonl
 
 /** Checks everything on the command line that does not depend on the mirror. @throws UsageError for the first mistake */
 function readRequest(options: ExportFlags, names: readonly string[], deps: Deps): ExportRequest {
+  if (options.retain !== undefined)
+    throw new UsageError("`--retain` is for `--delta`.", { hint: "add `--delta FOLDER`, or leave it out" });
   const tables = [...new Set(names.map(checkTableName))];
-  const outputOptions = { ...options, ...(options.state === undefined ? {} : { singer: true }) };
-  const output = chooseOutput(outputOptions, tables.length, deps);
+  const singer = options.state === undefined ? {} : { singer: true };
+  const output = chooseOutput({ ...options, ...singer }, tables.length, deps);
+  if (!output) throw noFormatError();
   const now = deps.clock.now();
   const asOf = parseAsOf(options.asOf, now);
   const range = parseRange(options, now);
-  if (options.retain !== undefined)
-    throw new UsageError("`--retain` is for `--delta`.", { hint: "add `--delta FOLDER`, or leave it out" });
-  if (!output) throw noFormatError();
   const { columns, where, limit, includeRemoved = false } = options;
   return { tables, output, columns, where, range, limit, asOf, includeRemoved };
 }
 
 interface SelectedTable {
   selection: Selection;
-  /** What `--where` reads; undefined without a condition, and if SQLite cannot say it. */
+  /** The tables and columns that `--where` reads; undefined without a condition, or if they cannot be determined. */
   conditionReads: StatementReads | undefined;
 }
 
@@ -156,13 +157,13 @@ function selectTables(request: ExportRequest, mirror: Mirror): SelectedTable[] {
   }
   const filterable = filterableTables(tables, range);
   return tables.map((table) => {
-    const conditionReads =
-      where === undefined ? undefined : findReads(mirror.db, conditionSql(table.source, where));
-    if (where !== undefined && asOf !== undefined) checkStatementHistory(conditionReads);
-    const readsOthers =
-      where !== undefined && (conditionReads?.names.some((name) => name !== table.name) ?? true);
     const dates = filterable.includes(table) ? range : {};
-    return { selection: { table, columns, where, readsOthers, limit, ...dates }, conditionReads };
+    const selection = { table, columns, limit, ...dates };
+    if (where === undefined) return { selection, conditionReads: undefined };
+    const conditionReads = findReads(mirror.db, conditionSql(table.source, where));
+    if (asOf !== undefined) checkStatementHistory(conditionReads);
+    const readsOthers = !conditionReads || conditionReads.names.some((name) => name !== table.name);
+    return { selection: { ...selection, where, readsOthers }, conditionReads };
   });
 }
 

@@ -111,9 +111,12 @@ function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Si
 }
 
 /**
- * A temporary file that replaces the target at the end. While an export reads the mirror, a signal ends the process at once,
- * so nobody could remove a temporary file. Therefore it has no name until all data is complete, and the system frees it
- * however the process ends. Only `finish` gives it a name, and handles signals while it does.
+ * A temporary file that replaces the target when it is complete. While an export reads the mirror, a signal ends the process at
+ * once, so the process could not remove a temporary file. Therefore:
+ *
+ * 1. the data is written to a file that was deleted after it was opened: the system frees it however the process ends
+ * 2. `finish` handles signals, copies the data to a temporary file with a name, because a deleted file cannot get one, and
+ *    renames that file to the target
  */
 class FileSink implements Sink {
   /** The write in progress: it runs while the caller makes the next piece. */

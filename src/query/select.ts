@@ -23,7 +23,7 @@ export interface Selection {
   columns?: readonly string[] | undefined;
   /** A condition that `checkCondition` accepted. */
   where?: string | undefined;
-  /** True if the condition has subqueries on other tables. */
+  /** True if the condition has subqueries on other tables, or may have some. */
   readsOthers?: boolean;
   /** Bounds of the table's main date, both included, in milliseconds since 1970. */
   since?: number | undefined;

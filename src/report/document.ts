@@ -7,6 +7,7 @@ export interface ReportDocument {
   period: Period;
   /** How the net amount changed, in one sentence; empty if there is nothing to compare with. */
   summary: string;
+  is_proven: boolean;
   /** Whether the orders are proven, in one sentence. */
   proof: string;
   sections: Section[];

@@ -60,13 +60,12 @@ export function renderPage({
   brand,
   period,
   summary,
-  proof,
+  is_proven: isProven,
   sections,
   made_at,
   reached,
 }: ReportDocument): string {
   const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(stylesheet).digest("base64")}'; base-uri 'none'; form-action 'none'`;
-  const proven = proof.startsWith("Not proven") ? "Not proven" : "Proven";
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -83,7 +82,7 @@ export function renderPage({
 <p class="brand">${renderName(brand)}</p>
 <h1>${period.name}</h1>
 <p class="summary">${summary}</p>
-<p><a href="#proof">${proven}; as of ${formatDay(reached)}</a></p>
+<p><a href="#proof">${isProven ? "Proven" : "Not proven"}; as of ${formatDay(reached)}</a></p>
 </header>
 <main>
 ${sections.map(renderSection)}</main>

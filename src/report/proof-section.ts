@@ -12,6 +12,11 @@ export function proofSection(data: ReportData): Section {
   return { id: "proof", title: "What is proven", lead: proofLine(proof), blocks };
 }
 
+/** True if the orders of some range of dates were verified, and no later run failed. */
+export function isProven({ against, proven }: Proof): boolean {
+  return against === null && proven !== null;
+}
+
 /** Returns one sentence about which orders are proven. */
 export function proofLine({ against, proven }: Proof): string {
   if (against !== null) return `Not proven: ${against}`;

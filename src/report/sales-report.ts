@@ -13,7 +13,7 @@ import { utcDay } from "../util/ranges.js";
 import { dayRange, formatInstant } from "../util/times.js";
 import type { ReportDocument } from "./document.js";
 import { choosePeriod, type Period } from "./period.js";
-import { proofLine, proofSection } from "./proof-section.js";
+import { isProven, proofLine, proofSection } from "./proof-section.js";
 import { readReportData } from "./report-data.js";
 import { restatedSection } from "./restated-section.js";
 import { daysSection, hostsSection, monthsSection, salesSection, summarize } from "./sales-section.js";
@@ -47,6 +47,7 @@ export function createReport(
     brand: readInfo(mirror, "brand_name") ?? "Brand",
     period,
     summary: summarize(data),
+    is_proven: isProven(proof),
     proof: proofLine(proof),
     sections: sections.map((createSection) => createSection(data)),
     made_at: formatInstant(now),

@@ -17,6 +17,7 @@ test.each([
     expect(code).toBe(0);
     const report = JSON.parse(out);
     expect(report.proof).toMatch(/^Not proven/);
+    expect(report.is_proven).toBe(false);
     const sales = report.sections.find(({ id }: { id: string }) => id === "sales");
     const count = sales.blocks[0].figures.find(({ title }: { title: string }) => title === "Orders").value;
     // The newest day may not be complete, so it is left out.
