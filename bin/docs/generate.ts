@@ -33,7 +33,7 @@ const sections: Readonly<Record<string, () => string>> = {
   "flags everywhere": () => table(["flag", "does"], program.options.map(flagRow)),
   formats: () =>
     table(
-      ["flag", "gives", "chosen by the name of `-o`"],
+      ["flag", "output", "extension of `-o`"],
       formats.map(({ about, extensions, flag }) => [
         `\`${flag}\``,
         about,

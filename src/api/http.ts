@@ -27,7 +27,7 @@ const minTimeoutMs = 5_000;
 
 /**
  * Sends a request once and reads its response.
- * @param remainingMs the time that remains of `--max-wait`
+ * @param remainingMs the remaining `--max-wait`
  * @throws UnexpectedResponse if the response is JSON but not as documented, ResponseRejected if it exceeds a limit, or
  * the reason of the program's signal
  */

@@ -89,7 +89,7 @@ function toPage(path: string, { items, pagination, requestedAt }: ApiResponse): 
   if (pagination.has_next && pagination.page >= pagination.total_pages)
     throw paginationError(
       path,
-      `says that page ${pagination.page} of ${pagination.total_pages} has a next one`,
+      `claims that page ${pagination.page} of ${pagination.total_pages} has a next page`,
     );
   return { page: pagination.page, items, pagination, requestedAt };
 }

@@ -76,7 +76,7 @@ export function readDeltaLog(folder: string): DeltaLog {
   };
 }
 
-const defaultHint = "name a different folder with `--delta`; nothing was changed in this one";
+const defaultHint = "choose a different folder with `--delta`; this one was not changed";
 
 /** Returns the error for a Delta table that this program cannot use. */
 export function rejectDeltaTable(folder: string, reason: string, hint = defaultHint): ConfigurationError {
@@ -198,7 +198,10 @@ export async function commitVersion(log: DeltaLog, actions: readonly object[], d
   const link = (from: string, to: string) => linkExclusive(from, to, deps.clock.now());
   await writeAll(lines, await openFileSink(path, deps, link)).catch((cause: Error) => {
     if (!existsSync(path) && errorCode(cause.cause) !== "EEXIST") throw cause;
-    throw new MirrorBusy(`Another export was faster: ${path}`, { hint: "run the same command again", cause });
+    throw new MirrorBusy(`Another export added a version first: ${path}`, {
+      hint: "run the same command again",
+      cause,
+    });
   });
 }
 

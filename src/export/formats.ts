@@ -4,7 +4,12 @@ import type { Format } from "./format.js";
 export const formats: readonly Format[] = [
   define("csv", "comma-separated values, with a header", [".csv", ".tsv"], () => import("./csv.js")),
   define("json", "one array of records, in the API's own shape", [".json"], () => import("./json.js")),
-  define("ndjson", "one record per line, likewise", [".ndjson", ".jsonl"], () => import("./ndjson.js")),
+  define(
+    "ndjson",
+    "one record per line, in the API's own shape",
+    [".ndjson", ".jsonl"],
+    () => import("./ndjson.js"),
+  ),
   define("xlsx", "a workbook, one sheet per table", [".xlsx"], () => import("./xlsx.js"), {
     isText: false,
     holdsMany: true,

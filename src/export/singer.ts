@@ -40,7 +40,7 @@ function readState(path: string): string {
         cause,
       });
     throw new ConfigurationError(`The state file cannot be read, ${errorReason(cause)}: ${path}`, {
-      hint: "name the file with the last line of the target's output",
+      hint: "use the file with the last line of the target's output",
       cause,
     });
   }
@@ -132,9 +132,12 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
 function openStream(source: RowSource): SingerStream {
   const changed = source.changed?.();
   if (!changed)
-    throw new UsageError(`Singer takes tables of the API's records, not \`${source.name}\`.`, {
-      hint: "name tables such as `orders` or `roster`; `brandapi tables` lists them",
-    });
+    throw new UsageError(
+      `A Singer export supports only tables of the API's records, not \`${source.name}\`.`,
+      {
+        hint: "choose tables such as `orders` or `roster`; `brandapi tables` lists them",
+      },
+    );
   const { idColumns, isList } = changed;
   const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(isList ? ["position"] : [])];
   // An undocumented column can have the name of a key and mean something else.
@@ -173,7 +176,7 @@ function* recordLines(
   }
   if (mismatches > 0)
     options.warn(
-      `${pluralize(mismatches, "value")} of \`${source.name}\` of another type than its column: sent as null`,
+      `${pluralize(mismatches, "value")} of \`${source.name}\` with a different type than the column: sent as null`,
     );
 }
 

@@ -198,7 +198,7 @@ function explainWriteError(path: string, cause: unknown): BrandapiError {
   const folder = dirname(path);
   const reason = isMissing ? `the folder ${folder} does not exist` : errorReason(cause);
   const hint = isMissing
-    ? `run \`mkdir -p ${quoteShellWord(folder)}\`, or name another file`
+    ? `run \`mkdir -p ${quoteShellWord(folder)}\`, or choose another file`
     : "check the folder and its disk; an existing file was not changed";
   return new ConfigurationError(`Cannot write ${path}: ${reason}`, { hint, cause });
 }

@@ -108,9 +108,12 @@ function columnLetters(column: number): string {
 function checkRows(name: string, rows: number): void {
   if (rows < maxSheetRows) return;
   const hint = "select fewer with `--since` or `--limit`, or write CSV: `-o FILE.csv`";
-  throw new UsageError(`\`${name}\` has more rows than a sheet holds, which are 1,048,576 with the header.`, {
-    hint,
-  });
+  throw new UsageError(
+    `\`${name}\` has more rows than the limit of a sheet: 1,048,576, including the header.`,
+    {
+      hint,
+    },
+  );
 }
 
 /** Spreadsheets report a file with a longer text as damaged. */

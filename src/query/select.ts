@@ -154,8 +154,8 @@ function selectColumns({ table, columns }: Pick<Selection, "table" | "columns">)
 }
 
 /**
- * Returns an SQL expression for a value as text: what `String` returns in JavaScript, so that CSV does not depend on who formats
- * it. Only numbers of more than 15 digits can differ.
+ * Returns an SQL expression for a value as text: what `String` returns in JavaScript, so that SQLite and JavaScript
+ * write the same CSV. Only numbers of more than 15 digits can differ.
  */
 function cellSql(column: ReadableColumn, value: string): string {
   const text = `ifnull(${value}, '')`;

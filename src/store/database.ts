@@ -237,4 +237,4 @@ export function asMirrorError(error: unknown, path: string): unknown {
 }
 
 const damagedHeaderHint =
-  "if it was a mirror, its header is damaged: restore a backup with `brandapi backup --restore FILE`; otherwise name another file with `--db`";
+  "if it was a mirror, its header is damaged: restore a backup with `brandapi backup --restore FILE`; otherwise choose another file with `--db`";

@@ -19,8 +19,8 @@ export function checkMirrorPath(path: string): boolean {
   if (!stats || stats.isFile()) return stats !== undefined;
   throw new MirrorUnusable(`A mirror is a file, and this is a folder or a device: ${path}.`, {
     hint: stats.isDirectory()
-      ? `name a file in it: \`--db ${join(path, "mirror.sqlite")}\``
-      : "name a file with `--db`",
+      ? `choose a file in it: \`--db ${join(path, "mirror.sqlite")}\``
+      : "choose a file with `--db`",
   });
 }
 
@@ -80,7 +80,7 @@ const maxFileSize = 2 ** 31 - 1;
 export function readIntoMemory(path: string): Buffer {
   const refuse = (reason: string) =>
     new MirrorUnusable(`The mirror cannot be read in a read-only folder${reason}: ${path}.`, {
-      hint: "copy the mirror, with its `-wal` and `-shm` files, to a folder where you can write, and name the copy with `--db`",
+      hint: "copy the mirror, with its `-wal` and `-shm` files, to a folder where you can write, and open the copy with `--db`",
     });
   const before = statSync(path);
   if (before.size > maxFileSize) throw refuse(", because it is larger than 2 GiB");

@@ -92,7 +92,7 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
     mirror.db.close();
     if (!isWritable(path))
       throw new MirrorUnusable(`The mirror was written by an older version, and is read-only: ${path}.`, {
-        hint: "open it once where it can be written, for example with `brandapi status`, or name a copy with `--db`",
+        hint: "open it once where it can be written, for example with `brandapi status`, or open a copy with `--db`",
       });
     // The tables would change between two statements of that run.
     if (version === "older" && (await findCurrentRun(path)))

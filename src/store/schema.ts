@@ -194,7 +194,7 @@ export function checkIdentity({ db, path }: Mirror): void {
   // Tables, version and application ID are written in one transaction.
   if (id !== applicationId || version < 1)
     throw new MirrorUnusable(`Not a mirror of brandapi: ${path}.`, {
-      hint: "name another mirror with `--db`, or another backup with `--restore`",
+      hint: "choose another mirror with `--db`, or another backup with `--restore`",
     });
   if (version > migrations.length)
     throw new MirrorUnusable(`The mirror was written by a newer version of brandapi: ${path}.`, {

@@ -25,7 +25,7 @@ const sqliteFailures: readonly [pattern: RegExp, hint: string][] = [
   [/^SQLITE_(CORRUPT|NOTADB|ERROR: (malformed JSON|unsupported file format))/, damagedHint],
   [
     /^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/,
-    "check the permissions of the file and its folder, or name another with --db",
+    "check the permissions of the file and its folder, or choose another file with --db",
   ],
   [/^SQLITE_(TOOBIG|NOMEM)/, "select fewer rows or columns"],
   [/^SQLITE_IOERR/, `check the disk and its free space, ${thenRetry}`],
@@ -49,8 +49,8 @@ const hints: Readonly<Record<string, string>> = {
   EDQUOT: `free some space, ${thenRetry}`,
   EACCES: "check the permissions of the file and its folder",
   EPERM: "check the permissions of the file and its folder",
-  EROFS: "name a file on a disk where you can write",
-  EADDRINUSE: "name another port, or leave it out",
+  EROFS: "choose a file on a disk where you can write",
+  EADDRINUSE: "choose another port, or omit it",
 };
 
 function explainSystem(cause: unknown): BrandapiError | undefined {

@@ -116,7 +116,7 @@ describe("a list", () => {
     [
       "a next page after the last one",
       (page: number) => ({ data: [page], pagination: { ...pagination(page, 10, 30), has_next: true } }),
-      /page 3 of 3 has a next one/,
+      /page 3 of 3 has a next page/,
     ],
     [
       "another page than requested",

@@ -185,7 +185,7 @@ test("of two concurrent exports of the same version, one ends with exit code 9",
   const { table, run } = await makeDeltaFolder();
   const runs = await Promise.all([0.1, 0.2].map((n) => run("export orders", { random: n })));
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
-  expect(runs.map(({ err }) => err).join()).toContain("Another export was faster");
+  expect(runs.map(({ err }) => err).join()).toContain("Another export added a version first");
   expect(await read(table, "SELECT count(*) AS n FROM t")).toEqual([{ n: "5" }]);
   const log = readDeltaLog(table);
   expect(namesOf(table)).toHaveLength(log.files.size);

@@ -45,7 +45,7 @@ test("lets only one of two concurrent exports add a version there", async () => 
   const { close, run, versions } = await makeTable();
   const runs = await Promise.all([run(0.1), run(0.2)]);
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
-  expect(runs.map(({ err }) => err).join()).toContain("Another export was faster");
+  expect(runs.map(({ err }) => err).join()).toContain("Another export added a version first");
   expect(versions()).toEqual([version(0)]);
   close();
 });

@@ -199,7 +199,7 @@ test("XLSX rejects more rows than a sheet can have before it writes anything", a
   const refused = {
     code: 2,
     out: "",
-    err: expect.stringMatching(/more rows than a sheet holds.*1,048,576[\s\S]*`--since`[\s\S]*CSV/),
+    err: expect.stringMatching(/more rows than the limit of a sheet.*1,048,576[\s\S]*`--since`[\s\S]*CSV/),
   };
   expect(await run("export", "sync_runs", "-o", "many.xlsx")).toMatchObject(refused);
   expect(await run("export", "orders", "sync_runs", "--xlsx")).toMatchObject(refused);
