@@ -129,18 +129,21 @@ function tableNames(db: Database): string[] {
 
 /** Returns the nearest name, or at most three that contain what was typed. */
 function similarNames(typed: string, names: Iterable<string>): string[] {
-  const all = [...names].sort((a, b) => a.length - b.length);
-  const near = closestName(typed, all);
+  const near = closestName(typed, sortByLength(names));
   if (near !== undefined && !near.startsWith(typed.toLowerCase())) return [near];
-  return namesContaining(typed, all);
+  return namesContaining(typed, names);
+}
+
+function sortByLength(names: Iterable<string>): string[] {
+  return [...names].sort((a, b) => a.length - b.length);
 }
 
 /**
- * Returns at most three names that contain what was typed, first those that start with it. If there are none, returns names
+ * Returns at most three names that contain what was typed, first those that start with it, shorter ones first. If there are none, returns names
  * at the end of what was typed, such as `username` for `host_username`.
  */
 function namesContaining(typed: string, names: Iterable<string>): string[] {
-  const all = [...names];
+  const all = sortByLength(names);
   const wanted = typed.toLowerCase();
   const longer = wanted.length < 3 ? [] : all.filter((name) => name.includes(wanted));
   const matches =

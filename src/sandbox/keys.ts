@@ -1,12 +1,12 @@
 import { type ApiKey, type Brand, day } from "./brand.js";
 import { createRandom, randomHex, randomUuid } from "./data/random.js";
 import { type Endpoint, ErrorResponse, type SandboxRequest } from "./endpoint.js";
+import { endpoints } from "./endpoints.js";
 
-/** Every scope that a key can have: API document, "Authentication". */
-export const scopes: readonly string[] =
-  "analytics opportunities content roster recommendations gifts codes surveys"
-    .split(" ")
-    .map((name) => `${name}:read`);
+/** Every scope that a key can have, in the order of the endpoints. */
+export const scopes: readonly string[] = [
+  ...new Set(endpoints.flatMap(({ scope }) => (scope === null ? [] : [scope]))),
+];
 
 /** Creates a key that has every scope, unless `overrides` changes it. */
 export function createKey(seed: number, name: string, now: number, overrides: Partial<ApiKey> = {}): ApiKey {

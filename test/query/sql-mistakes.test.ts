@@ -32,7 +32,7 @@ test.each([
     "did you mean `joined_at` or `joined_at_utc`?",
   ],
   ["WITH x AS (SELECT id FROM orders) SELECT curency FROM x", "did you mean `currency`?"],
-  ["SELECT amount FROM orders", /did you mean `total_amount` or `refund_amount` or /],
+  ["SELECT _amount FROM orders", /did you mean `total_amount` or `refund_amount` or /],
   ['SELECT "curency" FROM orders', "did you mean `currency`?"],
   ["SELECT * FROM oders", "did you mean `orders`?"],
   ["SELECT * FROM main.oders", "did you mean `orders`?"],

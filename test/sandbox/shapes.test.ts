@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import { endpoints } from "../../src/sandbox/endpoints.js";
 import { noon } from "../support/records.js";
 import { clicksShape, misfits, nullablesOf, shapes } from "./shapes.js";
 import { ask, askAll } from "./support.js";
@@ -20,6 +21,13 @@ test("every record has exactly the documented fields and types, and every nullab
   }
   // Every host has a first or a last name.
   expect(never).toEqual(["content.host.name"]);
+});
+
+test("every list has a shape, except those whose fields the API document does not describe", () => {
+  const lists = endpoints
+    .map(({ path }) => path.slice(1).replace("/", "-"))
+    .filter((name) => !/[{/]/.test(name) && !["me", "analytics-clicks"].includes(name));
+  expect(lists.filter((name) => shapes[name] === undefined)).toEqual(["gifts", "codes", "surveys"]);
 });
 
 test("click analytics have exactly the documented fields", () => {

@@ -1,6 +1,7 @@
 import type { Brand } from "../../src/sandbox/brand.js";
 import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import type { SandboxRequest } from "../../src/sandbox/endpoint.js";
+import { endpoints } from "../../src/sandbox/endpoints.js";
 import { type ApiVariants, createVariantApi } from "../support/api-variants.js";
 import { noon } from "../support/records.js";
 
@@ -57,20 +58,14 @@ export function askAll(path: string, options: RequestOptions = {}, perPage = 100
   }
 }
 
-/** A path of each of the 14 endpoints with the scope it needs. */
-export const paths: readonly (readonly [path: string, scope: string | null])[] = [
-  ["/me", null],
-  ["/analytics/clicks", "analytics"],
-  ["/analytics/hosts", "analytics"],
-  ["/orders", "analytics"],
-  ["/opportunities", "opportunities"],
-  [`/opportunities/${history.opportunities[0]?.id}`, "opportunities"],
-  ["/content", "content"],
-  [String(history.content[0]?.download_path), "content"],
-  ["/roster", "roster"],
-  ["/recommendations", "recommendations"],
-  ["/gifts", "gifts"],
-  ["/codes", "codes"],
-  ["/surveys", "surveys"],
-  [`/surveys/${history.surveys[0]?.id}/results`, "surveys"],
-];
+/** A path of each endpoint that has `{…}` segments. */
+const pathsWithIds: Readonly<Record<string, string | undefined>> = {
+  "/opportunities/{id}": `/opportunities/${history.opportunities[0]?.id}`,
+  "/content/{source}/{item_id}/download": history.content[0]?.download_path,
+  "/surveys/{id}/results": `/surveys/${history.surveys[0]?.id}/results`,
+};
+
+/** A path of each endpoint with the scope it needs. */
+export const paths: readonly (readonly [path: string, scope: string | null])[] = endpoints.map(
+  ({ path, scope }) => [pathsWithIds[path] ?? path, scope],
+);

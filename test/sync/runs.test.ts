@@ -1,19 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { resources } from "../../src/resources/registry.js";
 import { makeBrand, readsOrders, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, memberOf, minute, noon, openRecord, ordersBefore } from "../support/records.js";
 
-const everything = [
-  "roster",
-  "recommendations",
-  "opportunities",
-  "analytics-clicks",
-  "analytics-hosts",
-  "gifts",
-  "codes",
-  "surveys",
-  "content",
-  "orders",
-];
+const everything = resources.map(({ name }) => name);
 const lists = () => ({
   orders: ordersBefore(noon - day, 250, day),
   roster: [memberOf("r1"), memberOf("r2")],
@@ -41,9 +31,7 @@ async function synced(brand: TestBrand, command = "sync", options: Parameters<Te
 }
 
 const scopesBut = (...without: string[]) =>
-  everything
-    .map((name) => (/^(orders|analytics)/.test(name) ? "analytics:read" : `${name}:read`))
-    .filter((scope) => !without.includes(scope));
+  resources.map(({ scope }) => scope).filter((scope) => !without.includes(scope));
 const asks = (path: string) => (request: SentRequest) => request.path === path;
 
 describe("several resources", () => {
@@ -68,7 +56,7 @@ describe("several resources", () => {
       asks("/roster")(request) ? { body: '{"success":true,"data":7}' } : undefined;
     const { code, err, outcomes } = await synced(brand);
     expect([code, outcomes.roster, outcomes.orders]).toEqual([8, "failed", "done"]);
-    expect(err).toContain("1 of 10 resources failed: roster:");
+    expect(err).toContain(`1 of ${everything.length} resources failed: roster:`);
     expect((await brand.run("sync roster")).code).toBe(7);
   });
 
