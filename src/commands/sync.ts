@@ -102,11 +102,11 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
   const { allProfiles, dryRun } = flags;
   const chosen = chooseResources(names);
   refuseUselessFlags(chosen, flags);
-  readSyncOptions(flags, deps.clock.now());
-  if (!allProfiles) return await syncProfile(chosen, flags, context);
+  const options = readSyncOptions(flags, deps.clock.now());
+  if (!allProfiles) return await syncProfile(chosen, options, flags, context);
   const syncAll = () =>
-    runForAllProfiles(profileFlags, context, (options, profileContext) =>
-      syncProfile(chosen, options, profileContext),
+    runForAllProfiles(profileFlags, context, (flagsOfProfile, profileContext) =>
+      syncProfile(chosen, options, flagsOfProfile, profileContext),
     );
   // One URL is pinged for all profiles together, and each profile's own URL for that profile.
   return dryRun ? await syncAll() : await withPings(ping ?? deps.env.BRANDAPI_PING, flags, deps, syncAll);
@@ -138,20 +138,35 @@ function refuseUselessFlags({ resources, named }: ChosenResources, flags: SyncFl
 
 /** Returns the options of a sync. Throws a UsageError for times that are not a range in the past, and invalid host IDs. */
 function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
-  const { host: hosts = [], window: windowMs = defaultOptions.windowMs } = flags;
+  const { host: hosts = [] } = flags;
   for (const host of hosts)
     if (!/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(host))
       throw new UsageError(`Not a host ID: \`${host}\`.`, {
         hint: 'a host ID is a UUID; `brandapi query "SELECT id, username FROM hosts"` lists them',
       });
-  const details = flags.full ? "all" : defaultOptions.details;
-  return { ...defaultOptions, details, ...flags, ...parseRange(flags, now), hosts, windowMs };
+  return {
+    ...parseRange(flags, now),
+    full: flags.full ?? defaultOptions.full,
+    windowMs: flags.window ?? defaultOptions.windowMs,
+    acceptRemovals: flags.acceptRemovals ?? defaultOptions.acceptRemovals,
+    budget: defaultOptions.budget,
+    audit: flags.audit ?? defaultOptions.audit,
+    allMarked: defaultOptions.allMarked,
+    details: flags.details ?? (flags.full ? "all" : defaultOptions.details),
+    groupBy: flags.groupBy ?? defaultOptions.groupBy,
+    hosts,
+    perHost: flags.perHost ?? defaultOptions.perHost,
+  };
 }
 
 /** Syncs one profile's mirror, or prints the plan with `--dry-run`. */
-async function syncProfile(chosen: ChosenResources, flags: SyncFlags, context: Context): Promise<ExitCode> {
+async function syncProfile(
+  chosen: ChosenResources,
+  options: SyncOptions,
+  flags: SyncFlags,
+  context: Context,
+): Promise<ExitCode> {
   const { deps } = context;
-  const options = readSyncOptions(flags, deps.clock.now());
   const purpose = flags.dryRun ? "plan" : "write";
   const sync = async () => {
     await withMirrorSession({ deps, options: flags, purpose, command: "sync" }, (session) =>

@@ -54,7 +54,7 @@ export interface Skipped {
 }
 
 /**
- * Reads resources, as `workThrough` says.
+ * Reads resources with `forEachResource`.
  * @param finished is told of each run as it ends
  */
 export async function syncResources(
