@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// On Node 20, npm compiles better-sqlite3 12 if it cannot download a prebuilt module. node-gyp would then download Node's
+// headers from outside the package registry, although most installations of Node include them. This command takes precedence
+// over npm's node-gyp in a checkout, points it to the installed headers, and runs it.
+const { existsSync } = require("node:fs");
+const { dirname, join } = require("node:path");
+
+const prefix = dirname(dirname(process.execPath));
+if (existsSync(join(prefix, "include", "node", "node_version.h"))) process.env.npm_config_nodedir ??= prefix;
+process.env.npm_config_jobs ??= "max";
+require(process.env.npm_config_node_gyp);
