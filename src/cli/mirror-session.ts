@@ -33,7 +33,7 @@ export interface MirrorSession extends Omit<SyncSession, "options"> {
 
 interface MirrorSessionOptions {
   deps: Deps;
-  /** With `wait`, the run queues behind another run; `full` is `sync --full`. */
+  /** With `wait`, the command waits for another one that has locked the mirror; `full` is `sync --full`. */
   options: GlobalOptions & { wait?: boolean; full?: boolean };
   /** `write` and `verify` lock the mirror; `verify` requires one; `plan` writes nothing. */
   purpose: "write" | "verify" | "plan";
@@ -43,7 +43,7 @@ interface MirrorSessionOptions {
 
 type Work = (session: MirrorSession) => Promise<void>;
 
-/** A run whose API client is open. */
+/** A command whose settings were read and whose API client is open. */
 interface OpenCommand extends MirrorSessionOptions {
   settings: Settings;
   reporter: TerminalReporter;
@@ -51,8 +51,8 @@ interface OpenCommand extends MirrorSessionOptions {
 }
 
 /**
- * Opens the API and the mirror for one run of a command, and closes both however it ends. The mirror is read once before
- * the first request, to see that it is sound, and opened once for the run, after `/me` has returned the key's brand: a
+ * Opens the API and the mirror for a command, and closes both however it ends. The mirror is read once before
+ * the first request, to see that it is sound, and opened once for the command, after `/me` has returned the key's brand: a
  * rejected key or another brand's key neither creates nor migrates a mirror.
  * @throws MirrorUnusable if the mirror is damaged, another brand's, or was replaced during the run; MirrorBusy; what
  * `work` throws
@@ -76,7 +76,7 @@ export async function withMirrorSession(run: MirrorSessionOptions, work: Work): 
   }
 }
 
-/** Runs work that only reads the mirror, of which there may be none yet. */
+/** Opens the mirror read-only, or an empty one if there is none yet. */
 async function withMirrorForPlan(run: OpenCommand, work: Work): Promise<void> {
   const opening = run.deps.withSignals("kill", () => openMirrorForPlan(run.settings.dbPath));
   await withMirror(opening, async (mirror) => {
@@ -86,7 +86,7 @@ async function withMirrorForPlan(run: OpenCommand, work: Work): Promise<void> {
   });
 }
 
-/** Runs work that writes into the mirror, which is locked meanwhile. */
+/** Locks the mirror while a command writes into it. */
 async function withLockedMirror(run: OpenCommand, work: Work): Promise<void> {
   const { options, purpose, reporter, settings } = run;
   const { clock, signal, withSignals } = run.deps;

@@ -15,7 +15,7 @@ import { compareCount } from "./counts.js";
 import { dropDailyTotals } from "./daily-totals.js";
 import { dateFault, rangeQuery } from "./dates.js";
 import type { RangeReading } from "./read.js";
-import { type List, readList, whyIncomplete } from "./read-list.js";
+import { type List, type ListRecord, readList, whyIncomplete } from "./read-list.js";
 import { type DatedRun, type DatedSync, maxPerPage, startBudget } from "./session.js";
 import { cover, writeList } from "./write.js";
 
@@ -110,28 +110,47 @@ function middleDay({ from, to }: Range): number | null {
  * @returns how many records of the mirror differ now
  */
 export async function readSlice(run: DatedSync, slice: Range, isDivisible = true): Promise<number> {
-  const { id, incompleteReasons, mirror, progress, resource, state } = run;
+  const { incompleteReasons, mirror, resource } = run;
   const list = await readList(run, {
     query: rangeQuery(resource.strategy, slice),
     mirrored: () => readPresentKeys(mirror, resource.name, slice),
   });
-  const { isComplete, requestedAt } = list;
   const faults = findFaults(run, list, slice);
-  const [[, fault] = ["", ""]] = faults;
-  if (!isComplete && list.repeated.length === 0)
+  if (!list.isComplete && list.repeated.length === 0)
     incompleteReasons.push({ text: `${describeRange(slice)} ${whyIncomplete(list)}` });
 
-  const entries = [...list.records];
-  const sound = entries.flatMap(([name, record]) => (faults.has(name) ? [] : record));
-  const faulty = entries.flatMap(([name, record]) => (faults.has(name) ? record : []));
+  const sound = [...list.records].flatMap(([name, record]) => (faults.has(name) ? [] : record));
   let faultyParts = faults.size > 0 ? [slice] : [];
-  if (isDivisible && isComplete && faults.size > 0) {
+  if (isDivisible && list.isComplete && faults.size > 0) {
     const dates = sound.map(({ record }) => recordDate(resource, record) ?? 0);
     const remaining = startBudget(run, maxDayCounts);
     faultyParts = await findFaultyParts(run, { ...slice, faults: faults.size }, dates, remaining);
   }
-  const [faultyPart, ...otherParts] = faultyParts;
-  const { copies, changed } = mirror.transaction(() => {
+  let { changed, copies } = writeSlice(run, slice, { list, sound, faults, faultyParts });
+  // Each part is read again, because it is not known which of them returned which record.
+  if (faultyParts.length > 1)
+    for (const part of faultyParts.toReversed()) changed += await readSlice(run, part, false);
+  return changed + (await resolveCopies(run, copies, list.requestedAt));
+}
+
+/** A slice that was read. */
+interface SliceReading {
+  list: List;
+  /** The records with a date within the slice. */
+  sound: readonly ListRecord[];
+  /** What is wrong with each other record, by its name in the list. */
+  faults: ReadonlyMap<string, string>;
+  /** The parts of the slice that return the other records. If there are several, each is read again and marked then. */
+  faultyParts: readonly Range[];
+}
+
+/** Writes the records of a slice, marks its faulty part, and covers the rest of a complete list, in one transaction. */
+function writeSlice(run: DatedSync, slice: Range, reading: SliceReading) {
+  const { id: runId, mirror, progress, state } = run;
+  const { list, sound, faults, faultyParts } = reading;
+  const { isComplete, requestedAt } = list;
+  const faulty = [...list.records].flatMap(([name, record]) => (faults.has(name) ? record : []));
+  return mirror.transaction(() => {
     const writtenSound = writeList(run, sound);
     const writtenFaulty = writeList(run, faulty);
     const changed = writtenSound.changed + writtenFaulty.changed;
@@ -140,20 +159,17 @@ export async function readSlice(run: DatedSync, slice: Range, isDivisible = true
     if (changed > 0 || faults.size > 0) dropDailyTotals(run, slice);
     const recordIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map((copy) => copy.id)];
     const ids = new Set([...writtenSound.ids, ...recordIds]);
+    const [faultyPart, ...otherParts] = faultyParts;
     if (faultyPart && otherParts.length === 0) {
-      const marked = { ...faultyPart, readAt: requestedAt, runId: id, recordIds, fault };
+      const fault = [...faults.values()][0] ?? "";
+      const marked = { ...faultyPart, readAt: requestedAt, runId, recordIds, fault };
       state.markSlice(marked, isComplete ? ids : null);
     }
     if (isComplete)
       for (const range of subtractRanges([slice], faultyParts))
-        cover(run, { range, ids, requestedAt, runId: id });
+        cover(run, { range, ids, requestedAt, runId });
     return { copies: [...writtenSound.copies, ...writtenFaulty.copies], changed };
   });
-  let changedLater = 0;
-  // Each part is read again, because it is not known which of them returned which record.
-  if (otherParts.length > 0)
-    for (const part of faultyParts.toReversed()) changedLater += await readSlice(run, part, false);
-  return changed + changedLater + (await resolveCopies(run, copies, requestedAt));
 }
 
 /** Requests for finding the days of one slice that return records with other dates. */

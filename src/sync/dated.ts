@@ -49,9 +49,11 @@ export const dated: SyncStrategy<DatedStrategy> = {
   async read(datedRun) {
     const { options, reporter, resource, state } = datedRun;
     const { gaps, markedSlices, ranges } = planAndRecord(datedRun);
+    // Before anything is read: a change in the middle of this run then shows in the totals of the next one.
     const { dailyTotals, error: totalsError } = await requestDailyTotals(datedRun);
     const run: DatedSync = { ...datedRun, dailyTotals, incompleteReasons: [] };
     const { incompleteReasons } = run;
+    // Reading a day replaces its stored totals, which the drift is compared with.
     const drift = findAmountDrift(run, dailyTotals);
     for (const range of ranges) await readRange(run, range);
     for (const range of markedSlices) await readByPage(run, range);
@@ -125,10 +127,11 @@ function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" |
 }
 
 /**
- * Reads the oldest days whose amounts changed. If no record of them changed, the amounts say nothing about records: the
- * run then compares the number of records of each day, and no amounts.
+ * Reads the oldest days whose amounts changed. If no record of them changed, the amounts show nothing about records: the
+ * run then compares the number of records of each day, and no amounts. The first time, it warns.
  * @param drift what `findAmountDrift` returned before the run read anything
  * @param remaining returns the remaining requests of the run's budget
+ * @returns true if the run ignores amounts
  */
 async function readDriftSample(
   run: DatedSync,

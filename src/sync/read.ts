@@ -84,7 +84,9 @@ export async function readRange(
     while (coming) {
       const response: NewestRecords = await coming;
       const { coveredRange, coveredCount, isBroken, oldest, total } = response;
-      const doubtful = previous && total !== previous.total - previous.coveredCount ? previous : null;
+      // If no record was skipped, this range has what the last response's range had, less what that response covered.
+      const isExpectedTotal = !previous || total === previous.total - previous.coveredCount;
+      const doubtful = isExpectedTotal ? null : previous;
       if (doubtful || isBroken) batch.commit();
       if (doubtful?.coveredRange && (await hidesRecords(run, doubtful.coveredRange, doubtful.coveredCount)))
         return await continueByPage(doubtful.coveredRange.to);
@@ -102,6 +104,7 @@ export async function readRange(
           batch.commit();
           changed += await resolveCopies(run, copies, response.requestedAt);
         }
+        // The IDs are in the order of the response, without copies: those of the oldest second come last.
         overlap = written.ids.slice(coveredCount - copies.length);
         run.progress.advance(next ? Math.ceil((total - coveredCount) / maxPerPage) : 0);
         coming = next;

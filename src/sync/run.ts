@@ -27,7 +27,7 @@ import {
   type SyncStrategy,
 } from "./session.js";
 
-/** How each kind of resource is read. */
+/** How each kind of resource is read. The cast is safe because `readResource` and `planResource` look up a resource's own kind. */
 const strategies: Record<Strategy["kind"], SyncStrategy> = {
   dated,
   details,

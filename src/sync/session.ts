@@ -74,11 +74,11 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
 /** A run of a resource that is read by date. */
 export type DatedRun = SyncRun<DatedStrategy>;
 
-/** A sync of a resource that is read by date. */
+/** A run of `sync` that reads a resource by date; `verify` has only a `DatedRun`. */
 export interface DatedSync extends DatedRun {
   /** The API's totals of each day as text, requested before anything was read; null if the API returned none. */
   readonly dailyTotals: ReadonlyMap<string, string> | null;
-  /** What the sync could not do. The functions that read add to it, and only `dated.read` looks at it. */
+  /** What the sync could not do so far. The functions that read add to it; nothing is removed unless it is empty. */
   readonly incompleteReasons: IncompleteReason[];
 }
 

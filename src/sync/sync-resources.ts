@@ -12,18 +12,18 @@ export interface Failure {
   error: unknown;
 }
 
-/** The ends of the runs of several resources. */
+/** The outcome of the work for several resources. */
 export interface ResourceResults {
   failures: Failure[];
   succeeded: number;
-  /** Left alone, because the API had stopped answering at all. */
+  /** The resources that were skipped because the API is down. */
   notTried: readonly Resource[];
 }
 
 /**
- * Does the work of resources one after another; one that fails does not stop the others, unless nothing answers any more.
- * A resource that the key or the plan never allowed is left out, unless the person named it (`named`).
- * @throws KeyRejected, a refusal of this machine's address, and Stopped at once: the rest would end the same way
+ * Does work for one resource after another. A failure does not stop the others, unless the API is down.
+ * A resource that the key or the plan never allowed is skipped, unless the user named it (`named`).
+ * @throws KeyRejected, a refusal of this machine's address, and Stopped at once: the other resources would fail in the same way
  */
 export async function forEachResource(
   { mirror }: Pick<SyncSession, "mirror">,
@@ -54,8 +54,8 @@ export interface Skipped {
 }
 
 /**
- * Reads resources with `forEachResource`.
- * @param finished is told of each run as it ends
+ * Reads resources one after another, as `forEachResource` describes.
+ * @param finished called with each run when it ends
  */
 export async function syncResources(
   session: SyncSession,

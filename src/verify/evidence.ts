@@ -62,8 +62,15 @@ export interface Evidence {
   note: string | null;
 }
 
-const counts = { api: null, mirror: null, agrees: null, asked_at: null };
-const words = { request: null, sql: null, note: null };
+const emptyEvidence = {
+  api: null,
+  mirror: null,
+  agrees: null,
+  asked_at: null,
+  request: null,
+  sql: null,
+  note: null,
+};
 
 /** @param known.sql the SQL of the sqlite3 command */
 export function createEvidence(
@@ -74,7 +81,7 @@ export function createEvidence(
 ): Evidence {
   const dates = { from: formatInstantOrNull(range.from), to: formatInstantOrNull(range.to) };
   const sql = known.sql ? sqliteLine(run.mirror, known.sql) : null;
-  return { resource: run.resource.name, check, ...dates, ...counts, ...words, ...known, sql };
+  return { resource: run.resource.name, check, ...dates, ...emptyEvidence, ...known, sql };
 }
 
 /** Returns the evidence for a list that was compared completely. It is requested without parameters, because not every list has pages. */
@@ -100,7 +107,7 @@ export function restatedEvidence(run: SyncRun): Evidence {
 /** The fewest records that a request of the audit reads: a page, less what it shares with the next. */
 const recordsPerRequest = 98;
 
-/** Returns all that a proof of a dated resource goes by, and what it does not prove. */
+/** Returns each number that the verification of a dated resource compares, and what it cannot detect. */
 export function datedEvidence(run: DatedRun, evidence: DatedComparison): Evidence[] {
   const { differences, undatedCount, filters, counts, future, unread, allDates } = evidence;
   const counted = new Set([...counts, ...differences.flatMap((one) => one.count ?? [])]);
@@ -179,8 +186,8 @@ function describeDays(differing: number, drift: AmountDrift | null): string {
 }
 
 /**
- * Returns by which night records are read again whatever the API's counts and daily totals say: those of the window in the next
- * one, then those below the audit's cursor, then those above it.
+ * Returns the night by which records are read again, even if no count and no daily total changes: those of the window in
+ * the next night, then those below the audit's cursor, then those above it.
  */
 function blindSpot(run: DatedRun): Evidence[] {
   const { resource, state } = run;

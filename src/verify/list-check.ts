@@ -18,41 +18,41 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
   const compare = openRecordComparison(mirror, resource);
   const items = [...list.records.values()].map(({ record }) => record);
   const listed = new Map(items.map((item, position) => [recordKey(resource, item, position), item]));
-  const standings = [...listed].map(([key, item]) => compare(item, key));
-  const here = countPresent(mirror, resource.name);
-  const absent = standings.filter((one) => one === "absent").length;
-  const changed = standings.filter((one) => one === "changed").length;
-  const gone = Math.max(0, here - (listed.size - absent));
-  const differing = absent + changed + gone;
+  const comparisons = [...listed].map(([key, item]) => compare(item, key));
+  const mirrorTotal = countPresent(mirror, resource.name);
+  const absent = comparisons.filter((one) => one === "absent").length;
+  const changed = comparisons.filter((one) => one === "changed").length;
+  const removed = Math.max(0, mirrorTotal - (listed.size - absent));
+  const differing = absent + changed + removed;
 
   const unread = details ?? 0;
   const blind_spot =
     details === null ? "" : "details, which cost a request each: `sync --details all` reads them again";
-  const differs = `${absent} not in the mirror, ${changed} different, ${gone} no longer in the API`;
+  const differs = `${absent} not in the mirror, ${changed} different, ${removed} no longer in the API`;
 
-  function judge(): [MonthResult["state"], string] {
+  function decideState(): [MonthResult["state"], string] {
     if (!list.isComplete) return ["unproven", `the list ${whyIncomplete(list)}`];
     if (differing > 0) return ["different", differs];
     if (unread > 0) return ["unproven", `the details of ${unread} were not read as they are now`];
     return ["proven", `${pluralize(listed.size, "record")} read, all the same`];
   }
 
-  const [state, why] = judge();
+  const [state, why] = decideState();
   const agrees = list.isComplete ? differing === 0 : null;
-  const unseen = { mirror: here, note: blind_spot };
+  const undetected = { mirror: mirrorTotal, note: blind_spot };
   return {
     resource: resource.name,
     state,
     months: [{ month: "all", state, why, read_at: formatInstant(clock.now()) }],
     blind_spot,
     api_total: list.total,
-    mirror_total: here,
+    mirror_total: mirrorTotal,
     differing,
     unread,
     unsettled: !list.isComplete,
     readEvidence: () => [
-      listEvidence(run, list, { mirror: here, agrees, note: why }),
-      ...(blind_spot === "" ? [] : [createEvidence(run, "blind spot", allTime, unseen)]),
+      listEvidence(run, list, { mirror: mirrorTotal, agrees, note: why }),
+      ...(blind_spot === "" ? [] : [createEvidence(run, "blind spot", allTime, undetected)]),
     ],
   };
 }
