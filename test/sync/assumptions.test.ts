@@ -73,12 +73,12 @@ test("A7: a filter that counts something else fails one run and is ignored until
   expect((await synced(brand)).code).toBe(8);
 });
 
-describe("figures by day", () => {
-  const asksFigures = ({ path }: { path: string }) => path === "/analytics/clicks";
+describe("daily totals", () => {
+  const requestsTotals = ({ path }: { path: string }) => path === "/analytics/clicks";
   type Envelope = { data: { timeseries: { orders: number }[] } };
-  /** Answers the next request for figures with other days than the API's. */
+  /** Answers the next request for daily totals with other days. */
   const change = (brand: TestBrand, days: (points: Envelope["data"]["timeseries"]) => object[]) =>
-    brand.once(asksFigures, () => ({
+    brand.once(requestsTotals, () => ({
       envelope: (one: Envelope) => ({ ...one, data: { ...one.data, timeseries: days(one.data.timeseries) } }),
     }));
 
@@ -95,7 +95,7 @@ describe("figures by day", () => {
 
   test("an answer that repeats the key is refused", async () => {
     const brand = makeBrand({ orders });
-    brand.once(asksFigures, () => ({ envelope: (one: object) => ({ ...one, echo: brand.key }) }));
+    brand.once(requestsTotals, () => ({ envelope: (one: object) => ({ ...one, echo: brand.key }) }));
     expect((await synced(brand)).code).toBe(7);
   });
 

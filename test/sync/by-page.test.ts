@@ -103,6 +103,14 @@ describe("an unreadable date (A2)", () => {
     },
   );
 
+  test("is left to the API to correct, also if its text contains a semicolon", async () => {
+    const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
+    showDates(brand, { odd: "n/a; later" });
+    await synced(brand);
+    expect((await brand.run("verify orders")).err).toContain("the API must correct these dates");
+    expect((await brand.run("status")).out).toContain("the API must correct these dates");
+  });
+
   test("marks only its day: the other days are kept up to date, and what was withdrawn there is removed", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "soon" });

@@ -55,7 +55,7 @@ describe("proven", () => {
     });
   });
 
-  test("by the counts alone if the API gives no figures, and of a filter only if it is evidence", async () => {
+  test("by the counts alone if the API returns no daily totals, and without distrusted filters", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     expect(why((await verified(brand)).verdict, "2026-10")).toMatch(/^counts agree/);
     brand.variants = { refundedFilter: "any" };
@@ -72,7 +72,7 @@ describe("proven", () => {
     });
   });
 
-  test("content: three requests, because there are no figures and no filters", async () => {
+  test("content: three requests, because there are no daily totals and no filters", async () => {
     const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
     const brand = makeBrand({ content: files });
     await brand.run("sync content");
@@ -114,7 +114,7 @@ describe("different: the month is named, and --repair reads it", () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     brand.withdraw("o100");
     brand.attributeLate(late, orderAt("late", late));
-    // All counts agree; without figures it cannot be seen, and with them both months are.
+    // All counts agree: only daily totals show the difference, in both months.
     expect((await verified(brand)).verdict?.blind_spot).toContain("that moves no count:");
     brand.variants = {};
     await brand.run("sync orders");
