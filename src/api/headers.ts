@@ -1,5 +1,6 @@
 import type { HttpResponse } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
+import { dayMs } from "../util/times.js";
 import { parseTimestamp } from "../util/timestamp.js";
 
 /**
@@ -28,8 +29,6 @@ export interface ServerLimit {
   /** Milliseconds until the window resets. */
   resetMs: number;
 }
-
-const dayMs = 86_400_000;
 
 /**
  * Reads the rate-limit headers. The API document does not name them, so all common ones are supported: `RateLimit-*`,

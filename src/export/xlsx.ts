@@ -3,6 +3,7 @@ import type { ReadableColumn } from "../query/readable-tables.js";
 import type { RowValue } from "../query/rows.js";
 import type { RowSource } from "../query/select.js";
 import { pluralize } from "../util/text.js";
+import { dayMs } from "../util/times.js";
 import { daysSince1970, isTimestampText, parseTimestamp } from "../util/timestamp.js";
 import type { Chunk, FormatOptions, RowSources } from "./format.js";
 import {
@@ -136,9 +137,7 @@ function typedCell(value: Exclude<RowValue, null>, { type, isAmount }: CellColum
     return type === "boolean" ? booleanCell(value) : numberCell(value, isAmount === true);
   const day = type === "date" || type === "any" ? dateCell(daysSince1970(value), styles.day) : undefined;
   const isTime = type === "timestamp" || (type === "any" && isTimestampText(value));
-  return (
-    day ?? (isTime ? dateCell((parseTimestamp(value) ?? Number.NaN) / 86_400_000, styles.time) : undefined)
-  );
+  return day ?? (isTime ? dateCell((parseTimestamp(value) ?? Number.NaN) / dayMs, styles.time) : undefined);
 }
 
 /** An integer of 16 digits is an ID, which a spreadsheet would round: it becomes text. */
