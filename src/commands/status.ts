@@ -83,7 +83,7 @@ async function printStatus(
     const health = readHealth(mirror, chosen, { now, maxAgeMs: maxAge, underWay });
     const { kept, text } = describeKept(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...kept });
-    else if (!quiet) deps.stdout.write(statusText(health, style, width) + text);
+    else if (!quiet) deps.stdout.write(statusText(health, named, style, width) + text);
     warnBeforeExpiry(keyExpiresAt, now, settings.profile, warn);
     if (maxAge === null) return;
     const stale = staleError(health, named, maxAge, neverSynced);
@@ -143,14 +143,24 @@ function failedRunText({ at, command, error }: FailedRun): string {
   return `last ${command}, ${formatMinute(at)}, failed: ${escapeText(error)}`;
 }
 
-/** Returns the mirror's health as text: one line per resource, then the problems. */
-function statusText(health: Health, style: Style, width: number | undefined): string {
+/**
+ * Returns the mirror's health as text: one line per resource, then the problems.
+ * @param named true if the user named the resources: then the others may have been synced
+ */
+function statusText(health: Health, named: boolean, style: Style, width: number | undefined): string {
   const { brand, db, never_read, resources } = health;
   const title = `${style.bold("Mirror")} of ${escapeText(brand ? `${brand.name}, ${db}` : db)}`;
-  const list = resources.length > 0 ? resourceTable(health, style, width) : "Nothing was synced yet.";
-  const never = never_read.length > 0 ? `\nNever read: ${never_read.join(", ")}` : "";
+  const list = [
+    resources.length > 0 ? resourceTable(health, style, width) : named ? "" : "Nothing was synced yet.",
+    never_read.length > 0 ? `Never read: ${never_read.join(", ")}` : "",
+  ];
   const problems = listProblems(health).map((line) => `${style.yellow("!")} ${line}`);
-  const blocks = [title, list + never, problems.join("\n"), oldestCheckLines(health).join("\n")];
+  const blocks = [
+    title,
+    list.filter(Boolean).join("\n"),
+    problems.join("\n"),
+    oldestCheckLines(health).join("\n"),
+  ];
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
 

@@ -33,15 +33,22 @@ describe("brandapi --help", () => {
   });
 });
 
+/** Returns how many lines the list of resources takes besides its first: it grows with the API. */
+function extraResourceLines(lines: readonly string[]): number {
+  const first = lines.findIndex((line) => /^ {2}resource {2,}/.test(line));
+  if (first === -1) return 0;
+  return lines.slice(first + 1).findIndex((line) => !/^ {10}/.test(line));
+}
+
 test.each(commands.map((command) => [command.name(), command] as const))(
-  "the help of %s fits 50 lines of 80 columns, and shows every option and two to four examples",
+  "the help of %s fits 50 lines of 80 columns besides a long list of resources, and shows every option and two to four examples",
   async (name, command) => {
     const help = await brandapi(`${name} --help`, { columns: 80, tty: true });
     expect(help.code).toBe(0);
     expect((await brandapi(`help ${name}`, { columns: 80, tty: true })).out).toBe(help.out);
     const lines = help.out.trimEnd().split("\n");
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
-    expect(lines.length).toBeLessThanOrEqual(50);
+    expect(lines.length - extraResourceLines(lines)).toBeLessThanOrEqual(50);
     const examples = examplesOf(command);
     expect([2, 3, 4]).toContain(examples.length);
     for (const example of examples) expect(example).toContain(`brandapi ${name}`);

@@ -189,6 +189,14 @@ describe("status", () => {
     mirror.db.close();
   });
 
+  it("reports a named resource that was never read, without claiming that nothing was synced", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)]);
+    mirror.db.close();
+    const { code, out } = await brandapi(["status", "roster", "--db", mirror.path]);
+    expect([code, out]).toEqual([0, `Mirror of ${mirror.path}\n\nNever read: roster\n`]);
+  });
+
   it("is stale if nothing was synced yet, with or without a mirror", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
