@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-/** The pages for users: the README, and one page per topic next to its code. */
+/** The user documentation: the README, and one page per topic next to its code. */
 const paths = [
   "README.md",
   "src/commands/README.md",

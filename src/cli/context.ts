@@ -1,7 +1,7 @@
 import type { Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
 
-/** What a command is given besides its options and arguments. */
+/** The context of a command, besides its options and arguments. */
 export interface Context {
   deps: Deps;
   /** The command line, after `brandapi`. */

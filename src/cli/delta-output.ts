@@ -88,7 +88,10 @@ export function listDeltaTables(names: readonly string[], options: DeltaFlags, c
   stdout.write(`${renderTable(titles, lines, tableOptions)}\n`);
 }
 
-/** The logs are read before the mirror is opened, so a version is never older than the log that it is compared with. */
+/**
+ * The logs are read before the mirror is opened, so the mirror is never older than the versions that it is compared
+ * with.
+ */
 async function forEachDeltaTable(
   names: readonly string[],
   options: DeltaFlags,
@@ -107,7 +110,7 @@ async function forEachDeltaTable(
 
 /** Reads the logs of these tables, which may not exist yet; without names, of all Delta tables in the folder. */
 function readLogs(names: readonly string[], { delta = "" }: DeltaFlags, { deps }: Context): DeltaLog[] {
-  if (/^$|^\w+:\/\//.test(delta)) throw rejectDeltaTable(delta, "is in no folder of this machine");
+  if (/^$|^\w+:\/\//.test(delta)) throw rejectDeltaTable(delta, "is not a folder on this machine");
   const tables = new Set(names.length > 0 ? names.map(checkTableName) : knownTableNames());
   const logs = [...tables].map((table) => readDeltaLog(join(expandPath(delta, deps), table)));
   const wanted = logs.filter(({ version }) => version >= 0 || names.length > 0);

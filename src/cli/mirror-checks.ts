@@ -33,7 +33,9 @@ export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; 
   };
 }
 
-/** Returns how old the last backup is, with a hint if it is old. Without a backup, the age is that of the oldest data. */
+/**
+ * Returns the age of the last backup, with a hint if it is old. Without a backup, the age of the oldest data counts.
+ */
 export function checkBackup(mirror: Mirror, now: number): { text: string; hint?: string } {
   const last = lastBackup(mirror);
   const since = last?.at ?? readFirstReadAt(mirror) ?? formatInstant(now);
@@ -53,7 +55,7 @@ export function checkReplacedMirrors(path: string): { text: string; hint?: strin
   if (old.length === 0) return { text: "no replaced mirrors" };
   const paths = old.sort().map((name) => join(folder, name));
   return {
-    text: `replaced by a restore, and not changed by \`brandapi forget\`: ${paths.join(", ")}`,
+    text: `replaced by a restore, and not affected by \`brandapi forget\`: ${paths.join(", ")}`,
     hint: `delete what you no longer need: \`rm ${paths.map(quoteShellWord).join(" ")}\``,
   };
 }

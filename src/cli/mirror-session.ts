@@ -123,7 +123,7 @@ async function withLockedMirror(run: OpenCommand, work: Work): Promise<void> {
   }
 }
 
-/** Asks the API for the key's brand and scopes. @throws ConfigurationError if this machine's clock is wrong */
+/** Requests the key's brand and scopes. @throws ConfigurationError if this machine's clock is wrong */
 async function identify({ api, deps, reporter, settings }: OpenCommand): Promise<Identity> {
   const identity = await readIdentity(api);
   refuseClockSkew(identity.skew);
@@ -161,7 +161,7 @@ function saveProgress(mirror: Mirror, { command, deps }: OpenCommand, progress: 
   });
 }
 
-/** Notes that the API rejected the key, or refuses this machine, in the middle of a run. */
+/** Records that the API rejected the key, or refused this machine, in the middle of a run. */
 function noteRejection(mirror: Mirror, run: OpenCommand, error: unknown): void {
   const isRefused = error instanceof KeyRejected || (error instanceof AccessForbidden && error.everywhere);
   if (!isRefused) return;
@@ -172,7 +172,7 @@ function noteRejection(mirror: Mirror, run: OpenCommand, error: unknown): void {
   }
 }
 
-/** Notes a failed run for `status`, because nobody reads the output of a nightly run. */
+/** Records a failed run for `status`, because nobody reads the output of a nightly run. */
 function noteFailure(mirror: Mirror, { command, deps }: OpenCommand, error: unknown): void {
   noteFailedRun(mirror, {
     command,

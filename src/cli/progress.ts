@@ -7,11 +7,11 @@ import { escapeLines } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
-/** How far a command is. */
+/** The progress of a command. */
 export interface Progress {
   /** The current task; null between two. */
   name: string | null;
-  /** The task's place among all tasks, from 1. */
+  /** The task's number, from 1. */
   position: number;
   of: number;
   /** Requests sent so far, for all tasks. */
@@ -203,7 +203,7 @@ export class TerminalReporter implements Reporter {
     else if (isNew) this.#print(this.#waitText() ?? "");
   }
 
-  /** Counts a request that was answered. */
+  /** Counts a completed request. */
   answered(): void {
     this.#requests += 1;
     this.#wait.until = Number.NEGATIVE_INFINITY;
@@ -235,7 +235,7 @@ export class TerminalReporter implements Reporter {
     this.#onProgress?.(this.#progress());
   }
 
-  /** Adds up the requests still to send: what the current task expects, and what each later one took the last time. */
+  /** Sums the remaining requests: the current task's estimate, and the number that each later task took last time. */
   #progress(): Progress {
     const { done = 0, total = 0 } = this.#task ?? {};
     const current = this.#task && this.#task.total === undefined ? undefined : Math.max(0, total - done);

@@ -54,7 +54,7 @@ export function filterableTables(
   );
   if (filterable.length > 0) return filterable;
   const names = tables.map(({ name }) => `\`${name}\``).join(", ");
-  throw new UsageError(`${names}: no date that \`--since\` and \`--until\` could filter by.`, {
+  throw new UsageError(`${names}: no date column for \`--since\` and \`--until\`.`, {
     hint: 'use `--where "…"` instead',
   });
 }
@@ -67,7 +67,7 @@ export function parseAsOf(text: string | undefined, now: number): number | undef
   return parseInstant(text, "end", now);
 }
 
-/** From now on, the connection reads these tables and views as of a time. Warns about data that is missing as of then. */
+/** Makes the connection read these tables and views as of a time. Warns about data that is missing at that time. */
 export function useDataAsOf(
   { mirror, reporter: { warn } }: ReadSession,
   names: readonly string[],

@@ -153,9 +153,9 @@ const neededMembers = ["id", "currency", "status", "brand_payment_state", "athle
 const allResources = [...resources, ...details];
 
 /**
- * Parses a list such as `host.last_name,roster:host.socials`. The end of a path names the member in every resource. Only
- * text can be omitted: a sync needs IDs, dates and numbers.
- * @throws UsageError for a member that no resource has, or that is needed
+ * Parses a list such as `host.last_name,roster:host.socials`. Without a resource, a path or the end of one applies to
+ * every resource. Only text can be omitted: a sync needs IDs, dates and numbers.
+ * @throws UsageError for an unknown member, or one that a sync needs
  */
 function parseOmit(list: string): string[] {
   const members = allResources.flatMap(tablesOf).flatMap(listMembers);

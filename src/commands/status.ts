@@ -74,7 +74,7 @@ async function printStatus(
   const { json, maxAge = null, quiet } = options;
   const settings = await readSettings(options, deps);
   const keyExpiresAt = (await readProfiles(deps)).get(settings.profile)?.keyExpiresAt ?? null;
-  const never = `Nothing was ever synced into this mirror: ${settings.dbPath}`;
+  const never = `This mirror has never been synced: ${settings.dbPath}`;
   const neverSynced = new MirrorStale(never, { hint: "run `brandapi sync`" });
   if (maxAge !== null && !pathExists(settings.dbPath)) throw neverSynced;
   await readMirror(options, deps, async ({ mirror, reporter: { warn }, style, width }) => {

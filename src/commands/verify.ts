@@ -64,7 +64,7 @@ export async function run(options: VerifyFlags, context: Context, names: readonl
     const session = { ...runSession, options: { ...defaultOptions, acceptRemovals } };
     const due = named ? chosen : chosen.filter(({ name }) => wasRead(session.mirror, name));
     if (due.length === 0)
-      throw new Incomplete("There is nothing to verify: nothing was synced into this mirror yet.", {
+      throw new Incomplete("There is nothing to verify: this mirror has never been synced.", {
         hint: "run `brandapi sync`",
       });
     session.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
@@ -95,7 +95,7 @@ function problemsError(results: readonly VerificationResult[], wasRepaired: bool
   return new Incomplete(`Found: ${results.flatMap(({ found }) => found).join("; ")}.`, { hint });
 }
 
-/** True if only unreadable dates, or dates outside the requested range, keep a resource from being verified. */
+/** True if only unreadable or out-of-range dates prevent a resource from being verified. */
 function hasOnlyUnexpectedDates(result: VerificationResult): boolean {
   return result.found.length === 1 && hasUnexpectedDates(result);
 }

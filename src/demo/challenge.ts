@@ -45,7 +45,7 @@ interface SilentChange {
   id: string;
   /** The date of the order. */
   date: string;
-  /** The check of `verify --evidence` that can show the change. */
+  /** The check of `verify --evidence` that can detect the change. */
   check: string;
 }
 
@@ -81,7 +81,7 @@ export function changeSilently(brand: Brand, seed: number, now: number): SilentC
   });
 }
 
-/** Changes seven records, and shows which changes a typical script finds, which a sync finds, and when. */
+/** Changes seven records, and shows which changes a typical script and a sync find, and when. */
 export async function runChallenge(options: DemoOptions, { deps, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = options;
   // Starts far enough in the past to end before now: each sync reads 490 orders again.

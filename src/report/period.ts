@@ -14,9 +14,9 @@ export interface Period extends DayRange {
   name: string;
   /** For file names: `2026-10` or `2026-10-03-to-2026-10-09`. */
   slug: string;
-  /** The last day of the figures: the last complete day that was read, or the first day if no day is complete. */
+  /** The last day that the figures include: the last complete day, or the first day if no day is complete. */
   through: string;
-  /** True if some days are not over or were not read completely. */
+  /** True if some days are not over yet or were not read completely. */
   is_partial: boolean;
   /** The days before; null if they or the period itself were not read completely. */
   before: Comparison | null;

@@ -5,7 +5,7 @@ import { paragraph, type Section } from "./document.js";
 import type { ReportData } from "./report-data.js";
 import { formatDay, formatTime } from "./text-format.js";
 
-/** What proves the figures, how old the data is, and what the API does not tell. */
+/** How the figures were verified, how old the data is, and what the API does not provide. */
 export function proofSection(data: ReportData): Section {
   const { proof } = data;
   const blocks = [ageLine(data), ...limits].map(paragraph);
@@ -39,6 +39,6 @@ function ageLine({ isReadUntilKnown, proof, reached }: ReportData): string {
 
 const limits: readonly string[] = [
   "Orders count unless they are removed or cancelled. Net is gross minus refunds. Days and months are UTC. Currencies are never added up.",
-  "The API has no dates of refunds: a refund counts from the sync that first saw it. The API does not say what was paid either: commissions are the amounts earned.",
-  "A change to an old order that leaves the day's counts and totals as they were, such as a new commission rate, is found when the order is read again.",
+  "The API does not date refunds: a refund counts from the sync that first saw it. It does not report payouts either: commissions are the amounts earned.",
+  "A change to an old order that affects no count and no daily total, such as a new commission rate, is found when the order is read again.",
 ];

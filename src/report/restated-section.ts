@@ -78,7 +78,7 @@ const currency = [
   (row: { currency: string | null }) => new FormattedValue(row.currency, formatCurrency(row.currency)),
 ] satisfies ColumnSpec<never>;
 
-/** Returns a sentence for each currency on how much reported months usually lose to later refunds. */
+/** Returns a sentence for each currency about how much reported months usually lose to later refunds. */
 function lossLines({ mirror, currencies }: ReportData): Block[] {
   const losses = readRefundLosses(mirror).filter(({ currency }) => currencies.includes(currency));
   return losses.map(({ currency, months, share, least, most }) => {

@@ -58,7 +58,7 @@ function lead({ period, days }: ReportData): string {
   const isCut = period.is_partial && days.until !== period.until;
   const through = isCut ? `Complete days only, through ${formatDay(days.until)}. ` : "";
   if (period.before === null)
-    return `${through}These days, or those before, are not known to be complete, so nothing is compared.`;
+    return `${through}These days or the preceding ones may be incomplete, so nothing is compared.`;
   return `${through}Compared with ${period.before.name}, which had more time for refunds.`;
 }
 

@@ -21,7 +21,7 @@ const retiredFeeds = [
 ];
 
 export interface SandboxApiOptions {
-  /** Each with its own keys. Requests without a known key are answered for the first. */
+  /** Each brand has its own keys. Requests without a known key are served for the first brand. */
   brands: readonly Brand[];
   /** Returns milliseconds since 1970. */
   now(): number;
@@ -33,7 +33,7 @@ export interface SandboxApiOptions {
   respond?: typeof respond;
 }
 
-/** The API of some brands, in memory. Its only state of its own are the rate limits. */
+/** An in-memory API for one or more brands. Its only state are the rate limits. */
 export interface SandboxApi {
   brands: readonly Brand[];
   /** The origin of the file host. `serveSandbox` sets it when it knows the port. */

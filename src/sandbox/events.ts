@@ -7,8 +7,8 @@ import { createCode, createGift } from "./data/undocumented-data.js";
 export type BrandEvents = ReturnType<typeof createBrandEvents>;
 
 /**
- * Returns everything that can happen to a brand. Functions that take the ID of a record throw a `RangeError` if the brand
- * has no such record. No array or record is changed in place, so a shallow copy of a brand is a snapshot.
+ * Returns the events that can happen to a brand. Functions that take the ID of a record throw a `RangeError` if the
+ * brand has no such record. No array or record is changed in place, so a shallow copy of a brand is a snapshot.
  * @param now returns milliseconds since 1970
  */
 export function createBrandEvents(brand: Brand, now: () => number) {
@@ -108,7 +108,7 @@ function createListEdits(brand: Brand) {
   return { add, change, remove };
 }
 
-/** Returns what identifies a record in its list; for a library file, `source/id`. */
+/** Returns a record's key in its list; for a library file, `source/id`. */
 export function sandboxRecordKey(list: ListName, record: RecordOf<ListName>): string {
   if (list === "content") return `${record.source}/${record.id}`;
   if (list === "recommendations") return (record as RecordOf<"recommendations">).host.id;

@@ -35,7 +35,12 @@ export class RequestLimits {
     };
     if (!isOver) return { error: null, headers };
     const retry = { "retry-after": String(seconds) };
-    const error = new ErrorResponse(429, "rate_limited", "Over the limit of requests per minute.", retry);
+    const error = new ErrorResponse(
+      429,
+      "rate_limited",
+      "The limit of requests per minute is exceeded.",
+      retry,
+    );
     return { error, headers };
   }
 

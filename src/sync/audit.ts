@@ -5,20 +5,20 @@ import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
 import { type DatedSync, startBudget } from "./session.js";
 
-/** What was read within 20 hours is not read again: a second sync right after the first audits nothing. */
+/** Ranges read within the last 20 hours are skipped, so a second sync right after the first audits nothing. */
 const restMs = 20 * 3_600_000;
 
 /**
- * Reads on from a cursor through the dates, one page per request, because a change may affect no daily total and no count.
- * The cursor goes down to the beginning and starts again at the top, whatever else is read: each record is read again within
- * a known number of runs. A marked slice that was read longer ago comes first.
+ * Re-reads old records, one page per request, to find changes that affect no daily total and no count. A cursor moves
+ * from the newest date to the oldest and starts over, so each record is read again within a known number of runs.
+ * Marked slices that were read longer ago come first.
  */
 export async function audit(run: DatedSync): Promise<void> {
   const { mirror, readUntil, options, state } = run;
   const remaining = startBudget(run, options.audit);
   const freshSince = readUntil - restMs;
   let cursor = state.cursor() ?? readUntil;
-  // At most from the cursor down to the beginning, and from the top down to the cursor.
+  // At most one pass: from the cursor down to the oldest date, then from the newest date down to the cursor.
   for (let turns = 0; turns < 2 && remaining() > 0; ) {
     const due = nextDue(state.coverage(), cursor, freshSince);
     const slice = leastRecent(state.markedSlices());
@@ -38,7 +38,9 @@ function leastRecent(slices: readonly MarkedSlice[]): MarkedSlice | undefined {
   return slices.toSorted((a, b) => a.readAt - b.readAt)[0];
 }
 
-/** Returns the newest range at or below an instant that was read long enough ago, with everything covered below it. */
+/**
+ * Returns the newest covered range at or before an instant that was not read recently, with all older covered dates.
+ */
 function nextDue(
   coverage: readonly CoveredRange[],
   at: number,

@@ -20,8 +20,8 @@ import { type DatedRun, type DatedSync, maxPerPage, startBudget } from "./sessio
 import { cover, writeList } from "./write.js";
 
 /**
- * Returns what is wrong with dates, as a clause: the newest record of a marked slice, and how many there are; null if there
- * are none.
+ * Returns the problem with unexpected dates, as a clause: the newest such record and their number; null if there are
+ * none.
  */
 export function describeMarked({
   mirror,
@@ -36,16 +36,16 @@ export function describeMarked({
   return `${newest.fault} (${records}${unreadable})`;
 }
 
-/** A slice is split until the API counts at most so many records, or it is one day. */
+/** A slice is split until the API counts at most this many records in it, or it is one day long. */
 const maxSliceRecords = 2_000;
 const maxSplits = 12;
-/** Where the split of a range without a beginning starts from: so far before its end. */
+/** How far before its end a range without a start is first split. */
 const openRangeMs = 20 * 365 * dayMs;
 
 /**
- * Reads a range of dates by page number, in slices, newest first: for an API that does not return records newest first, or
- * returns dates that are unreadable or outside the requested ones. No record is lost.
- * @param remaining returns the requests that may still be spent; the first slice is read in any case
+ * Reads a range of dates by page number, in slices, newest first: for an API that does not return records newest first,
+ * or returns dates that are unreadable or outside the requested ones. No record is lost.
+ * @param remaining returns the remaining requests; the first slice is always read
  */
 export async function readByPage(
   run: DatedSync,
@@ -63,14 +63,14 @@ export async function readByPage(
   return { reached, changed };
 }
 
-/** Returns the newest part of a range that has about so many mirrored records. */
+/** Returns the newest part of a range that has about this many mirrored records. */
 function newestPart({ state }: DatedRun, range: Range, records: number): Range {
   const mirrored = Number.isFinite(records) ? state.count(range) : 0;
   const oldest = mirrored > records ? state.nthDate(range, mirrored - Math.max(records, 1)) : null;
   return oldest === null ? range : { from: startOfSecond(oldest), to: range.to };
 }
 
-/** Splits a range at days until the API counts few enough records in each slice. Newest first. */
+/** Splits a range at day boundaries until each slice has few enough records. Newest first. */
 async function* splitIntoSlices(run: DatedRun, range: Range): AsyncGenerator<Range, void> {
   const isLongerThanDay = middleDay(range) !== null;
   const { apiCount: total } = isLongerThanDay ? await compareCount(run, range) : { apiCount: 0 };
@@ -89,13 +89,13 @@ async function* split(
   const lower = { from, to: middle - 1 };
   const { apiCount: inUpper } = await compareCount(run, upper);
   const inLower = inUpper < total ? total - inUpper : (await compareCount(run, lower)).apiCount;
-  // An API that ignores the dates counts all records in both halves: they are read once, as one list.
+  // If the API ignores the dates, it counts all records in both halves: then the range is read once, as one list.
   if (inUpper >= total && inLower >= total) return yield { from, to };
   yield* split(run, { ...upper, total: inUpper }, splits + 1);
   yield* split(run, { ...lower, total: inLower }, splits + 1);
 }
 
-/** Returns the first instant of the day in the middle of a range; null if that is no later than the range's beginning. */
+/** Returns the start of the day in the middle of a range; null if it is not after the range's start. */
 function middleDay({ from, to }: Range): number | null {
   const start = Math.max(from, to - openRangeMs);
   const middle = startOfDay(start + (to - start) / 2);
@@ -103,11 +103,11 @@ function middleDay({ from, to }: Range): number | null {
 }
 
 /**
- * Reads a slice as a list, and writes every record as it is. A complete list whose records all have a date within the slice
- * covers it: a list needs no order. If there are other dates, only the days that return them are marked: nothing is removed
- * there, and they are not covered.
- * @param isDivisible false if a slice with other dates is marked as it is
- * @returns how many records of the mirror differ now
+ * Reads a slice as a list, and writes every record as it is. A complete list whose records all have a date within the
+ * slice covers it: a list needs no order. If some dates are unexpected, only the days that return them are marked:
+ * nothing is removed there, and they are not covered.
+ * @param isDivisible false if a slice with unexpected dates is marked as a whole
+ * @returns the number of mirrored records that changed
  */
 export async function readSlice(run: DatedSync, slice: Range, isDivisible = true): Promise<number> {
   const { incompleteReasons, mirror, resource } = run;
@@ -127,7 +127,7 @@ export async function readSlice(run: DatedSync, slice: Range, isDivisible = true
     faultyParts = await findFaultyParts(run, { ...slice, faults: faults.size }, dates, remaining);
   }
   let { changed, copies } = writeSlice(run, slice, { list, sound, faults, faultyParts });
-  // Each part is read again, because it is not known which of them returned which record.
+  // Each part is read again, because the list does not say which part returned which record.
   if (faultyParts.length > 1)
     for (const part of faultyParts.toReversed()) changed += await readSlice(run, part, false);
   return changed + (await resolveCopies(run, copies, list.requestedAt));
@@ -172,15 +172,15 @@ function writeSlice(run: DatedSync, slice: Range, reading: SliceReading) {
   });
 }
 
-/** Requests for finding the days of one slice that return records with other dates. */
+/** Request budget for finding the days of a slice that return records with unexpected dates. */
 const maxDayCounts = 40;
 
 /**
- * Returns the parts of a slice that return the records with other dates, down to single days, oldest first: there, the API
- * counts more records than are dated there.
- * @param slice.faults how many records with other dates the slice returned
+ * Returns the parts of a slice that return records with unexpected dates, down to single days, oldest first. In these
+ * parts the API counts more records than have a date there.
+ * @param slice.faults the number of records with unexpected dates in the slice
  * @param dates the dates of its other records, in milliseconds
- * @param remaining returns the requests that may still be spent
+ * @param remaining returns the remaining requests
  */
 async function findFaultyParts(
   run: DatedSync,
@@ -203,7 +203,7 @@ async function findFaultyParts(
     halves.push({ ...half, faults: apiCount - inSlice.filter((ms) => containsInstant(half, ms)).length });
   }
   const isConsistent = halves.every((half) => half.faults >= 0) && sumOfFaults(halves) === faults;
-  // The API returns these records in every range, or the records changed meanwhile.
+  // The API returns these records in every range, or records changed in the meantime.
   if (!isConsistent) return [{ from, to }];
   const parts: Range[] = [];
   for (const half of halves) parts.push(...(await findFaultyParts(run, half, inSlice, remaining)));
@@ -214,7 +214,7 @@ function sumOfFaults(parts: readonly { faults: number }[]): number {
   return parts.reduce((sum, { faults }) => sum + faults, 0);
 }
 
-/** Returns what is wrong with the records of a slice, each by its name in the list. */
+/** Returns the problems with a slice's records, keyed by the record's name in the list. */
 function findFaults({ resource }: DatedRun, { records, repeated }: List, slice: Range): Map<string, string> {
   const faults = new Map<string, string>();
   const isRepeated = new Set(repeated);
@@ -230,13 +230,14 @@ function repeatedText(id: string): string {
   return `\`${id}\` is listed more than once`;
 }
 
-/** Requests for where the newer copies of records are, for one response or slice. */
+/** Request budget for locating the newer copies of records, per response or slice. */
 const maxLookups = 10;
 
 /**
- * Decides about copies that are older than the mirrored record. If the API still returns that record at its date, it lists
- * the ID twice: the newer copy is kept, and the second of the older one is marked. Otherwise the record has moved.
- * @returns how many records of the mirror differ now
+ * Handles copies that are older than the mirrored record. If the API still returns the mirrored record at its date, the
+ * API lists the ID twice: the newer copy is kept, and the older copy's second is marked. Otherwise the record's date
+ * has changed.
+ * @returns the number of mirrored records that changed
  */
 export async function resolveCopies(
   run: DatedSync,

@@ -10,17 +10,17 @@ import { parseTimestamp } from "../util/timestamp.js";
 import { rangeQuery } from "./dates.js";
 import { type CountTotals, type DatedRun, pagesFor, type SyncRun } from "./session.js";
 
-/** All records, or those that a status filter of the API selects. `flags`: their bit in the mirror. */
+/** All records, or those that one of the API's status filters selects. `flags`: the corresponding bit in the mirror. */
 export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
 
-/** The API's number of records of a range, and the mirror's, without missing records. */
+/** The number of records in a range, in the API and in the mirror (missing records excluded). */
 export interface CountComparison extends Range {
   filter: CountFilter;
   apiCount: number;
   mirrorCount: number;
-  /** Milliseconds since 1970: when it was requested. */
+  /** When it was requested, in milliseconds since 1970. */
   requestedAt: number;
   /** The date of the first record that the API returned, in milliseconds; null if it has no readable date. */
   newestDate: number | null;
@@ -62,13 +62,13 @@ export async function compareCount(
   };
 }
 
-/** Returns the totals of counts, as in `sync_runs`. @param differing how many counts differ */
+/** Returns the totals of these counts, as in `sync_runs`. @param differing the number of counts that differ */
 export function sumTotals(counts: readonly CountComparison[], differing: number): CountTotals {
   const all = counts.filter(({ filter }) => filter === allRecords);
   return { api_total: sumOf(all, "apiCount"), mirror_total: sumOf(all, "mirrorCount"), differing };
 }
 
-/** Adds up one side of some counts. */
+/** Sums one side of the counts. */
 export function sumOf(counts: readonly CountComparison[], side: "apiCount" | "mirrorCount"): number {
   return counts.reduce((sum, count) => sum + count[side], 0);
 }
@@ -102,7 +102,7 @@ export function countFilters({ resource }: DatedRun): CountFilter[] {
   return [allRecords, ...countedFilters.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }))];
 }
 
-/** True if a range takes at most two requests to read: splitting it further would not save requests. */
+/** True if reading the range takes at most two requests, so that splitting it further saves none. */
 function isShort({ apiCount, filter }: CountComparison, records: number): boolean {
   return pagesFor(Math.max(records, filter === allRecords ? apiCount : 1)) <= 2;
 }
@@ -119,7 +119,7 @@ export async function* bisect(
 ): AsyncGenerator<CountComparison, void> {
   const { filter, from, to } = counted;
   const records = run.state.count(counted);
-  // Without a mirrored record there is no middle, so the complete range is read.
+  // Without a mirrored record there is no midpoint, so the complete range is read.
   const middle = startOfSecond(run.state.nthDate(counted, Math.floor(records / 2)) ?? from);
   const isSplit = middle > from && middle <= to;
   if (remaining() <= 0 || !isSplit || isEnough(counted, records)) return yield counted;
@@ -131,7 +131,7 @@ export async function* bisect(
     if (half.apiCount !== half.mirrorCount) yield* bisect(run, half, remaining, isEnough);
 }
 
-/** Counts the ranges that were never read, oldest first. Marked slices were read. */
+/** Counts the records in ranges that were never read, oldest first. Marked slices count as read. */
 export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
   for (const range of subtractRanges([allTime], [...run.state.coverage(), ...run.state.markedSlices()]))
@@ -143,7 +143,7 @@ export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
 export interface FutureRecords {
   count: CountComparison;
   records: number;
-  /** The newest date as the API returned it. */
+  /** The newest date, exactly as the API returned it. */
   until: string;
 }
 

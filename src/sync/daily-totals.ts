@@ -26,9 +26,9 @@ import {
 
 /** The response to the request for daily totals. */
 export interface DailyTotalsResponse {
-  /** Each day's totals as text, without days that have none; null if the API did not return any. */
+  /** The totals of each day with activity, as text; null if the API returned none. */
   dailyTotals: ReadonlyMap<string, string> | null;
-  /** Why there are none; null if there are, or if the API does not offer them for this resource. */
+  /** Why the API returned none; null if it returned some, or has none for this resource. */
   error: BrandapiError | null;
 }
 
@@ -55,7 +55,10 @@ export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResp
   }
 }
 
-/** Warns that the API returned no daily totals; only notes it if it never did. Call it after the resource was read. */
+/**
+ * Warns that the API returned no daily totals; prints a note instead if it never has. Call it after the resource was
+ * read.
+ */
 export function warnOfMissingTotals(
   { reporter, resource, state }: DatedRun,
   { message }: BrandapiError,
@@ -66,7 +69,7 @@ export function warnOfMissingTotals(
   );
 }
 
-/** Returns the points of every day by its name (`2026-01-31`). Resources that use the same points share one request. */
+/** Returns each day's point, keyed by day (`2026-01-31`). Resources that use the same points share one request. */
 export async function requestDailyPoints(run: SyncRun, declared: DailyTotals): Promise<DailyPoints> {
   const points = run.dailyPoints.get(declared) ?? fetchDailyPoints(run, declared);
   run.dailyPoints.set(declared, points);
@@ -91,7 +94,7 @@ export function dayOfPoint(point: Json, { day }: DailyTotals): string {
   return String(valueAt(point, [day])).slice(0, "2026-01-31".length);
 }
 
-/** Drops the stored daily totals of changed days: after a part of a day was read, its records no longer match them. */
+/** Deletes the stored daily totals of changed days: after a partial read of a day, they no longer match its records. */
 export function dropDailyTotals({ state }: DatedRun, changed: Range): void {
   state.replaceDailyTotals(daysOf(changed), new Map());
 }
@@ -108,11 +111,13 @@ function daysOf({ from, to }: Range): Range {
   return { from: startOfDay(from), to: startOfDay(to) + dayMs - 1 };
 }
 
-/** The API's daily totals, and what of them a run compares. */
+/** The API's daily totals, and which of them a run compares. */
 export interface ComparedTotals {
   /** Null if the API returned none. */
   dailyTotals: ReadonlyMap<string, string> | null;
-  /** True if the amounts changed on most days at once without a change of records: only the number of records is compared. */
+  /**
+   * True if the amounts of most days changed at once but no record did: then only the number of records is compared.
+   */
   ignoresAmounts: boolean;
 }
 
@@ -132,7 +137,7 @@ export function changedDays(
   return days.filter((day) => differs(day) && contains(covered, dayRange(day))).sort();
 }
 
-/** Returns what differs between a day's stored totals and the API's; undefined for a day without totals. */
+/** Compares a day's stored totals with the API's; returns undefined for a day without totals. */
 export function compareTotals(
   a: string | undefined,
   b: string | undefined,
@@ -150,7 +155,7 @@ function parseTotals(text: string | undefined): number[] {
   return text === undefined ? [] : (JSON.parse(text) as number[]);
 }
 
-/** Returns days as ranges, oldest reading first. Days whose records fit on one page are read together. */
+/** Merges days into ranges, least recently read first. Adjacent days whose records fit on one page become one range. */
 export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const ranges = days.map(dayRange).reduce<Range[]>((joined, day) => {
     const last = joined.at(-1);
@@ -165,19 +170,19 @@ export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly str
   return ranges.sort((a, b) => readAt(a) - readAt(b));
 }
 
-/** The days whose amounts changed since they were read, although their number of records did not. */
+/** The days whose amounts changed since they were read, but whose number of records did not. */
 export interface AmountDrift {
   days: string[];
-  /** How many days have totals of both readings. */
+  /** The number of days that have both stored and current totals. */
   compared: number;
 }
 
-/** A sample of old days has at most this many records, but at least one day. */
+/** The maximum number of records in a sample of old days, which has at least one day. */
 const maxSampledRecords = 500;
 
 /**
- * Returns the days of which only the amounts changed, if they are more than half of all days that can be compared;
- * otherwise null. Amounts converted from another currency change on every day at once, without a change of records.
+ * Returns the days on which only the amounts changed if they are more than half of the comparable days; otherwise null.
+ * Amounts converted from another currency change on every day at once, while the records stay the same.
  */
 export function findAmountDrift(
   { state }: Pick<DatedRun, "state">,
@@ -196,7 +201,9 @@ export function findAmountDrift(
   return days.length > compared / 2 ? { days: days.sort(), compared } : null;
 }
 
-/** Returns the oldest of some days as ranges: old records rarely change, so a change of all amounts at once shows there. */
+/**
+ * Returns the oldest of these days as ranges, because old records rarely change but drifting amounts change everywhere.
+ */
 export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const sample: string[] = [];
   let records = 0;

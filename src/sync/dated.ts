@@ -100,7 +100,7 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   const { runId: finishedId, until: finishedUntil } = readFinishedRuns(mirror, resource.name);
   const interrupted = [...coverage, ...markedSlices].filter(({ runId }) => runId > finishedId);
   const readRecently = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
-  // A record that a marked slice returned is not looked for at its date.
+  // Records that a marked slice returned are not searched for at their own date.
   const markedIds = state.markedIds();
   const missing = state.missing
     .all()
@@ -109,7 +109,7 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   return { ...planDated(before, options, readUntil), isResumed: interrupted.length > 0 };
 }
 
-/** Plans a run, and stores what the next runs and a killed run's row need. */
+/** Plans a run, and stores the state that later runs need, even if this one is killed. */
 function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" | "ranges"> {
   const { id, mirror, options, reporter, resource, state } = run;
   const { floor, gaps, isResumed, markedSlices, ranges } = planRun(run);

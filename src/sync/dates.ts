@@ -5,11 +5,11 @@ import { type Range, startOfSecond } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
 import { readTimestamp, type Timestamp } from "../util/timestamp.js";
 
-/** The dates of a response, at whole seconds. */
+/** The dates of a response, truncated to seconds. */
 export interface DateCheck {
-  /** The second of each record, in milliseconds since 1970; empty if a record breaks an assumption. */
+  /** The second of each record, in milliseconds since 1970; empty if a record violates an assumption. */
   seconds: number[];
-  /** What is wrong with the first record that breaks A1, A2 or A3, as a clause; null if none does. */
+  /** The problem with the first record that violates A1, A2 or A3, as a clause; null if there is none. */
   fault: string | null;
 }
 
@@ -35,8 +35,8 @@ export function checkDates(
 }
 
 /**
- * Returns the query of a range of dates, as full timestamps. An inclusive end is sent with microseconds, because dates may
- * be as fine. Source: the API document, "4. GET /orders", "7. GET /content".
+ * Returns the query of a range of dates, as full timestamps. An inclusive end is sent with microseconds, because dates
+ * can have that precision. Source: the API document, "4. GET /orders", "7. GET /content".
  */
 export function rangeQuery({ end, from, until }: DatedStrategy, range: Range): QueryParameters {
   const last = (to: number) =>
@@ -47,7 +47,7 @@ export function rangeQuery({ end, from, until }: DatedStrategy, range: Range): Q
   };
 }
 
-/** Returns what is wrong with the date of a record that a range returned, as a clause; null if it is readable and within. */
+/** Returns the problem with a record's date, as a clause; null if the date is valid and inside the range. */
 export function dateFault(resource: Resource<DatedStrategy>, record: Json, range: Range): string | null {
   const fault = faultOf(timestampOf(resource, record), range);
   return fault === null ? null : `${dateText(resource, record)} ${fault}`;

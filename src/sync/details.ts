@@ -19,7 +19,7 @@ import { readList, whyIncomplete } from "./read-list.js";
 import { refuseRemovals } from "./removals.js";
 import { type IncompleteReason, resumableMs, type SyncRun, type SyncStrategy } from "./session.js";
 
-/** Requests at once: the API's budget counts requests, not connections. */
+/** Concurrent requests: the rate limit counts requests, not connections. */
 const inFlight = 4;
 
 /** A mirrored record whose details can be requested. */
@@ -36,10 +36,10 @@ export interface Parent {
 }
 
 /**
- * Does the work of each record, four at a time. After an answer that is 404, not as documented or not believed it goes
- * on: the record is noted as outdated, so that the next run asks again and `verify` does not call it proven.
- * @returns how many records the API answered 404 for
- * @throws the first error, after the other records
+ * Processes the records, four at a time. Continues after a 404 or an invalid response: the record is marked as
+ * outdated, so that the next run requests it again and `verify` does not report it as proven.
+ * @returns the number of 404 responses
+ * @throws the first error, after processing the other records
  */
 export async function askEach<Item extends { id: number }>(
   run: SyncRun,
@@ -76,8 +76,8 @@ function concernsOneRecord(error: unknown): error is BrandapiError {
 }
 
 /**
- * Reads details that are records of their own: the results of each survey. They are replaced per survey, in one
- * transaction; those of a survey that is gone are removed.
+ * Reads details that are separate records: the results of each survey. Each survey's results are replaced in one
+ * transaction; results of removed surveys are removed.
  */
 export async function syncResults(
   run: SyncRun,
@@ -120,12 +120,12 @@ export async function syncResults(
     mirror.transaction(() => replace(survey, results, readAt));
   });
   if (notFound > 0)
-    reporter.note(`${name}: the API answers 404 for the results of ${pluralize(notFound, "survey")}`);
+    reporter.note(`${name}: the API returned 404 for the results of ${pluralize(notFound, "survey")}`);
 }
 
 type DetailsRun = SyncRun<DetailsStrategy>;
 
-/** Every page of the list, then one request for each record whose details can have changed. */
+/** Reads every page of the list, then sends one request for each record whose details may have changed. */
 export const details: SyncStrategy<DetailsStrategy> = {
   async plan(run) {
     const listed = await countList(run);
@@ -170,13 +170,16 @@ function parentsOf(run: DetailsRun): Parent[] {
   return parents;
 }
 
-/** Returns the records whose details are due, least recently read first: runs that are always interrupted reach all of them. */
+/**
+ * Returns the records whose details are due, least recently read first, so that interrupted runs eventually reach all
+ * of them.
+ */
 function dueParents(run: DetailsRun): Parent[] {
   const due = parentsOf(run).filter(({ isDue }) => isDue);
   return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
 }
 
-/** True if the details can change although the list's record does not. */
+/** True if the details can change without a change to the list's record. */
 function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: PresentRecord): boolean {
   const whole = value as JsonObject;
   const listed = readListItem(mirror, id) as JsonObject | null;
@@ -186,7 +189,7 @@ function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: PresentRec
 async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<IncompleteReason[]> {
   const ask = async (parent: Parent) => await askDetails(run, parent, path(parent.askBy));
   const notFound = await askEach(run, dueParents(run), ask);
-  const text = `the API lists ${pluralize(notFound, "record")}, but answers 404 for the details`;
+  const text = `the API lists ${pluralize(notFound, "record")}, but returned 404 for the details`;
   return notFound > 0 ? [{ text }] : [];
 }
 
@@ -194,11 +197,11 @@ async function askDetails(run: DetailsRun, parent: Parent, path: string): Promis
   const { api, mirror, resource, store } = run;
   const { data, requestedAt } = await api.get(path, {}, resource.scope);
   if (recordKey(resource, data, 0) !== parent.key)
-    throw new UnexpectedResponse(`The API's response to ${path} is another record.`);
+    throw new UnexpectedResponse(`The API's response to ${path} is a different record.`);
   mirror.transaction(() => store.write([data], { readAt: formatInstant(requestedAt), isDetail: true }));
 }
 
-/** Returns how many mirrored records have details that were not read since the record was added or changed. */
+/** Returns the number of mirrored records whose details were not read since the record was added or changed. */
 export function countPending(run: DetailsRun): number {
   return parentsOf(run).filter(({ isPending }) => isPending).length;
 }

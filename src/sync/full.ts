@@ -8,20 +8,20 @@ import { groupByResponse, type List, nameIds, readList, whyIncomplete } from "./
 import { removeMissing } from "./removals.js";
 import { type PlanStep, pagesFor, type SyncResult, type SyncRun, type SyncStrategy } from "./session.js";
 
-/** Reads every page, every time, because the API has no filter for what is new. */
+/** Reads every page on every run, because the API cannot filter these lists by date. */
 export const full: SyncStrategy = {
   plan: async (run) => [planList(await countList(run))],
   read: readCompleteList,
 };
 
-/** Returns how many records a list has; null if the API document does not describe its pages. */
+/** Returns the number of records in a list; null if the API document does not describe its pagination. */
 export async function countList(run: SyncRun): Promise<number | null> {
   return run.resource.pagination === "unknown" ? null : (await requestCount(run, {})).total;
 }
 
 export function planList(listed: number | null): PlanStep {
   return listed === null
-    ? { what: "everything: its paging is not documented", requests: 1, open: true }
+    ? { what: "everything: its pagination is not documented", requests: 1, open: true }
     : { what: `everything: ${pluralize(listed, "record")}`, requests: pagesFor(listed) };
 }
 

@@ -21,13 +21,13 @@ interface Month extends Range {
 }
 
 /**
- * One response per calendar month, because unique counts do not add up over days. Late orders and the filtering of bots
- * restate the past: a month whose days differ from the mirror's is read again.
+ * One response per calendar month, because unique counts do not add up over days. Late orders and bot filtering change
+ * past figures, so a month whose days differ from the mirror's is read again.
  */
 export const monthly: SyncStrategy<MonthlyStrategy> = {
   async plan(run) {
     const requests = dueMonths(run, await requestDailyPoints(run, run.resource.strategy.dailyTotals)).length;
-    const days = { what: "each day's clicks, to learn which months moved", requests: 1 };
+    const days = { what: "daily clicks, to find months that changed", requests: 1 };
     return requests > 0 ? [{ what: pluralize(requests, "month"), requests }, days] : [days];
   },
 
@@ -51,7 +51,7 @@ export const monthly: SyncStrategy<MonthlyStrategy> = {
   },
 };
 
-/** True if the run requests what a plain sync requests. Only this counts as covered. */
+/** True if the run requests the same data as a plain sync. Only such runs extend the coverage. */
 function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
   return groupBy === "day" && hosts.length === 0 && !perHost;
 }
@@ -64,7 +64,7 @@ function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
 function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] {
   const { readUntil, options, state } = run;
   const { full, groupBy, since, windowMs } = options;
-  // A month that lost all its activity may no longer have points.
+  // A month that lost all its activity may have no points any more.
   const moved = isPlain(options) ? movedMonths(run, points) : new Set<string>();
   const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
   const months = [...new Set([...active, ...moved, utcDay(readUntil).slice(0, 7)])].sort();
@@ -87,8 +87,8 @@ function requestedRange({ readUntil, options, state }: SyncRun): Range {
 }
 
 /**
- * Covers the months without activity between the months that were read: their days have shown that there is nothing to
- * request. Call it when all months that are due have been read.
+ * Marks the months without activity between the months that were read as covered: their daily points show that there is
+ * nothing to request. Call it after all due months were read.
  */
 function coverIdleMonths({ id, mirror, readUntil, state }: SyncRun, requested: Range): void {
   const covered = mergeRanges(state.coverage());
@@ -105,13 +105,16 @@ function hostsOf({ mirror, options }: SyncRun): (string | null)[] {
   const roster = options.perHost ? [...readPresentRecords(mirror, "roster")] : [];
   const ids = options.perHost ? roster.flatMap(({ value }) => rankedHostId(value) ?? []) : options.hosts;
   if (options.perHost && ids.length === 0)
-    throw new ConfigurationError("The mirror holds no roster, so there are no hosts to ask for.", {
+    throw new ConfigurationError("The mirror has no roster, so there are no hosts to request.", {
       hint: "run `brandapi sync roster` first",
     });
   return ids.length > 0 ? [...new Set(ids)] : [null];
 }
 
-/** Returns the months of which some day's point differs from the mirror's. A day without activity may have zeros or no point. */
+/**
+ * Returns the months with a day whose point differs from the mirror's. A day without activity may have zeros or no
+ * point.
+ */
 function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: DailyPoints): Set<string> {
   const { dailyTotals } = resource.strategy;
   const mirrored = new Map<string, Json>();
@@ -126,7 +129,7 @@ function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: Dai
   return new Set([...days].filter(isMoved).map((day) => day.slice(0, 7)));
 }
 
-/** True if two points are equal, amounts as money. */
+/** True if two points are equal, ignoring rounding differences in amounts. */
 function samePoint(a: Json, b: Json, amounts: readonly string[]): boolean {
   const isSameAmount = (name: string) => {
     const [one, other] = [valueAt(a, [name]), valueAt(b, [name])];

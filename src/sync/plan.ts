@@ -6,13 +6,13 @@ import type { SyncOptions } from "./session.js";
 /** The stored state of a resource that a plan depends on. */
 export interface PlanInput {
   coverage: readonly CoveredRange[];
-  /** The slices that are read by page number, as the last run left them. */
+  /** The slices that the last run marked, to be read by page number. */
   markedSlices: readonly Range[];
   /** The oldest date that any run was asked to read; null before the first run. */
   floor: number | null;
-  /** The last instant that finished runs have read; null before the first. */
+  /** The newest instant that finished runs have read; null before the first finished run. */
   finishedUntil: number | null;
-  /** The ranges that an interrupted run has read within the last hour. */
+  /** The ranges that an interrupted run read within the last hour. */
   readRecently: readonly Range[];
   /** The days of records that an interrupted run noted as missing. */
   missing: readonly Range[];
@@ -21,7 +21,7 @@ export interface PlanInput {
 export interface DatedPlan {
   /** The ranges to read, newest first. */
   ranges: Range[];
-  /** The marked slices to read by page number, newest first; neighbours are joined. */
+  /** The marked slices to read by page number, newest first; adjacent slices are merged. */
   markedSlices: Range[];
   /** The oldest date that any run was asked to read, including this one. */
   floor: number;
@@ -35,10 +35,11 @@ type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs"> &
 /**
  * Decides what to read, up to `readUntil`, the end of the last complete second.
  * 1. A plain run reads the gaps of the coverage, each with the window below it, and from the end of the last finished
- *    run less the window to the last complete second. `--since` and `--until` replace that by one range, `--full` by everything.
- * 2. A range that an interrupted run has read within the last hour is not read again.
+ *   run less the window to the last complete second. `--since` and `--until` replace that by one range, `--full` by
+ *   everything.
+ * 2. A range that an interrupted run read within the last hour is not read again.
  * 3. The days of missing records are read in any case.
- * 4. Marked slices are no gaps, and those that this touches are read by page number.
+ * 4. Marked slices are not gaps. Those that overlap the planned ranges are read by page number.
  * 5. Nothing below the floor is read. The floor is the oldest date that any run was asked to read.
  */
 export function planDated(before: PlanInput, options: PlanOptions, readUntil: number): DatedPlan {
@@ -55,7 +56,10 @@ export function planDated(before: PlanInput, options: PlanOptions, readUntil: nu
   return { ranges: ranges.toReversed(), markedSlices: marked.toReversed(), floor, gaps };
 }
 
-/** Returns the oldest date that any run was asked to read, including this one. @param before the same of earlier runs */
+/**
+ * Returns the oldest date that any run was asked to read, including this one.
+ * @param before the oldest date of the earlier runs
+ */
 export function findFloor(
   { full, since }: Pick<PlanOptions, "full" | "since">,
   before: number | null,

@@ -8,8 +8,8 @@ import { refuseRemovals } from "./removals.js";
 import type { IncompleteReason, SyncResult, SyncRun, SyncStrategy } from "./session.js";
 
 /**
- * Reads a ranking as it is now. Its order changes while it is read, and several rows can lack a host, so a row is identified
- * by its position. It is written if it has as many rows and hosts as the API counts, and is kept as it was ranked.
+ * Reads the current ranking. Its order can change during the read, and several rows can lack a host, so a row is
+ * identified by its position. It is stored only if it has as many rows and hosts as the API counts.
  */
 export const ranking: SyncStrategy = {
   plan: (run) => full.plan(run),

@@ -6,7 +6,7 @@ import { recordDate, recordKey } from "../store/stored-record.js";
 import type { Json, QueryParameters } from "../util/json-value.js";
 import { maxPerPage, type SyncRun } from "./session.js";
 
-/** What reading a list needs of a run. */
+/** The parts of a run that reading a list uses. */
 type ListRun = Pick<SyncRun, "api" | "progress" | "resource">;
 
 /** A record of a list, and when its response was requested, in milliseconds since 1970. */
@@ -15,15 +15,15 @@ export interface ListRecord {
   requestedAt: number;
 }
 
-/** A list: each of its records once, as it was last returned. */
+/** A list, without duplicates: each record as last returned. */
 export interface List {
-  /** By ID; a record without one by its text. */
+  /** Keyed by ID, or by the record's text if it has no ID. */
   records: ReadonlyMap<string, ListRecord>;
-  /** Milliseconds since 1970: when its first response was requested. */
+  /** When its first response was requested, in milliseconds since 1970. */
   requestedAt: number;
   /** `total_items` of the last response, or the number of items if the list has no pages. */
   total: number;
-  /** How many distinct records the responses had. */
+  /** The number of distinct records in the responses. */
   rowCount: number;
   /** True if no record is missing from it. */
   isComplete: boolean;
@@ -38,13 +38,13 @@ interface ListQuery {
   query?: QueryParameters;
   /** Returns a record's ID, or null if it has none. */
   idOf?: (record: Json) => string | null;
-  /** Returns the keys of the mirrored records that the list should have: if it lacks one, it is read a second time. */
+  /** Returns the keys of the mirrored records. If the list lacks one of them, it is read a second time. */
   mirrored?: () => readonly string[];
 }
 
 type Wanted = Required<Omit<ListQuery, "mirrored">>;
 
-/** One reading of all pages. */
+/** One pass over all pages. */
 interface Reading {
   records: Map<string, ListRecord>;
   /** The names of all items, in order. */
@@ -56,7 +56,7 @@ interface Reading {
 
 /** A9: a list settles within three readings. */
 const maxReadings = 3;
-/** A list in random order takes longer: it is read on while `total_items` is constant and new records turn up. */
+/** A list in random order takes more readings: they continue while `total_items` is constant and new records appear. */
 const maxReadingsInRandomOrder = 12;
 
 /**
@@ -74,12 +74,12 @@ export async function readList(run: ListRun, { mirrored, ...query }: ListQuery =
   const listed = [...first.records.values()];
   const keys = new Set(listed.map(({ record }, position) => recordKey(resource, record, position)));
   if (mirrored().every((key) => keys.has(key))) return first;
-  // A record that leaves while another one joins moves a third one to a page that was already read.
+  // If one record is removed and another added between two pages, a third can move to a page that was already read.
   const second = await settle(run, wanted, seen);
   return { ...second, records: merge(first.records, second.records), requestedAt: first.requestedAt };
 }
 
-/** @param seen the names of all records so far: of other readings, too */
+/** @param seen the names of all records so far, including earlier readings */
 async function settle(run: ListRun, wanted: Wanted, seen: Set<string>): Promise<List> {
   const readOnce = run.resource.pagination === "unknown" ? readUndocumented : readAllPages;
   const readings: Pick<Reading, "requestedAt" | "names" | "totals">[] = [];
@@ -119,7 +119,7 @@ async function settle(run: ListRun, wanted: Wanted, seen: Set<string>): Promise<
   }
 }
 
-/** Adds a newer reading to older ones: its records replace theirs, and its order comes first. */
+/** Merges a newer reading into the older ones. Its records replace theirs, and its order takes precedence. */
 function merge(
   older: ReadonlyMap<string, ListRecord>,
   newer: ReadonlyMap<string, ListRecord>,
@@ -185,8 +185,8 @@ async function readUndocumented(run: ListRun, wanted: Wanted, seen: Set<string>)
 }
 
 /**
- * Adds a response to a reading. A record without an ID is identified by its text; equal ones are several records if one
- * response has them.
+ * Adds a response to a reading. A record without an ID is identified by its text; duplicates in the same response count
+ * as separate records.
  */
 function addPage(
   { resource }: ListRun,
@@ -212,7 +212,7 @@ function addPage(
   reading.requestedAt = Math.min(reading.requestedAt, requestedAt);
 }
 
-/** Of two copies of a record, the one with the newer date is kept; of equal dates, the one that was returned later. */
+/** Of two copies of a record, the one with the newer date is kept; if the dates are equal, the one returned later. */
 function isNewer(resource: Resource, next: ListRecord, known: ListRecord): boolean {
   const [date, knownDate] = [recordDate(resource, next.record), recordDate(resource, known.record)];
   return date !== null && knownDate !== null && date !== knownDate
@@ -226,7 +226,7 @@ export function whyIncomplete({ records, repeated, total }: List): string {
   return `never settled: ${records.size} distinct records were read where the API counts ${total}`;
 }
 
-/** Names the first of some IDs. */
+/** Lists the first few IDs. */
 export function nameIds(ids: readonly string[]): string {
   const more = ids.length > 3 ? ` and ${ids.length - 3} more` : "";
   return (
@@ -237,7 +237,7 @@ export function nameIds(ids: readonly string[]): string {
   );
 }
 
-/** Returns the records of a list by response, in the list's order. `position`: the place of the first one in the list. */
+/** Groups the records of a list by response, in the list's order. `position`: the index of the group's first record. */
 export function groupByResponse(
   records: Iterable<ListRecord>,
 ): { items: Json[]; requestedAt: number; position: number }[] {

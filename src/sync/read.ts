@@ -10,17 +10,17 @@ import { WriteBatch } from "./write.js";
 /** The newest records of a range, at most a page. */
 interface NewestRecords {
   records: readonly Json[];
-  /** Milliseconds since 1970: when it was requested. */
+  /** When it was requested, in milliseconds since 1970. */
   requestedAt: number;
   /** The API's number of records in the range. */
   total: number;
-  /** True if it breaks A1, A2 or A3: then the range has to be read by page number. */
+  /** True if it violates A1, A2 or A3, so that the range must be read by page number. */
   isBroken: boolean;
-  /** The dates of which the response has all records. Null if it does not have all of a single second: a dense second. */
+  /** The dates that the response covers completely; null for a dense second, of which it has only a part. */
   coveredRange: Range | null;
-  /** How many of the records lie in these dates. */
+  /** The number of records within these dates. */
   coveredCount: number;
-  /** The second of the oldest record, in milliseconds; the range's end if there is none. */
+  /** The oldest record's second, in milliseconds; the end of the range if there are no records. */
   oldest: number;
 }
 
@@ -44,19 +44,19 @@ async function readNewest(run: DatedSync, range: Range): Promise<NewestRecords> 
   return { records, requestedAt, total, isBroken: fault !== null, coveredRange, coveredCount, oldest };
 }
 
-/** What the reading of a range has done. */
+/** The result of reading a range. */
 export interface RangeReading {
   /** The oldest instant that was read, in milliseconds. */
   reached: number;
-  /** How many records of the mirror differ now. */
+  /** The number of mirrored records that changed. */
   changed: number;
 }
 
 /**
- * Reads a range of dates into the mirror, newest first, response by response. For each response, all or nothing is written:
- * its records, the coverage of its dates, and the mirrored records of these dates that it lacks, as missing. If a response
- * breaks A1, A2 or A3, the rest of the range is read by page number.
- * @param remaining returns the requests that may still be spent; the first one, and a dense second, are read in any case
+ * Reads a range of dates into the mirror, newest first, response by response. For each response, all or nothing is
+ * written: its records, the coverage of its dates, and the mirrored records of these dates that it lacks, as missing.
+ * If a response breaks A1, A2 or A3, the rest of the range is read by page number.
+ * @param remaining returns the remaining requests; the first request and dense seconds are exempt
  */
 export async function readRange(
   run: DatedSync,
@@ -66,7 +66,7 @@ export async function readRange(
   const batch = new WriteBatch(run);
   const request = (to: number) => {
     const response = readNewest(run, { from: range.from, to });
-    // An error is thrown where the response is awaited.
+    // The error is thrown where the response is awaited.
     response.catch(() => {});
     return response;
   };
@@ -125,9 +125,9 @@ export async function readRange(
 }
 
 /**
- * True if a response lacks records of the dates that it covers, although another number of records than expected is left
- * below them: it was in order by chance (A1), or its dates are coarser than those that the API filters by (A3). If not,
- * records were added or withdrawn between the two requests.
+ * True if a response lacks records of the dates that it covers: it was sorted by coincidence (A1), or its dates are
+ * less precise than those that the API filters by (A3). False if records were added or withdrawn between the two
+ * requests.
  */
 async function hidesRecords(run: DatedSync, coveredRange: Range, coveredCount: number): Promise<boolean> {
   const again = await readNewest(run, coveredRange);

@@ -21,13 +21,13 @@ const maxRounds = 4;
 /** The result of comparing the API's counts with the mirror's. */
 interface Reconciliation {
   totals: CountTotals;
-  /** True if the API counts more records without a range of dates than in all dates (A11). */
+  /** True if the API counts more records without a date range than in all ranges together (A11). */
   hasUndated: boolean;
 }
 
 /**
- * Compares the counts of everything that is covered, and reads where they differ, until they agree, at most four times. The
- * last count comes after the last reading. What still differs is an incomplete reason.
+ * Compares the counts of everything that is covered, and reads where they differ, until they agree, at most four times.
+ * The last count comes after the last reading. Remaining differences are incomplete reasons.
  * @param remaining returns the remaining requests of the run's budget
  */
 export async function reconcile(
@@ -39,7 +39,7 @@ export async function reconcile(
   let { differing, totals } = await recount(run);
   for (let round = 1; round <= maxRounds && differing.length > 0 && remaining() > 0; round += 1) {
     for (const count of differing) await readDiffering(run, count, remaining);
-    // If only a part of a day was read, the rest of the day may have changed, too.
+    // If only part of a day was read, the rest of the day may have changed as well.
     await readChangedDays(run, compared, remaining);
     ({ differing, totals } = await recount(run));
   }
@@ -68,7 +68,7 @@ function isAllCovered({ state }: DatedSync): boolean {
   return isContinuous && state.markedSlices().length === 0;
 }
 
-/** Returns how many records the API counts without a range of dates that it does not count in any range (A11). */
+/** Returns the number of records that the API counts without a date range but not in any range (A11). */
 async function requestUndatedCount(run: DatedSync, { api_total }: CountTotals): Promise<number> {
   const { apiCount: all } = await compareCount(run, allTime);
   const others = all - (api_total ?? 0);
@@ -127,8 +127,8 @@ async function readDiffering(
 }
 
 /**
- * True if a filter does not count the records that have its status (A7): its number is the same before and after they were
- * read, and not theirs. If the number changed, the records changed meanwhile, which says nothing about the filter.
+ * True if a filter does not count the records that have its status (A7): its count stayed the same while they were
+ * read, and differs from theirs. If the count changed, so did the records, and the filter may be right.
  */
 async function isMeaningless(run: DatedSync, before: CountComparison): Promise<boolean> {
   const after = await compareCount(run, before, before.filter);

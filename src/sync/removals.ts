@@ -3,8 +3,8 @@ import { formatInstant } from "../util/times.js";
 import type { IncompleteReason, SyncRun } from "./session.js";
 
 /**
- * Refuses implausible removals: of more than half of over 20 records, or of all.
- * @returns the reason; null if the removals are plausible, or `--accept-removals` was given
+ * Refuses implausible removals: all records, or more than half of more than 20.
+ * @returns the reason; null if the removals are plausible or `--accept-removals` was given
  */
 export function refuseRemovals(
   { options, resource: { name } }: Pick<SyncRun, "options" | "resource">,
@@ -22,7 +22,7 @@ export function refuseRemovals(
 /** Marks the missing records as removed (`removed_at`). @returns the reason if the removals are refused, as `refuseRemovals` does */
 export function removeMissing(run: SyncRun): IncompleteReason | null {
   const { clock, mirror, resource, state, store } = run;
-  // A record that a marked slice returned still exists, although its date's range does not have it.
+  // A record that a marked slice returned still exists, even if the range of its date does not include it.
   const marked = state.markedIds();
   const ids = state.missing.all().flatMap(({ id }) => (marked.has(id) ? [] : id));
   const refusal = refuseRemovals(run, ids.length, countPresent(mirror, resource.name));

@@ -5,9 +5,10 @@ import { pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
 /**
- * Returns the line that cron shows of a run.
- * @param known.floor the oldest date that was ever asked for, ISO 8601; null: from the beginning
- * @param known.comparesTotals false if the run compared counts, and no daily totals that the API usually returns
+ * Returns the summary line of a run.
+ * @param known.floor the oldest date ever requested, ISO 8601; null: no lower limit
+ * @param known.comparesTotals false if the run compared counts but no daily totals, although the API usually returns
+ * them
  */
 export function runLine(run: Run, known: { floor: string | null; comparesTotals: boolean }): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
@@ -22,7 +23,7 @@ export function runLine(run: Run, known: { floor: string | null; comparesTotals:
   return `${counts} in ${formatDuration(Math.max(0, took))}, ${resultOf(run, known)}`;
 }
 
-/** Returns " surveys and results" if a run reads both: its number is of more than the rows of one table. */
+/** Returns " surveys and results" if a run reads both, because the row count then includes both tables. */
 function kindsOf({ resource }: Run): string {
   const known = findResource(resource);
   const details = known && detailsResource(known);

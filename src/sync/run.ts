@@ -39,7 +39,8 @@ const strategies: Record<Strategy["kind"], SyncStrategy> = {
 } as Record<Strategy["kind"], SyncStrategy>;
 
 /**
- * Reads one resource into the mirror, and records the run however it ends. The error that ended it is in the result.
+ * Reads one resource into the mirror, and records the run whether it succeeds or fails. An error is returned in the
+ * result.
  * @param isOptional true if the resource was not named: then it is skipped if the key or the plan does not allow it
  */
 export async function syncResource(
@@ -90,7 +91,7 @@ async function readResource(run: SyncRun, isOptional: boolean) {
   }
 }
 
-/** Returns what a sync of this resource would do. */
+/** Returns the plan of a sync of this resource. */
 export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
   return await strategies[resource.strategy.kind].plan(openUnrecordedRun(session, resource));
 }
@@ -122,12 +123,12 @@ export function openRun(session: SyncSession, resource: Resource, id: number, ta
   };
 }
 
-/** Opens a run that writes nothing: for plans, and for what `verify` says without a request. */
+/** Opens a run that writes nothing, for plans and for verdicts that need no request. */
 export function openUnrecordedRun(session: SyncSession, resource: Resource): SyncRun {
   return openRun(session, resource, 0, silentReporter.begin({ name: resource.name }));
 }
 
-/** A run as it was recorded. `error`: why it did not end well, or null. */
+/** A recorded run. `error`: why it failed, or null. */
 export interface RunEnd {
   run: Run;
   error: unknown;
@@ -146,8 +147,8 @@ interface RunWork<T> {
 }
 
 /**
- * Does the work of a run, and records the run however it ends.
- * @returns `value`: what the work returned; null if it threw an error
+ * Executes a run, and records it whether it succeeds or fails.
+ * @returns `value`: the return value of the work; null if it threw an error
  * @throws only if the mirror cannot be written
  */
 export async function recordRun<T>(
@@ -185,7 +186,7 @@ export async function recordRun<T>(
   return { run: readRun(mirror, runId), error, value };
 }
 
-/** Returns the error of a resource that was read before, or in part, and that the key or the plan no longer allows. */
+/** Returns the error for a resource that was read before and that the key or the plan no longer allows. */
 export function lostAccess({ name }: Resource, cause: AccessForbidden): Incomplete {
   const message = `${name} was read before, and is refused now: ${cause.message}`;
   return new Incomplete(message, { hint: cause.hint, cause });
@@ -194,7 +195,7 @@ export function lostAccess({ name }: Resource, cause: AccessForbidden): Incomple
 function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
   const hint = reasons.find((reason) => reason.hint)?.hint;
-  // Refused removals have a next step of their own: everything was read.
+  // Refused removals have their own next step, because everything was read.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, {
     hint: hint ?? "what was read is kept; run the same command again",

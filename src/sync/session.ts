@@ -14,13 +14,13 @@ export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
   full: boolean;
-  /** How far before the end of the last finished run a run begins to read. */
+  /** How far a run reads back before the end of the last finished run. */
   windowMs: number;
   /** Apply removals that look implausible. */
   acceptRemovals: boolean;
-  /** Requests for reading the days and ranges whose totals or counts differ. */
+  /** Requests for re-reading days and ranges whose totals or counts differ. */
   budget: number;
-  /** Requests for reading again the records that were read longest ago. */
+  /** Requests for re-reading the records that were read least recently. */
   audit: number;
   /** Read all marked slices again, not only those within the window. */
   allMarked: boolean;
@@ -43,7 +43,7 @@ export const defaultOptions: SyncOptions = {
   perHost: false,
 };
 
-/** The API's analytics of each day, by its name (`2026-01-31`). */
+/** The API's analytics by day (`2026-01-31`). */
 export type DailyPoints = ReadonlyMap<string, Json>;
 
 /** What a command works with: the mirror, the API and its options. */
@@ -64,7 +64,7 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   resource: Resource<How>;
   /** `run_id` of its row in `sync_runs`; 0 if the run is not recorded. */
   id: number;
-  /** The last instant that the run reads, in milliseconds: the end of the last complete second. */
+  /** The end of the last complete second before the run, in milliseconds: the run reads nothing newer. */
   readUntil: number;
   readonly store: RecordWriter;
   readonly state: SyncState;
@@ -119,18 +119,21 @@ export class ReadProgress {
 export interface PlanStep {
   what: string;
   requests: number;
-  /** True if it may take more requests, which only reading shows. */
+  /** True if the estimate is a minimum. */
   open?: boolean;
 }
 
-/** Something that a run could not do, as a clause. Any of them makes the run incomplete. */
+/** Why a run is incomplete, as a clause. */
 export interface IncompleteReason {
   text: string;
-  /** The next step, if it is not to run the same command again. */
+  /** Default: run the same command again. */
   hint?: string;
 }
 
-/** The API's number of records at the end of a run, the mirror's, and how many counts differ: as in `sync_runs`. */
+/**
+ * The number of records in the API and in the mirror at the end of a run, and how many counts differ: as in
+ * `sync_runs`.
+ */
 export type CountTotals = Pick<Run, "api_total" | "mirror_total" | "differing">;
 
 /** What a strategy returns. */
@@ -138,7 +141,7 @@ export interface SyncResult {
   incompleteReasons: IncompleteReason[];
   /** True if the run read only a part, or cannot verify what it read. */
   isPartial: boolean;
-  /** Undefined if nothing was counted. */
+  /** Undefined if no count was requested. */
   totals?: CountTotals;
   /** The oldest date that was read, ISO 8601; null: from the beginning, or not read by date. */
   coveredFrom?: string | null;
@@ -148,19 +151,19 @@ export interface SyncResult {
 
 /** A way to read a resource. */
 export interface SyncStrategy<How extends Strategy = Strategy> {
-  /** Returns the steps of `read` and the requests they would take; requests only counts. */
+  /** Returns the steps of `read` and an estimate of their requests. The only requests it sends are counts. */
   plan(run: SyncRun<How>): Promise<PlanStep[]>;
   /** Reads the resource into the mirror. */
   read(run: SyncRun<How>): Promise<SyncResult>;
 }
 
-/** What an interrupted run has read within this time is not read again, in milliseconds. */
+/** Ranges that an interrupted run read less than this many milliseconds ago are not read again. */
 export const resumableMs = 3_600_000;
 
 /** Records on a page. Source: the API document, "Limits". */
 export const maxPerPage = 100;
 
-/** Returns the requests that a number of records takes. */
+/** Returns the number of requests needed to read `records` records. */
 export function pagesFor(records: number): number {
   return Math.max(1, Math.ceil(records / maxPerPage));
 }

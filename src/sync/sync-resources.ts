@@ -68,7 +68,7 @@ export async function syncResources(
   const ended = await forEachResource(session, { due, named: chosen.named }, async (resource) => {
     const { run, error } = await syncResource(session, resource, !chosen.named);
     finished(run);
-    // The run is in the mirror however it ended; `forEachResource` collects its error for the exit code.
+    // The run is recorded in the mirror even if it failed; `forEachResource` collects its error for the exit code.
     if (error !== null) throw error;
   });
   for (const skipped of chosen.skipped) {

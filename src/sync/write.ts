@@ -12,18 +12,18 @@ interface RangeResponse {
   records: Parameters<DatedSync["store"]["writeNewest"]>[0];
   requestedAt: number;
   coveredRange: Range;
-  /** The record IDs that an earlier response has returned, too: they are not counted again. */
+  /** The record IDs that an earlier response already returned. They are not counted again. */
   alreadyCounted: readonly number[];
 }
 
 /** Responses that arrive faster than they are written share a transaction of at most this time, in milliseconds. */
 const maxBatchMs = 250;
-/** Turns of the event loop until a request is sent: undici checks an idle connection first. */
+/** Event loop turns until a request is sent: undici checks an idle connection first. */
 const turnsToSend = 2;
 /** How long the next response is awaited before a transaction is committed, in milliseconds. */
 const maxWaitMs = 25;
 
-/** Responses of one range that are committed together, newest first. A kill costs what is not committed. */
+/** Responses of one range that are committed together, newest first. A kill loses only uncommitted responses. */
 export class WriteBatch {
   /** Commits the open transaction; null if none is open. */
   #commit: ReturnType<typeof beginTransaction> | null = null;
@@ -33,7 +33,7 @@ export class WriteBatch {
 
   constructor(private readonly run: DatedSync) {}
 
-  /** Writes one response, or nothing of it. Commits unless the next response arrives soon. */
+  /** Writes one response atomically. Commits unless the next response arrives soon. */
   async write(response: RangeResponse, next: Promise<unknown> | null): Promise<WrittenRecords> {
     const { clock, id, mirror } = this.run;
     // The next request is sent first: the API works on it while this response is written.
@@ -72,7 +72,7 @@ export class WriteBatch {
   }
 }
 
-/** Writes the records of a list with dates, those of one response together. */
+/** Writes the records of a list with dates, grouped by response. */
 export function writeList({ store }: DatedSync, records: readonly ListRecord[]): WrittenRecords {
   const responses = groupByResponse(records).map(({ items, requestedAt }) =>
     store.writeNewest(items, { readAt: formatInstant(requestedAt) }),
@@ -84,7 +84,7 @@ export function writeList({ store }: DatedSync, records: readonly ListRecord[]):
   };
 }
 
-/** Covers dates, and stores the daily totals of the days that are complete now. */
+/** Marks dates as covered, and stores the daily totals of days that are now complete. */
 export function cover(run: DatedSync, records: RangeRecords): void {
   if (run.state.cover(records) > 0) dropDailyTotals(run, records.range);
   storeDailyTotals(run, records.range);

@@ -41,7 +41,7 @@ import { dayRange, formatInstantOrNull } from "../util/times.js";
 import { datedEvidence } from "./evidence.js";
 import { type MonthResult, type RecordsResult, stateOf, unexpectedDates, unprovenMonth } from "./result.js";
 
-/** Requests for finding the days that differ. */
+/** Request budget for finding the days that differ. */
 const mostRequests = 100;
 
 /** The API's daily totals, and the days on which they differ from those stored when the day was read. */
@@ -49,18 +49,18 @@ interface ComparedDays {
   requestedAt: number;
   totals: ReadonlyMap<string, string>;
   changed: string[];
-  /** Set if the amounts were not compared. */
+  /** The drift, if the amounts were not compared because of it. */
   drift: AmountDrift | null;
 }
 
-/** A difference from the API, and its dates. */
+/** A difference between the mirror and the API, and its dates. */
 export interface Difference extends Range {
   text: string;
-  /** The count that differs, if it is one. */
+  /** The count, if the difference is one of counts. */
   count?: CountComparison;
 }
 
-/** What was compared with the API: only counts and daily totals are requested. */
+/** The comparison with the API. It requests only counts and daily totals. */
 export interface DatedComparison {
   /** The counts of everything that is covered. */
   counts: CountComparison[];
@@ -69,19 +69,19 @@ export interface DatedComparison {
   /** The days whose totals differ from those stored when the day was read; null if the API returned no totals. */
   dailyTotals: ComparedDays | null;
   differences: Difference[];
-  /** The ranges that were never read and hold records, oldest first. */
+  /** The ranges with records that were never read, oldest first. */
   unread: CountComparison[];
   /** Null if no record is dated in the future. */
   future: FutureRecords | null;
-  /** The count without a range. */
+  /** The count without a date range. */
   allDates: CountComparison;
-  /** How many records are in no range (A11); 0 if marked slices make it unknown. */
+  /** The number of records outside all ranges (A11); 0 if marked slices make it unknown. */
   undatedCount: number;
   /** As in `sync_runs`. */
   totals: CountTotals;
 }
 
-/** Compares daily totals, and the counts of everything that was read and of everything that was not. */
+/** Compares daily totals and counts, and counts the ranges that were never read. */
 export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { clock, state } = run;
   const remaining = startBudget(run, mostRequests);
@@ -118,14 +118,14 @@ export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
     filters: countFilters(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
     dailyTotals: dailyTotals && { requestedAt, totals: dailyTotals, changed, drift },
     differences,
-    // Marked slices are in no count of covered ranges.
+    // Counts of covered ranges exclude marked slices.
     totals: hasMarked
       ? { ...totals, api_total: allDates.apiCount, mirror_total: countPresent(run.mirror, run.resource.name) }
       : totals,
   };
 }
 
-/** Reads the oldest of some days without writing. Returns true if their records equal the mirror's. */
+/** Reads the oldest of these days without writing. Returns true if their records equal the mirror's. */
 async function isSampleUnchanged(run: DatedRun, days: readonly string[]): Promise<boolean> {
   const { mirror, resource, state } = run;
   const compare = openRecordComparison(mirror, resource);

@@ -33,7 +33,7 @@ export function sqliteLine({ path }: Mirror, sql: string): string {
   return `sqlite3 'file:${escaped}?mode=ro' "${sql.replace(/[\\"$`]/g, "\\$&")}"`;
 }
 
-/** Returns SQL that counts a resource's present records of a range. @param also further conditions */
+/** Returns SQL that counts a resource's current records in a range. @param also further conditions */
 export function countingSql({ date, table }: Resource, { from, to }: Range, also: string[] = []): string {
   // Ranges begin and end with whole seconds.
   const second = (ms: number) => formatInstantOrNull(ms)?.slice(0, 19).replace("T", " ");
@@ -44,7 +44,7 @@ export function countingSql({ date, table }: Resource, { from, to }: Range, also
   return `SELECT count(*) FROM ${table}${where}`;
 }
 
-/** A number of the API, the mirror's, and the two commands that print them: a member of `evidence`. */
+/** A number in the API and in the mirror, and the two commands that print them: an item of `evidence`. */
 export interface Evidence {
   resource: string;
   check: string;
@@ -53,7 +53,7 @@ export interface Evidence {
   to: string | null;
   api: number | null;
   mirror: number | null;
-  /** Null: not comparable, and `note` says why. */
+  /** Null if the numbers cannot be compared; `note` has the reason. */
   agrees: boolean | null;
   asked_at: string | null;
   /** A curl command, and an sqlite3 command. */
@@ -84,7 +84,10 @@ export function createEvidence(
   return { resource: run.resource.name, check, ...dates, ...emptyEvidence, ...known, sql };
 }
 
-/** Returns the evidence for a list that was compared completely. It is requested without parameters, because not every list has pages. */
+/**
+ * Returns the evidence for a list that was compared completely. The request has no parameters, because not every list
+ * is paginated.
+ */
 export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: Partial<Evidence>): Evidence {
   const counting = "jq '.pagination.total_items // ([.data] | flatten(1) | length)'";
   const request = curlLine(run.resource.path, run.resource.query, counting);
@@ -93,7 +96,7 @@ export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: 
   return createEvidence(run, "one by one", allTime, { api: total, asked_at, request, sql, ...known });
 }
 
-/** Returns the evidence for a resource that the API restates at any time. */
+/** Returns the evidence for a resource whose values the API can restate at any time. */
 export function restatedEvidence(run: SyncRun): Evidence {
   const mirror = countPresent(run.mirror, run.resource.name);
   const sql = countingSql(run.resource, allTime);
@@ -104,7 +107,7 @@ export function restatedEvidence(run: SyncRun): Evidence {
   });
 }
 
-/** The fewest records that a request of the audit reads: a page, less what it shares with the next. */
+/** The minimum number of new records per audit request: a page without its overlap with the next. */
 const recordsPerRequest = 98;
 
 /** Returns each number that the verification of a dated resource compares, and what it cannot detect. */
@@ -125,7 +128,7 @@ export function datedEvidence(run: DatedRun, evidence: DatedComparison): Evidenc
     ...days.map(({ text, ...range }) => createEvidence(run, "a day", range, { agrees: false, note: text })),
     ...unread.map((one) => countEvidence(run, one, { note: "never read" })),
     ...(future ? [countEvidence(run, future.count, { note: "dated in the future: not due yet" })] : []),
-    // If all dates were read, it shows whether there are records without dates.
+    // If all dates were read, this count shows whether there are records without dates.
     countEvidence(run, allDates, {
       check: "all, without dates",
       agrees: isAllRead ? allDates.apiCount === allDates.mirrorCount : null,
@@ -202,7 +205,7 @@ function blindSpot(run: DatedRun): Evidence[] {
   const above = { from: cursor + 1, to: since - 1 };
   const nightsFor = (records: number) => Math.ceil(records / (used.audit * recordsPerRequest));
   const nights = nightsFor(state.count(below));
-  // Meanwhile other records leave the window, and the audit reads them first.
+  // In the meantime other records leave the window, and the audit reads those first.
   const leaving = (state.count(window) * nights * dayMs) / Math.max(used.windowMs, 1);
   const readBy = [1, nights, nights + nightsFor(state.count(above)) + nightsFor(leaving)];
   const ranges = Number.isFinite(since) ? [window, below, above] : [window];

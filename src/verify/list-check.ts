@@ -10,7 +10,8 @@ import type { MonthResult, RecordsResult } from "./result.js";
 
 /**
  * Verifies a resource that the API cannot filter: reads the list and compares it with the mirror. Writes nothing.
- * @param details how many records have details that were not read since they changed; null if the resource has no details
+ * @param details the number of records whose details were not read since the record changed; null if the resource has
+ * no details
  */
 export async function verifyList(run: SyncRun, details: number | null): Promise<RecordsResult> {
   const { clock, mirror, resource } = run;

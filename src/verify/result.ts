@@ -8,7 +8,7 @@ export interface MonthResult {
   /** `2026-01`; `all`; a range of dates that was never read; `undated` or `dates` for records without a usable date. */
   month: string;
   state: "proven" | "unproven" | "different";
-  /** Why it is proven or unproven, or what is different. */
+  /** The reason for the state: why it is proven or unproven, or how it differs. */
   why: string;
   /** When the records were last read, ISO 8601: the oldest read in the month. */
   read_at: string | null;
@@ -21,17 +21,17 @@ export interface RecordsResult extends CountTotals {
   months: MonthResult[];
   /** The changes that the verification cannot detect; empty if there are none. */
   blind_spot: string;
-  /** How many records within the floor were not read yet. */
+  /** The number of records above the floor that were never read. */
   unread?: number;
-  /** Records dated in the future, which cannot be read yet, and their newest date. */
+  /** The number of records dated in the future, which cannot be read yet, and their newest date. */
   future?: { records: number; until: string } | null;
-  /** How many mirrored records have no readable date. */
+  /** The number of mirrored records without a valid date. */
   undated?: number;
-  /** Set if the API's counts contradict each other, or its list never settled. The last month says why. */
+  /** Why the API's counts contradict each other, or its list never settled. The last month says why. */
   unsettled?: boolean;
   /** The run that repaired the resource, and the rows that it wrote. */
   repaired?: Pick<Run, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
-  /** Returns each number that was compared, and what cannot be verified. */
+  /** Returns each compared number, and what cannot be verified. */
   readEvidence?: () => Evidence[];
 }
 
@@ -44,7 +44,7 @@ export interface TablesResult {
 
 /** The result for a resource's records and its tables: a line of `verify --json`. */
 export interface VerificationResult extends RecordsResult {
-  /** The requests that it took, including those of a repair. */
+  /** The number of requests, including those of a repair. */
   requests: number;
   tables: TablesResult;
   /** The problems, one clause each. `status` shows them until a later verification has none. */
@@ -55,14 +55,14 @@ export function unprovenMonth(month: string, why: string): MonthResult {
   return { month, state: "unproven", why, read_at: null };
 }
 
-/** Returns the result if nothing could be compared. */
+/** Returns the result when there was nothing to compare. */
 export function unprovenResult(resource: string, why: string): RecordsResult {
   const months = [unprovenMonth("all", why)];
   const uncounted = { api_total: null, mirror_total: null, differing: null };
   return { resource, state: "unproven", months, blind_spot: "", ...uncounted };
 }
 
-/** Returns the state of all months together: different outweighs unproven. */
+/** Combines the states of all months: `different` takes precedence over `unproven`. */
 export function stateOf(months: readonly MonthResult[]): MonthResult["state"] {
   const states = new Set(months.map(({ state }) => state));
   if (states.has("different")) return "different";

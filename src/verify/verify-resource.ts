@@ -51,7 +51,7 @@ export async function verifyResource(
     error = caught;
     return unprovenResult(resource.name, hideKeys(errorReason(caught), session.keys));
   });
-  // The sync of a repair has already warned.
+  // The repairing sync has already warned.
   if (!records.repaired) warnOfUnexpectedValues(session, resource);
   const state = combineStates(records.state, tables.state);
   const found = describeProblems(records, tableError);
@@ -87,7 +87,7 @@ function combineStates(
   return records === "proven" ? tables : records;
 }
 
-/** @param tableError what is wrong with the tables, which keeps the run from being verified */
+/** @param tableError the problem with the tables, which prevents the run from being verified */
 async function verifyRecords(
   session: SyncSession,
   resource: Resource,
@@ -105,7 +105,7 @@ async function verifyRecords(
   const options = { ...session.options, budget, allMarked: true, ...state.lastOptions() };
   const { run, error } = await syncResource({ ...session, options, dailyPoints: new Map() }, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
-  // The second verification reports by month what could not be repaired.
+  // The second verification reports the months that could not be repaired.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
   const newSession = { ...session, dailyPoints: new Map() };
   const after = await recordVerification(newSession, resource, verifier, tableError);

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 /** The resources that one process used. */
 export interface Measured {
   wallMs: number;
-  /** User and system time of the process, which other load affects least. */
+  /** User and system time of the process, the measure least affected by other load. */
   cpuMs: number;
   /** The largest resident set, in MB (10^6 bytes). */
   peakMb: number;
@@ -63,7 +63,7 @@ function textOf(stream: unknown): () => string {
   return () => text;
 }
 
-/** Runs programs in turns, so that other load affects all of them. Returns the medians of each. */
+/** Runs programs in turns, so that other load affects them equally. Returns the medians of each. */
 export async function interleaved<Name extends string>(
   rounds: number,
   programs: Record<Name, () => Promise<Measured>>,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "rolldown";
 
-/** The benchmark's own programs, made runnable beside the installed packages. The program itself runs from `dist`. */
+/** Bundles the benchmark's own programs next to the installed packages. The program under test runs from `dist`. */
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({

@@ -108,7 +108,7 @@ test("keeps the newest N backups, and removes no file that is not a backup of th
   );
 });
 
-test("copies one consistent state while a sync is writing", async () => {
+test("copies a consistent snapshot while a sync is writing", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 2_000, 60_000) });
   const env = await brand.served({ latency: 150 });
   const sync = spawnBrandapi(["sync", "orders"], { env, home: brand.home });
@@ -209,7 +209,7 @@ test("warns when the restored backup is of another mirror of the brand", async (
   ]);
 });
 
-test("gives two backups within a second different names", async () => {
+test("gives two backups made within the same second different names", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(1);
@@ -218,7 +218,7 @@ test("gives two backups within a second different names", async () => {
   expect(backups(brand)).toHaveLength(2);
 });
 
-test("leaves no backup that the mirror could not record", async () => {
+test("removes the new backup if the mirror cannot record it", async () => {
   const brand = await mirrored();
   const mirror = new Sqlite(brand.db);
   mirror.exec("CREATE TRIGGER full BEFORE INSERT ON mirror_info BEGIN SELECT raise(ABORT, 'full'); END");

@@ -5,7 +5,7 @@ import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
 
 test.each([1, 2, 3])(
-  "finds every silent change at the latest in the run that it announced (seed %d)",
+  "finds every silent change by the announced run (seed %d)",
   async (seed) => {
     const home = makeHome();
     const { code, err, out } = await brandapi(`demo --challenge --orders 1000 --seed ${seed}`, { home });

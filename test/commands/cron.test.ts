@@ -55,7 +55,7 @@ describe("cron", () => {
 
     const early = runBare(check, nobody);
     expect(early).toMatchObject({ status: 10, out: "" });
-    expect(early.err).toContain("Nothing was ever synced");
+    expect(early.err).toContain("This mirror has never been synced");
     expect(runBare(sync, nobody)).toEqual({ status: 0, out: "", err: "" });
     expect(runBare(check, nobody)).toEqual({ status: 0, out: "", err: "" });
     const log = readFileSync(join(trap, ".local/state/brandapi/default.log"), "utf8");

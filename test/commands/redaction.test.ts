@@ -179,7 +179,7 @@ test("forget shows the host's handle and name, and accepts a prefix of its ID", 
   expect(await occurrences(brand, secret)).toBe(count);
   const done = await brand.run(`forget --host ${prefix.toUpperCase()} --yes`);
   expect([done.code, done.out]).toEqual([0, expect.stringContaining(`Forgot the host ${brand.hostId}`)]);
-  // Nobody else is offered when the handle is typed again.
+  // The command suggests no other host when the handle is given again.
   const again = await brand.run(`forget --host ${secret}-u2 --yes`);
   expect([again.code, again.err]).toEqual([2, expect.stringContaining("forgotten hosts have no handle")]);
   expect(again.err).not.toContain("did you mean");
@@ -264,7 +264,7 @@ test("sync removes an omitted member from stored data and does not store it agai
   expect(brand.sql("SELECT count(host_socials) > 0 AS others FROM recommendations")).toEqual([{ others: 1 }]);
   expect([sums(brand), await verdicts(brand)]).toEqual(before);
 
-  // Another list replaces this one. Members that it does not name are stored again when they are read.
+  // A new list replaces the old one. Members that are not on it are stored again when they are next read.
   expect((await brand.run("login --omit host.first_name")).err).toContain("Stored in ");
   const other = await brand.run("sync roster");
   expect(other.err).toMatch(/^omits host\.first_name: \d+ records rewritten$/m);
@@ -360,7 +360,8 @@ test("backup --restore does not bring back members that were omitted since", asy
   expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
   expect(await occurrences(brand, `${secret}-l2`)).toBe(0);
 
-  // The backup keeps its own list if the present mirror has none: the next sync names what is no longer omitted.
+  // If the current mirror has no list of omitted members, the backup keeps its own, and the next sync reports the
+  // members that are no longer omitted.
   const copy = JSON.parse((await brand.run("backup --json")).out).path;
   await logIn(brand, "--omit=");
   await brand.run("sync roster");

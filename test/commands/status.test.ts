@@ -134,7 +134,7 @@ describe("status", () => {
     expect((await status("oders")).err).toContain("did you mean `orders`?");
   });
 
-  it("shows no negative age after a clock that was ahead, and treats such data as stale", async () => {
+  it("shows no negative age if the clock was ahead during the sync, and treats such data as stale", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2027-11-02T02:00:00.000Z" });
     writeRead(mirror, "roster", [], { at: "2026-11-02T08:00:00.000Z" });
@@ -197,7 +197,7 @@ describe("status", () => {
     expect([code, out]).toEqual([0, `Mirror of ${mirror.path}\n\nNever read: roster\n`]);
   });
 
-  it("is stale if nothing was synced yet, with or without a mirror", async () => {
+  it("reports stale data if nothing was synced yet, with or without a mirror", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
     expect((await brandapi(["status", "--db", mirror.path])).out).toContain("Nothing was synced yet");

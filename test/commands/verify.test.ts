@@ -37,7 +37,7 @@ test("verify fails if nothing was synced yet", async () => {
   expect({ code, out, err }).toEqual({
     code: 8,
     out: "",
-    err: "brandapi: There is nothing to verify: nothing was synced into this mirror yet.\n  hint: run `brandapi sync`\n",
+    err: "brandapi: There is nothing to verify: this mirror has never been synced.\n  hint: run `brandapi sync`\n",
   });
 });
 
@@ -75,7 +75,7 @@ test("verify prints below each verdict which changes it cannot detect", async ()
   ]);
 });
 
-test("click totals that the API restates are unproven, which is not a failure", async () => {
+test("reports click totals, which the API can restate, as unproven without failing", async () => {
   const brand = await brandOnSandbox();
   expect((await brand.run("sync analytics-hosts")).code).toBe(0);
   for (const command of ["verify", "verify analytics-hosts analytics-clicks"]) {

@@ -92,7 +92,7 @@ test("a key is hidden even if its file is readable by others", async () => {
 const id = "3f0c9a52b7d14e6c8a9b0c1d2e3f4a5b";
 const words = "correct horse battery staple, and so on and on";
 
-test("long IDs and paths that are no keys are printed unchanged", async () => {
+test("long IDs and paths that are not keys are printed unchanged", async () => {
   const home = makeHome();
   const folder = join(home, `Backup${id}`);
   const { err } = await brandapi(["status", "--db", join(folder, "m.sqlite")], { home });

@@ -295,7 +295,7 @@ test("a config file that others can read is rejected only if it contains a key",
   expect((await readSettings({}, harmless)).baseUrl).toBe(url("a"));
 });
 
-test("a stored key is only sent to the origin that it was stored for", async () => {
+test("a stored key is sent only to the origin it was stored with", async () => {
   const config = JSON.stringify({ profiles: { default: { baseUrl: url("own"), key: "brk_a" } } });
   for (const [flags, env] of [
     [{ baseUrl: url("other") }, {}],

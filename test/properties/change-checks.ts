@@ -15,7 +15,10 @@ interface Change {
 /** The time between the request and the response, in which the API may change. */
 const responseMs = 100;
 
-/** Each row of `changes` is right: the API changed as it says, after `last_seen_unchanged_at` and by `seen_changed_at`. */
+/**
+ * Each row of `changes` is correct: the API changed that way after `last_seen_unchanged_at` and not after
+ * `seen_changed_at`.
+ */
 export function checkChangeTimes(world: World, { startedAt }: RunResult): string[] {
   const since = new Date(startedAt).toISOString();
   const rows = world.mirror.db

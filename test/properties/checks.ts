@@ -48,7 +48,7 @@ export function checkVerified(world: World, end: RunResult, claims = readClaims(
   ];
 }
 
-/** Returns errors of the file and differences between tables and records. */
+/** Returns integrity errors of the file, and differences between tables and records. */
 export function findDamage(world: World): string[] {
   const { resource } = world;
   const tables = compareTables(world.mirror, [resource, detailsResource(resource) ?? []].flat());
@@ -65,7 +65,7 @@ function checkInvented({ records }: MirrorClaims): string[] {
   );
 }
 
-/** A covered range has every record that the API had when the range was read, in that form or a later one. */
+/** A covered range has every record that the API had when the range was read, in that version or a later one. */
 function checkCovered(world: World, { records, readAt }: MirrorClaims): string[] {
   const found: string[] = [];
   for (const [key, versions] of world.versionHistory.versions)
@@ -73,7 +73,7 @@ function checkCovered(world: World, { records, readAt }: MirrorClaims): string[]
       const read = readAt(second);
       if (json === null || read === undefined || read < from || read >= until) continue;
       const later = versions.filter((version) => version.until > read);
-      // A record that has left since is found when its range is read again.
+      // A record removed since then is detected when its range is read again.
       if (later.some((version) => version.json === null || !Object.is(version.second, second))) continue;
       const row = records.get(key);
       const isHeld =
@@ -154,7 +154,10 @@ export function countSwaps(world: World, instant: number, second: number): numbe
   return new Set(left.filter((gap) => came.has(gap))).size;
 }
 
-/** Returns the start of the oldest details that a run may have: it resumes one that was stopped within the last hour. */
+/**
+ * Returns the oldest read time that details may have after a run: it resumes a run that was stopped within the last
+ * hour.
+ */
 export function detailsReadSince({ runs }: World, end: RunResult): number {
   const finished = runs.findLastIndex(
     (run) => run !== end && run.job === "sync" && (run.code === 0 || run.code === 8),
@@ -200,7 +203,7 @@ export function findDifferences(world: World, { records, present } = readClaims(
   ];
 }
 
-/** `verify` proves no month with a record that the mirror lacks on a day that was never read. */
+/** `verify` does not prove a month if the mirror lacks a record on a day that was never read. */
 function checkProvenMonths(
   { versionHistory }: World,
   { endedAt, startedAt, verdict }: RunResult,

@@ -9,18 +9,18 @@ export interface Range {
   to: number;
 }
 
-/** What a mirror claims to have read, and its records. */
+/** The ranges that a mirror claims to have read, and its records. */
 export interface MirrorClaims {
   /** The merged ranges of dates that were read; none for lists without a date filter. */
   coveredRanges: Range[];
   /** Returns when the range with this second was read; undefined if never. */
   readAt(second: number): number | undefined;
-  /** Returns when the parts of a range were read; null if a part never was. */
+  /** Returns the times at which the parts of a range were read; null if a part was never read. */
   readTimes(range: Range): number[] | null;
   records: ReadonlyMap<string, MirrorRecord>;
   /** The records that are not removed. */
   present: MirrorRecord[];
-  /** The filters whose counts the mirror does not trust. */
+  /** The filters whose counts the mirror ignores. */
   distrusted: ReadonlySet<string>;
 }
 

@@ -5,13 +5,13 @@ import type { RunResult, World } from "./world.js";
 
 const dayMs = 86_400_000;
 
-/** A verified run agrees with everything the API offers to compare with: counts of covered ranges, and totals by day. */
+/** A verified run agrees with the API's counts of covered ranges and its daily totals. */
 export function checkEvidence(world: World, end: RunResult, claims: MirrorClaims): string[] {
   if (!isDated(world.listName)) return [];
   return [...checkCounts(world, end, claims), ...checkDailyTotals(world, end, claims)];
 }
 
-/** Returns the counts that can be compared. Filters with another meaning than the flags of the records cannot. */
+/** Returns the counts that can be compared. Filters whose meaning differs from the records' flags are excluded. */
 function countsOf({
   variants,
   listName,

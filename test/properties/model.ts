@@ -42,7 +42,7 @@ export type EventType =
   | "hostChange"
   /** The commission rate of all records changes. */
   | "defaultRate"
-  /** A campaign gets an assignment, which its list does not show. */
+  /** A campaign gets an assignment, which the list does not include. */
   | "assign"
   /** Outside the model: the date of a record changes, or a record is dated in the future. */
   | "redate"
@@ -53,7 +53,7 @@ export function isDated(listName: TestedList): boolean {
   return dateMember(listName) !== null;
 }
 
-/** Returns the member that a list is filtered by; null for lists without a date filter. */
+/** Returns the date member that filters a list; null for lists without a date filter. */
 export function dateMember(listName: TestedList): string | null {
   if (listName === "orders") return "order_date";
   return listName === "content" ? "created_at" : null;
@@ -98,7 +98,7 @@ export function createRecords(listName: TestedList, start: StartingRecords, now:
 
 /**
  * Applies an event to the brand. An event that is not possible, such as a withdrawal from an empty list, does nothing.
- * @param removed the records that left the list, in their last form: each may return
+ * @param removed the last version of each record that left the list; a record may return
  */
 export function applyEvent(
   brand: Brand,

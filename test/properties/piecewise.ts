@@ -6,7 +6,7 @@ import type { Scenario, Step } from "./scenarios.js";
 import { World } from "./world.js";
 
 type Fields = Record<string, unknown>;
-/** The parts of a resource, as text, by a name for each. */
+/** The parts of a resource as text, keyed by name. */
 type Parts = ReadonlyMap<string, string>;
 
 /** A resource that is compared part by part, because its parts are read at different times. */
@@ -64,7 +64,7 @@ export const piecewiseResources: readonly PiecewiseResource[] = [
   },
 ];
 
-/** Returns the days with orders that are over: the current day changes while it is read. */
+/** Returns the past days with orders. The current day is left out because it changes while it is read. */
 function daysWithOrders(points: readonly Fields[], now: number): Parts {
   const today = new Date(now).toISOString().slice(0, 10);
   const past = points.filter(({ date, orders }) => String(date) < today && orders !== 0);
@@ -82,7 +82,10 @@ function surveyParts(id: unknown, results: readonly unknown[]): [string, string]
   return texts.length === 0 ? [survey] : [survey, [`${id}/results`, texts.join()]];
 }
 
-/** Plays a scenario without flags. Returns the parts that a verified run has as the API never had them during the run. */
+/**
+ * Plays a scenario without flags. Returns the parts that a verified run stored with a value that the API never had
+ * during the run.
+ */
 export async function playPiecewise(
   { partsInApi, partsInMirror, name, listName }: PiecewiseResource,
   { steps, ...options }: Scenario,

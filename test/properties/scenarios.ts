@@ -37,7 +37,7 @@ export interface WrongResponse {
   pick: number;
 }
 
-/** A brand, the behaviour of its API, and what happens. */
+/** A brand, the variant of its API, and the steps that are played. */
 export interface Scenario {
   start: StartingRecords;
   variants: Partial<ApiVariants>;
@@ -45,7 +45,7 @@ export interface Scenario {
   steps: Step[];
 }
 
-/** What all random scenarios have in common. */
+/** The parameters of random scenarios. */
 export interface ScenarioOptions {
   variants?: Partial<ApiVariants>;
   lags?: WorldOptions["lags"];
@@ -72,7 +72,7 @@ export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenari
     });
 }
 
-/** The documented behaviour in three of four scenarios, one of the others in the rest. */
+/** The documented behaviour in three of four scenarios, a variant in the others. */
 function usually<Name extends keyof ApiVariants>(
   documented: ApiVariants[Name],
   ...others: ApiVariants[Name][]
@@ -105,7 +105,7 @@ const startingRecords: fc.Arbitrary<StartingRecords> = fc.record({
   perSecond: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 2, max: 30 })),
 });
 
-/** An age in days, often small: short ranges end there, and events cross their ends. */
+/** An age in days, often small, so that events cross the ends of short ranges. */
 function daysBack(most: number): fc.Arbitrary<number> {
   return fc.oneof(
     { withCrossShrink: true },
@@ -184,7 +184,7 @@ function stepsOf({ more, wrong }: ScenarioOptions): fc.Arbitrary<Step[]> {
     run: fc.constantFrom<Job>("verify", "repair"),
     with: fc.record({ acceptRemovals, during }, { requiredKeys: ["during"] }),
   }) as fc.Arbitrary<RunStep>;
-  // A run that may not complete, and a record that leaves and one that is added before the next run.
+  // A run that may not complete, followed by the removal of one record and the addition of another before the next run.
   const stopped = fc
     .tuple(sync, atRequest, fc.constantFrom<Failure>("kill", "stop", "403"), leaving, arriving, sync)
     .map(([run, at, what, leave, arrive, next]): Step[] => [

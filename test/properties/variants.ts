@@ -5,7 +5,7 @@ import { playStep } from "./play.js";
 import type { Scenario, ScenarioOptions, Step } from "./scenarios.js";
 import { World } from "./world.js";
 
-/** An API outside the model: each of its scenarios has this difference. */
+/** An API outside the model: all of its scenarios have this difference. */
 export interface ApiVariant {
   name: string;
   listName: TestedList;

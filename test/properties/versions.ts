@@ -8,7 +8,7 @@ export interface Version {
   until: number;
   /** The record as the list returns it; null while it is not listed. */
   json: string | null;
-  /** The record with exact dates and details; its last form while it is not listed. */
+  /** The record with exact dates and details; its last version while it is not listed. */
   record: Fields;
   /** The second of its date, in milliseconds; NaN without one. */
   second: number;
@@ -25,7 +25,7 @@ export interface VersionHistory {
   observe(now: number, responsesBefore: number): void;
   /** Returns the records that the API had at an instant. */
   at(instant: number): Version[];
-  /** Returns the records that are no longer listed, in their last form. */
+  /** Returns the last version of each record that is no longer listed. */
   removedRecords(): Fields[];
 }
 

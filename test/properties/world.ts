@@ -62,7 +62,7 @@ export interface WorldOptions {
   resource?: string;
   start: StartingRecords;
   variants?: Partial<ApiVariants>;
-  /** The totals that are those of the previous request. */
+  /** The totals that are outdated by one request. */
   lags?: "totals" | "dailyTotals" | undefined;
   /** True if the API breaks the assumptions A1 to A3, so that lists with dates are read by page number. */
   isReadByPage?: boolean;
@@ -174,7 +174,7 @@ export class World {
       requests += 1;
       const path = new URL(url).pathname.slice(new URL(testBaseUrl).pathname.length);
       let fault: Fault | undefined;
-      // Events have a time of their own, after the previous request and before the next one.
+      // Events have a distinct time, after the previous request and before the next one.
       this.time += 5;
       for (const interruption of interruptions.filter(({ atRequest }) => atRequest === requests)) {
         const effect = interruption.apply(this, path);

@@ -9,7 +9,7 @@ import { chromium, openBrowser, type Page } from "./chromium.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const widths = [375, 768, 1280] as const;
-/** Wide and narrow fonts; one that is not installed falls back to the system font. */
+/** Wide and narrow fonts; missing ones fall back to the system font. */
 const fonts = ["DejaVu Sans", "Verdana", "Noto Sans", "Liberation Sans", "monospace"];
 
 /** Skipped without Chromium: `apt-get install chromium`, or set `CHROMIUM` to its path. */

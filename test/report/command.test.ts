@@ -94,7 +94,7 @@ describe("the period of a report", () => {
     expect([code, err.split("\n")[0]]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  test("names the first month with orders for an earlier period, and the last day read for a later one", async () => {
+  test("reports the first month with orders if the period is too early, and the last day read if it is too late", async () => {
     const early = await brand.run("report --month 2020-01 --text");
     expect([early.code, early.out]).toEqual([3, ""]);
     expect(early.err).toContain("`--month 2026-08`");

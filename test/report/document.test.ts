@@ -175,7 +175,7 @@ describe("a day that is not over", () => {
     expect((await one.run("report --text")).out).toContain("Complete days only, through 23 Nov 2026.");
   });
 
-  test("is compared with nothing when the month has no complete day", async () => {
+  test("is not compared when the month has no complete day", async () => {
     const one = slow();
     one.pass(7 * day);
     await one.run("sync orders");
@@ -185,7 +185,7 @@ describe("a day that is not over", () => {
   });
 });
 
-test("states how much reported months lost to later refunds", async () => {
+test("shows how much reported months lost to later refunds", async () => {
   const one = makeBrand({ now: Date.UTC(2026, 7, 1, 12) });
   const refunds = [4, 2, 1];
   for (const refund of refunds) {
@@ -201,7 +201,7 @@ test("states how much reported months lost to later refunds", async () => {
   );
 });
 
-test("names a host by the handle, else by first and last name, else by the start of the ID", async () => {
+test("identifies a host by handle, else by first and last name, else by the start of the ID", async () => {
   const host = (id: string, fields: object) => ({
     host: { id, username: null, first_name: null, last_name: null, ...fields },
   });

@@ -58,7 +58,7 @@ describe("the period of a report compares complete days only", () => {
   });
 });
 
-describe("the period of a report is compared with nothing", () => {
+describe("the period of a report has no comparison", () => {
   const since = (from: string): ReadRanges => [{ from, to: "2026-11-22T17:00:00.000Z" }];
 
   test("when the mirror begins within the days before", () => {

@@ -23,7 +23,7 @@ describe("orders", () => {
     return one.brand.orders.find((order) => order.id === id);
   };
 
-  test("are refunded in parts until the refund is complete, and lose that share of their commission", () => {
+  test("can be refunded in parts up to the full amount, and lose that share of their commission", () => {
     const part = changed(({ refund }) => refund(id, 10.5));
     expect(part).toMatchObject({
       refund_amount: 10.5,
@@ -44,7 +44,7 @@ describe("orders", () => {
     expect(changed(({ withdraw }) => withdraw(id))).toBeUndefined();
   });
 
-  test("are dated now when new, and have an earlier date when attributed by hand", () => {
+  test("have the current date when new, and an earlier date when attributed by hand", () => {
     const { brand, order, attributeLate } = changing();
     const placed = order();
     expect(ask("/orders", { brand }).data[0]).toMatchObject({

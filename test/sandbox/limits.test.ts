@@ -3,7 +3,7 @@ import { createSandboxApi } from "../../src/sandbox/api.js";
 import { noon } from "../support/records.js";
 import { history } from "./support.js";
 
-/** An API with a limit, and a client with a clock that the test moves. */
+/** An API with a rate limit, and a client whose clock the test advances. */
 function limited(rateLimit: number) {
   let now = noon;
   const api = createSandboxApi({ brands: [history], now: () => now, rateLimit });

@@ -16,7 +16,7 @@ test("orders are listed once each, newest first, exactly as the brand has them",
   expect(new Set(history.orders.map(({ id }) => id)).size).toBe(300);
 });
 
-test("of orders with the same date, the one attributed last is first", () => {
+test("orders with the same date are listed with the one attributed last first", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("a", noon)] };
   createBrandEvents(brand, () => noon).add("orders", orderAt("b", noon));
   expect(ids("/orders", { brand })).toEqual(["b", "a"]);
@@ -142,7 +142,7 @@ test("the API variant for gifts, codes and surveys in one response accepts no pa
   expect(ask("/roster?page=1", { variants }).status).toBe(200);
 });
 
-test("files of a brand made by a test are listed like others", () => {
+test("files of a test's own brand are listed like others", () => {
   const brand = { ...emptyBrand(keys), content: [fileAt("a", noon), fileAt("b", noon - day)] };
   expect(ids("/content?uploaded_before=2026-11-21", { brand })).toEqual(["b"]);
 });

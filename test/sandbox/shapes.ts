@@ -195,7 +195,7 @@ const scalars: Record<string, (value: unknown) => boolean> = {
   timestamp: (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(String(value)),
 };
 
-/** Returns the paths at which a value does not have its shape, and adds the paths of nulls to a set. */
+/** Returns the paths where a value does not match its shape, and collects the paths of nulls in a set. */
 export function misfits(value: unknown, shape: Shape, at: string, nulls: Set<string>): string[] {
   if (typeof shape === "string") {
     const nullable = shape.endsWith("?");
@@ -231,7 +231,7 @@ function note(nulls: Set<string>, at: string): string[] {
   return [];
 }
 
-/** Returns the paths of a shape that may be null. */
+/** Returns the nullable paths of a shape. */
 export function nullablesOf(shape: Shape, at: string): string[] {
   if (typeof shape === "string") return shape.endsWith("?") ? [at] : [];
   if (Array.isArray(shape)) return nullablesOf(shape[0], `${at}[]`);

@@ -7,7 +7,7 @@ import { noon } from "../support/records.js";
 
 export type Row = Record<string, unknown>;
 
-/** A realistic brand that no test changes. */
+/** A realistic brand that tests must not modify. */
 export const history: Brand = createBrand({ seed: 1, orders: 300, now: noon });
 
 export interface SandboxResponse {

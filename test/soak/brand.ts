@@ -7,12 +7,12 @@ import { createBrand } from "../../src/sandbox/data/brand-data.js";
 import { createBrandEvents } from "../../src/sandbox/events.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
 
-/** A brand served on loopback that changes between runs and remembers every form of every order. */
+/** A brand served on loopback that changes between runs and keeps every version of every order. */
 export interface SoakBrand {
   env: Record<string, string>;
   folder: string;
   data: Brand;
-  /** True if the API has ever sent an order in this form. */
+  /** True if the API has ever sent this version of an order. */
   wasSent(key: string, json: string): boolean;
   /** Returns the number of requests so far. */
   served(): number;

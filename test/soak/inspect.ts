@@ -28,7 +28,7 @@ export function inspect(path: string, brand: SoakBrand): { wrong: string[]; held
       ...(rows === records.length ? [] : [`${rows} rows of ${records.length} records`]),
       ...records
         .filter(({ key, json }) => !brand.wasSent(key, json))
-        .map(({ key }) => `${key} was never sent so`),
+        .map(({ key }) => `${key} differs from every version that the API sent`),
     ];
     return { wrong, held: records.filter(({ removed }) => removed === 0).length };
   } finally {

@@ -97,7 +97,7 @@ export async function strikeProcesses(
 
 /** Syncs everything and compares the mirror with the API. */
 async function finish(brand: SoakBrand, bin: string, db: string): Promise<string[]> {
-  // A run reads up to the last complete second, so the second of the newest order has to be over.
+  // A run reads up to the last complete second, so wait until the newest order's second has passed.
   await sleep(1_000);
   for (const job of [
     ["sync", "orders"],

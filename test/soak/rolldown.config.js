@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "rolldown";
 
-/** The soaks, made runnable beside the installed packages. The program itself runs from `dist`. */
+/** Bundles the soak tests next to the installed packages. The program under test runs from `dist`. */
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({

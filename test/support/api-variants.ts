@@ -53,7 +53,7 @@ export const documentedBehaviour = {
   revenue: oneOf("net", "gross"),
   /** Whether cancelled orders are left out of the totals or included. */
   cancelled: oneOf("out", "in"),
-  /** The revenue of most days changes every hour, although no order does. */
+  /** The revenue of most days changes every hour, even though no order changes. */
   dailyTotalsDrift: oneOf(false, true),
   /** Whether days without activity have a point with zeros, or no point. */
   emptyDays: oneOf("zero", "missing"),
@@ -81,7 +81,7 @@ export interface VariantApi extends SandboxApi {
   variants: Partial<ApiVariants>;
 }
 
-/** Creates the sandbox's API with other behaviour. */
+/** Creates a sandbox API with the given variant of its behaviour. */
 export function createVariantApi({
   variants = {},
   ...options
@@ -114,7 +114,7 @@ function respondWithVariants(
   if (!documented.pagination) return documented;
   if (behaviour.undocumentedLists === "complete" && ["gifts", "codes", "surveys"].includes(name)) {
     if (request.url.includes("?"))
-      throw new ErrorResponse(400, "unknown_parameter", "No parameter is known.");
+      throw new ErrorResponse(400, "unknown_parameter", "Every parameter is unknown.");
     return { data: brand[name as "gifts"] };
   }
   const records = selectRecords({ request, brand, context, behaviour, name });
@@ -158,7 +158,7 @@ function hasActivity(point: Clicks["timeseries"][number]): boolean {
   return Boolean(point.orders || point.total_clicks || point.profile_views);
 }
 
-/** Returns the orders from which the documented totals are those of the variant. */
+/** Returns modified orders whose documented totals equal the totals of the variant. */
 function countedOrders({ orders }: Brand, behaviour: ApiVariants, now: number): readonly Order[] {
   const { cancelled, dailyTotals, dailyTotalsDrift, revenue } = behaviour;
   if (cancelled === "out" && dailyTotals === "all" && !dailyTotalsDrift && revenue === "net") return orders;
@@ -239,7 +239,7 @@ function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   return records.map((record) => originals.get(String(record.id)) ?? record);
 }
 
-/** Returns the brand from which the documented list has the variant's selection, and its order of equal dates. */
+/** Returns a modified brand whose documented list has the variant's selection and its order of equal dates. */
 function brandForSelection({ brand, behaviour, context, name }: ListRequest, query: URLSearchParams): Brand {
   const { refundedFilter, statusFilters, ties } = behaviour;
   let changed = brand;

@@ -34,7 +34,7 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
   history?: number;
   seed?: number;
   variants?: Partial<ApiVariants>;
-  /** The numbers in responses that are those of the time of the previous response. */
+  /** The numbers in responses that are outdated by one response. */
   lags?: "totals" | "figures" | "both";
   /** The start time, in milliseconds since 1970. */
   now?: number;
@@ -170,7 +170,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         status: 0,
       };
       brand.asked.push(request);
-      // No two responses have the same time.
+      // Each response has a distinct time.
       clock.pass(10);
       const fault = brand.before?.(request);
       init.signal?.throwIfAborted();

@@ -49,7 +49,7 @@ export async function mirrorOfOrders(home = makeHome(), count = 3): Promise<stri
 }
 
 /**
- * Writes records as a sync that reads a resource, and records the run.
+ * Writes records as a sync of the resource would, and records the run.
  * @param records values, or `{ text }` with the exact text of the API
  * @param options.remove keys of records to mark as removed
  * @param options.whole true if the run verified the complete resource

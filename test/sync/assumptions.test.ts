@@ -6,7 +6,7 @@ import { at, day, hour, minute, noon, orderAt, ordersBefore } from "../support/r
 const second = 1_000;
 const orders = ordersBefore(noon - hour, 150, 20 * hour);
 
-/** What a sync of orders ends with, and what it says. */
+/** The exit code and the messages of a sync of orders. */
 async function synced(brand: TestBrand, command = "sync orders") {
   const { code, err } = await brand.run(command);
   return { code, err, verified: brand.lastRun().verified };
@@ -59,7 +59,7 @@ describe("a response that lacks a record is found by the counts", () => {
   });
 });
 
-test("A7: a filter that counts something else fails one run and is ignored until it agrees", async () => {
+test("A7: a filter that does not count its status makes one run incomplete, and is then ignored until it agrees", async () => {
   const brand = makeBrand({ orders, variants: { refundedFilter: "any" } });
   brand.refund("o5", 1);
   expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });
@@ -93,13 +93,13 @@ describe("daily totals", () => {
     );
   });
 
-  test("an answer that repeats the key is refused", async () => {
+  test("rejects a response that contains the API key", async () => {
     const brand = makeBrand({ orders });
     brand.once(requestsTotals, () => ({ envelope: (one: object) => ({ ...one, echo: brand.key }) }));
     expect((await synced(brand)).code).toBe(7);
   });
 
-  test("zeros and points without a day count as no totals", async () => {
+  test("ignores zeros and points without a day", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const zeros = ["2026-01-05", "soon"].map((date) => ({ date, orders: 0, revenue: 0 }));
@@ -110,14 +110,14 @@ describe("daily totals", () => {
   });
 });
 
-describe("if more differs than 100 requests can read, the run is not verified and the next one finishes", () => {
+describe("if more than 100 requests are needed for differences, the run is not verified and the next run reads the rest", () => {
   const hours = ordersBefore(noon - 40 * day, 13_000, hour);
   const isPage = ({ path, query }: { path: string; query: Readonly<Record<string, string>> }) =>
     path === "/orders" && query.per_page === "100";
 
   test.each([
     ["days apart", 36],
-    ["days side by side", 12],
+    ["adjacent days", 12],
   ])("A8: %s", async (_, step) => {
     const brand = makeBrand({ orders: hours });
     await brand.run("sync orders --audit 0");
@@ -130,19 +130,19 @@ describe("if more differs than 100 requests can read, the run is not verified an
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("a complete history that was added at once", async () => {
+  test("a complete history added at once", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.data.orders = hours;
     const { asked, code, err } = await brand.run("sync orders --audit 0");
     expect(err).toMatch(/the API counts 13000 orders and the mirror \d+/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
-    // The counts take some of the 100.
+    // The counts use some of the 100 requests.
     expect(asked.filter(isPage).length).toBeLessThanOrEqual(100);
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("keeps trusting a filter if only the first page of a part was read", async () => {
+  test("does not ignore a filter if only the first page of a range was read", async () => {
     const brand = makeBrand({ orders: hours.slice(0, 9_000), variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     // From here on, one request is left for a part of two pages.
@@ -190,7 +190,7 @@ test.each([
   expect(ran.code, ran.err).toBe(code);
 });
 
-test("A11: warns on every run about a record without a date range, and verifies nothing", async () => {
+test("A11: warns on every run about a record that is in no date range, and verifies nothing", async () => {
   const brand = makeBrand({
     orders: [...orders, orderAt("none", null)],
     variants: { undated: "without range" },
@@ -219,7 +219,7 @@ test("A12: ends with exit code 3 if the mirror file is replaced during the run",
   expect(err).not.toContain("verified");
 });
 
-test("cuts finer dates at whole seconds without losing records at the end of a range", async () => {
+test("truncates sub-second dates without losing records at the end of a range", async () => {
   const fine = Array.from({ length: 250 }, (_, n) =>
     orderAt(`f${n}`, new Date(noon - hour - n * 700).toISOString().replace("Z", "987Z")),
   );

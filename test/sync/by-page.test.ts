@@ -15,7 +15,7 @@ async function nightly(brand: TestBrand, command = "sync orders") {
   return await synced(brand, command);
 }
 
-/** An API whose orders are returned in every range with another date than the one that they are filtered by. */
+/** An API that returns orders in every range, with a date other than the one it filters by. */
 function showDates(brand: TestBrand, dates: Record<string, string | null>): void {
   brand.before = ({ path }) =>
     path !== "/orders"
@@ -33,7 +33,7 @@ function showDates(brand: TestBrand, dates: Record<string, string | null>): void
 describe("orders that do not come newest first (A1)", () => {
   const byId = [...orders].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-  test.each(["id", "attribution"] as const)("are all read, and verified: sorted by %s", async (order) => {
+  test.each(["id", "attribution"] as const)("are all read and verified: sorted by %s", async (order) => {
     const brand = makeBrand({ orders: byId, variants: { order } });
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
     expect(brand.mirrored()).toEqual(ids(brand));
@@ -73,7 +73,7 @@ describe("orders that do not come newest first (A1)", () => {
 });
 
 describe("a coarse date (A2)", () => {
-  test("costs requests, not the verification, if it is valid", async () => {
+  test("costs requests but does not prevent verification if it is valid", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("coarse", "2026-11-20T11:00Z")] });
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
     expect(brand.mirrored()).toEqual(ids(brand));
@@ -111,12 +111,12 @@ describe("an unreadable date (A2)", () => {
     expect((await brand.run("status")).out).toContain("the API must correct these dates");
   });
 
-  test("marks only its day: the other days are kept up to date, and what was withdrawn there is removed", async () => {
+  test("marks only its day: other days are kept up to date, and records withdrawn there are removed", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "soon" });
     await synced(brand);
     brand.refund("o3", 5);
-    // One order of another day, and one of the same.
+    // One order on a different day, and one on the same day.
     brand.withdraw("o7", "o10");
     brand.add("orders", orderAt("late", noon - 3 * day));
     expect(await nightly(brand)).toMatchObject({ code: 0, verified: 0 });
@@ -129,7 +129,7 @@ describe("an unreadable date (A2)", () => {
     expect(status.out).not.toContain("not read:");
   });
 
-  test("that the API corrects is covered and verified again, and what was withdrawn meanwhile is removed", async () => {
+  test("is covered and verified again once the API corrects it, and records withdrawn in the meantime are removed", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("odd", noon - 2 * day), orderAt("lost", noon - 4 * day)],
     });
@@ -209,7 +209,7 @@ describe("an unreadable date (A2)", () => {
     expect((await brand.run("status --max-age 1h")).code).toBe(0);
   });
 
-  test("is no change of a date range that was read before it", async () => {
+  test("does not log a new record in a date range that was read before", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
     showDates(brand, { odd: "soon" });
     await brand.run("sync orders --since 30d");
@@ -227,7 +227,7 @@ describe("a date outside the requested ones (A3)", () => {
     expect(err).toContain("is outside the requested dates");
   });
 
-  test("is never removed because the range of its date does not have it", async () => {
+  test("is not removed when the range of its date lacks it", async () => {
     const brand = makeBrand({ orders });
     await synced(brand);
     showDates(brand, { o2: at(noon - 200 * day) });
@@ -237,7 +237,7 @@ describe("a date outside the requested ones (A3)", () => {
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
-  test("among a dense second, on a page that is not the first, marks that second", async () => {
+  test("on a later page of a dense second marks that second", async () => {
     const dense = Array.from({ length: 130 }, (_, n) => orderAt(`c${n}`, noon - day));
     const brand = makeBrand({ orders: dense });
     brand.once(
@@ -254,7 +254,7 @@ describe("a date outside the requested ones (A3)", () => {
     expect(await nightly(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("of a file of the library marks its slice", async () => {
+  test("on a library file marks its slice", async () => {
     const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
     const brand = makeBrand({
       content: [...files, fileAt("odd", 0, { created_at: "2026-13-01T00:00:00Z" })],
@@ -302,7 +302,7 @@ describe("an order that the API lists twice", () => {
     expect(kept?.date).toBe(newest.at(-1));
   });
 
-  test("is verified again once it is listed once, with the remaining copy", async () => {
+  test("is verified again with the remaining copy once it is listed only once", async () => {
     const brand = makeBrand({ orders: [...orders, copy("o20", noon - 40 * day)] });
     await synced(brand);
     brand.data.orders = brand.data.orders.filter(
@@ -314,7 +314,7 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("counts each order that was read, also those at the end of the audit's requests", async () => {
+test("counts each order that was read, including those read last by the audit", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - 60 * day, 2_000, hour),
     variants: { dailyTotals: "absent" },

@@ -6,8 +6,8 @@ import { day, noon, orderAt } from "../support/records.js";
 const dates = [...Array.from({ length: 11 }, (_, month) => Date.UTC(2026, month, 15, 9)), noon - day];
 const orders = dates.map((ms, n) => orderAt(`o${n}`, ms)).reverse();
 
-/** Runs a sync, and returns the months that it asked for: `2026-10`, with the host or bucket if there is one. */
-async function night(brand: TestBrand, flags = "", after = day) {
+/** Runs a sync, and returns the months that it requested: `2026-10`, with the host or bucket if there is one. */
+async function runSync(brand: TestBrand, flags = "", after = day) {
   brand.pass(after);
   const ran = await brand.run(`sync analytics-clicks ${flags}`);
   return { ...ran, months: monthsOf(ran.asked), last: brand.lastRun("analytics-clicks") };
@@ -36,56 +36,56 @@ const revenueOf = (brand: TestBrand, month: string) =>
 describe("months of clicks", () => {
   test("reads all months first, and later those within the window", async () => {
     const brand = makeBrand({ orders });
-    const { asked, last, months } = await night(brand);
+    const { asked, last, months } = await runSync(brand);
     expect(months).toEqual(Array.from({ length: 11 }, (_, n) => `2026-${String(n + 1).padStart(2, "0")}`));
     const ofClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
     expect(asked.filter(ofClicks)).toHaveLength(12);
-    // Orders go by the same days.
+    // Orders are compared by the same days.
     const both = await makeBrand({ orders }).run("sync orders analytics-clicks");
     expect(both.asked.filter(ofClicks)).toHaveLength(12);
     expect(last).toMatchObject({ verified: 1, outcome: "done" });
-    expect((await night(brand)).months).toEqual(["2026-10", "2026-11"]);
-    expect((await night(brand, "--window 5d")).months).toEqual(["2026-11"]);
+    expect((await runSync(brand)).months).toEqual(["2026-10", "2026-11"]);
+    expect((await runSync(brand, "--window 5d")).months).toEqual(["2026-11"]);
   });
 
-  test("reads only the months again of which a day changed", async () => {
+  test("re-reads only months in which a day changed", async () => {
     const brand = makeBrand({ orders });
-    await night(brand);
+    await runSync(brand);
     brand.refund("o2", 4);
     brand.cancel("o5");
-    expect((await night(brand, "--window 0d")).months).toEqual(["2026-03", "2026-06", "2026-11"]);
+    expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-03", "2026-06", "2026-11"]);
     expect(revenueOf(brand, "2026-03")).toBe(6);
-    expect((await night(brand, "--window 0d")).months).toEqual(["2026-11"]);
+    expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 
-  test("a late order before the oldest month is read; below a first --since only if it is asked for", async () => {
+  test("reads the month of a late order before the oldest month, but below a first --since only on request", async () => {
     const brand = makeBrand({ orders });
-    await night(brand);
+    await runSync(brand);
     brand.attributeLate(Date.UTC(2025, 10, 3), orderAt("late", Date.UTC(2025, 10, 3)));
-    expect((await night(brand)).months.slice(0, 2)).toEqual(["2025-11", "2026-10"]);
+    expect((await runSync(brand)).months.slice(0, 2)).toEqual(["2025-11", "2026-10"]);
     const narrow = makeBrand({ orders });
-    expect((await night(narrow, "--since 2026-09-20")).months).toEqual(["2026-09", "2026-10", "2026-11"]);
-    expect((await night(narrow)).months).toEqual(["2026-10", "2026-11"]);
-    expect((await night(narrow, "--since 2026-08 --until 2026-08")).months).toEqual(["2026-08"]);
-    expect((await night(narrow, "--full")).months).toHaveLength(11);
+    expect((await runSync(narrow, "--since 2026-09-20")).months).toEqual(["2026-09", "2026-10", "2026-11"]);
+    expect((await runSync(narrow)).months).toEqual(["2026-10", "2026-11"]);
+    expect((await runSync(narrow, "--since 2026-08 --until 2026-08")).months).toEqual(["2026-08"]);
+    expect((await runSync(narrow, "--full")).months).toHaveLength(11);
   });
 
   test("--until skips newer months, and the next run reads them", async () => {
     const brand = makeBrand({ orders });
-    expect((await night(brand, "--until 2026-04")).months).toEqual([
+    expect((await runSync(brand, "--until 2026-04")).months).toEqual([
       "2026-01",
       "2026-02",
       "2026-03",
       "2026-04",
     ]);
-    expect((await night(brand)).months).toHaveLength(7);
+    expect((await runSync(brand)).months).toHaveLength(7);
   });
 
   test("reads every month again after three months without a run", async () => {
     const brand = makeBrand({ orders });
-    await night(brand, "--window 0d");
+    await runSync(brand, "--window 0d");
     for (const month of [11, 12]) brand.order(orderAt(`new${month}`, Date.UTC(2026, month, 5)));
-    expect((await night(brand, "--window 0d", 90 * day)).months).toEqual([
+    expect((await runSync(brand, "--window 0d", 90 * day)).months).toEqual([
       "2026-11",
       "2026-12",
       "2027-01",
@@ -95,16 +95,16 @@ describe("months of clicks", () => {
 
   test("requests no month without activity, except the current one", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", "1969-12-31T23:59:59.000Z")] });
-    const { last, months } = await night(brand);
+    const { last, months } = await runSync(brand);
     expect(months).toEqual([
       "1969-12",
       ...Array.from({ length: 11 }, (_, n) => `2026-${String(n + 1).padStart(2, "0")}`),
     ]);
     expect(last).toMatchObject({ outcome: "done", verified: 1 });
-    expect((await night(brand, "--window 0d")).months).toEqual(["2026-11"]);
-    expect((await night(brand, "--since 1900-01-01")).months).toHaveLength(12);
+    expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
+    expect((await runSync(brand, "--since 1900-01-01")).months).toHaveLength(12);
     expect((await brand.run("status --json")).out).toMatch(/"resource":"analytics-clicks".*?"gaps":\[\]/);
-    expect((await night(makeBrand())).months).toEqual(["2026-11"]);
+    expect((await runSync(makeBrand())).months).toEqual(["2026-11"]);
   });
 
   test("an interrupted run is resumed without reading its months again", async () => {
@@ -113,18 +113,18 @@ describe("months of clicks", () => {
       "sync analytics-clicks",
       ({ query }) => query.start_date?.startsWith("2026-06") ?? false,
     );
-    expect((await night(brand, "--window 0d", 0)).months[0]).toBe("2026-06");
+    expect((await runSync(brand, "--window 0d", 0)).months[0]).toBe("2026-06");
   });
 
-  test("a month's summary, days and top lists are replaced together", async () => {
+  test("replaces a month's summary, days and top lists together", async () => {
     const brand = makeBrand({ history: 200 });
-    await night(brand);
+    await runSync(brand);
     const rows = () =>
       ["", "_periods", "_top_hosts", "_top_products"].map(
         (table) => brand.sql(`SELECT count(*) AS n FROM analytics_clicks${table}`)[0]?.n,
       );
     const before = rows();
-    await night(brand, "--full", 0);
+    await runSync(brand, "--full", 0);
     expect(rows()).toEqual(before);
     expect(before.every((n) => Number(n) > 0)).toBe(true);
   });
@@ -134,13 +134,13 @@ describe("months of clicks", () => {
     ["no summary", "summary", 7],
   ])("an answer with %s is refused, and the month stays", async (_, member, code) => {
     const brand = makeBrand({ orders });
-    await night(brand);
+    await runSync(brand);
     brand.refund("o10", 5);
     brand.before = ({ query }) =>
       query.start_date?.startsWith("2026-11")
         ? { envelope: (one) => ({ ...one, data: { ...(one.data as object), [member]: null } }) }
         : undefined;
-    expect((await night(brand)).code).toBe(code);
+    expect((await runSync(brand)).code).toBe(code);
     expect(revenueOf(brand, "2026-11")).toBe(20);
   });
 });
@@ -152,10 +152,10 @@ describe("series that flags request", () => {
   ])("%s: nothing is verified, and a plain run asks for its own", async (flags, months) => {
     const brand = makeBrand({ orders });
     for (const _ of [1, 2]) {
-      const ran = await night(brand, flags);
+      const ran = await runSync(brand, flags);
       expect([ran.code, ran.months, ran.last.verified]).toEqual([0, months, 0]);
     }
-    expect((await night(brand)).months).toHaveLength(11);
+    expect((await runSync(brand)).months).toHaveLength(11);
     expect(brand.sql("SELECT DISTINCT group_by AS bucket FROM analytics_clicks_periods ORDER BY 1")).toEqual([
       { bucket: "day" },
       { bucket: flags.split(" ")[1] },
@@ -164,28 +164,28 @@ describe("series that flags request", () => {
 
   test("--host and --per-host add each host's months to those of all hosts", async () => {
     const brand = makeBrand({ history: 60 });
-    const without = await night(brand, "--per-host --since 30d");
+    const without = await runSync(brand, "--per-host --since 30d");
     expect([without.code, without.err]).toEqual([
       3,
       expect.stringContaining("run `brandapi sync roster` first"),
     ]);
-    await night(brand, "--since 30d");
+    await runSync(brand, "--since 30d");
     await brand.run("sync roster");
     const hosts = brand.data.roster.map(({ host }) => host.id);
-    const { months } = await night(brand, "--per-host --since 2026-11");
+    const { months } = await runSync(brand, "--per-host --since 2026-11");
     expect(months.sort()).toEqual(hosts.map((id) => `2026-11 ${id}`).sort());
-    expect((await night(brand, `--host ${hosts[0]} --since 2026-11`)).months).toEqual([
+    expect((await runSync(brand, `--host ${hosts[0]} --since 2026-11`)).months).toEqual([
       `2026-11 ${hosts[0]}`,
     ]);
     expect(brand.sql("SELECT count(DISTINCT host_id) AS n FROM analytics_clicks_periods")).toEqual([
       { n: hosts.length },
     ]);
-    // The points of one host are not those of all.
-    expect((await night(brand, "--window 0d")).months).toEqual(["2026-11"]);
+    // Points of one host do not count as points of all hosts.
+    expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 });
 
-test("`verify` makes no request for data that the API restates at any time", async () => {
+test("`verify` sends no request for data that the API can restate at any time", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync analytics-clicks analytics-hosts");
   const { asked, code, out } = await brand.run("verify analytics-clicks analytics-hosts --json");
@@ -200,7 +200,7 @@ describe("the ranking of hosts", () => {
     orders: 1,
     sales,
   });
-  /** Serves rows, twenty a page. */
+  /** Serves rows, twenty per page. */
   function serve(brand: TestBrand, rows: () => object[]) {
     brand.before = ({ path, query }) => {
       if (path !== "/analytics/hosts") return undefined;
@@ -243,14 +243,14 @@ describe("the ranking of hosts", () => {
     expect(err).toContain("the ranking never settled");
   });
 
-  test("keeps rows without a host, also equal ones", async () => {
+  test("keeps rows without a host, including duplicates", async () => {
     const brand = makeBrand();
     serve(brand, () => [row("h0", 9), row(null, 5), row(null, 5), row("h1", 1)]);
     expect((await brand.run("sync analytics-hosts")).code).toBe(0);
     expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(["h0", null, null, "h1"]);
   });
 
-  test("a row without a host that moves to the next page does not hide the host that takes its place", async () => {
+  test("loses no host when a row without a host moves to the next page", async () => {
     const brand = makeBrand();
     const before = [...fifty.slice(0, 19), row(null, 500), ...fifty.slice(19)];
     const after = [...fifty.slice(0, 20), row(null, 500), ...fifty.slice(20)];
@@ -280,7 +280,7 @@ describe("the ranking of hosts", () => {
     ]);
   });
 
-  test("is refused if it lost over half of its rows, until that is accepted", async () => {
+  test("is refused if it lost more than half of its rows, until --accept-removals is given", async () => {
     const brand = makeBrand();
     let rows = fifty;
     serve(brand, () => rows);

@@ -26,7 +26,7 @@ function changePoints(brand: TestBrand, change: (point: Point, request: number) 
   };
 }
 
-/** Another last digit in each response, as a sum of doubles in changing order has. */
+/** The last digit differs in each response, like a sum of doubles in varying order. */
 function changeLastDigits(brand: TestBrand): void {
   changePoints(brand, (point, request) => {
     const drift = (value: unknown) => Number(value) * (1 + (request % 5) * Number.EPSILON);
@@ -42,9 +42,9 @@ function changeLastDigits(brand: TestBrand): void {
 
 const orders = ordersBefore(noon - hour, 1_200, 6 * hour);
 
-// A run a day later reads the day since then, and the day on which the first run ended.
+// A run one day later reads the last day, and the day on which the first run ended.
 describe("amounts whose last digits differ in each response", () => {
-  test("cause neither reading nor a difference in sync and verify", async () => {
+  test("do not make sync read days again, and are no difference for verify", async () => {
     const brand = makeBrand({ orders });
     changeLastDigits(brand);
     await brand.run("sync orders --audit 0");
@@ -139,7 +139,7 @@ describe("amounts that change on every day at once", () => {
     return await brand.run(command);
   };
 
-  test("cost a few requests each run, end with 0, and cause one warning", async () => {
+  test("cost a few requests per run, exit with code 0, and print one warning", async () => {
     const brand = makeBrand({ orders: hourly });
     convertAnew(brand);
     await brand.run("sync orders");
@@ -156,7 +156,7 @@ describe("amounts that change on every day at once", () => {
     expect(brand.lastRun().verified).toBe(1);
   });
 
-  test("are no difference for verify, which says that it compared counts", async () => {
+  test("are not a difference for verify, which reports that it compared counts", async () => {
     const brand = makeBrand({ orders: hourly });
     convertAnew(brand);
     await brand.run("sync orders");
@@ -169,7 +169,7 @@ describe("amounts that change on every day at once", () => {
     expect(asked.length).toBeLessThan(20);
   });
 
-  test("do not hide an order that was attributed late: the number of orders of its day is compared", async () => {
+  test("do not hide a late attribution, because the number of orders on each day is still compared", async () => {
     const brand = makeBrand({ orders: hourly });
     convertAnew(brand);
     await brand.run("sync orders");
@@ -179,7 +179,7 @@ describe("amounts that change on every day at once", () => {
     expect(brand.lastRun()).toMatchObject({ verified: 1, rows_new: 1, rows_removed: 1 });
   });
 
-  test("are read as before if the orders did change", async () => {
+  test("are compared as usual if the orders did change", async () => {
     const brand = makeBrand({ orders: hourly });
     await brand.run("sync orders --audit 0");
     for (let n = 0; n < hourly.length; n += 12) brand.refund(`o${n}`, 1);
@@ -188,7 +188,7 @@ describe("amounts that change on every day at once", () => {
     expect((await brand.run("verify orders")).code).toBe(8);
   });
 
-  test("of a shop whose orders all lie in the window are compared as they are", async () => {
+  test("are compared if all orders are in the window", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
     convertAnew(brand);
     await brand.run("sync orders");

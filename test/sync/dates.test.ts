@@ -60,7 +60,7 @@ test("an age may reach back before 1970, but not before the year 0", async () =>
   expect([code, err]).toEqual([2, expect.stringContaining("Not a time: `999999w`")]);
 });
 
-test("a window may be longer than history", async () => {
+test("a window may be longer than the history", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   for (const command of ["sync orders --dry-run --window 999999w", "sync orders --window 999999999w"]) {

@@ -27,8 +27,8 @@ const campaigns = [
   campaign("paid", { status: "COMPLETED", assignments: [paid] }),
 ];
 
-/** Runs a sync, and returns whose details it asked for. */
-async function night(brand: TestBrand, command = "sync opportunities", after = day) {
+/** Runs a sync, and returns the campaigns whose details it requested. */
+async function runSync(brand: TestBrand, command = "sync opportunities", after = day) {
   brand.pass(after);
   const { asked, code, err } = await brand.run(command);
   return { code, err, details: detailsOf(asked), last: brand.lastRun(command.split(" ")[1]) };
@@ -41,20 +41,20 @@ const detail = (id: string) => (request: SentRequest) => request.path === `/oppo
 describe("details of campaigns", () => {
   test("are all read first, and later those that changed or are still open", async () => {
     const brand = makeBrand({ opportunities: campaigns });
-    expect((await night(brand)).details).toEqual(["active", "archived", "owing", "paid"]);
-    expect(await night(brand)).toMatchObject({ details: ["active", "owing"], last: { verified: 1 } });
+    expect((await runSync(brand)).details).toEqual(["active", "archived", "owing", "paid"]);
+    expect(await runSync(brand)).toMatchObject({ details: ["active", "owing"], last: { verified: 1 } });
     brand.change("opportunities", "archived", { title: "another" });
-    expect((await night(brand)).details).toEqual(["active", "archived", "owing"]);
-    expect((await night(brand)).details).toEqual(["active", "owing"]);
+    expect((await runSync(brand)).details).toEqual(["active", "archived", "owing"]);
+    expect((await runSync(brand)).details).toEqual(["active", "owing"]);
   });
 
-  test("--details all and --full read settled ones too; --details none reads none and verifies nothing", async () => {
+  test("are read for closed campaigns too with --details all or --full, and never with --details none, which verifies nothing", async () => {
     const brand = makeBrand({ opportunities: campaigns });
-    await night(brand);
-    expect((await night(brand, "sync opportunities --details all")).details).toHaveLength(4);
-    expect((await night(brand, "sync opportunities --full")).details).toHaveLength(4);
-    expect((await night(brand, "sync opportunities --full --details changed")).details).toHaveLength(2);
-    expect(await night(brand, "sync opportunities --details none")).toMatchObject({
+    await runSync(brand);
+    expect((await runSync(brand, "sync opportunities --details all")).details).toHaveLength(4);
+    expect((await runSync(brand, "sync opportunities --full")).details).toHaveLength(4);
+    expect((await runSync(brand, "sync opportunities --full --details changed")).details).toHaveLength(2);
+    expect(await runSync(brand, "sync opportunities --details none")).toMatchObject({
       code: 0,
       details: [],
       last: { verified: 0, outcome: "done" },
@@ -63,56 +63,56 @@ describe("details of campaigns", () => {
 
   test("that were skipped are read by the next run, and are unproven until then", async () => {
     const brand = makeBrand({ opportunities: campaigns });
-    await night(brand, "sync opportunities --details none");
+    await runSync(brand, "sync opportunities --details none");
     const { code, out } = await brand.run("verify opportunities --json");
     expect([code, JSON.parse(out.split("\n")[0] ?? "")]).toMatchObject([8, { state: "unproven", unread: 4 }]);
-    expect((await night(brand)).details).toHaveLength(4);
+    expect((await runSync(brand)).details).toHaveLength(4);
     expect((await brand.run("verify opportunities")).code).toBe(0);
   });
 
-  test("a change that only the details have is mirrored", async () => {
+  test("a change that appears only in the details is mirrored", async () => {
     const brand = makeBrand({ opportunities: campaigns });
-    await night(brand);
+    await runSync(brand);
     brand.change("opportunities", "owing", { assignments: [paid] as never });
-    await night(brand);
+    await runSync(brand);
     expect(
       brand.sql("SELECT athlete_payment_state AS state FROM opportunity_assignments ORDER BY 1"),
     ).toEqual([{ state: "PAID" }, { state: "PAID" }]);
-    expect((await night(brand)).details).toEqual(["active"]);
+    expect((await runSync(brand)).details).toEqual(["active"]);
   });
 
   test("a campaign that is withdrawn between the list and its details is removed by the next run", async () => {
     const brand = makeBrand({ opportunities: campaigns });
-    await night(brand);
+    await runSync(brand);
     brand.once(detail("owing"), () => void brand.remove("opportunities", "owing"));
-    expect(await night(brand)).toMatchObject({ code: 8, last: { verified: 0, rows_removed: 0 } });
-    expect(await night(brand)).toMatchObject({ code: 0, last: { verified: 1, rows_removed: 1 } });
+    expect(await runSync(brand)).toMatchObject({ code: 8, last: { verified: 0, rows_removed: 0 } });
+    expect(await runSync(brand)).toMatchObject({ code: 0, last: { verified: 1, rows_removed: 1 } });
     expect(brand.mirrored("opportunities")).not.toContain("owing");
   });
 
   test.each([
-    ["404", { status: 404 }, 8, 4, "answers 404 for the details"],
-    ["another campaign", { body: '{"success":true,"data":{"id":"else"}}' }, 7, 4, "is another record"],
+    ["404", { status: 404 }, 8, 4, "returned 404 for the details"],
+    ["another campaign", { body: '{"success":true,"data":{"id":"else"}}' }, 7, 4, "is a different record"],
     ["no object", { body: '{"success":true,"data":[]}' }, 7, 4, ""],
   ])("%s instead of details keeps no other out, and they are not proven", async (...row) => {
     const [, fault, code, asked, says] = row;
     const brand = makeBrand({ opportunities: campaigns });
-    await night(brand);
+    await runSync(brand);
     brand.before = (request) => (detail("active")(request) ? fault : undefined);
     brand.change("opportunities", "paid", { title: "another" });
     for (const _night of [1, 2]) {
-      const ran = await night(brand, "sync opportunities --details all");
+      const ran = await runSync(brand, "sync opportunities --details all");
       expect([ran.code, ran.details.length]).toEqual([code, asked]);
       expect(ran.err).toContain(says);
     }
     expect(brand.sql("SELECT title FROM opportunities WHERE id = 'paid'")).toEqual([{ title: "another" }]);
     expect((await brand.run("verify opportunities")).code).toBe(8);
     brand.before = undefined;
-    await night(brand);
+    await runSync(brand);
     expect((await brand.run("verify opportunities")).code).toBe(0);
   });
 
-  test("four are requested at a time", async () => {
+  test("are requested four at a time", async () => {
     const brand = makeBrand({ opportunities: Array.from({ length: 10 }, (_, n) => campaign(`c${n}`)) });
     let [now, most] = [0, 0];
     const fetch: typeof brand.fetch = async (url, init) => {
@@ -127,9 +127,9 @@ describe("details of campaigns", () => {
     expect(brand.sql("SELECT * FROM records WHERE detailed_at IS NOT NULL")).toHaveLength(10);
   });
 
-  test("an interrupted run is resumed within the hour, and starts again after it", async () => {
+  test("are resumed after an interruption within the last hour, and read again after a longer one", async () => {
     const brand = makeBrand({ opportunities: Array.from({ length: 20 }, (_, n) => campaign(`c${n}`)) });
-    await night(brand);
+    await runSync(brand);
     for (const [later, isOn] of [
       [minute, true],
       [2 * hour, false],
@@ -141,7 +141,9 @@ describe("details of campaigns", () => {
       await brand.stopped("sync opportunities", isTenth);
       const fresh = brand.sql("SELECT * FROM records WHERE detailed_at >= ?", began).length;
       expect(fresh).toBeGreaterThan(5);
-      expect((await night(brand, "sync opportunities", later)).details).toHaveLength(isOn ? 20 - fresh : 20);
+      expect((await runSync(brand, "sync opportunities", later)).details).toHaveLength(
+        isOn ? 20 - fresh : 20,
+      );
     }
   });
 });
@@ -157,21 +159,21 @@ describe("results of surveys", () => {
 
   test("are replaced per survey", async () => {
     const brand = makeBrand({ surveys, results });
-    expect(await night(brand, "sync surveys")).toMatchObject({
+    expect(await runSync(brand, "sync surveys")).toMatchObject({
       details: ["s1", "s2"],
       last: { verified: 1 },
     });
     brand.data.results = { ...results, s1: [question("q2", 0.7), question("q3")] };
-    expect((await night(brand, "sync surveys")).last).toMatchObject({ rows_removed: 1, rows_new: 1 });
+    expect((await runSync(brand, "sync surveys")).last).toMatchObject({ rows_removed: 1, rows_new: 1 });
     expect(held(brand)).toEqual(["s1 q2", "s1 q3", "s2 q1"]);
     expect(brand.sql("SELECT share FROM survey_results WHERE id = 'q2'")).toEqual([{ share: 0.7 }]);
   });
 
   test("are removed with their survey", async () => {
     const brand = makeBrand({ surveys, results });
-    await night(brand, "sync surveys");
+    await runSync(brand, "sync surveys");
     brand.remove("surveys", "s1");
-    expect(await night(brand, "sync surveys")).toMatchObject({ code: 0, last: { rows_removed: 3 } });
+    expect(await runSync(brand, "sync surveys")).toMatchObject({ code: 0, last: { rows_removed: 3 } });
     expect(held(brand)).toEqual(["s2 q1"]);
   });
 
@@ -182,27 +184,27 @@ describe("results of surveys", () => {
     "%s of a survey that had some: they stay until that is accepted, and no other survey waits",
     async (_, fault) => {
       const brand = makeBrand({ surveys, results });
-      await night(brand, "sync surveys");
+      await runSync(brand, "sync surveys");
       brand.before = ({ path }) => (path === "/surveys/s1/results" ? fault : undefined);
       brand.data.results = { ...results, s2: [question("q1", 0.9)] };
-      const { code, err } = await night(brand, "sync surveys");
+      const { code, err } = await runSync(brand, "sync surveys");
       expect(code).toBe(8);
       expect(err).toContain("no longer returns 2 of 2 mirrored records: nothing was removed");
       expect(held(brand)).toEqual(["s1 q1", "s1 q2", "s2 q1"]);
       expect(brand.sql("SELECT share FROM survey_results WHERE survey_id = 's2'")).toEqual([{ share: 0.9 }]);
       expect((await brand.run("verify surveys")).code).toBe(8);
-      expect((await night(brand, "sync surveys --accept-removals")).code).toBe(0);
+      expect((await runSync(brand, "sync surveys --accept-removals")).code).toBe(0);
       expect(held(brand)).toEqual(["s2 q1"]);
       expect((await brand.run("verify surveys")).code).toBe(0);
     },
   );
 
-  test("404 for a survey that never had any is a note", async () => {
+  test("print a note for a 404 if the survey never had results", async () => {
     const brand = makeBrand({ surveys, results });
     brand.before = ({ path }) => (path === "/surveys/s1/results" ? { status: 404 } : undefined);
-    const { code, err, last } = await night(brand, "sync surveys");
+    const { code, err, last } = await runSync(brand, "sync surveys");
     expect([code, last.verified]).toEqual([0, 1]);
-    expect(err).toContain("the API answers 404 for the results of 1 survey");
+    expect(err).toContain("the API returned 404 for the results of 1 survey");
   });
 
   test.each([
@@ -211,13 +213,13 @@ describe("results of surveys", () => {
     ["nothing", [], []],
   ])("of an unknown shape are kept whole: %s", async (_, shape, keys) => {
     const brand = makeBrand({ surveys: surveys.slice(0, 1), results: { s1: shape } });
-    expect((await night(brand, "sync surveys")).code).toBe(0);
+    expect((await runSync(brand, "sync surveys")).code).toBe(0);
     expect(brand.mirrored("survey-results")).toEqual(keys);
     const texts = brand.sql<{ json: string }>("SELECT json FROM records WHERE resource = 'survey-results'");
     expect(texts.map(({ json }) => json)).toEqual([shape].flat().map((one) => JSON.stringify(one)));
   });
 
-  test("in pages are read to the end", async () => {
+  test("are read to the last page", async () => {
     const many = Array.from({ length: 60 }, (_, n) => question(`q${n}`));
     const brand = makeBrand({ surveys: surveys.slice(0, 1) });
     brand.before = ({ path, query }) => {
@@ -230,13 +232,13 @@ describe("results of surveys", () => {
         body: JSON.stringify({ success: true, data, pagination: { ...pagination, has_prev: page > 1 } }),
       };
     };
-    expect((await night(brand, "sync surveys")).last).toMatchObject({ verified: 1 });
+    expect((await runSync(brand, "sync surveys")).last).toMatchObject({ verified: 1 });
     expect(brand.mirrored("survey-results")).toHaveLength(60);
   });
 });
 
 test.each(["opportunities", "surveys"] as const)(
-  "%s: an id is one part of an address, or none",
+  "%s: requests no details for an ID that is not one path segment",
   async (list) => {
     const ids = ["a/b", "../me", "x?y#z", "..", "", "fine"];
     const records = ids.map((id) => (list === "surveys" ? openRecord(id) : campaign(id)));
@@ -245,7 +247,7 @@ test.each(["opportunities", "surveys"] as const)(
       list === "opportunities" && path.startsWith("/opportunities/")
         ? { body: JSON.stringify({ success: true, data: campaign(decodeURIComponent(path.slice(15))) }) }
         : undefined;
-    const { code, err, details } = await night(brand, `sync ${list}`);
+    const { code, err, details } = await runSync(brand, `sync ${list}`);
     expect(code, err).toBe(0);
     expect(details).toEqual(["a/b", "../me", "x?y#z", "fine"].map(encodeURIComponent).sort());
     expect(brand.mirrored(list)).toEqual([...ids].sort());

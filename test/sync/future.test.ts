@@ -57,7 +57,7 @@ describe("orders dated in the future", () => {
   });
 });
 
-test("a file dated in the future is no failure", async () => {
+test("a file dated in the future does not fail a run", async () => {
   const brand = makeBrand({ content: [fileAt("ahead", noon + hour), fileAt("one", noon - hour)] });
   expect((await brand.run("sync content")).err).toContain("1 record is dated in the future");
   expect((await brand.run("verify content")).code).toBe(0);

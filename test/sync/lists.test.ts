@@ -40,7 +40,7 @@ describe("the roster", () => {
     expect(requests((await nightly(brand, "sync roster")).asked, "/roster")).toHaveLength(3);
   });
 
-  test("removes no host because another one moved to a page that was already read", async () => {
+  test("does not remove a host who moved to a page that was already read", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     await brand.run("sync roster");
     let happened = "";
@@ -53,7 +53,7 @@ describe("the roster", () => {
     expect(requests(asked, "/roster")).toHaveLength(6);
     expect(last).toMatchObject({ verified: 1, rows_removed: 0 });
     expect(brand.mirrored("roster")).toContain("r20");
-    // The list claims what was there at its first reading: `r0` was, and goes the next night.
+    // The list is as of its first reading, when `r0` was still listed. The next run removes it.
     const [claim] = brand.sql<{ to_at: string }>("SELECT to_at FROM coverage WHERE resource = 'roster'");
     expect(claim && claim.to_at < happened).toBe(true);
     await nightly(brand, "sync roster");
@@ -73,7 +73,7 @@ describe("the roster", () => {
     },
   );
 
-  test("is incomplete if it has more pages than can be requested", async () => {
+  test("is incomplete if it has more pages than the API serves", async () => {
     const brand = makeBrand({ roster: members });
     brand.before = ({ path, query }) =>
       path !== "/roster"
@@ -112,7 +112,7 @@ test("recommendations: one record per host, whose products are replaced", async 
   expect(brand.mirrored("recommendations")).not.toContain(hostId);
 });
 
-describe("a list whose paging is not documented", () => {
+describe("a list whose pagination is not documented", () => {
   test.each([
     ["of 25: one request without parameters", 25, {}, [{}]],
     ["that announces more: pages of 100", 60, {}, [{}, { page: "1", per_page: "100" }]],
@@ -155,7 +155,7 @@ describe("a list whose paging is not documented", () => {
     expect(brand.mirrored("gifts")).toEqual(["#0", "#1"]);
   });
 
-  test("a record without an ID that is added while pages are read hides no other", async () => {
+  test("a record without an ID that is added during a read hides no other record", async () => {
     const rows = Array.from({ length: 45 }, (_, n) => ({ title: `t${n}` }));
     const brand = makeBrand({ gifts: rows as never, variants: { maxPerPage: 20 } });
     brand.once(page("/gifts", 2), () => brand.add("gifts", { title: "new" } as never));
@@ -164,7 +164,7 @@ describe("a list whose paging is not documented", () => {
     expect(new Set(held.map(({ title }) => title)).size).toBe(46);
   });
 
-  test("ids that are numbers are text, and a number that a double rounds is refused with 7", async () => {
+  test("stores numeric IDs as text, and exits with code 7 for a number that a double cannot represent", async () => {
     const brand = makeBrand({ codes: [openRecord(7), openRecord(9_007_199_254_740_991)] });
     await brand.run("sync codes");
     expect(brand.mirrored("codes")).toEqual(["7", "9007199254740991"]);
@@ -226,7 +226,7 @@ describe("removals", () => {
     expect(brand.mirrored("roster")).toHaveLength(code === 0 ? of - gone : of);
   });
 
-  test("refused ones are not forgotten, and a record that returns is no longer missing", async () => {
+  test("stay missing if refused, and a record that returns is no longer missing", async () => {
     const brand = makeBrand({ gifts: gifts.slice(0, 30) });
     await brand.run("sync gifts");
     const gone = brand.remove("gifts", ...gifts.slice(0, 20).map(({ id }) => String(id)));
@@ -254,7 +254,7 @@ describe("a list in changing order", () => {
   });
 });
 
-test("a list that never settles is stored as it was read, and removes nothing", async () => {
+test("stores a list that never settles, but removes nothing", async () => {
   const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
   brand.before = ({ path, query }) => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
@@ -267,7 +267,7 @@ test("a list that never settles is stored as it was read, and removes nothing", 
   expect(brand.mirrored("roster")).toEqual(expect.arrayContaining(listed));
 });
 
-test("a host that the roster lists twice is named and kept once, and changes does not flip", async () => {
+test("names a host that the roster lists twice, keeps one copy, and logs no changes between the copies", async () => {
   const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
   brand.data.roster = [...members, memberOf("r3", { commission_rate: 20 })];
   for (const _ of [1, 2, 3]) {
@@ -279,7 +279,7 @@ test("a host that the roster lists twice is named and kept once, and changes doe
   expect(brand.sql("SELECT * FROM changes")).toEqual([]);
 });
 
-describe("the run records the API's count of a list and the mirror's own", () => {
+describe("a run records the list's count in the API and in the mirror", () => {
   const totals = (brand: TestBrand, resource: string) => {
     const { api_total, differing, mirror_total } = brand.lastRun(resource);
     return { api_total, mirror_total, differing };

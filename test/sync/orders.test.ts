@@ -20,7 +20,7 @@ const amountOf = (brand: ReturnType<typeof makeBrand>, id: string) =>
   brand.sql<{ refund: number }>("SELECT refund_amount AS refund FROM orders WHERE id = ?", id)[0]?.refund;
 
 describe("a first read", () => {
-  test("takes a request per hundred orders, one for daily totals, three counts, and one count without a range", async () => {
+  test("takes one request per hundred orders, one for daily totals, three counts, and one count without a range", async () => {
     const brand = makeBrand({ orders });
     const { asked, code } = await brand.run("sync orders");
     expect(code).toBe(0);
@@ -47,7 +47,7 @@ describe("a first read", () => {
     expect(last.covered_from).toBe("2026-11-01T00:00:00.000Z");
   });
 
-  test("more orders of one second than a page holds are read as a list", async () => {
+  test("reads a second with more orders than fit on a page as a list", async () => {
     const crowd = Array.from({ length: 230 }, (_, n) => orderAt(`c${n}`, noon - 90 * day + (n % 900)));
     const brand = makeBrand({ orders: [...orders.slice(0, 150), ...crowd, ...orders.slice(200)] });
     await brand.run("sync orders");
@@ -67,7 +67,7 @@ describe("a later run", () => {
     await brand.run("sync orders");
     const { last, requests } = await nightly(brand);
     expect(last).toMatchObject({ outcome: "done", verified: 1, rows_new: 0, rows_changed: 0 });
-    // One page of the window, four counts; nothing is older than the audit's rest but what lies below: three pages.
+    // One page for the window, four counts, and three pages for the audit.
     expect(requests).toBe(1 + 4 + 3);
   });
 
@@ -102,7 +102,7 @@ describe("a later run", () => {
     expect(amountOf(brand, "o20")).toBe(0);
   });
 
-  test("the audit finds a refund within the promised number of runs if daily totals are gross", async () => {
+  test("finds a refund by the audit within the promised number of runs if daily totals are gross", async () => {
     const brand = makeBrand({
       orders: ordersBefore(noon - hour, 3_000, hour),
       variants: { revenue: "gross" },
@@ -124,7 +124,7 @@ describe("a later run", () => {
       expect((await nightly(brand, "sync orders --audit 3 --window 0d")).requests).toBe(1 + 4 + 3);
   });
 
-  test("finds an order that was attributed late by counts alone", async () => {
+  test("finds a late attribution by counts alone", async () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     const late = brand.attributeLate(noon - 150 * day);
@@ -143,7 +143,7 @@ describe("a later run", () => {
     expect(requests).toBeLessThan(20);
   });
 
-  test("a withdrawn order gets removed_at, and loses it when it returns", async () => {
+  test("sets removed_at for a withdrawn order, and clears it when the order returns", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const gone = brand.withdraw("o9", "o300");
@@ -211,7 +211,7 @@ describe("removals", () => {
 });
 
 describe("an interrupted run", () => {
-  test("is resumed without reading again what it read within the hour", async () => {
+  test("is resumed without re-reading what it read within the last hour", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
     const fifth = (request: Parameters<typeof readsOrders>[0]) => pages(request) && ++page === 5;
@@ -220,7 +220,7 @@ describe("an interrupted run", () => {
     expect(held).toBeGreaterThanOrEqual(300);
     brand.pass(10 * minute);
     const { asked, err } = await brand.run("sync orders");
-    // Six for what is left, one for what came since, and at most two for the day that both runs read a part of.
+    // Six for the rest, one for newer orders, and at most two for the day that both runs read in part.
     expect(asked.filter(pages).length).toBeLessThanOrEqual(9);
     expect(err).toContain(`resumes an interrupted sync: ${held} records already read`);
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
@@ -251,7 +251,7 @@ describe("an interrupted run", () => {
 });
 
 describe("ranges", () => {
-  test("a narrow run that leaves a gap warns, and the next one reads it", async () => {
+  test("a narrow run warns about the gap that it leaves, and the next run reads it", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(90 * day);
@@ -263,7 +263,7 @@ describe("ranges", () => {
     expect(brand.sql("SELECT count(*) AS spans FROM coverage WHERE from_at IS NULL")).toEqual([{ spans: 1 }]);
   });
 
-  test("a narrow run hides no dates that an interrupted one did not read", async () => {
+  test("a narrow run does not hide dates that an interrupted run did not read", async () => {
     const brand = makeBrand({ orders });
     let page = 0;
     await brand.stopped("sync orders", (request) => pages(request) && ++page === 3);
@@ -298,7 +298,7 @@ test("content: the end of a range is exclusive", async () => {
   expect(brand.mirrored("content")).toHaveLength(129);
 });
 
-test("the interval of a change holds the instant at which it happened", async () => {
+test("the interval of a change contains the time at which it happened", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   const seen = brand.now();
@@ -314,7 +314,7 @@ test("the interval of a change holds the instant at which it happened", async ()
   expect(change && change.from <= at(happened) && change.to >= at(happened)).toBe(true);
 });
 
-test("does not mention daily totals when the API refuses orders themselves", async () => {
+test("does not mention daily totals when the API refuses the orders", async () => {
   const brand = makeBrand();
   brand.before = ({ path }) =>
     path === "/orders" || path.startsWith("/analytics") ? { status: 402 } : undefined;

@@ -13,7 +13,7 @@ describe("the row of a run", () => {
   const stats = { requests: 7, retries: 1 };
   const api = { stats } as ApiClient;
 
-  test("has what the work returned, and only the requests of this run", async () => {
+  test("has the result of the work, and only the requests of this run", async () => {
     const mirror = await mirrorForTest();
     const { run, error, value } = await recordRun({ mirror, clock, api, keys: new Set() }, "orders", {
       async work() {
@@ -34,7 +34,7 @@ describe("the row of a run", () => {
     expect(lastRun(mirror, "orders")).toEqual(run);
   });
 
-  test("has the error that ended the work, without keys", async () => {
+  test("has the error that ended the run, without keys", async () => {
     const mirror = await mirrorForTest();
     const key = `grk_${"a1B2".repeat(8)}`;
     const thrown = new Error(`refused for ${key}`);
@@ -86,7 +86,7 @@ describe("the line that a run prints", () => {
     expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
   });
 
-  test("counts results of surveys with the surveys", () => {
+  test("counts survey results together with the surveys", () => {
     const run = {
       ...blankRun("surveys", at(1)),
       finished_at: at(1),

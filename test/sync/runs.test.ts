@@ -45,12 +45,12 @@ describe("several resources", () => {
     const last = lines.at(-1);
     expect(last).toEqual({ ...rows.at(-1), verified: true });
     expect(last).toMatchObject({ rows_read: 250, rows_new: 250, retries: 0, outcome: "done", error: null });
-    // Each request but that of the key is counted in one row.
+    // Each request except that for the key is counted in one row.
     const counted = rows.reduce((sum, row) => sum + Number(row.requests), 0);
     expect(counted).toBe(brand.asked.length - 1);
   });
 
-  test("one that fails does not stop the others: exit code 8", async () => {
+  test("exit with code 8 if one fails, after the others were read", async () => {
     const brand = makeBrand(lists());
     brand.before = (request) =>
       asks("/roster")(request) ? { body: '{"success":true,"data":7}' } : undefined;
@@ -67,7 +67,7 @@ describe("several resources", () => {
     expect(brand.lastRun()).toMatchObject({ retries: 1, verified: 1 });
   });
 
-  test("a run is recorded however it ends", async () => {
+  test("records a run whether it succeeds or fails", async () => {
     const brand = makeBrand(lists());
     const stopped = await brand.stopped("sync orders --json", readsOrders);
     expect(stopped.code).toBe(130);
@@ -86,7 +86,7 @@ describe("several resources", () => {
 });
 
 describe("what the key or the plan does not allow", () => {
-  test("a scope: skipped and listed; named, it is an error", async () => {
+  test("skips and lists a resource without its scope; naming it is an error", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
     const { asked, code, err, outcomes } = await synced(brand);
@@ -97,7 +97,7 @@ describe("what the key or the plan does not allow", () => {
     expect((await brand.run("sync roster")).code).toBe(5);
   });
 
-  test("the plan: skipped and listed; named, it is an error", async () => {
+  test("skips and lists a resource outside the plan; naming it is an error", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ hasAnalyticsPlan: false });
     const { code, outcomes } = await synced(brand);
@@ -110,7 +110,7 @@ describe("what the key or the plan does not allow", () => {
     expect((await brand.run("sync orders")).code).toBe(5);
   });
 
-  test("nothing at all is an error", async () => {
+  test("fails if the key and the plan allow no resource", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: [] });
     expect((await brand.run("sync")).code).toBe(5);
@@ -172,7 +172,7 @@ describe("what the key or the plan does not allow", () => {
       expect((await brand.run("status --max-age 26h")).code).toBe(0);
     });
 
-    test("is a failure of `verify`, too", async () => {
+    test("makes `verify` fail too", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -180,7 +180,7 @@ describe("what the key or the plan does not allow", () => {
       expect([code, err]).toEqual([8, expect.stringMatching(/orders w.* read before, and /)]);
     });
 
-    test("is exit code 5 for one that is named alone, and stale all the same", async () => {
+    test("exits with code 5 for a resource named alone, which is stale nevertheless", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -189,7 +189,7 @@ describe("what the key or the plan does not allow", () => {
     });
   });
 
-  test("a resource that was never allowed does not make `status --max-age` stale, also if it was named once", async () => {
+  test("a resource that was never allowed does not make `status --max-age` stale, even if it was named once", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
     await brand.run("sync");
@@ -253,7 +253,7 @@ describe("what ends the whole run", () => {
     const began = brand.now();
     const { code, err, lines } = await synced(brand, "sync --max-wait 2m");
     expect(code).toBe(8);
-    // The second resource gets a tenth, to find out that it is not only the first one's endpoint.
+    // The second resource gets a tenth of --max-wait, to check whether only the first endpoint is down.
     expect(brand.now() - began).toBeLessThan(2.5 * minute);
     expect(lines.filter(({ outcome }) => outcome === "failed")).toHaveLength(2);
     const [, skipped = ""] = /Skipped because the API is down: (.*?)\./.exec(err) ?? [];
@@ -264,7 +264,7 @@ describe("what ends the whole run", () => {
     expect((await synced(brand, "sync --max-wait 1m")).code).toBe(6);
   });
 
-  test("one endpoint that is down does not stop the others", async () => {
+  test("an endpoint that is down does not stop the other resources", async () => {
     const brand = makeBrand(lists());
     brand.before = (request) => (asks("/gifts")(request) ? { status: 500 } : undefined);
     const { code, outcomes } = await synced(brand, "sync --max-wait 30s");
@@ -280,7 +280,7 @@ describe("what ends the whole run", () => {
   });
 });
 
-test("--all-profiles: a brand that fails stops no other, and the exit code is the worst", async () => {
+test("--all-profiles continues after a failure, and exits with the worst code", async () => {
   const one = makeBrand(lists());
   const two = makeBrand({ beside: one, seed: 2, roster: [memberOf("x1")] });
   for (const [name, brand] of [

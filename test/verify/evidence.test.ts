@@ -15,7 +15,7 @@ async function evidenceOf(brand: TestBrand, command: string): Promise<Evidence[]
 const installed = ["sqlite3", "jq"].filter((name) => spawnSync(name, ["--version"]).status === 0);
 const shell = promisify(exec);
 
-/** Runs a line as it was printed, and returns the number that it prints. */
+/** Runs a printed command line, and returns the number that it prints. */
 async function printed(brand: TestBrand, line: string, env: Record<string, string>): Promise<number> {
   if (line.startsWith("sqlite3") && !installed.includes("sqlite3")) {
     const sql = line.slice(line.indexOf('"') + 1, -1).replace(/\\(.)/g, "$1");
@@ -33,7 +33,7 @@ async function printed(brand: TestBrand, line: string, env: Record<string, strin
   return Number(stdout);
 }
 
-/** Does what the filters do, on a machine without jq. */
+/** Evaluates the jq filters on a machine without jq. */
 function withoutJq({ data, pagination }: Answered, filter: string): number {
   const points = data.timeseries ?? [];
   const [, figure] = /\[\]\.(\w+)\] \| add/.exec(filter) ?? [];
@@ -101,7 +101,7 @@ test("--evidence takes no more requests than verify without it", async () => {
   expect(brand.lastRun()).toMatchObject({ api_total: 120, mirror_total: 120, differing: 1 });
 });
 
-test("the table says what was counted, what is not proven, and by which night each record is read again", async () => {
+test("the table shows what was counted, what is not proven, and by when each record is read again", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 600, day / 4) });
   await brand.run("sync orders --audit 2");
   const { out } = await brand.run("verify orders --evidence");
@@ -155,7 +155,7 @@ test("reports an unread date, a filter and an undated record as unproven", async
 });
 
 test.each(["orders", "content"] as const)(
-  "%s: if nothing was ever read, all of it is shown as never read",
+  "%s: reports everything as never read before the first sync",
   async (name) => {
     const brand = makeBrand({ orders: [orderAt("one", noon - day)], content: [fileAt("one", noon - day)] });
     await brand.run("sync roster");
@@ -166,7 +166,7 @@ test.each(["orders", "content"] as const)(
   },
 );
 
-test("a repair prints what it repaired, and `changes --run` lists it", async () => {
+test("--repair prints the repaired differences, and `changes --run` lists them", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 40 * day, 50, day) });
   await brand.run("sync orders");
   brand.pass(day);

@@ -16,7 +16,7 @@ async function verified(brand: TestBrand, command: string) {
 }
 
 describe("a list is read and compared", () => {
-  test("an equal list takes one reading and reports both totals", async () => {
+  test("reads an identical list once and reports both totals", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     const { code, month, verdict } = await verified(brand, "verify roster");
@@ -64,7 +64,7 @@ describe("a list is read and compared", () => {
     expect((await brand.run("verify roster --repair --accept-removals")).code).toBe(0);
   });
 
-  test("a list that never settles is unproven, not different", async () => {
+  test("reports a list that never settles as unproven, not different", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 10 } });
     await brand.run("sync roster");
     brand.before = ({ path, query }) => {
@@ -75,7 +75,7 @@ describe("a list is read and compared", () => {
     expect([code, verdict?.state, verdict?.unsettled]).toEqual([8, "unproven", true]);
   });
 
-  test("one whose paging is not documented, and records without ids", async () => {
+  test("verifies a list without documented pagination, and records without IDs", async () => {
     const brand = makeBrand({ gifts: [{ title: "a" }, { title: "b" }] as never, codes: [openRecord(7)] });
     await brand.run("sync gifts codes");
     expect((await brand.run("verify gifts codes")).code).toBe(0);
@@ -132,7 +132,7 @@ describe("tables that do not match the records", () => {
     expect(brand.sql("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "a" }, { id: "b" }]);
   });
 
-  test("reports the API's refusal, and `status` names the tables", async () => {
+  test("reports a refusal by the API, and `status` names the tables", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     await spoil(brand, "DELETE FROM orders");
@@ -143,7 +143,7 @@ describe("tables that do not match the records", () => {
     expect((await brand.run("status")).out).toContain("brandapi verify orders --repair");
   });
 
-  test("compares tables of data that the API restates, too", async () => {
+  test("also compares tables of data that the API can restate", async () => {
     const brand = makeBrand({ history: 30 });
     await brand.run("sync analytics-clicks analytics-hosts");
     await spoil(brand, "DELETE FROM analytics_clicks", "DELETE FROM analytics_hosts");

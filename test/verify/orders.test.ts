@@ -29,8 +29,8 @@ async function synced(options: Parameters<typeof makeBrand>[0] = {}, flags = "--
   return brand;
 }
 
-describe("proven", () => {
-  test("each month, by six requests that read nothing; both totals are in `sync_runs`", async () => {
+describe("verify orders proves", () => {
+  test("each month with six counting requests, and records both totals in `sync_runs`", async () => {
     const brand = await synced();
     const { asked, code, last, states, verdict } = await verified(brand);
     expect(code).toBe(0);
@@ -83,7 +83,7 @@ describe("proven", () => {
   });
 });
 
-describe("different: the month is named, and --repair reads it", () => {
+describe("verify names the month of a difference, and --repair reads it", () => {
   const late = Date.UTC(2026, 6, 10, 10);
   test.each<[string, (brand: TestBrand) => unknown, "all" | "absent", string]>([
     ["a late refund", (brand) => brand.refund("o260", 3), "all", "2026-07"],
@@ -110,7 +110,7 @@ describe("different: the month is named, and --repair reads it", () => {
     });
   });
 
-  test("one leaves a month while another comes to another one, which no total shows", async () => {
+  test("one record moved between months, which no overall count shows", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     brand.withdraw("o100");
     brand.attributeLate(late, orderAt("late", late));
@@ -123,7 +123,7 @@ describe("different: the month is named, and --repair reads it", () => {
     expect(different((await verified(brand)).states)).toEqual(["2026-07", "2026-10"]);
   });
 
-  test("a record that is missing since a run that was stopped", async () => {
+  test("a record that an interrupted run found missing", async () => {
     const brand = await synced();
     brand.withdraw("o10");
     brand.pass(day);
@@ -134,8 +134,8 @@ describe("different: the month is named, and --repair reads it", () => {
   });
 });
 
-describe("what was never read", () => {
-  test("is reported although a record is withdrawn during verify", async () => {
+describe("unread orders", () => {
+  test("are reported even if a record is withdrawn during verify", async () => {
     const brand = await synced();
     brand.pass(2 * hour);
     brand.order();
@@ -146,7 +146,7 @@ describe("what was never read", () => {
     expect([code, verdict?.state, verdict?.unread]).toEqual([8, "unproven", 1]);
   });
 
-  test("newer orders are counted, their month is unproven, and --repair reads them", async () => {
+  test("are counted if newer than the last sync; their month is unproven, and --repair reads them", async () => {
     const brand = await synced();
     brand.pass(day);
     brand.order(orderAt("new", brand.now() - hour));
@@ -159,7 +159,7 @@ describe("what was never read", () => {
     expect(brand.mirrored()).toContain("new");
   });
 
-  test("orders below the floor are reported without a failure", async () => {
+  test("are reported without a failure if below the floor", async () => {
     const brand = await synced({}, "--since 2026-09-10");
     const { code, states, verdict } = await verified(brand);
     expect([code, verdict?.state, verdict?.unread]).toEqual([0, "unproven", 0]);
@@ -174,7 +174,7 @@ describe("what was never read", () => {
     );
   });
 
-  test("the months of a gap are unproven until a sync reads it", async () => {
+  test("in a gap make its months unproven until a sync reads them", async () => {
     const brand = await synced({}, "--until 2026-08-20");
     await brand.run("sync orders --since 2026-10-15 --audit 0");
     const { code, states, verdict } = await verified(brand);
@@ -190,7 +190,7 @@ describe("what was never read", () => {
     expect((await verified(brand, "verify orders --repair")).code).toBe(0);
   });
 
-  test("after an interrupted first sync the older orders count as unread", async () => {
+  test("include older orders after an interrupted first sync", async () => {
     const brand = makeBrand({ orders });
     let page = 0;
     await brand.stopped("sync orders", (request) => readsOrders(request) && ++page === 3);
@@ -199,7 +199,7 @@ describe("what was never read", () => {
     expect(verdict?.months.at(-1)?.why).toMatch(/orders were never read: `brandapi sync orders` reads them/);
   });
 
-  test("before the first sync all orders count as unread", async () => {
+  test("include all orders before the first sync", async () => {
     const brand = makeBrand({ orders, content: [fileAt("f", noon - day)] });
     await brand.run("sync roster");
     for (const name of ["orders", "content"] as const) {
@@ -210,14 +210,14 @@ describe("what was never read", () => {
     }
   });
 
-  test("reports a record that is in no date range, and verifies nothing", async () => {
+  test("verify reports a record that is in no date range, and verifies nothing", async () => {
     const brand = await synced({ orders: [...orders, orderAt("none", null)] });
     const { code, states, last } = await verified(brand);
     expect([code, states.undated, last.verified]).toEqual([8, "unproven", 0]);
   });
 });
 
-test("a verify that the API interrupts is recorded, and does not hide earlier findings", async () => {
+test("an interrupted verify is recorded, and does not hide earlier findings", async () => {
   const brand = await synced();
   brand.refund("o260", 3);
   await verified(brand);

@@ -4,7 +4,7 @@ import { runBrandapi, type Scenario } from "../bench.js";
 
 export const disk: Scenario = {
   name: "disk",
-  about: "Bytes on disk, against the bytes of the orders' JSON",
+  about: "Bytes on disk, compared with the size of the orders' JSON",
   async run(bench) {
     const { env, bytes } = await bench.serve({ orders: 100_000 });
     const path = join(bench.folder, "mirror.sqlite");
@@ -21,8 +21,8 @@ export const disk: Scenario = {
     };
     return [
       line("a mirror of 100,000 orders", after, bytes, "their JSON", "2.2"),
-      line("after ten nights without changes", nights, after, "before", "1.0"),
-      line("after a full read, unchanged", again, after, "before", "1.0"),
+      line("after ten nightly runs without changes", nights, after, "before", "1.0"),
+      line("after a full sync without changes", again, after, "before", "1.0"),
     ];
   },
 };

@@ -3,7 +3,7 @@ import { type Bench, peer, runBrandapi, type Scenario } from "../bench.js";
 import { interleaved, type Measured, measure } from "../measure.js";
 import { compared, type Line } from "../table.js";
 
-/** The highest accepted ratios to the time of the sqlite3 shell. */
+/** The maximum time of each format, as a multiple of the sqlite3 shell's time. */
 const formats = [
   { name: "csv", flag: "-csv", goal: "1.5" },
   { name: "ndjson", flag: "-json", goal: "1.0" },
@@ -12,7 +12,7 @@ const formats = [
 
 export const exports: Scenario = {
   name: "export",
-  about: "Export of 1,000,000 orders, against the sqlite3 shell",
+  about: "Export of 1,000,000 orders, compared with the sqlite3 shell",
   async run(bench) {
     const path = join(bench.folder, "mirror.sqlite");
     bench.say("filling a mirror");

@@ -49,9 +49,9 @@ async function readAll(bench: Bench, orders: number, rounds: number): Promise<Re
     removeDatabase(path);
     await step("first read", ["sync", "orders"]);
     await step("unchanged read", ["sync", "orders", "--full"]);
-    // The number of days that have this many orders.
+    // The number of days in which this many orders are placed.
     const window = ["--window", `${1_000_000 / orders}d`, "--audit", "0"];
-    await step("nightly window of as many orders", ["sync", "orders", ...window]);
+    await step("nightly sync with a window of as many orders", ["sync", "orders", ...window]);
     await step("verify", ["verify", "orders"]);
     await step("export csv: each read", ["export", "orders", "--csv", "-o", join(bench.folder, "out")]);
   }

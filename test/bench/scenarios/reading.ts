@@ -62,7 +62,7 @@ export const latency: Scenario = {
       },
     });
     return [
-      { what: "tuned floor, four in flight", ratio: 1, measured: both.floor },
+      { what: "tuned floor, four concurrent requests", ratio: 1, measured: both.floor },
       compared("brandapi, first read", both.first, both.floor, { to: "floor", goal: "1.2" }),
     ];
   },

@@ -4,8 +4,8 @@ import { runBrandapi, type Scenario } from "../bench.js";
 import { interleaved } from "../measure.js";
 
 const orders = 250_000;
-/** The command renders the report in another process. */
-const note = "memory and CPU are those of a process apart: look with `/usr/bin/time -v`";
+/** The command renders the report in a separate process. */
+const note = "memory and CPU exclude the rendering process: measure it with `/usr/bin/time -v`";
 
 /** The report page of a brand with many orders and hosts. */
 export const report: Scenario = {

@@ -6,7 +6,7 @@ import type { Line } from "../table.js";
 /** The number of requests, compared with the fewest that can return the same records. */
 export const requests: Scenario = {
   name: "requests",
-  about: "Requests, against the least possible",
+  about: "Requests, compared with the minimum",
   async run(bench) {
     const sandbox = await serveBrand({ orders: 100_000 });
     try {
@@ -26,7 +26,7 @@ export const requests: Scenario = {
         await line("nightly sync of the orders", ["sync", "orders"], () => windowPages(sandbox)),
         await line("full sync of the orders", ["sync", "orders", "--full"], () => least.orders),
         await line(
-          "first sync of all else, without gifts, codes, surveys and the months",
+          "first sync of everything else, without gifts, codes, surveys and clicks",
           ["sync", "roster", "recommendations", "content", "opportunities", "analytics-hosts"],
           () => least.all,
         ),
