@@ -33,7 +33,10 @@ test.each([
   ],
   ["WITH x AS (SELECT id FROM orders) SELECT curency FROM x", "did you mean `currency`?"],
   ["SELECT _amount FROM orders", /did you mean `total_amount` or `refund_amount` or /],
-  ["SELECT campaigns FROM roster", "did you mean `campaigns_status` or `campaigns_active` or `campaigns_invited`?"],
+  [
+    "SELECT campaigns FROM roster",
+    "did you mean `campaigns_status` or `campaigns_active` or `campaigns_invited`?",
+  ],
   ['SELECT "curency" FROM orders', "did you mean `currency`?"],
   ["SELECT * FROM oders", "did you mean `orders`?"],
   ["SELECT * FROM main.oders", "did you mean `orders`?"],
