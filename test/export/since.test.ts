@@ -43,7 +43,7 @@ test("--since filters only event tables if several tables are exported", async (
 test.each([
   [["roster", "--csv", "--since", "2999-01-01"], "lies in the future"],
   [["orders", "--csv", "--since", "2999-01"], "lies in the future"],
-  [["surveys", "--csv", "--since", "2026-01-01"], "no date that"],
+  [["surveys", "--csv", "--since", "2026-01-01"], "no date column"],
 ])(
   "rejects --since that applies to no table with exit code 2 and writes nothing: %j",
   async (args, message) => {
