@@ -48,7 +48,7 @@ export function maxItemsFor({ per_page }: QueryParameters): number {
 /** Thrown for a body that is not JSON. Treated as a temporary failure: a login page or a proxy may have sent it. */
 export class InvalidBody extends Error {}
 
-export const baseUrlHint = "check that the base URL is the brand API's and ends in /api/brand/v1";
+const baseUrlHint = "check that the base URL is the brand API's and ends in /api/brand/v1";
 
 /** Returns the error for JSON that does not have the documented shape. The message never quotes the response. */
 export function unexpectedResponse(path: string, problem: string, hint = baseUrlHint): UnexpectedResponse {

@@ -16,7 +16,7 @@ import type { TerminalReporter } from "./progress.js";
 const maxSkewMs = 5 * 60_000;
 
 /** Returns a sentence about the difference between this machine's clock and the API's; null below five minutes. */
-export function describeClockSkew({
+function describeClockSkew({
   requestedAt,
   serverTime,
 }: {

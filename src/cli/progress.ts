@@ -29,7 +29,7 @@ const barWidth = 20;
  * @param perMinute the rate limit in requests a minute, null for none
  * @param waiting what the command is waiting for and for how long, null if it is not waiting
  */
-export function progressLine(
+function progressLine(
   progress: Progress,
   style: Style,
   perMinute: number | null,

@@ -42,7 +42,7 @@ function containsKey(profiles: Profiles): boolean {
 }
 
 /** Returns the parsed config file and its profiles, without checking permissions. Throws a ConfigurationError if it is not valid. */
-export function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
+function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
   const path = configPath(deps);
   const root = pathExists(path) ? parseJson<unknown>(readTextFile(path)) : { profiles: {} };
   const stored: unknown = isObject(root) ? root.profiles : undefined;

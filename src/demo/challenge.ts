@@ -18,7 +18,7 @@ import { type DemoOptions, startDemo } from "./demonstration.js";
  * complete roster.
  * @param copy the script's records by ID
  */
-export async function runPlainScript(copy: Map<string, object>, { clock, env, fetch }: Deps) {
+async function runPlainScript(copy: Map<string, object>, { clock, env, fetch }: Deps) {
   async function* records(path: string, query: Record<string, string>) {
     for (let page = 1, hasNext = true; hasNext; page += 1) {
       const parameters = new URLSearchParams({ ...query, per_page: "100", page: String(page) });
@@ -50,7 +50,7 @@ interface SilentChange {
 }
 
 /** Changes one record in each of seven ways. @param seed chooses the records */
-export function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
+function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
   const events = createBrandEvents(brand, () => now);
   // The name, the age of the order in days, the check, and the change itself, which may return the ID of another record.
   const kinds: readonly [string, number, string, (order: Order) => unknown][] = [

@@ -27,7 +27,7 @@ export interface WriteResult {
 }
 
 /** The reader closed the output (`| head`), which is not a failure. */
-export class OutputClosed extends Error {}
+class OutputClosed extends Error {}
 
 /** Writes data to a sink. If that fails, it discards the sink and throws the error. */
 export async function writeAll(

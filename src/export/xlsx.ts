@@ -118,7 +118,7 @@ function checkRows(name: string, rows: number): void {
 }
 
 /** Spreadsheets report a file with a longer text as damaged. */
-export const maxCellText = 32_767;
+const maxCellText = 32_767;
 
 /**
  * Returns a cell without the opening `<c` and its position; empty for null. A value that does not fit the column's type is
@@ -158,7 +158,7 @@ function dateCell(daysSince1970: number | undefined, style: number): string | un
   return serial >= 61 && serial < 2_958_466 ? ` s="${style}"><v>${serial}</v></c>` : undefined;
 }
 
-export function textCell(text: string, style: number = styles.text): string {
+function textCell(text: string, style: number = styles.text): string {
   const xml = xmlText(text.slice(0, maxCellText));
   return ` t="inlineStr" s="${style}"><is><t xml:space="preserve">${xml}</t></is></c>`;
 }

@@ -5,7 +5,7 @@ import { Html, html, renderName, renderSentence } from "./html-template.js";
 import { formatDay, formatTime } from "./text-format.js";
 
 /** The two shades of the accent colour can be told apart by colour-blind readers. */
-export const stylesheet = `
+const stylesheet = `
 :root{color-scheme:light dark;--paper:#fff;--ink:#16191d;--soft:#59636e;--line:#e3e6ea;--accent:#0a5ea8;--tint:#9cc4e8}
 @media (prefers-color-scheme:dark){@media not print{:root{--paper:#121518;--ink:#e9ecef;--soft:#a2acb7;--line:#2b3138;--accent:#74b6f3;--tint:#2f5f8c}}}
 *{box-sizing:border-box}

@@ -103,7 +103,7 @@ function sameDaysBefore({ since, until }: DayRange, count: number, through: stri
 }
 
 /** Returns for example `October 2026` for a complete month, `3 Oct 2026` for a day, `1–24 Oct 2026` for other days. */
-export function formatDays({ since, until }: DayRange): string {
+function formatDays({ since, until }: DayRange): string {
   if (isFullMonth({ since, until })) return formatMonth(since);
   if (since === until) return formatDay(until);
   if (since.slice(0, 7) === until.slice(0, 7)) return `${Number(since.slice(8))}–${formatDay(until)}`;

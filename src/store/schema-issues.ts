@@ -113,7 +113,7 @@ export function readUnexpectedColumns(mirror: Mirror, resource: string): Unexpec
 }
 
 /** Returns the number of current records of a resource with values of an unexpected type. */
-export function countUnexpectedRecords(mirror: Mirror, resource: string): number {
+function countUnexpectedRecords(mirror: Mirror, resource: string): number {
   const select = statement(
     mirror,
     `SELECT count(DISTINCT record_id) FROM unexpected_values JOIN records AS r USING (record_id)

@@ -138,10 +138,7 @@ export function changedDays(
 }
 
 /** Compares a day's stored totals with the API's; returns undefined for a day without totals. */
-export function compareTotals(
-  a: string | undefined,
-  b: string | undefined,
-): { count: boolean; amounts: boolean } {
+function compareTotals(a: string | undefined, b: string | undefined): { count: boolean; amounts: boolean } {
   if (a === b) return { count: false, amounts: false };
   const [count = 0, ...amounts] = parseTotals(a);
   const [otherCount = 0, ...others] = parseTotals(b);

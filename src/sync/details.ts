@@ -41,7 +41,7 @@ export interface Parent {
  * @returns the number of 404 responses
  * @throws the first error, after processing the other records
  */
-export async function askEach<Item extends { id: number }>(
+async function askEach<Item extends { id: number }>(
   run: SyncRun,
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
@@ -79,7 +79,7 @@ function concernsOneRecord(error: unknown): error is BrandapiError {
  * Reads details that are separate records: the results of each survey. Each survey's results are replaced in one
  * transaction; results of removed surveys are removed.
  */
-export async function syncResults(
+async function syncResults(
   run: SyncRun,
   due: readonly Parent[],
   pathOf: (id: string) => string,

@@ -82,7 +82,7 @@ export interface DatedComparison {
 }
 
 /** Compares daily totals and counts, and counts the ranges that were never read. */
-export async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
+async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { clock, state } = run;
   const remaining = startBudget(run, mostRequests);
   const requestedAt = clock.now();

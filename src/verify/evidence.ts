@@ -14,13 +14,13 @@ import { dayMs, formatInstantOrNull } from "../util/times.js";
 import type { DatedComparison } from "./dated-check.js";
 
 /** Prints the API's count of a list. */
-export const printTotalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
+const printTotalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
 
 /**
  * Returns a curl command that prints one number. The key and the base URL stay shell variables, and the shell's own
  * `echo` passes the key to curl, because a process list shows arguments.
  */
-export function curlLine(path: string, query: QueryParameters, printing: string): string {
+function curlLine(path: string, query: QueryParameters, printing: string): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
   const address = `$BRANDAPI_BASE_URL${path}?${given}`.replaceAll("%3A", ":").replace(/\?$/, "");
@@ -28,13 +28,13 @@ export function curlLine(path: string, query: QueryParameters, printing: string)
 }
 
 /** Returns a line for the sqlite3 shell that opens the mirror read-only and prints what a statement selects. */
-export function sqliteLine({ path }: Mirror, sql: string): string {
+function sqliteLine({ path }: Mirror, sql: string): string {
   const escaped = encodeURI(path).replace(/[?#']/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
   return `sqlite3 'file:${escaped}?mode=ro' "${sql.replace(/[\\"$`]/g, "\\$&")}"`;
 }
 
 /** Returns SQL that counts a resource's current records in a range. @param also further conditions */
-export function countingSql({ date, table }: Resource, { from, to }: Range, also: string[] = []): string {
+function countingSql({ date, table }: Resource, { from, to }: Range, also: string[] = []): string {
   // Ranges begin and end with whole seconds.
   const second = (ms: number) => formatInstantOrNull(ms)?.slice(0, 19).replace("T", " ");
   const conditions = [...also];

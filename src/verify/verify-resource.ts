@@ -63,7 +63,7 @@ export async function verifyResource(
  * Compares the tables with the records they are built from, without a request; with `repair`, rebuilds those that differ.
  * `status` shows the result until a later one.
  */
-export function verifyTables(
+function verifyTables(
   { clock, mirror, reporter }: Pick<SyncSession, "clock" | "mirror" | "reporter">,
   resource: Resource,
   repair: boolean,

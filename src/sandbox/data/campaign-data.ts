@@ -75,7 +75,7 @@ export function createCampaign(
 }
 
 /** Counts assignments by status; a status without assignments is omitted. */
-export function countByStatus(assignments: readonly Assignment[]): Record<string, number> {
+function countByStatus(assignments: readonly Assignment[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of assignments) counts[status] = (counts[status] ?? 0) + 1;
   return counts;

@@ -59,7 +59,7 @@ const titles =
   `Summit Socks 3-Pack 🧦|Glacier Sunglasses|Half-Dome Tent 2P|Bikepacking Bar Bag|Trail Runner GTX|Rope Bag & Tarp`;
 const lists = `My Everyday Carry|Race Day|Winter Essentials ❄️|What's in my pack?|Huttentour, 5 Tage|"Must haves"|Yoga & Recovery`;
 
-export const gearLists = lists.split("|").map((title, index) => ({
+const gearLists = lists.split("|").map((title, index) => ({
   id: `list_${randomHex(createRandom(7, "gear list", index), 8)}`,
   title,
 }));
