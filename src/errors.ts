@@ -152,3 +152,11 @@ export class Stopped extends BrandapiError {
     this.exitCode = stopCodes[signalName];
   }
 }
+
+/** True if all other resources would fail in the same way: because of the key, this machine's address, a signal or a defect. */
+export function affectsAllResources(error: unknown): boolean {
+  const isAddress = error instanceof AccessForbidden && error.everywhere;
+  return (
+    isAddress || error instanceof KeyRejected || error instanceof Stopped || !(error instanceof BrandapiError)
+  );
+}

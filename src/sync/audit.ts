@@ -1,9 +1,10 @@
 import type { CoveredRange } from "../store/coverage.js";
 import type { MarkedSlice } from "../store/marked-slices.js";
 import { mergeRanges, type Range } from "../util/ranges.js";
+import { startBudget } from "./budget.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
-import { type DatedSync, startBudget } from "./session.js";
+import type { DatedSync } from "./session.js";
 
 /** Ranges read within the last 20 hours are skipped, so a second sync right after the first audits nothing. */
 const restMs = 20 * 3_600_000;

@@ -11,12 +11,13 @@ import {
 } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { dayMs, formatInstant } from "../util/times.js";
+import { maxPerPage, startBudget } from "./budget.js";
 import { compareCount } from "./counts.js";
 import { dropDailyTotals } from "./daily-totals.js";
 import { dateFault, rangeQuery } from "./dates.js";
 import type { RangeReading } from "./read.js";
 import { type List, type ListRecord, readList, whyIncomplete } from "./read-list.js";
-import { type DatedRun, type DatedSync, maxPerPage, startBudget } from "./session.js";
+import type { DatedRun, DatedSync } from "./session.js";
 import { cover, writeList } from "./write.js";
 
 /**

@@ -7,8 +7,10 @@ import type { Json, QueryParameters } from "../util/json-value.js";
 import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from "../util/ranges.js";
 import { formatMinute } from "../util/times.js";
 import { parseTimestamp } from "../util/timestamp.js";
+import { pagesFor } from "./budget.js";
 import { rangeQuery } from "./dates.js";
-import { type CountTotals, type DatedRun, pagesFor, type SyncRun } from "./session.js";
+import type { DatedRun, SyncRun } from "./session.js";
+import type { CountTotals } from "./strategy.js";
 
 /** All records, or those that one of the API's status filters selects. `flags`: the corresponding bit in the mirror. */
 export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {

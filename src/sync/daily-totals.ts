@@ -1,4 +1,10 @@
-import { ApiUnavailable, BrandapiError, ResponseRejected, UnexpectedResponse } from "../errors.js";
+import {
+  ApiUnavailable,
+  affectsAllResources,
+  BrandapiError,
+  ResponseRejected,
+  UnexpectedResponse,
+} from "../errors.js";
 import type { DailyTotals } from "../resources/resource.js";
 import { valueAt } from "../store/values.js";
 import { amountsEqual } from "../util/amounts.js";
@@ -15,14 +21,8 @@ import {
 import { pluralize } from "../util/text.js";
 import { dayMs, dayRange, formatInstant } from "../util/times.js";
 import { daysSince1970 } from "../util/timestamp.js";
-import {
-  affectsAllResources,
-  type DailyPoints,
-  type DatedRun,
-  type DatedSync,
-  maxPerPage,
-  type SyncRun,
-} from "./session.js";
+import { maxPerPage } from "./budget.js";
+import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./session.js";
 
 /** The response to the request for daily totals. */
 export interface DailyTotalsResponse {

@@ -5,6 +5,7 @@ import { allTime, contains, describeRange, mergeRanges, utcDay } from "../util/r
 import { pluralize } from "../util/text.js";
 import { dayRange, formatInstant, formatInstantOrNull } from "../util/times.js";
 import { audit } from "./audit.js";
+import { pagesFor, startBudget } from "./budget.js";
 import { describeMarked, readByPage } from "./by-page.js";
 import { compareCount, countFilters } from "./counts.js";
 import {
@@ -15,19 +16,12 @@ import {
   sampleOldest,
   warnOfMissingTotals,
 } from "./daily-totals.js";
-import { type DatedPlan, planDated } from "./plan.js";
+import { type DatedPlan, planDated, resumableMs } from "./plan.js";
 import { readRange } from "./read.js";
 import { readChangedDays, reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
-import {
-  type DatedRun,
-  type DatedSync,
-  type PlanStep,
-  pagesFor,
-  resumableMs,
-  type SyncStrategy,
-  startBudget,
-} from "./session.js";
+import type { DatedRun, DatedSync } from "./session.js";
+import type { PlanStep, SyncStrategy } from "./strategy.js";
 
 /** Reads newest first, filtered by a date: orders, content. `README.md` describes the loop. */
 export const dated: SyncStrategy<DatedStrategy> = {

@@ -15,9 +15,11 @@ import type { Json, JsonObject } from "../util/json-value.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { countList, planList, readCompleteList } from "./full.js";
+import { resumableMs } from "./plan.js";
 import { readList, whyIncomplete } from "./read-list.js";
 import { refuseRemovals } from "./removals.js";
-import { type IncompleteReason, resumableMs, type SyncRun, type SyncStrategy } from "./session.js";
+import type { SyncRun } from "./session.js";
+import type { IncompleteReason, SyncStrategy } from "./strategy.js";
 
 /** Concurrent requests: the rate limit counts requests, not connections. */
 const inFlight = 4;

@@ -3,10 +3,12 @@ import { recordKey } from "../store/stored-record.js";
 import { allTime } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
+import { pagesFor } from "./budget.js";
 import { listTotals, requestCount } from "./counts.js";
 import { groupByResponse, type List, nameIds, readList, whyIncomplete } from "./read-list.js";
 import { removeMissing } from "./removals.js";
-import { type PlanStep, pagesFor, type SyncResult, type SyncRun, type SyncStrategy } from "./session.js";
+import type { SyncRun } from "./session.js";
+import type { PlanStep, SyncResult, SyncStrategy } from "./strategy.js";
 
 /** Reads every page on every run, because the API cannot filter these lists by date. */
 export const full: SyncStrategy = {

@@ -12,7 +12,8 @@ import { pluralize } from "../util/text.js";
 import { formatInstant, monthRange } from "../util/times.js";
 import { dayOfPoint, requestDailyPoints } from "./daily-totals.js";
 import { findFloor } from "./plan.js";
-import type { DailyPoints, SyncRun, SyncStrategy } from "./session.js";
+import type { DailyPoints, SyncRun } from "./session.js";
+import type { SyncStrategy } from "./strategy.js";
 
 /** A request: a month of all hosts (null) or one, in buckets of a day, a week or a month. */
 interface Month extends Range {

@@ -3,6 +3,9 @@ import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges } from ".
 import { minTimestampMs } from "../util/timestamp.js";
 import type { SyncOptions } from "./session.js";
 
+/** Ranges that an interrupted run read less than this many milliseconds ago are not re-read. */
+export const resumableMs = 3_600_000;
+
 /** The stored state of a resource that a plan depends on. */
 export interface PlanInput {
   coverage: readonly CoveredRange[];

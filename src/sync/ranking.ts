@@ -5,7 +5,8 @@ import { listTotals } from "./counts.js";
 import { full } from "./full.js";
 import { readList, whyIncomplete } from "./read-list.js";
 import { refuseRemovals } from "./removals.js";
-import type { IncompleteReason, SyncResult, SyncRun, SyncStrategy } from "./session.js";
+import type { SyncRun } from "./session.js";
+import type { IncompleteReason, SyncResult, SyncStrategy } from "./strategy.js";
 
 /**
  * Reads the current ranking. Its order can change during the read, and several rows can lack a host, so a row is

@@ -4,7 +4,8 @@ import { Incomplete, RequestRefused } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
 import { recordDate, recordKey } from "../store/stored-record.js";
 import type { Json, QueryParameters } from "../util/json-value.js";
-import { maxPerPage, type SyncRun } from "./session.js";
+import { maxPerPage } from "./budget.js";
+import type { SyncRun } from "./session.js";
 
 /** The parts of a run that reading a list uses. */
 type ListRun = Pick<SyncRun, "api" | "progress" | "resource">;

@@ -2,9 +2,10 @@ import { firstPage } from "../api/pagination.js";
 import { recordDate } from "../store/stored-record.js";
 import type { Json } from "../util/json-value.js";
 import type { Range } from "../util/ranges.js";
+import { maxPerPage } from "./budget.js";
 import { readByPage, readSlice, resolveCopies } from "./by-page.js";
 import { checkDates, rangeQuery } from "./dates.js";
-import { type DatedSync, maxPerPage } from "./session.js";
+import type { DatedSync } from "./session.js";
 import { WriteBatch } from "./write.js";
 
 /** The newest records of a range, at most a page. */

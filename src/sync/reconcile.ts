@@ -14,7 +14,8 @@ import {
 } from "./counts.js";
 import { type ComparedTotals, changedDays, groupDays } from "./daily-totals.js";
 import { readRange } from "./read.js";
-import type { CountTotals, DatedSync } from "./session.js";
+import type { DatedSync } from "./session.js";
+import type { CountTotals } from "./strategy.js";
 
 const maxRounds = 4;
 

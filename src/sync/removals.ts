@@ -1,6 +1,7 @@
 import { countPresent } from "../store/record-queries.js";
 import { formatInstant } from "../util/times.js";
-import type { IncompleteReason, SyncRun } from "./session.js";
+import type { SyncRun } from "./session.js";
+import type { IncompleteReason } from "./strategy.js";
 
 /**
  * Refuses implausible removals: all records, or more than half of more than 20.

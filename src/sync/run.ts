@@ -1,4 +1,4 @@
-import { AccessForbidden, findRefusal, Incomplete, Stopped } from "../errors.js";
+import { AccessForbidden, affectsAllResources, findRefusal, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { readConfirmedCoverage } from "../store/coverage.js";
 import { indexTables } from "../store/projection.js";
@@ -16,16 +16,10 @@ import { details } from "./details.js";
 import { full } from "./full.js";
 import { monthly } from "./monthly.js";
 import { ranking } from "./ranking.js";
+import { ReadProgress } from "./read-progress.js";
 import { runLine } from "./run-line.js";
-import {
-  affectsAllResources,
-  type IncompleteReason,
-  type PlanStep,
-  ReadProgress,
-  type SyncRun,
-  type SyncSession,
-  type SyncStrategy,
-} from "./session.js";
+import type { SyncRun, SyncSession } from "./session.js";
+import type { IncompleteReason, PlanStep, SyncStrategy } from "./strategy.js";
 
 /** How each kind of resource is read. The cast is safe because `readResource` and `planResource` look up a resource's own kind. */
 const strategies: Record<Strategy["kind"], SyncStrategy> = {

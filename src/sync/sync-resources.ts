@@ -1,11 +1,11 @@
-import { AccessForbidden, ApiUnavailable, findRefusal, Incomplete } from "../errors.js";
+import { AccessForbidden, ApiUnavailable, affectsAllResources, findRefusal, Incomplete } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
 import { blankRun, lastVerifiedSync, type Run, wasRead } from "../store/runs.js";
 import { errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { lostAccess, type RunEnd, recordRun, syncResource } from "./run.js";
-import { affectsAllResources, type SyncSession } from "./session.js";
+import type { SyncSession } from "./session.js";
 
 export interface Failure {
   resource: Resource;

@@ -1,5 +1,6 @@
 import { countPresent, countUndatedRecords, openRecordComparison } from "../store/record-queries.js";
 import { recordKey } from "../store/stored-record.js";
+import { startBudget } from "../sync/budget.js";
 import { describeMarked } from "../sync/by-page.js";
 import {
   allRecords,
@@ -26,7 +27,8 @@ import {
 } from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";
 import { readList } from "../sync/read-list.js";
-import { type CountTotals, type DatedRun, startBudget } from "../sync/session.js";
+import type { DatedRun } from "../sync/session.js";
+import type { CountTotals } from "../sync/strategy.js";
 import {
   allTime,
   contains,

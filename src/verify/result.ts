@@ -1,6 +1,6 @@
 import type { Run } from "../store/runs.js";
 import type { TableDifference } from "../store/table-check.js";
-import type { CountTotals } from "../sync/session.js";
+import type { CountTotals } from "../sync/strategy.js";
 import type { Evidence } from "./evidence.js";
 
 /** The result for a calendar month, or for everything if a resource has no dates. */

@@ -1,11 +1,11 @@
-import { Incomplete, Stopped } from "../errors.js";
+import { affectsAllResources, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, differenceText, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
 import { openRun, openUnrecordedRun, recordRun, syncResource, warnOfUnexpectedValues } from "../sync/run.js";
-import { affectsAllResources, type SyncRun, type SyncSession } from "../sync/session.js";
+import type { SyncRun, SyncSession } from "../sync/session.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/times.js";

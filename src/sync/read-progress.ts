@@ -1,0 +1,37 @@
+import type { ApiClient } from "../api/client.js";
+import { addReadRows } from "../store/runs.js";
+import type { Task } from "../util/reporter.js";
+import type { SyncSession } from "./session.js";
+
+/** Records the progress of a run in its row of `sync_runs`, and shows it on the progress bar. */
+export class ReadProgress {
+  #responses = 0;
+  readonly #before: Readonly<ApiClient["stats"]>;
+
+  constructor(
+    private readonly session: Pick<SyncSession, "api" | "mirror">,
+    private readonly runId: number,
+    private readonly task: Task,
+  ) {
+    this.#before = { ...session.api.stats };
+  }
+
+  /** Adds rows that the API returned to the run's row. Call it in the transaction that writes them. */
+  addRows(rows: number): void {
+    const { api, mirror } = this.session;
+    const requests = api.stats.requests - this.#before.requests;
+    const retries = api.stats.retries - this.#before.retries;
+    addReadRows(mirror, this.runId, { rows, requests, retries });
+  }
+
+  /** Advances the progress bar by one response. @param remaining the expected number of further requests */
+  advance(remaining: number): void {
+    this.#responses += 1;
+    this.task.update({ done: this.#responses, total: this.#responses + Math.max(0, remaining) });
+  }
+
+  /** True if the API has returned any data of the resource. */
+  hasResponses(): boolean {
+    return this.#responses > 0;
+  }
+}
