@@ -1,6 +1,6 @@
 /**
  * The errors that a person can see: one class per kind, each with an exit code. The message is a sentence, the hint is the
- * next step.
+ * next step. An error for an HTTP status is named after the status (RFC 9110).
  */
 
 export const exitCodes = {
@@ -28,7 +28,7 @@ export interface ErrorOptions {
   /** The HTTP status of the response, if there was one. */
   status?: number | undefined;
   /** True if every other request would fail the same way. */
-  everywhere?: boolean | undefined;
+  affectsAllRequests?: boolean | undefined;
 }
 
 /** The base class. An error of this class itself is a defect of the program. */
@@ -38,14 +38,14 @@ export class BrandapiError extends Error {
   readonly code: string = "defect";
   readonly hint: string | undefined;
   readonly status: number | undefined;
-  readonly everywhere: boolean;
+  readonly affectsAllRequests: boolean;
 
   constructor(message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.hint = options.hint;
     this.status = options.status;
-    this.everywhere = options.everywhere ?? false;
+    this.affectsAllRequests = options.affectsAllRequests ?? false;
   }
 }
 
@@ -67,26 +67,26 @@ export class MirrorUnusable extends ConfigurationError {
 }
 
 /** Thrown on 401: API document, "Authentication". */
-export class KeyRejected extends BrandapiError {
+export class Unauthorized extends BrandapiError {
   override readonly exitCode = exitCodes.unauthorized;
   override readonly code = "unauthorized";
 }
 
 /** Thrown on 403: the key lacks the scope, or the address is not on its allowlist. */
-export class AccessForbidden extends BrandapiError {
+export class Forbidden extends BrandapiError {
   override readonly exitCode = exitCodes.forbidden;
   override readonly code: string = "forbidden";
 }
 
 /** Thrown on 402: the brand's plan does not include the data. */
-export class PlanLacksData extends AccessForbidden {
+export class PaymentRequired extends Forbidden {
   override readonly code = "plan";
 }
 
-/** Returns the error, or its cause, if it is the API's refusal. */
-export function findRefusal(error: unknown): AccessForbidden | null {
-  if (error instanceof AccessForbidden) return error;
-  return error instanceof BrandapiError && error.cause instanceof AccessForbidden ? error.cause : null;
+/** Returns the error if the API refused access, or its cause if that is such an error. */
+export function findForbidden(error: unknown): Forbidden | null {
+  if (error instanceof Forbidden) return error;
+  return error instanceof BrandapiError && error.cause instanceof Forbidden ? error.cause : null;
 }
 
 /** Thrown when the API was unreachable, or responded with 429 or 5xx, for longer than `--max-wait`. */
@@ -98,15 +98,15 @@ export class ApiUnavailable extends BrandapiError {
 /** Thrown when a response is not as the API document describes it. */
 export class UnexpectedResponse extends BrandapiError {
   override readonly exitCode = exitCodes.unexpectedResponse;
-  override readonly code: string = "unexpected-answer";
+  override readonly code: string = "unexpected-response";
 }
 
 /** Thrown when a response must not be stored, because it is too large, has too many values, or contains the key. */
-export class ResponseRejected extends UnexpectedResponse {}
+export class UnsafeResponse extends UnexpectedResponse {}
 
 /** Thrown on 400: the API rejected the request's parameters. */
-export class RequestRefused extends UnexpectedResponse {
-  override readonly code = "refused";
+export class BadRequest extends UnexpectedResponse {
+  override readonly code = "bad-request";
 }
 
 /** Thrown on 404 and 410. */
@@ -155,8 +155,11 @@ export class Stopped extends BrandapiError {
 
 /** True if all other resources would fail in the same way: because of the key, this machine's address, a signal or a defect. */
 export function affectsAllResources(error: unknown): boolean {
-  const isAddress = error instanceof AccessForbidden && error.everywhere;
+  const isAddress = error instanceof Forbidden && error.affectsAllRequests;
   return (
-    isAddress || error instanceof KeyRejected || error instanceof Stopped || !(error instanceof BrandapiError)
+    isAddress ||
+    error instanceof Unauthorized ||
+    error instanceof Stopped ||
+    !(error instanceof BrandapiError)
   );
 }

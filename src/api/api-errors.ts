@@ -1,11 +1,11 @@
 import {
-  AccessForbidden,
   ApiUnavailable,
+  BadRequest,
   type BrandapiError,
-  KeyRejected,
+  Forbidden,
   NotFound,
-  PlanLacksData,
-  RequestRefused,
+  PaymentRequired,
+  Unauthorized,
   UnexpectedResponse,
 } from "../errors.js";
 import { isObject, type Json } from "../util/json-value.js";
@@ -28,17 +28,17 @@ const consolePage = "in the brand's console: settings, integrations, brand API";
  */
 export function statusError(status: number, { path, baseUrl }: RequestInfo): BrandapiError {
   if (status === 400)
-    return new RequestRefused(`The API rejected the parameters of ${path} (400).`, {
+    return new BadRequest(`The API rejected the parameters of ${path} (400).`, {
       status,
       hint: "check the values; if they are right, this version of brandapi may not support the API",
     });
   if (status === 401)
-    return new KeyRejected("The API rejected the key (401): it is malformed, unknown, expired or revoked.", {
+    return new Unauthorized("The API rejected the key (401): it is malformed, unknown, expired or revoked.", {
       status,
       hint: `create a new key ${consolePage}; then \`brandapi login\``,
     });
   if (status === 402)
-    return new PlanLacksData(
+    return new PaymentRequired(
       `The brand's plan does not include ${path}, or its subscription is inactive (402).`,
       { status, hint: "check the brand's plan; `brandapi sync` still syncs everything that it includes" },
     );
@@ -73,25 +73,25 @@ const maxListedScopes = 20;
 export type KeyScopes = readonly string[] | "forbidden" | null;
 
 /** Returns the error for a 403. */
-export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScopes): AccessForbidden {
+export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScopes): Forbidden {
   const status = 403;
   if (keyScopes === "forbidden")
-    return new AccessForbidden(
+    return new Forbidden(
       "The API refuses requests from this machine (403): its IP address is not on the key's allowlist.",
       {
         status,
-        everywhere: true,
+        affectsAllRequests: true,
         hint: `add this machine's public IP address to the key's allowlist ${consolePage}`,
       },
     );
   if (keyScopes && scope !== undefined && !keyScopes.includes(scope))
-    return new AccessForbidden(`The key lacks the scope ${scope}, which ${path} needs (403).`, {
+    return new Forbidden(`The key lacks the scope ${scope}, which ${path} needs (403).`, {
       status,
       hint: `create a key with that scope ${consolePage}; then \`brandapi login\``,
     });
   const list = keyScopes?.slice(0, maxListedScopes).join(", ") || "none";
   const listed = keyScopes ? `; the key's scopes: ${list}` : "";
-  return new AccessForbidden(`The API denied access to ${path} (403)${listed}.`, {
+  return new Forbidden(`The API denied access to ${path} (403)${listed}.`, {
     status,
     hint: `check that the key has ${scope ?? "the required scope"}, and its IP allowlist, ${consolePage}`,
   });
@@ -107,13 +107,13 @@ export function readScopes(data: Json): readonly string[] | null {
 /**
  * Returns the error for a request whose retries are exhausted.
  * @param now milliseconds since 1970
- * @param spent `everywhere` is true if other endpoints failed as well
+ * @param spent `affectsOtherEndpoints` is true if requests to other endpoints failed as well
  */
 export function unavailableError(
   failure: RequestFailure,
   path: string,
   now: number,
-  spent: { attempts: number; elapsedMs: number; everywhere: boolean },
+  spent: { attempts: number; elapsedMs: number; affectsOtherEndpoints: boolean },
 ): BrandapiError {
   const { reason, cause } = failure;
   if (failure.kind === "invalid-body")
@@ -126,7 +126,7 @@ export function unavailableError(
     return new ApiUnavailable(`The API cannot be reached: ${reason}.`, {
       cause,
       hint: failure.hint,
-      everywhere: true,
+      affectsAllRequests: true,
     });
   const attempts = spent.attempts === 1 ? "once" : `${spent.attempts} times`;
   const tried = `tried ${attempts} in ${formatDuration(spent.elapsedMs)}`;
@@ -137,14 +137,15 @@ export function unavailableError(
       {
         status: failure.status,
         cause,
-        everywhere: spent.everywhere,
+        affectsAllRequests: spent.affectsOtherEndpoints,
         hint: retryAfterHint(failure.retryAfterMs, now),
       },
     );
   return new ApiUnavailable(`The API is unavailable: ${reason} (${tried}).`, {
     status: failure.kind === "status" ? failure.status : undefined,
     cause,
-    everywhere: spent.everywhere || (failure.kind === "network" && failure.cannotConnect === true),
+    affectsAllRequests:
+      spent.affectsOtherEndpoints || (failure.kind === "network" && failure.cannotConnect === true),
     hint: "check the network, the base URL and any proxy, then try again later or with `--max-wait 30m`",
   });
 }
@@ -153,7 +154,7 @@ export function unavailableError(
 export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   return new ApiUnavailable(
     `The API asks to wait another ${formatDuration(ms)}, longer than the remaining \`--max-wait\`.`,
-    { status: 429, everywhere: true, hint: retryAfterHint(ms, now) },
+    { status: 429, affectsAllRequests: true, hint: retryAfterHint(ms, now) },
   );
 }
 

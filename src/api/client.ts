@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.js";
-import { AccessForbidden, BrandapiError, KeyRejected } from "../errors.js";
+import { BrandapiError, Forbidden, Unauthorized } from "../errors.js";
 import type { QueryParameters } from "../util/json-value.js";
 import { forbiddenError, type KeyScopes, readScopes, statusError, unavailableError } from "./api-errors.js";
 import type { ApiEvents, ApiSettings } from "./api-settings.js";
@@ -119,7 +119,7 @@ class Client implements ApiClient {
       return unavailableError(failure, path, clock.now(), {
         attempts: attempt,
         elapsedMs: clock.monotonic() - firstSentAt,
-        everywhere: this.#outage.affectsSeveralEndpoints,
+        affectsOtherEndpoints: this.#outage.affectsSeveralEndpoints,
       });
     const request = { path, baseUrl: this.#baseUrl.href.replace(/\/$/, ""), scope };
     if (failure.status !== 403) return statusError(failure.status, request);
@@ -135,8 +135,8 @@ class Client implements ApiClient {
       return readScopes(data);
     } catch (error) {
       this.#keyScopes = null;
-      if (error instanceof AccessForbidden) return "forbidden";
-      if (error instanceof BrandapiError && !(error instanceof KeyRejected)) return null;
+      if (error instanceof Forbidden) return "forbidden";
+      if (error instanceof BrandapiError && !(error instanceof Unauthorized)) return null;
       throw error;
     }
   }

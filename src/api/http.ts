@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import type { Deps, HttpResponse } from "../deps.js";
-import { BrandapiError, ResponseRejected } from "../errors.js";
+import { BrandapiError, UnsafeResponse } from "../errors.js";
 import { unlessAborted } from "../util/abort.js";
 import { formatDuration } from "../util/times.js";
 import type { ApiEvents } from "./api-settings.js";
@@ -28,7 +28,7 @@ const minTimeoutMs = 5_000;
 /**
  * Sends a request once and reads its response.
  * @param remainingMs the remaining `--max-wait`
- * @throws UnexpectedResponse if the response is JSON but not as documented, ResponseRejected if it exceeds a limit, or
+ * @throws UnexpectedResponse if the response is JSON but not as documented, UnsafeResponse if it exceeds a limit, or
  * the reason of the program's signal
  */
 export async function sendRequest(
@@ -85,7 +85,7 @@ async function withTimeout<T>(
 
 /**
  * Reads a body as UTF-8 text, without a byte order mark.
- * @throws ResponseRejected if it is too large; errors that `classifyError` knows if it is not UTF-8 or the stream fails
+ * @throws UnsafeResponse if it is too large; errors that `classifyError` knows if it is not UTF-8 or the stream fails
  */
 async function readBody({ body }: HttpResponse, path: string): Promise<string> {
   const chunks: Uint8Array[] = [];
@@ -93,7 +93,7 @@ async function readBody({ body }: HttpResponse, path: string): Promise<string> {
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
     if (size > responseLimits.bytes)
-      throw new ResponseRejected(
+      throw new UnsafeResponse(
         `The API's response to ${path} is larger than ${responseLimits.bytes / 2 ** 20} MiB; it was rejected.`,
         { hint: "check that the base URL is the brand API's" },
       );

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { NotFound, RequestRefused, type UnexpectedResponse } from "../errors.js";
+import { BadRequest, NotFound, type UnexpectedResponse } from "../errors.js";
 import type { Json, QueryParameters } from "../util/json-value.js";
 import type { ApiClient } from "./client.js";
 import { type ApiResponse, type Pagination, unexpectedResponse } from "./response.js";
@@ -66,7 +66,7 @@ async function fetchPage(
     if (page.page === number) return page;
     throw paginationError(path, `is page ${page.page}, but page ${number} was requested`);
   } catch (error) {
-    const isRefusal = error instanceof RequestRefused || error instanceof NotFound;
+    const isRefusal = error instanceof BadRequest || error instanceof NotFound;
     if (number === 1 || !isRefusal) throw error;
     // Other servers return 400 or 404 beyond the last page. Page 1 shows how long the list is now.
     const first = toPage(path, await api.get(path, { ...query, page: 1 }, scope));

@@ -1,4 +1,4 @@
-import { ResponseRejected, UnexpectedResponse } from "../errors.js";
+import { UnexpectedResponse, UnsafeResponse } from "../errors.js";
 import {
   isObject,
   type Json,
@@ -58,7 +58,7 @@ export function unexpectedResponse(path: string, problem: string, hint = baseUrl
 /**
  * Parses and validates an envelope (API document, "Envelope"). Members that the document does not name are ignored.
  * @param request its path, the maximum number of items, and the key, which a response must not contain
- * @throws InvalidBody if the text is not JSON; UnexpectedResponse if it is JSON of another shape; ResponseRejected if it
+ * @throws InvalidBody if the text is not JSON; UnexpectedResponse if it is JSON of another shape; UnsafeResponse if it
  * exceeds a limit or contains the key
  */
 export function readEnvelope(
@@ -85,8 +85,8 @@ export function readEnvelope(
   return { data, items, pagination: readPagination(envelope.pagination, path) };
 }
 
-function rejected(path: string, problem: string, hint: string): ResponseRejected {
-  return new ResponseRejected(`The API's response to ${path} ${problem}; it was rejected.`, {
+function rejected(path: string, problem: string, hint: string): UnsafeResponse {
+  return new UnsafeResponse(`The API's response to ${path} ${problem}; it was rejected.`, {
     status: 200,
     hint,
   });

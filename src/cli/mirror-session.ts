@@ -2,7 +2,7 @@ import type { ApiClient } from "../api/client.js";
 import { commandFor } from "../config/credentials.js";
 import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { AccessForbidden, BrandapiError, KeyRejected } from "../errors.js";
+import { BrandapiError, Forbidden, Unauthorized } from "../errors.js";
 import { checkForDamage } from "../store/damage.js";
 import { closeMirror, type Mirror, withMirror, withMirrorFile } from "../store/database.js";
 import { lockMirror } from "../store/lock.js";
@@ -163,7 +163,7 @@ function saveProgress(mirror: Mirror, { command, deps }: OpenCommand, progress: 
 
 /** Records that the API rejected the key, or refused this machine, in the middle of a run. */
 function noteRejection(mirror: Mirror, run: OpenCommand, error: unknown): void {
-  const isRefused = error instanceof KeyRejected || (error instanceof AccessForbidden && error.everywhere);
+  const isRefused = error instanceof Unauthorized || (error instanceof Forbidden && error.affectsAllRequests);
   if (!isRefused) return;
   try {
     noteFailure(mirror, run, error);
@@ -179,7 +179,7 @@ function noteFailure(mirror: Mirror, { command, deps }: OpenCommand, error: unkn
     at: formatInstant(deps.clock.now()),
     error: hideKeys(errorReason(error), deps.keys),
     hint: (error instanceof BrandapiError && error.hint) || null,
-    isRefused: error instanceof KeyRejected || error instanceof AccessForbidden,
+    isRefused: error instanceof Unauthorized || error instanceof Forbidden,
   });
 }
 

@@ -14,7 +14,7 @@ import {
 import { type MirrorSession, withMirrorSession } from "../cli/mirror-session.js";
 import { parsePingUrl, withPings } from "../cli/ping.js";
 import { type GlobalOptions, readSettings } from "../config/settings.js";
-import { AccessForbidden, type ExitCode, exitCodes, UsageError } from "../errors.js";
+import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
 import { wasRead } from "../store/runs.js";
@@ -194,7 +194,7 @@ async function syncMirror(
   const skipped = others.map((resource) => ({ resource, why: `the key lacks the scope ${resource.scope}` }));
   const lost = others.filter(({ name }) => wasRead(session.mirror, name));
   if (allowed.length === 0 && lost.length === 0)
-    throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
+    throw new Forbidden("The key has none of the scopes that a sync needs: nothing was read.", {
       hint: "create a key with scopes in the console: settings, integrations, brand API",
     });
   if (dryRun) return await printPlan(session, { allowed, skipped, named }, json, context);
@@ -221,7 +221,7 @@ async function printPlan(
       const steps = await planResource(session, resource);
       planned.push({ resource: resource.name, steps, requests: sumOfRequests(steps) });
     } catch (error) {
-      if (named || !(error instanceof AccessForbidden)) throw error;
+      if (named || !(error instanceof Forbidden)) throw error;
       refused.push({ resource: resource.name, why: error.message });
     }
   const requests = sumOfRequests(planned);

@@ -1,6 +1,6 @@
 import type { ApiClient } from "../api/client.js";
 import { encodePathSegment } from "../api/request-url.js";
-import { NotFound, RequestRefused } from "../errors.js";
+import { BadRequest, NotFound } from "../errors.js";
 import { isObject, type Json } from "../util/json-value.js";
 import { isLoopback } from "../util/urls.js";
 import { DownloadFailure } from "./download-failure.js";
@@ -24,7 +24,7 @@ export async function requestFileUrl(
   try {
     ({ data } = await api.get(path, {}, "content:read"));
   } catch (error) {
-    if (!(error instanceof NotFound || error instanceof RequestRefused)) throw error;
+    if (!(error instanceof NotFound || error instanceof BadRequest)) throw error;
     const kind = error instanceof NotFound ? "missing" : "permanent";
     throw new DownloadFailure(`the API has no download URL for it (${error.status})`, kind);
   }

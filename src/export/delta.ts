@@ -4,12 +4,12 @@ import { basename, dirname, join } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, MirrorBusy } from "../errors.js";
 import type { MirrorState, MonthlyRows } from "../query/monthly-rows.js";
-import { linkExclusive, syncFolder } from "../util/durable-files.js";
 import { createFolder, pathExists } from "../util/files.js";
 import { parseJson } from "../util/json-value.js";
 import { errorCode } from "../util/system-errors.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { readVersion } from "../version.js";
+import { linkExclusive, syncFolder } from "./durable-files.js";
 import { type ColumnType, findTypes, readDigest, writeParquetFile } from "./parquet.js";
 import { openFileSink, writeAll } from "./sinks.js";
 

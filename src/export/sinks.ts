@@ -4,11 +4,11 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Deps, OutputStream } from "../deps.js";
 import { BrandapiError, ConfigurationError } from "../errors.js";
-import { syncFolder } from "../util/durable-files.js";
 import { resolveLinks } from "../util/files.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { quoteShellWord } from "../util/text.js";
+import { syncFolder } from "./durable-files.js";
 
 /** The target of an export. Each sink ends with one call of `finish` or `discard`. */
 export interface Sink {

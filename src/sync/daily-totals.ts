@@ -2,8 +2,8 @@ import {
   ApiUnavailable,
   affectsAllResources,
   BrandapiError,
-  ResponseRejected,
   UnexpectedResponse,
+  UnsafeResponse,
 } from "../errors.js";
 import type { DailyTotals } from "../resources/resource.js";
 import { valueAt } from "../store/values.js";
@@ -48,8 +48,8 @@ export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResp
     }
     return { dailyTotals: days, error: null };
   } catch (error) {
-    const isDown = error instanceof ApiUnavailable && error.everywhere;
-    const isRefused = error instanceof ResponseRejected || affectsAllResources(error);
+    const isDown = error instanceof ApiUnavailable && error.affectsAllRequests;
+    const isRefused = error instanceof UnsafeResponse || affectsAllResources(error);
     if (!(error instanceof BrandapiError) || isDown || isRefused) throw error;
     return { dailyTotals: null, error };
   }

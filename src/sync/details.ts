@@ -1,5 +1,5 @@
 import { encodePathSegment } from "../api/request-url.js";
-import { type BrandapiError, Incomplete, NotFound, ResponseRejected, UnexpectedResponse } from "../errors.js";
+import { type BrandapiError, Incomplete, NotFound, UnexpectedResponse, UnsafeResponse } from "../errors.js";
 import type { DetailsStrategy, Resource } from "../resources/resource.js";
 import {
   markDetailsOutdated,
@@ -73,7 +73,7 @@ async function askEach<Item extends { id: number }>(
 }
 
 function concernsOneRecord(error: unknown): error is BrandapiError {
-  if (error instanceof ResponseRejected) return false;
+  if (error instanceof UnsafeResponse) return false;
   return [NotFound, Incomplete, UnexpectedResponse].some((kind) => error instanceof kind);
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { lastPage, readPages } from "../api/pagination.js";
-import { Incomplete, RequestRefused } from "../errors.js";
+import { BadRequest, Incomplete } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
 import { recordDate, recordKey } from "../store/stored-record.js";
 import type { Json, QueryParameters } from "../util/json-value.js";
@@ -177,7 +177,7 @@ async function readUndocumented(run: ListRun, wanted: Wanted, seen: Set<string>)
     try {
       return await readAllPages(run, { ...wanted, query: { ...query, per_page } }, seen);
     } catch (error) {
-      if (!(error instanceof RequestRefused)) throw error;
+      if (!(error instanceof BadRequest)) throw error;
     }
   const reading = emptyReading();
   addPage(run, reading, { items, requestedAt, total }, wanted.idOf, seen);

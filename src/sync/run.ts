@@ -1,4 +1,4 @@
-import { AccessForbidden, affectsAllResources, findRefusal, Incomplete, Stopped } from "../errors.js";
+import { affectsAllResources, Forbidden, findForbidden, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { readConfirmedCoverage } from "../store/coverage.js";
 import { indexTables } from "../store/projection.js";
@@ -63,7 +63,7 @@ export async function syncResource(
     },
     outcomeOf(error) {
       if (error instanceof Stopped) return "stopped";
-      if (error instanceof AccessForbidden && isOptional) return "skipped";
+      if (error instanceof Forbidden && isOptional) return "skipped";
       return error instanceof Incomplete ? "incomplete" : "failed";
     },
   });
@@ -80,7 +80,7 @@ async function readResource(run: SyncRun, isOptional: boolean) {
     indexTables(mirror, resource);
     return result;
   } catch (error) {
-    if (!isOptional || !(error instanceof AccessForbidden) || affectsAllResources(error)) throw error;
+    if (!isOptional || !(error instanceof Forbidden) || affectsAllResources(error)) throw error;
     throw progress.hasResponses() || wasRead(mirror, resource.name) ? lostAccess(resource, error) : error;
   }
 }
@@ -167,7 +167,7 @@ export async function recordRun<T>(
       requests: api.stats.requests - before.requests,
       retries: api.stats.retries - before.retries,
     });
-    const refusal = findRefusal(error);
+    const refusal = findForbidden(error);
     const isAnswered = columns.outcome !== "failed" && columns.outcome !== "stopped";
     if (refusal) {
       const { hint = null, message } = refusal;
@@ -181,7 +181,7 @@ export async function recordRun<T>(
 }
 
 /** Returns the error for a resource that was read before and that the key or the plan no longer allows. */
-export function lostAccess({ name }: Resource, cause: AccessForbidden): Incomplete {
+export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {
   const message = `${name} was read before, and is refused now: ${cause.message}`;
   return new Incomplete(message, { hint: cause.hint, cause });
 }

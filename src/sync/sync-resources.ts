@@ -1,4 +1,4 @@
-import { AccessForbidden, ApiUnavailable, affectsAllResources, findRefusal, Incomplete } from "../errors.js";
+import { ApiUnavailable, affectsAllResources, Forbidden, findForbidden, Incomplete } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
 import { blankRun, lastVerifiedSync, type Run, wasRead } from "../store/runs.js";
 import { errorReason } from "../util/system-errors.js";
@@ -23,7 +23,7 @@ export interface ResourceResults {
 /**
  * Does work for one resource after another. A failure does not stop the others, unless the API is down.
  * A resource that the key or the plan never allowed is skipped, unless the user named it (`named`).
- * @throws KeyRejected, a refusal of this machine's address, and Stopped at once: the other resources would fail in the same way
+ * @throws Unauthorized, a refusal of this machine's address, and Stopped at once: the other resources would fail in the same way
  */
 export async function forEachResource(
   { mirror }: Pick<SyncSession, "mirror">,
@@ -37,10 +37,10 @@ export async function forEachResource(
       ended.succeeded += 1;
     } catch (error) {
       if (affectsAllResources(error)) throw error;
-      if (named || !(error instanceof AccessForbidden)) ended.failures.push({ resource, error });
+      if (named || !(error instanceof Forbidden)) ended.failures.push({ resource, error });
       else if (wasRead(mirror, resource.name))
         ended.failures.push({ resource, error: lostAccess(resource, error) });
-      if (!(error instanceof ApiUnavailable && error.everywhere)) continue;
+      if (!(error instanceof ApiUnavailable && error.affectsAllRequests)) continue;
       ended.notTried = due.slice(index + 1);
       break;
     }
@@ -89,7 +89,7 @@ export async function syncResources(
 /** Records an incomplete run, without a request, of a resource that was read before the key lost its scope. */
 async function recordLostScope(session: SyncSession, { resource, why }: Skipped): Promise<RunEnd> {
   const hint = "create a key with that scope in the brand's console, then run `brandapi login`";
-  const refusal = new AccessForbidden(`${why}.`, { hint });
+  const refusal = new Forbidden(`${why}.`, { hint });
   return await recordRun<never>(session, resource.name, {
     work: () => Promise.reject(lostAccess(resource, refusal)),
     outcomeOf: () => "incomplete",
@@ -105,13 +105,13 @@ export function smallFirst(resources: readonly Resource[]): Resource[] {
 /**
  * Throws if a resource failed.
  * @param total the number of resources that were to be synced or verified
- * @throws Incomplete if some resources succeeded; if none did, the first error, or AccessForbidden without one
+ * @throws Incomplete if some resources succeeded; if none did, the first error, or Forbidden without one
  */
 export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults, total: number): void {
   if (failures.length === 0 && succeeded > 0) return;
   const [first] = failures;
   if (!first)
-    throw new AccessForbidden("The key and plan allow none of these resources.", {
+    throw new Forbidden("The key and plan allow none of these resources.", {
       hint: "run `brandapi whoami` to see the key's scopes, and check the brand's plan",
     });
   if (succeeded === 0) throw first.error;
@@ -120,7 +120,7 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
     texts.add(`Skipped because the API is down: ${notTried.map(({ name }) => name).join(", ")}.`);
   const retry = "run the same command again: what succeeded is kept; see `brandapi status`";
   const hints = failures.flatMap(({ error }) => {
-    const refusal = findRefusal(error);
+    const refusal = findForbidden(error);
     return refusal ? (refusal.hint ?? []) : retry;
   });
   throw new Incomplete(
@@ -131,9 +131,9 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
 
 /** Returns a sentence about a failure. Resources that were refused for the same reason share one. */
 function failureText({ resource, error }: Failure, all: readonly Failure[]): string {
-  const reason = findRefusal(error)?.message;
+  const reason = findForbidden(error)?.message;
   const hasSameReason = (failure: Failure) =>
-    failure.error instanceof Incomplete && findRefusal(failure.error)?.message === reason;
+    failure.error instanceof Incomplete && findForbidden(failure.error)?.message === reason;
   const names = reason === undefined ? [] : all.filter(hasSameReason).map((failure) => failure.resource.name);
   if (names.length > 1) return `${names.join(", ")} were read before, and are refused now: ${reason}`;
   return error instanceof Incomplete ? error.message : `${resource.name}: ${errorReason(error)}`;

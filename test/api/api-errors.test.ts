@@ -27,9 +27,9 @@ afterEach(() => {
 
 describe("an error status", () => {
   it.each([
-    [400, "/orders", "RequestRefused", 7, /rejected the parameters of \/orders/],
-    [401, "/orders", "KeyRejected", 4, /malformed, unknown, expired or revoked/],
-    [402, "/orders", "PlanLacksData", 5, /plan does not include \/orders/],
+    [400, "/orders", "BadRequest", 7, /rejected the parameters of \/orders/],
+    [401, "/orders", "Unauthorized", 4, /malformed, unknown, expired or revoked/],
+    [402, "/orders", "PaymentRequired", 5, /plan does not include \/orders/],
     [
       404,
       "/orders",
@@ -72,7 +72,7 @@ describe("a 403", () => {
       "the key lacks the scope",
       200,
       ["roster:read"],
-      "AccessForbidden",
+      "Forbidden",
       false,
       /^The key lacks the scope analytics:read/,
     ],
@@ -80,21 +80,21 @@ describe("a 403", () => {
       "the key has the scope",
       200,
       ["analytics:read"],
-      "AccessForbidden",
+      "Forbidden",
       false,
       /the key's scopes: analytics:read/,
     ],
-    ["/me is a 403 as well", 403, [], "AccessForbidden", true, /IP address is not on the key's allowlist/],
+    ["/me is a 403 as well", 403, [], "Forbidden", true, /IP address is not on the key's allowlist/],
     [
       "/me fails for another reason",
       500,
       [],
-      "AccessForbidden",
+      "Forbidden",
       false,
       /^The API denied access to \/orders \(403\)\.$/,
     ],
-    ["/me rejects the key", 401, [], "KeyRejected", undefined, /^The API rejected the key/],
-  ])("is explained by /me: %s", async (_, status, scopes, name, everywhere, message) => {
+    ["/me rejects the key", 401, [], "Unauthorized", undefined, /^The API rejected the key/],
+  ])("is explained by /me: %s", async (_, status, scopes, name, affectsAllRequests, message) => {
     nock(origin)
       .get("/api/brand/v1/orders")
       .reply(403, bodies[0])
@@ -102,12 +102,13 @@ describe("a 403", () => {
       .reply(status, me(scopes));
     const error = await rejection(open().get("/orders", {}, scope));
     expect(error).toMatchObject({ name, message: expect.stringMatching(message) });
-    if (everywhere !== undefined) expect(error).toMatchObject({ everywhere, exitCode: 5, status: 403 });
+    if (affectsAllRequests !== undefined)
+      expect(error).toMatchObject({ affectsAllRequests, exitCode: 5, status: 403 });
   });
 
   it("for /me means that the IP address is not allowed, and sends no second request", async () => {
     nock(origin).get("/api/brand/v1/me").reply(403);
-    expect(await rejection(open().get("/me"))).toMatchObject({ everywhere: true });
+    expect(await rejection(open().get("/me"))).toMatchObject({ affectsAllRequests: true });
   });
 
   it("requests /me once for all errors of a client", async () => {

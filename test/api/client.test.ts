@@ -33,7 +33,7 @@ it.each([
   const items = JSON.stringify(Array(200_001).fill(0));
   const server = await serve((_request, response) => sendJson(response, `{"success":true,"data":${items}}`));
   const error = await rejection(testApi(server.baseUrl).get("/orders", query));
-  expect(error).toMatchObject({ name: "ResponseRejected", exitCode: 7 });
+  expect(error).toMatchObject({ name: "UnsafeResponse", exitCode: 7 });
   expect(error.message).toContain(`contains more than ${maximum} requested`);
 });
 

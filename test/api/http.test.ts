@@ -163,7 +163,7 @@ describe("a body that", () => {
   ])("%s is rejected at 16 MiB without a retry", async (_name, respond) => {
     const server = await serve(respond);
     const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
-    expect(error).toMatchObject({ name: "ResponseRejected", exitCode: 7 });
+    expect(error).toMatchObject({ name: "UnsafeResponse", exitCode: 7 });
     expect(error.message).toBe("The API's response to /orders is larger than 16 MiB; it was rejected.");
     expect(server.requests.length).toBe(1);
   });

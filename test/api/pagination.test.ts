@@ -95,7 +95,7 @@ describe("a list", () => {
   });
 
   it.each([
-    [400, "RequestRefused", /rejected the parameters/],
+    [400, "BadRequest", /rejected the parameters/],
     [404, "UnexpectedResponse", /announces page 3, which does not exist \(404\)\.$/],
   ])("fails if an existing page returns HTTP %i", async (status, name, message) => {
     const { baseUrl } = await serveList(60, (_list, page, response) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readEnvelope } from "../../src/api/response.js";
-import { ResponseRejected, UnexpectedResponse } from "../../src/errors.js";
+import { UnexpectedResponse, UnsafeResponse } from "../../src/errors.js";
 import { pagination } from "./support.js";
 
 const key = "bk_live_5ecret/Key-0123";
@@ -93,7 +93,7 @@ describe("the envelope of a response", () => {
       `{"success":true,"data":{"${text}":1}}`,
       `{"success":true,"data":[],"debug":{"authorization":"Bearer ${text}"}}`,
     ]) {
-      expect(() => read(body)).toThrow(ResponseRejected);
+      expect(() => read(body)).toThrow(UnsafeResponse);
       expect(() => read(body)).toThrow(
         "The API's response to /orders contains the API key; it was rejected.",
       );

@@ -1,4 +1,4 @@
-import { ResponseRejected, UnexpectedResponse } from "../../src/errors.js";
+import { UnexpectedResponse, UnsafeResponse } from "../../src/errors.js";
 import type { Brand } from "../../src/sandbox/brand.js";
 import type { SyncOptions } from "../../src/sync/session.js";
 import type { Fault } from "../support/faults.js";
@@ -85,7 +85,7 @@ function wrongBrand(world: World, { pick, wrong }: WrongResponse): Brand {
 /** Inside the model, the program rejects no response. */
 function checkRefusals({ error }: RunResult): string[] {
   const isRejected =
-    error instanceof ResponseRejected || (error instanceof Error && error.constructor === UnexpectedResponse);
+    error instanceof UnsafeResponse || (error instanceof Error && error.constructor === UnexpectedResponse);
   return isRejected ? [`a documented response was rejected: ${errorText(error)}`] : [];
 }
 
