@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Incomplete } from "../errors.js";
-import type { Mirror } from "../store/database.js";
-import { lastBackup } from "../store/mirror-copy.js";
-import { findUnredacted, mustBeScrubbed } from "../store/redaction.js";
-import { readRedactionRules } from "../store/redaction-rules.js";
-import { readFirstReadAt } from "../store/runs.js";
+import { lastBackup } from "../store/mirror/backups.js";
+import type { Mirror } from "../store/mirror/database.js";
+import { findUnredacted, mustBeScrubbed } from "../store/redaction/redact-mirror.js";
+import { readRedactionRules } from "../store/redaction/redaction-rules.js";
+import { readFirstReadAt } from "../store/state/runs.js";
 import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
 import { dayMs, formatInstant, formatMinute } from "../util/times.js";
 

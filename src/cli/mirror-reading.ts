@@ -1,8 +1,8 @@
 import { type GlobalOptions, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { type Mirror, withMirror, withReadTransaction } from "../store/database.js";
-import { openMirrorReadOnly } from "../store/open.js";
-import { addRestoreHint } from "../store/restore-hint.js";
+import { addRestoreHint } from "../store/mirror/backups.js";
+import { type Mirror, withMirror, withReadTransaction } from "../store/mirror/database.js";
+import { openMirrorReadOnly } from "../store/mirror/open.js";
 import { type Style, styleFor } from "../util/terminal.js";
 import { terminalWidth } from "../util/terminal-text.js";
 import { TerminalReporter } from "./progress.js";

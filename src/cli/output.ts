@@ -9,7 +9,7 @@ import { UsageError } from "../errors.js";
 import type { Bookmarks, Format, RowSources } from "../export/format.js";
 import { formats } from "../export/formats.js";
 import { createStreamSink, openFileSink, type Sink, writeAll } from "../export/sinks.js";
-import { mirrorFiles } from "../store/mirror-files.js";
+import { mirrorFiles } from "../store/mirror/mirror-files.js";
 import { createFolder, resolveLinks } from "../util/files.js";
 import { escapeData } from "../util/terminal-text.js";
 import { formatBytes, formatCount, pluralize } from "../util/text.js";

@@ -9,7 +9,7 @@ import {
 import type { Selection } from "../query/select.js";
 import { findPartialResources, findUnreadTables, wasSynced } from "../query/table-facts.js";
 import { acceptsDates } from "../resources/resource.js";
-import type { Mirror } from "../store/database.js";
+import type { Mirror } from "../store/mirror/database.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant, parseInstant } from "../util/times.js";
 import type { ReadSession } from "./mirror-reading.js";

@@ -9,8 +9,6 @@ import { expandPath } from "../config/folders.js";
 import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { MirrorUnusable, UsageError } from "../errors.js";
-import { type Mirror, readInfo, withMirror, withMirrorFile, writeInfo } from "../store/database.js";
-import { lockMirror } from "../store/lock.js";
 import {
   backupFolder,
   backupName,
@@ -18,12 +16,14 @@ import {
   isBackupName,
   readOrigin,
   replaceMirror,
-} from "../store/mirror-copy.js";
-import { resolveMirrorPath } from "../store/mirror-files.js";
-import { openMirror, openMirrorReadOnly } from "../store/open.js";
-import { redactMirror, scrubFile } from "../store/redaction.js";
-import { readRedactionRules } from "../store/redaction-rules.js";
-import { checkIdentity } from "../store/schema.js";
+} from "../store/mirror/backups.js";
+import { type Mirror, readInfo, withMirror, withMirrorFile, writeInfo } from "../store/mirror/database.js";
+import { lockMirror } from "../store/mirror/lock.js";
+import { resolveMirrorPath } from "../store/mirror/mirror-files.js";
+import { openMirror, openMirrorReadOnly } from "../store/mirror/open.js";
+import { checkIdentity } from "../store/mirror/schema.js";
+import { redactMirror, scrubFile } from "../store/redaction/redact-mirror.js";
+import { readRedactionRules } from "../store/redaction/redaction-rules.js";
 import { createFolder } from "../util/files.js";
 import { errorCode } from "../util/system-errors.js";
 import { printJson } from "../util/terminal.js";

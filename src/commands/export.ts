@@ -35,7 +35,7 @@ import type { ReadableTable } from "../query/readable-tables.js";
 import { openRows, type Selection } from "../query/select.js";
 import { findReads, type StatementReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
-import type { Mirror } from "../store/database.js";
+import type { Mirror } from "../store/mirror/database.js";
 import { parseDuration } from "../util/times.js";
 
 interface ExportFlags extends OutputOptions, GlobalOptions {

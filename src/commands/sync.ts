@@ -17,7 +17,7 @@ import { type GlobalOptions, readSettings } from "../config/settings.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
-import { wasRead } from "../store/runs.js";
+import { wasRead } from "../store/state/runs.js";
 import { planResource } from "../sync/run.js";
 import { defaultOptions, type SyncOptions, type SyncSession } from "../sync/session.js";
 import type { PlanStep } from "../sync/strategy.js";

@@ -6,7 +6,7 @@ import { withMirrorSession } from "../cli/mirror-session.js";
 import type { GlobalOptions } from "../config/settings.js";
 import { Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
-import { wasRead } from "../store/runs.js";
+import { wasRead } from "../store/state/runs.js";
 import { futureText } from "../sync/counts.js";
 import { defaultOptions } from "../sync/session.js";
 import { forEachResource, throwIfFailed } from "../sync/sync-resources.js";

@@ -7,7 +7,7 @@ import { UsageError } from "../errors.js";
 import { createSandboxApi } from "../sandbox/api.js";
 import { type BrandOptions, createBrand } from "../sandbox/data/brand-data.js";
 import { serveSandbox } from "../sandbox/server.js";
-import { mirrorFiles } from "../store/mirror-files.js";
+import { mirrorFiles } from "../store/mirror/mirror-files.js";
 import { createFolder } from "../util/files.js";
 
 export interface DemoOptions extends GlobalOptions {

@@ -1,4 +1,4 @@
-import type { Mirror } from "../store/database.js";
+import type { Mirror } from "../store/mirror/database.js";
 
 /** A row of `changes`, with a human-readable name of the record. */
 export interface Change {

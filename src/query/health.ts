@@ -1,11 +1,11 @@
 import { details, resources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
-import { readCoverage } from "../store/coverage.js";
-import { type Mirror, readInfo } from "../store/database.js";
-import { readMarkedSlices } from "../store/marked-slices.js";
-import { countRemoved, countUndatedRecords } from "../store/record-queries.js";
-import { type Refusal, readRefusal } from "../store/refusals.js";
-import { type CurrentRun, type FailedRun, readFailedRun } from "../store/run-progress.js";
+import { type Mirror, readInfo } from "../store/mirror/database.js";
+import { countRemoved, countUndated } from "../store/records/current-records.js";
+import { readCoverage } from "../store/state/coverage.js";
+import { readMarkedSlices } from "../store/state/marked-slices.js";
+import { type FailedRun, type Refusal, readFailedRun, readRefusal } from "../store/state/run-failures.js";
+import type { CurrentRun } from "../store/state/run-progress.js";
 import {
   lastCompleteSync,
   lastDifferingVerify,
@@ -14,10 +14,10 @@ import {
   newestRunId,
   type Run,
   wasRead,
-} from "../store/runs.js";
-import { readUnexpectedColumns, type UnexpectedColumn } from "../store/schema-issues.js";
-import { readTableCheck } from "../store/table-check.js";
-import { quote } from "../store/table-sql.js";
+} from "../store/state/runs.js";
+import { readUnexpectedColumns, type UnexpectedColumn } from "../store/tables/schema-issues.js";
+import { readTableCheck } from "../store/tables/table-check.js";
+import { quote } from "../store/tables/table-sql.js";
 import { findGaps, mergeRanges, type Range } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 
@@ -139,7 +139,7 @@ export function readResourceHealth(
     rows: rows.get() as number,
     removed: countRemoved(mirror, name),
     covered: covered.map(toDateRange),
-    undated: strategy.kind === "dated" ? countUndatedRecords(mirror, name) : 0,
+    undated: strategy.kind === "dated" ? countUndated(mirror, name) : 0,
     gaps: findGaps([...covered, ...marked]).map(toDateRange),
     last_success_at: success?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),

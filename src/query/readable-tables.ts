@@ -2,8 +2,8 @@ import type { ScalarType } from "../resources/fields.js";
 import { details, resources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
-import { readDiscovered } from "../store/columns.js";
-import type { Mirror } from "../store/database.js";
+import type { Mirror } from "../store/mirror/database.js";
+import { readDiscovered } from "../store/tables/table-columns.js";
 import {
   mainDateColumn,
   positionsPerRecord,
@@ -14,7 +14,7 @@ import {
   type TableColumn,
   tableName,
   utcDateColumns,
-} from "../store/table-sql.js";
+} from "../store/tables/table-sql.js";
 import { views } from "../store/views/all-views.js";
 import { isUtcTime, type View } from "../store/views/view.js";
 

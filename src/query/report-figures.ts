@@ -1,9 +1,9 @@
 import { orders as resource } from "../resources/orders.js";
-import { readCoverage } from "../store/coverage.js";
-import type { Mirror } from "../store/database.js";
-import { readMarkedSlices } from "../store/marked-slices.js";
-import type { CurrentRun } from "../store/run-progress.js";
-import { lastVerifiedRun, type Run } from "../store/runs.js";
+import type { Mirror } from "../store/mirror/database.js";
+import { readCoverage } from "../store/state/coverage.js";
+import { readMarkedSlices } from "../store/state/marked-slices.js";
+import type { CurrentRun } from "../store/state/run-progress.js";
+import { lastVerifiedRun, type Run } from "../store/state/runs.js";
 import { views } from "../store/views/all-views.js";
 import { selectHostLabel } from "../store/views/host-columns.js";
 import { orderFigureNames, orderFigureSums, sumAmounts } from "../store/views/order-figures.js";

@@ -1,6 +1,6 @@
-import type { Mirror } from "../store/database.js";
-import { quote } from "../store/table-sql.js";
-import type { SqlValue } from "../store/values.js";
+import type { Mirror } from "../store/mirror/database.js";
+import type { SqlValue } from "../store/tables/column-values.js";
+import { quote } from "../store/tables/table-sql.js";
 
 /** A value of a row. Only the results of a user's SQL contain `bigint`. */
 export type RowValue = SqlValue | bigint;

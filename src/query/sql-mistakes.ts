@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { quote } from "../store/table-sql.js";
+import { quote } from "../store/tables/table-sql.js";
 import { views } from "../store/views/all-views.js";
 import { closestName } from "../util/suggestions.js";
 import { knownTableNames, removedTableNames } from "./readable-tables.js";

@@ -1,6 +1,6 @@
 import type { ColumnDefinition, Database, Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
-import type { Mirror } from "../store/database.js";
+import type { Mirror } from "../store/mirror/database.js";
 import { amountNames } from "../store/views/all-views.js";
 import { errorCode } from "../util/system-errors.js";
 import { uniqueName } from "../util/text.js";

@@ -1,5 +1,5 @@
-import type { CoveredRange } from "../store/coverage.js";
-import type { MarkedSlice } from "../store/marked-slices.js";
+import type { CoveredRange } from "../store/state/coverage.js";
+import type { MarkedSlice } from "../store/state/marked-slices.js";
 import { mergeRanges, type Range } from "../util/ranges.js";
 import { startBudget } from "./budget.js";
 import { readByPage } from "./by-page.js";

@@ -1,6 +1,6 @@
-import { countUndatedRecords, readPresentKeys } from "../store/record-queries.js";
-import type { SkippedCopy } from "../store/records.js";
-import { recordDate, recordKey } from "../store/stored-record.js";
+import { countUndated, readCurrentKeys } from "../store/records/current-records.js";
+import { recordDate, recordKey } from "../store/records/record-key.js";
+import type { SkippedCopy } from "../store/records/record-writer.js";
 import {
   containsInstant,
   describeRange,
@@ -30,7 +30,7 @@ export function describeMarked({
   state,
 }: Pick<DatedRun, "mirror" | "resource" | "state">): string | null {
   const newest = state.markedSlices().at(-1);
-  const undated = countUndatedRecords(mirror, resource.name);
+  const undated = countUndated(mirror, resource.name);
   if (!newest) return undated > 0 ? `${pluralize(undated, "record")} without a readable date` : null;
   const records = pluralize(state.markedIds().size, "such record");
   const unreadable = undated > 0 ? `, ${undated} without a readable date` : "";
@@ -114,7 +114,7 @@ export async function readSlice(run: DatedSync, slice: Range, isDivisible = true
   const { incompleteReasons, mirror, resource } = run;
   const list = await readList(run, {
     query: rangeQuery(resource.strategy, slice),
-    mirrored: () => readPresentKeys(mirror, resource.name, slice),
+    mirrored: () => readCurrentKeys(mirror, resource.name, slice),
   });
   const faults = findFaults(run, list, slice);
   if (!list.isComplete && list.repeated.length === 0)

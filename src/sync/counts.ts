@@ -1,9 +1,8 @@
 import { firstPage } from "../api/pagination.js";
 import type { CountedFilter } from "../resources/resource.js";
-import { countPresent } from "../store/record-queries.js";
-import { recordDate } from "../store/stored-record.js";
-import { valueAt } from "../store/values.js";
-import type { Json, QueryParameters } from "../util/json-value.js";
+import { countCurrent } from "../store/records/current-records.js";
+import { recordDate } from "../store/records/record-key.js";
+import { type Json, type QueryParameters, valueAt } from "../util/json-value.js";
 import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from "../util/ranges.js";
 import { formatMinute } from "../util/times.js";
 import { parseTimestamp } from "../util/timestamp.js";
@@ -77,7 +76,7 @@ export function sumOf(counts: readonly CountComparison[], side: "apiCount" | "mi
 
 /** Returns the totals of a list: the API's count, and the number of mirrored records. */
 export function listTotals({ mirror, resource }: SyncRun, listed: number): CountTotals {
-  const mirrored = countPresent(mirror, resource.name);
+  const mirrored = countCurrent(mirror, resource.name);
   return { api_total: listed, mirror_total: mirrored, differing: listed === mirrored ? 0 : 1 };
 }
 

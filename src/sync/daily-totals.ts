@@ -6,9 +6,8 @@ import {
   UnsafeResponse,
 } from "../errors.js";
 import type { DailyTotals } from "../resources/resource.js";
-import { valueAt } from "../store/values.js";
 import { amountsEqual } from "../util/amounts.js";
-import type { Json } from "../util/json-value.js";
+import { type Json, valueAt } from "../util/json-value.js";
 import {
   clipRanges,
   clipToCompleteDays,

@@ -1,6 +1,6 @@
 import type { DatedStrategy } from "../resources/resource.js";
-import { readFinishedRuns, updateRun } from "../store/runs.js";
-import { isFirstNotice } from "../store/schema-issues.js";
+import { readFinishedRuns, updateRun } from "../store/state/runs.js";
+import { isFirstNotice } from "../store/tables/schema-issues.js";
 import { allTime, contains, describeRange, mergeRanges, utcDay } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { dayRange, formatInstant, formatInstantOrNull } from "../util/times.js";

@@ -1,6 +1,5 @@
 import type { DatedStrategy, Resource } from "../resources/resource.js";
-import { valueAt } from "../store/values.js";
-import type { Json, QueryParameters } from "../util/json-value.js";
+import { type Json, type QueryParameters, valueAt } from "../util/json-value.js";
 import { type Range, startOfSecond } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
 import { readTimestamp, type Timestamp } from "../util/timestamp.js";

@@ -1,16 +1,16 @@
 import { encodePathSegment } from "../api/request-url.js";
 import { type BrandapiError, Incomplete, NotFound, UnexpectedResponse, UnsafeResponse } from "../errors.js";
 import type { DetailsStrategy, Resource } from "../resources/resource.js";
+import { type CurrentRecord, isCurrentRecord, readCurrentRecords } from "../store/records/current-records.js";
 import {
   markDetailsOutdated,
   markDetailsRead,
   readDetailIds,
   readListItem,
-} from "../store/record-details.js";
-import { isPresent, type PresentRecord, readPresentRecords } from "../store/record-queries.js";
-import { RecordWriter } from "../store/records.js";
-import { readFinishedRuns } from "../store/runs.js";
-import { apiId, recordKey } from "../store/stored-record.js";
+} from "../store/records/record-details.js";
+import { apiId, recordKey } from "../store/records/record-key.js";
+import { RecordWriter } from "../store/records/record-writer.js";
+import { readFinishedRuns } from "../store/state/runs.js";
 import type { Json, JsonObject } from "../util/json-value.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
@@ -105,7 +105,7 @@ async function syncResults(
   }
 
   const orphans = [...readDetailIds(mirror, resource.name, parent)].flatMap(([survey, ids]) =>
-    isPresent(mirror, name, survey) ? [] : ids,
+    isCurrentRecord(mirror, name, survey) ? [] : ids,
   );
   if (orphans.length > 0) mirror.transaction(() => store.remove(orphans, formatInstant(clock.now())));
   await askEach(run, due, async (survey) => {
@@ -160,7 +160,7 @@ function parentsOf(run: DetailsRun): Parent[] {
     Math.max(readFinishedRuns(mirror, resource.name).at, clock.now() - resumableMs),
   );
   const parents: Parent[] = [];
-  for (const record of readPresentRecords(mirror, resource.name)) {
+  for (const record of readCurrentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, isOutdated } = record;
     const askBy = apiId(resource, record.value);
     if (askBy === null || encodePathSegment(askBy) === null) continue;
@@ -182,7 +182,7 @@ function dueParents(run: DetailsRun): Parent[] {
 }
 
 /** True if the details can change without a change to the list's record. */
-function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: PresentRecord): boolean {
+function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: CurrentRecord): boolean {
   const whole = value as JsonObject;
   const listed = readListItem(mirror, id) as JsonObject | null;
   return resource.strategy.canChange(whole) || resource.strategy.canChange({ ...whole, ...listed });

@@ -1,5 +1,5 @@
-import { readPresentKeys } from "../store/record-queries.js";
-import { recordKey } from "../store/stored-record.js";
+import { readCurrentKeys } from "../store/records/current-records.js";
+import { recordKey } from "../store/records/record-key.js";
 import { allTime } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
@@ -33,7 +33,7 @@ export function planList(listed: number | null): PlanStep {
  */
 export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   const { id, mirror, progress, reporter, resource, state } = run;
-  const list = await readList(run, { mirrored: () => readPresentKeys(mirror, resource.name) });
+  const list = await readList(run, { mirrored: () => readCurrentKeys(mirror, resource.name) });
   const { requestedAt, isComplete, repeated, total } = list;
   mirror.transaction(() => {
     const written = new Set(writeRecords(run, list));

@@ -1,12 +1,11 @@
 import { ConfigurationError, UnexpectedResponse } from "../errors.js";
 import type { MonthlyStrategy } from "../resources/resource.js";
-import { rankedHostId } from "../store/rankings.js";
-import { sameJson } from "../store/record-diff.js";
-import { readPresentRecords } from "../store/record-queries.js";
-import { updateRun } from "../store/runs.js";
-import { valueAt } from "../store/values.js";
+import { rankedHostId } from "../store/history/ranking-history.js";
+import { readCurrentRecords } from "../store/records/current-records.js";
+import { sameJson } from "../store/records/record-diff.js";
+import { updateRun } from "../store/state/runs.js";
 import { amountsEqual } from "../util/amounts.js";
-import { asObject, type Json } from "../util/json-value.js";
+import { asObject, type Json, valueAt } from "../util/json-value.js";
 import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges, utcDay } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant, monthRange } from "../util/times.js";
@@ -103,7 +102,7 @@ function coverIdleMonths({ id, mirror, readUntil, state }: SyncRun, requested: R
 }
 
 function hostsOf({ mirror, options }: SyncRun): (string | null)[] {
-  const roster = options.perHost ? [...readPresentRecords(mirror, "roster")] : [];
+  const roster = options.perHost ? [...readCurrentRecords(mirror, "roster")] : [];
   const ids = options.perHost ? roster.flatMap(({ value }) => rankedHostId(value) ?? []) : options.hosts;
   if (options.perHost && ids.length === 0)
     throw new ConfigurationError("The mirror has no roster, so there are no hosts to request.", {
@@ -119,7 +118,7 @@ function hostsOf({ mirror, options }: SyncRun): (string | null)[] {
 function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: DailyPoints): Set<string> {
   const { dailyTotals } = resource.strategy;
   const mirrored = new Map<string, Json>();
-  for (const { value } of readPresentRecords(mirror, resource.name, "/day/#0"))
+  for (const { value } of readCurrentRecords(mirror, resource.name, "/day/#0"))
     for (const point of (valueAt(value, ["timeseries"]) ?? []) as Json[])
       mirrored.set(dayOfPoint(point, dailyTotals), point);
   const isMoved = (day: string) => {

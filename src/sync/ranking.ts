@@ -1,5 +1,5 @@
-import { rankedHostId, saveRanking } from "../store/rankings.js";
-import { countPresent, readPresentIds } from "../store/record-queries.js";
+import { rankedHostId, saveRanking } from "../store/history/ranking-history.js";
+import { countCurrent, readCurrentIds } from "../store/records/current-records.js";
 import { formatInstant } from "../util/times.js";
 import { listTotals } from "./counts.js";
 import { full } from "./full.js";
@@ -22,7 +22,7 @@ export const ranking: SyncStrategy = {
     if (!list.isComplete)
       return incomplete(run, list.total, { text: `the ranking ${whyIncomplete({ ...list, repeated: [] })}` });
     const items = [...list.records.values()].map(({ record }) => record);
-    const present = countPresent(mirror, resource.name);
+    const present = countCurrent(mirror, resource.name);
     const refusal = refuseRemovals(run, Math.max(0, present - items.length), present);
     if (refusal) return incomplete(run, list.total, refusal);
     const { requestedAt } = list;
@@ -32,7 +32,7 @@ export const ranking: SyncStrategy = {
         store.write([record], { readAt, position, context: { position }, touch: true }),
       );
       const ids = new Set(written);
-      const removed = readPresentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
+      const removed = readCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
       store.remove(removed, readAt);
       saveRanking(mirror, readAt.slice(0, 10), readAt, items);
       const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { lastPage, readPages } from "../api/pagination.js";
 import { BadRequest, Incomplete } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
-import { recordDate, recordKey } from "../store/stored-record.js";
+import { recordDate, recordKey } from "../store/records/record-key.js";
 import type { Json, QueryParameters } from "../util/json-value.js";
 import { maxPerPage } from "./budget.js";
 import type { SyncRun } from "./session.js";

@@ -1,5 +1,5 @@
 import type { ApiClient } from "../api/client.js";
-import { addReadRows } from "../store/runs.js";
+import { addReadRows } from "../store/state/runs.js";
 import type { Task } from "../util/reporter.js";
 import type { SyncSession } from "./session.js";
 

@@ -1,5 +1,5 @@
 import { firstPage } from "../api/pagination.js";
-import { recordDate } from "../store/stored-record.js";
+import { recordDate } from "../store/records/record-key.js";
 import type { Json } from "../util/json-value.js";
 import type { Range } from "../util/ranges.js";
 import { maxPerPage } from "./budget.js";

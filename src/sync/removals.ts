@@ -1,4 +1,4 @@
-import { countPresent } from "../store/record-queries.js";
+import { countCurrent } from "../store/records/current-records.js";
 import { formatInstant } from "../util/times.js";
 import type { SyncRun } from "./session.js";
 import type { IncompleteReason } from "./strategy.js";
@@ -26,7 +26,7 @@ export function removeMissing(run: SyncRun): IncompleteReason | null {
   // A record that a marked slice returned still exists, even if the range of its date does not include it.
   const marked = state.markedIds();
   const ids = state.missing.all().flatMap(({ id }) => (marked.has(id) ? [] : id));
-  const refusal = refuseRemovals(run, ids.length, countPresent(mirror, resource.name));
+  const refusal = refuseRemovals(run, ids.length, countCurrent(mirror, resource.name));
   if (refusal || ids.length === 0) return refusal;
   mirror.transaction(() => {
     store.remove(ids, formatInstant(clock.now()));

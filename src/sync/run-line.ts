@@ -1,6 +1,6 @@
 import { findResource } from "../resources/registry.js";
 import { detailsResource } from "../resources/resource.js";
-import type { Run } from "../store/runs.js";
+import type { Run } from "../store/state/runs.js";
 import { pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 

@@ -1,12 +1,12 @@
 import { affectsAllResources, Forbidden, findForbidden, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
-import { readConfirmedCoverage } from "../store/coverage.js";
-import { indexTables } from "../store/projection.js";
-import { RecordWriter } from "../store/records.js";
-import { writeRefusal } from "../store/refusals.js";
-import { beginRun, type Outcome, type Run, readRun, updateRun, wasRead } from "../store/runs.js";
-import { unexpectedWarning } from "../store/schema-issues.js";
-import { SyncState } from "../store/sync-state.js";
+import { RecordWriter } from "../store/records/record-writer.js";
+import { readConfirmedCoverage } from "../store/state/coverage.js";
+import { writeRefusal } from "../store/state/run-failures.js";
+import { beginRun, type Run, type RunOutcome, readRun, updateRun, wasRead } from "../store/state/runs.js";
+import { SyncState } from "../store/state/sync-state.js";
+import { indexTables } from "../store/tables/projection.js";
+import { unexpectedWarning } from "../store/tables/schema-issues.js";
 import { startOfSecond } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { silentReporter, type Task } from "../util/reporter.js";
@@ -133,11 +133,11 @@ interface RunWork<T> {
   /** @returns a value for the caller, the columns of the run's row, and the error of a run that is incomplete */
   work(runId: number): Promise<{
     value: T;
-    columns: Partial<Omit<Run, "run_id" | "resource" | "started_at">> & { outcome: Outcome };
+    columns: Partial<Omit<Run, "run_id" | "resource" | "started_at">> & { outcome: RunOutcome };
     error: Error | null;
   }>;
   /** Returns the outcome of a run whose work threw an error. */
-  outcomeOf(error: unknown): Outcome;
+  outcomeOf(error: unknown): RunOutcome;
 }
 
 /**

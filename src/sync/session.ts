@@ -1,9 +1,9 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock } from "../deps.js";
 import type { DailyTotals, DatedStrategy, Resource, Strategy } from "../resources/resource.js";
-import type { Mirror } from "../store/database.js";
-import type { RecordWriter } from "../store/records.js";
-import type { SyncState } from "../store/sync-state.js";
+import type { Mirror } from "../store/mirror/database.js";
+import type { RecordWriter } from "../store/records/record-writer.js";
+import type { SyncState } from "../store/state/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
 import type { ReadProgress } from "./read-progress.js";

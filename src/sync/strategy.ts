@@ -1,5 +1,5 @@
 import type { Strategy } from "../resources/resource.js";
-import type { Run } from "../store/runs.js";
+import type { Run } from "../store/state/runs.js";
 import type { SyncRun } from "./session.js";
 
 /** A way to read a resource. Parameters are checked bivariantly, because these are methods: see `strategies` in `run.ts`. */

@@ -1,6 +1,6 @@
 import { ApiUnavailable, affectsAllResources, Forbidden, findForbidden, Incomplete } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
-import { blankRun, lastVerifiedSync, type Run, wasRead } from "../store/runs.js";
+import { blankRun, lastVerifiedSync, type Run, wasRead } from "../store/state/runs.js";
 import { errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";

@@ -1,6 +1,6 @@
-import { beginTransaction } from "../store/database.js";
-import type { WrittenRecords } from "../store/records.js";
-import type { RangeRecords } from "../store/sync-state.js";
+import { beginTransaction } from "../store/mirror/database.js";
+import type { WrittenRecords } from "../store/records/record-writer.js";
+import type { RangeRecords } from "../store/state/sync-state.js";
 import type { Range } from "../util/ranges.js";
 import { formatInstant } from "../util/times.js";
 import { dropDailyTotals, storeDailyTotals } from "./daily-totals.js";

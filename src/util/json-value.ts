@@ -52,3 +52,14 @@ function hasOnlyFiniteNumbers(value: unknown): boolean {
     }
   return true;
 }
+
+/** Returns the value at a path of members; undefined if a member is missing or its parent is not an object. */
+export function valueAt(source: unknown, path: readonly string[]): unknown {
+  let value = source;
+  for (const member of path) {
+    if (typeof value !== "object" || value === null) return undefined;
+    // Inherited members, such as `constructor`, are not part of the record.
+    value = Object.hasOwn(value, member) ? (value as Record<string, unknown>)[member] : undefined;
+  }
+  return value;
+}

@@ -1,5 +1,5 @@
-import { countPresent, countUndatedRecords, openRecordComparison } from "../store/record-queries.js";
-import { recordKey } from "../store/stored-record.js";
+import { countCurrent, countUndated, openRecordComparison } from "../store/records/current-records.js";
+import { recordKey } from "../store/records/record-key.js";
 import { startBudget } from "../sync/budget.js";
 import { describeMarked } from "../sync/by-page.js";
 import {
@@ -122,7 +122,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
     differences,
     // Counts of covered ranges exclude marked slices.
     totals: hasMarked
-      ? { ...totals, api_total: allDates.apiCount, mirror_total: countPresent(run.mirror, run.resource.name) }
+      ? { ...totals, api_total: allDates.apiCount, mirror_total: countCurrent(run.mirror, run.resource.name) }
       : totals,
   };
 }
@@ -168,7 +168,7 @@ export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   ];
   const why = `the API counts ${undatedCount} more without a range of dates than in all dates`;
   if (undatedCount > 0) months.push(unprovenMonth("undated", why));
-  const undated = countUndatedRecords(run.mirror, resource.name);
+  const undated = countUndated(run.mirror, resource.name);
   const marked = describeMarked(run);
   if (marked !== null) months.push(unprovenMonth(unexpectedDates, marked));
   const wanted = unread.filter(({ to }) => to >= floor);

@@ -1,7 +1,7 @@
 import type { Resource } from "../resources/resource.js";
-import type { Mirror } from "../store/database.js";
-import { countPresent } from "../store/record-queries.js";
-import { readFinishedRuns } from "../store/runs.js";
+import type { Mirror } from "../store/mirror/database.js";
+import { countCurrent } from "../store/records/current-records.js";
+import { readFinishedRuns } from "../store/state/runs.js";
 import type { CountComparison } from "../sync/counts.js";
 import { type AmountDrift, driftText } from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";
@@ -98,7 +98,7 @@ export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: 
 
 /** Returns the evidence for a resource whose values the API can restate at any time. */
 export function restatedEvidence(run: SyncRun): Evidence {
-  const mirror = countPresent(run.mirror, run.resource.name);
+  const mirror = countCurrent(run.mirror, run.resource.name);
   const sql = countingSql(run.resource, allTime);
   return createEvidence(run, "unproven", allTime, {
     mirror,

@@ -1,5 +1,5 @@
-import { countPresent, openRecordComparison } from "../store/record-queries.js";
-import { recordKey } from "../store/stored-record.js";
+import { countCurrent, openRecordComparison } from "../store/records/current-records.js";
+import { recordKey } from "../store/records/record-key.js";
 import { readList, whyIncomplete } from "../sync/read-list.js";
 import type { SyncRun } from "../sync/session.js";
 import { allTime } from "../util/ranges.js";
@@ -20,7 +20,7 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
   const items = [...list.records.values()].map(({ record }) => record);
   const listed = new Map(items.map((item, position) => [recordKey(resource, item, position), item]));
   const comparisons = [...listed].map(([key, item]) => compare(item, key));
-  const mirrorTotal = countPresent(mirror, resource.name);
+  const mirrorTotal = countCurrent(mirror, resource.name);
   const absent = comparisons.filter((one) => one === "absent").length;
   const changed = comparisons.filter((one) => one === "changed").length;
   const removed = Math.max(0, mirrorTotal - (listed.size - absent));

@@ -1,5 +1,5 @@
-import type { Run } from "../store/runs.js";
-import type { TableDifference } from "../store/table-check.js";
+import type { Run } from "../store/state/runs.js";
+import type { TableDifference } from "../store/tables/table-check.js";
 import type { CountTotals } from "../sync/strategy.js";
 import type { Evidence } from "./evidence.js";
 

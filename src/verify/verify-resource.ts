@@ -1,8 +1,8 @@
 import { affectsAllResources, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
-import { rebuildTables } from "../store/rebuild.js";
-import { SyncState } from "../store/sync-state.js";
-import { compareTables, differenceText, saveTableCheck } from "../store/table-check.js";
+import { SyncState } from "../store/state/sync-state.js";
+import { rebuildTables } from "../store/tables/rebuild.js";
+import { compareTables, differenceText, saveTableCheck } from "../store/tables/table-check.js";
 import { countPending } from "../sync/details.js";
 import { openRun, openUnrecordedRun, recordRun, syncResource, warnOfUnexpectedValues } from "../sync/run.js";
 import type { SyncRun, SyncSession } from "../sync/session.js";

@@ -1,6 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { Progress } from "../../src/cli/progress.js";
-import { type ReporterOptions, TerminalReporter } from "../../src/cli/progress.js";
+import { type Progress, type ReporterOptions, TerminalReporter } from "../../src/cli/progress.js";
 import { Stopped } from "../../src/errors.js";
 import { type ProgramOptions, testDeps } from "../support/program.js";
 import { screenOf } from "./screen.js";

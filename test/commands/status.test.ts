@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { resources } from "../../src/resources/registry.js";
-import { writeInfo } from "../../src/store/database.js";
-import { beginRun, updateRun } from "../../src/store/runs.js";
-import { SyncState } from "../../src/store/sync-state.js";
+import { writeInfo } from "../../src/store/mirror/database.js";
+import { beginRun, updateRun } from "../../src/store/state/runs.js";
+import { SyncState } from "../../src/store/state/sync-state.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, recordCoverage, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commitVersion, exportDeltaTable, readDeltaLog } from "../../src/export/delta.js";
 import { openMonthlyRows } from "../../src/query/monthly-rows.js";
-import { writeInfo } from "../../src/store/database.js";
+import { writeInfo } from "../../src/store/mirror/database.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { afterFile } from "../support/file-end.js";
 import { makeHome } from "../support/home.js";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
-import { countPresent, countRemoved } from "../../src/store/record-queries.js";
-import { RecordWriter } from "../../src/store/records.js";
+import { countCurrent, countRemoved } from "../../src/store/records/current-records.js";
+import { RecordWriter } from "../../src/store/records/record-writer.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { mirrorForTest, order, rows, unrecordedRun, write } from "./record-mirror.js";
 
@@ -61,15 +61,15 @@ test.each([
 ])("counts current records of a range as if one by one: %s", async (_, range) => {
   const mirror = await mirrored();
   for (const flags of [0, 1, 2, 3])
-    expect(countPresent(mirror, "orders", range, flags), `flags ${flags}`).toBe(
+    expect(countCurrent(mirror, "orders", range, flags), `flags ${flags}`).toBe(
       countOneByOne(mirror, range, flags),
     );
 });
 
 test("counts records of resources without dates or without records", async () => {
   const mirror = await mirrored();
-  expect(countPresent(mirror, "roster")).toBe(2);
-  expect(countPresent(mirror, "surveys")).toBe(0);
+  expect(countCurrent(mirror, "roster")).toBe(2);
+  expect(countCurrent(mirror, "surveys")).toBe(0);
   expect(countRemoved(mirror, "roster")).toBe(0);
   expect(countRemoved(mirror, "orders")).toBe(rows(mirror, "SELECT 1 FROM orders_removed").length);
 });

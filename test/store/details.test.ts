@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
-import type { Mirror } from "../../src/store/database.js";
-import { readListItem } from "../../src/store/record-details.js";
-import { openRecordComparison, readPresentRecords } from "../../src/store/record-queries.js";
-import { RecordWriter } from "../../src/store/records.js";
-import { beginRun, readRun, updateRun } from "../../src/store/runs.js";
+import type { Mirror } from "../../src/store/mirror/database.js";
+import { openRecordComparison, readCurrentRecords } from "../../src/store/records/current-records.js";
+import { readListItem } from "../../src/store/records/record-details.js";
+import { RecordWriter } from "../../src/store/records/record-writer.js";
+import { beginRun, readRun, updateRun } from "../../src/store/state/runs.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { mirrorForTest, rows } from "./record-mirror.js";
@@ -28,7 +28,7 @@ async function campaigns() {
   return { mirror, write };
 }
 
-const present = (mirror: Mirror) => [...readPresentRecords(mirror, "opportunities")];
+const present = (mirror: Mirror) => [...readCurrentRecords(mirror, "opportunities")];
 const changes = (mirror: Mirror) =>
   rows(mirror, "SELECT field, old, new, last_seen_unchanged_at AS since FROM changes ORDER BY change_id");
 

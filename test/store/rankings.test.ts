@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { saveRanking } from "../../src/store/rankings.js";
+import { saveRanking } from "../../src/store/history/ranking-history.js";
 import type { Json } from "../../src/util/json-value.js";
 import { mirrorForTest, rows } from "./record-mirror.js";
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Resource } from "../../src/resources/resource.js";
-import type { Mirror } from "../../src/store/database.js";
-import { openMirror } from "../../src/store/open.js";
-import { RecordWriter } from "../../src/store/records.js";
+import type { Mirror } from "../../src/store/mirror/database.js";
+import { openMirror } from "../../src/store/mirror/open.js";
+import { RecordWriter } from "../../src/store/records/record-writer.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeHome } from "../support/home.js";

@@ -1,18 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
-import type { Mirror } from "../../src/store/database.js";
-import { findCurrentRun, lockMirror } from "../../src/store/lock.js";
-import { currentRunText, noteFailedRun, noteProgress, readFailedRun } from "../../src/store/run-progress.js";
+import type { Mirror } from "../../src/store/mirror/database.js";
+import { findCurrentRun, lockMirror } from "../../src/store/mirror/lock.js";
+import { noteFailedRun, readFailedRun } from "../../src/store/state/run-failures.js";
+import { currentRunText, noteProgress } from "../../src/store/state/run-progress.js";
 import {
   beginRun,
   lastDifferingVerify,
   lastRun,
   lastVerifiedRun,
   lastVerifiedSync,
-  type Outcome,
   type Run,
+  type RunOutcome,
   updateRun,
-} from "../../src/store/runs.js";
+} from "../../src/store/state/runs.js";
 import { mirrorForTest } from "./record-mirror.js";
 
 const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;
@@ -20,7 +21,7 @@ const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;
 function run(
   mirror: Mirror,
   hour: number,
-  fields: Partial<Omit<Run, "run_id" | "resource" | "started_at">> & { outcome: Outcome },
+  fields: Partial<Omit<Run, "run_id" | "resource" | "started_at">> & { outcome: RunOutcome },
 ): number {
   const runId = beginRun(mirror, "orders", at(hour));
   updateRun(mirror, runId, { finished_at: at(hour), ...fields });

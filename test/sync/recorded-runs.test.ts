@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiClient } from "../../src/api/client.js";
 import { systemClock } from "../../src/deps.js";
-import { blankRun, lastRun } from "../../src/store/runs.js";
+import { blankRun, lastRun } from "../../src/store/state/runs.js";
 import { recordRun } from "../../src/sync/run.js";
 import { runLine } from "../../src/sync/run-line.js";
 import { mirrorForTest } from "../store/record-mirror.js";

@@ -1,8 +1,8 @@
 import { orders } from "../../resources/orders.js";
 import { tablesOf } from "../../resources/table-shape.js";
-import { readAddedObjects, restoreAddedObjects } from "../added-objects.js";
-import type { Mirror } from "../database.js";
-import { quote } from "../table-sql.js";
+import type { Mirror } from "../mirror/database.js";
+import { quote } from "../tables/table-sql.js";
+import { readUserObjects, restoreUserObjects } from "../tables/user-objects.js";
 import { commissionByHost, contentByHost, hosts, hostsByMonth, rosterChanges } from "./host-views.js";
 import { campaignsOwing, ordersNet, singleOrderFigures } from "./order-views.js";
 import { lateRefunds, restatedOrders, restatements } from "./restatement-views.js";
@@ -47,9 +47,9 @@ export function findOutdatedViews({ db }: Mirror): View[] {
  */
 export function createViews(mirror: Mirror): string[] {
   return findOutdatedViews(mirror).flatMap((view) => {
-    const added = readAddedObjects(mirror, [view.name]);
+    const added = readUserObjects(mirror, [view.name]);
     mirror.db.exec(`DROP VIEW IF EXISTS ${quote(view.name)}; ${createViewSql(view)}`);
-    return restoreAddedObjects(mirror, added);
+    return restoreUserObjects(mirror, added);
   });
 }
 

@@ -1,0 +1,78 @@
+import type { Resource } from "../../resources/resource.js";
+import { type TableShape, tablesOf } from "../../resources/table-shape.js";
+import { formatInstant } from "../../util/times.js";
+import type { Mirror } from "../mirror/database.js";
+import { readInBatches, type StoredRow } from "../records/record-table.js";
+import { Projection } from "../tables/projection.js";
+import { TableColumns } from "../tables/table-columns.js";
+import {
+  columnNames,
+  positionsPerRecord,
+  quote,
+  recordStates,
+  rowIdColumn,
+  tableName,
+} from "../tables/table-sql.js";
+
+/**
+ * Creates temporary tables with the state of typed tables as of a time, and of `records` for their resources. They shadow the
+ * real ones on this connection, so every query reads them. Call it once, within a read transaction.
+ * @param at milliseconds
+ */
+export function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], at: number): void {
+  const { db } = mirror;
+  db.pragma("temp.cache_size = -4000");
+  db.pragma("main.cache_size = -4000");
+  const resources = [...new Set(shapes.map(({ resource }) => resource))];
+  const names = resources.map(({ name }) => name);
+  createRecordsView(mirror, names, formatInstant(at));
+  for (const resource of resources) createTypedTables(mirror, resource, shapes);
+}
+
+/**
+ * Creates a view `records`, and a table `past` with the version of each record that was valid at the time: from its
+ * `since_at` until that of the next version; a removal is a version of its own. A null `version_id` stands for the
+ * current version. If a clock was set back and two versions overlap, the one that was read last wins.
+ */
+function createRecordsView({ db }: Mirror, resources: readonly string[], at: string): void {
+  const names = `(${resources.map((name) => `'${name}'`).join(", ")})`;
+  db.exec(
+    `CREATE TEMP TABLE past (record_id INTEGER PRIMARY KEY, version_id INTEGER, since_at TEXT, removed_at TEXT);
+     INSERT INTO past SELECT record_id, NULL, since_at, removed_at
+       FROM main.records WHERE +resource IN ${names} AND since_at <= '${at}';
+     INSERT OR IGNORE INTO past SELECT v.record_id, v.version_id, v.since_at, iif(v.present, NULL, v.since_at)
+       FROM main.record_versions AS v CROSS JOIN main.records AS r ON r.record_id = v.record_id
+       WHERE r.resource IN ${names} AND v.since_at <= '${at}' AND v.until_at > '${at}' ORDER BY v.version_id DESC;
+     CREATE TEMP VIEW records AS
+       SELECT past.record_id, past.version_id, r.resource, r.key, coalesce(v.json, r.json) AS json, r.context,
+         past.since_at, past.removed_at
+       FROM past CROSS JOIN main.records AS r ON r.record_id = past.record_id
+       LEFT JOIN main.record_versions AS v ON v.version_id = past.version_id`,
+  );
+}
+
+function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
+  // The main table is always needed, because child rows take columns from it.
+  const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
+  const projection = new Projection(mirror, shapes, () => {}, "temp");
+  for (const shape of shapes) copyCurrentVersions(mirror, shape);
+  const select = mirror.db.prepare<[number, string], StoredRow>(
+    `SELECT record_id, json, context, since_at, removed_at FROM temp.records
+     WHERE record_id > ? AND version_id IS NOT NULL AND resource = ? ORDER BY record_id`,
+  );
+  for (const record of readInBatches(mirror, select, resource.name)) projection.write(record, true);
+}
+
+/** Copies the rows of records whose current version was valid at the time: copying is cheaper than parsing records. */
+function copyCurrentVersions(mirror: Mirror, shape: TableShape): void {
+  const columns = new TableColumns(mirror, shape).all();
+  const recordId = `t.${rowIdColumn(shape)}${shape.list ? ` / ${positionsPerRecord}` : ""}`;
+  for (const state of recordStates) {
+    const names = columnNames(shape, columns, state).map(quote);
+    const table = quote(tableName(shape, state));
+    mirror.db.exec(
+      `INSERT INTO temp.${table} (${names.join(", ")}) SELECT ${names.map((name) => `t.${name}`).join(", ")}
+       FROM main.${table} AS t CROSS JOIN temp.past AS past ON past.record_id = ${recordId} WHERE past.version_id IS NULL`,
+    );
+  }
+}

@@ -1,0 +1,118 @@
+import { isObject, type JsonObject } from "../../util/json-value.js";
+import { type Mirror, statement } from "../mirror/database.js";
+import { omitsHostNames, readRedactionRules } from "../redaction/redaction-rules.js";
+
+/** A host in the records or their history. */
+export interface KnownHost {
+  id: string;
+  /** Every handle the host ever had, newest first. */
+  handles: string[];
+  /** The newest name; null if no record has one. */
+  name: string | null;
+}
+
+/** Returns every host that the records and their history name. */
+export function readHosts(mirror: Mirror): KnownHost[] {
+  // Objects named `host` have an `id`; others refer to a host by `host_id`.
+  const select = `WITH objects AS (
+      SELECT value, iif(key = 'host', '', 'host_') AS prefix, since_at, is_current
+      FROM (SELECT json, since_at, 1 AS is_current FROM records
+          UNION ALL SELECT json, since_at, 0 FROM record_versions) AS stored, json_tree(stored.json)
+      WHERE type = 'object'),
+    hosts AS (
+      SELECT value ->> (prefix || 'id') || '' AS id, value ->> (prefix || 'username') AS handle,
+        coalesce(value ->> (prefix || 'name'),
+          nullif(trim(concat_ws(' ', value ->> (prefix || 'first_name'), value ->> (prefix || 'last_name'))), '')) AS name,
+        is_current, since_at
+      FROM objects)
+    SELECT id, handle, name FROM hosts WHERE id IS NOT NULL
+    GROUP BY id, handle, name ORDER BY max(is_current) DESC, max(since_at) DESC`;
+  const rows = mirror.db
+    .prepare<[], { id: string; handle: string | null; name: string | null }>(select)
+    .all();
+  const hosts = new Map<string, KnownHost>();
+  for (const { id, handle, name } of rows) {
+    const host = hosts.get(id) ?? { id, handles: [], name: null };
+    hosts.set(id, host);
+    if (handle !== null && !host.handles.includes(handle)) host.handles.push(handle);
+    host.name ??= name;
+  }
+  return [...hosts.values()];
+}
+
+/** A host's handle and name according to one record. */
+interface HostNames {
+  username: string | null;
+  /** First and last name, or the display name of a content item. */
+  name: string | null;
+}
+
+interface StoredName extends HostNames {
+  read_at: string;
+}
+
+/**
+ * Opens the table `host_names` for writing. Views take each host's handle and name from its newest row, because the API's
+ * records of one host may differ: old ones are not read again after a host has changed its handle. Earlier rows serve
+ * `--as-of`.
+ */
+export function openHostNames(mirror: Mirror) {
+  const newest = statement(
+    mirror,
+    "SELECT username, name, read_at FROM host_names WHERE host_id = ? ORDER BY read_at DESC LIMIT 1",
+  );
+  const insert = statement(mirror, "INSERT INTO host_names VALUES (?, ?, ?, ?)");
+  const known = new Map<string, StoredName | undefined>();
+  const usesDisplayNames = !omitsHostNames(readRedactionRules(mirror));
+
+  function add(id: string, { username, name }: HostNames, readAt: string): void {
+    if (!known.has(id)) known.set(id, newest.get(id) as StoredName | undefined);
+    const before = known.get(id);
+    const now = { username, name: name ?? before?.name ?? null };
+    if (before && before.username === now.username && before.name === now.name) return;
+    // The records of one response have the same time and are sorted newest first: the first one wins.
+    if (before && readAt <= before.read_at) return;
+    insert.run(id, readAt, now.username, now.name);
+    known.set(id, { ...now, read_at: readAt });
+  }
+
+  return {
+    add,
+    /** Adds the host of a new or changed record. @param readAt when the record was read, ISO 8601 */
+    addFrom({ host }: JsonObject, readAt: string): void {
+      if (!isObject(host) || typeof host.id !== "string") return;
+      const { first_name, last_name, name, username } = host;
+      const fullName = [first_name, last_name].filter(isText).join(" ").trim();
+      const displayName = usesDisplayNames && isText(name) ? name : "";
+      const names = { username: isText(username) ? username : null, name: fullName || displayName || null };
+      add(host.id, names, readAt);
+    },
+  };
+}
+
+/** Fills the table from all records and their earlier versions. Call it in a transaction. */
+export function rebuildHostNames(mirror: Mirror): void {
+  const { db } = mirror;
+  db.exec("DELETE FROM host_names");
+  const text = (member: string) =>
+    `CASE json_type(json, '$.host.${member}') WHEN 'text' THEN json_extract(json, '$.host.${member}') END`;
+  const displayName = omitsHostNames(readRedactionRules(mirror)) ? "NULL" : `nullif(${text("name")}, '')`;
+  // Two times for each pair of names: when it was read first, and when last.
+  const select = db.prepare<[], HostNames & { id: string; first: string; last: string }>(
+    `SELECT id, username, name, min(since_at) AS first, max(since_at) AS last FROM (
+       SELECT ${text("id")} AS id, ${text("username")} AS username, since_at,
+         coalesce(nullif(trim(coalesce(${text("first_name")}, '') || ' ' || coalesce(${text("last_name")}, '')), ''),
+           ${displayName}) AS name
+       FROM (SELECT json, since_at FROM records UNION ALL SELECT json, since_at FROM record_versions)
+       WHERE json_type(json, '$.host') = 'object')
+     WHERE id IS NOT NULL GROUP BY id, username, name`,
+  );
+  const readings = select.all().flatMap((row) => [row.first, row.last].map((readAt) => ({ row, readAt })));
+  readings.sort((a, b) => (a.readAt < b.readAt ? -1 : a.readAt > b.readAt ? 1 : 0));
+  const names = openHostNames(mirror);
+  for (const { row, readAt } of readings) names.add(row.id, row, readAt);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}

@@ -1,0 +1,167 @@
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  statSync,
+} from "node:fs";
+import { dirname, join, parse } from "node:path";
+import type { Deps } from "../../deps.js";
+import { BrandapiError, MirrorUnusable } from "../../errors.js";
+import { createFolder } from "../../util/files.js";
+import { errorCode, errorReason } from "../../util/system-errors.js";
+import { releaseTempFile, reserveTempFile } from "../../util/temp-files.js";
+import { quoteShellWord } from "../../util/text.js";
+import { readFirstReadAt } from "../state/runs.js";
+import { findDamage } from "./damage.js";
+import { asMirrorError, connect, type Mirror, readInfo, withMirror, withMirrorFile } from "./database.js";
+import { moveLogFiles, resolveMirrorPath } from "./mirror-files.js";
+import { checkIdentity, schemaVersion } from "./schema.js";
+
+/**
+ * Copies the state of a mirror at one instant, even while a sync is writing, and checks the copy.
+ * @returns a temporary file in `folder` (0600), which the program removes when it ends unless it was renamed, and its number of
+ * records
+ * @throws MirrorUnusable if the file is no mirror, or the copy is damaged or incomplete
+ */
+export async function copyMirror(
+  from: string,
+  folder: string,
+  { random, withSignals }: Pick<Deps, "random" | "withSignals">,
+): Promise<{ copy: string; records: number }> {
+  // Reserving a name also removes what a killed process left in this folder.
+  const copy = await reserveTempFile(join(folder, "mirror.sqlite"), random);
+  const failed = (reason: string) =>
+    new MirrorUnusable(`The mirror cannot be copied (${reason}): ${from}`, {
+      hint: "free some space, choose another backup, or see `brandapi doctor`; the incomplete copy was removed",
+    });
+  const explain = (error: Error) => {
+    const cause = error.cause ?? error;
+    throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(errorCode(cause)) ? failed(errorReason(cause)) : error;
+  };
+  const summarize = ({ db }: Mirror) => db.prepare(summary).pluck().get() as string;
+  const expected = await withMirrorFile(from, async (mirror) => {
+    checkIdentity(mirror);
+    if (schemaVersion(mirror) === "none") throw failed("it is empty");
+    closeSync(openSync(copy, "wx", 0o600));
+    // SQLite copies what the open transaction sees. VACUUM INTO cannot run in one, so its copy could not be compared.
+    mirror.db.exec("BEGIN");
+    const result = summarize(mirror);
+    // SQLite copies in small steps: a signal between two of them stops the program, which then removes the copy.
+    await withSignals("clean", () => mirror.db.backup(copy));
+    return result;
+  }).catch(explain);
+  await withMirrorFile(copy, (copied) => {
+    // A file in WAL mode cannot be opened in a folder that is not writable.
+    copied.db.pragma("journal_mode = DELETE");
+    const damage = findDamage(copied) ?? (summarize(copied) === expected ? null : "its rows differ");
+    if (damage !== null) throw failed(damage);
+  }).catch(explain);
+  return { copy, records: Number.parseInt(expected, 10) };
+}
+
+/** One text with the numbers of records, of their versions and of changes, and all runs. */
+const summary = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT count(*) FROM record_versions),
+  (SELECT count(*) FROM changes), (SELECT group_concat(run_id || outcome) FROM sync_runs))`;
+
+/** A backup as recorded in the mirror. `at`: ISO 8601. */
+export interface Backup {
+  at: string;
+  path: string;
+}
+
+/**
+ * Copies a mirror of an older version into the folder `backups` next to it. `backup --keep` never deletes this copy.
+ * @throws MirrorUnusable if no backup can be made
+ */
+export async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
+  const place = resolveMirrorPath(path);
+  const folder = backupFolder(place);
+  const withSignals: Deps["withSignals"] = (_mode, work) => work();
+  try {
+    createFolder(folder, 0o700);
+    const { copy } = await copyMirror(place, folder, { random: () => 0, withSignals });
+    const at = statSync(copy).mtime.toISOString();
+    const backup = join(folder, backupName(place, at, "-before-migration"));
+    renameSync(copy, backup);
+    releaseTempFile(copy);
+    return { at, path: backup };
+  } catch (error) {
+    const hint =
+      error instanceof BrandapiError ? error.hint : `make it a folder that you can write: ${folder}`;
+    throw new MirrorUnusable(
+      `The mirror of an older version was not migrated, because no backup of it could be made (${errorReason(error)}): ${folder}`,
+      { hint, cause: error },
+    );
+  }
+}
+
+/** Returns the default folder for backups of the mirror at a path. */
+export function backupFolder(path: string): string {
+  return join(dirname(path), "backups");
+}
+
+/** Returns the file name of a backup of the mirror at a path: `default-20261122T120000000Z.sqlite`. @param at ISO 8601 */
+export function backupName(path: string, at: string, infix = ""): string {
+  return `${parse(path).name}${infix}-${at.replace(/[-:.]/g, "")}.sqlite`;
+}
+
+/** True if a file name has the form that `backup` gives to backups of the mirror at a path. */
+export function isBackupName(name: string, path: string): boolean {
+  return name.replace(/\d{8}T\d+Z\.sqlite$/, "") === `${parse(path).name}-`;
+}
+
+/**
+ * Returns the identity of a mirror and its copies: its brand, and when it first read records. Null if it has read none. Another
+ * mirror of the same brand has another origin.
+ */
+export function readOrigin(mirror: Mirror): string | null {
+  const first = readFirstReadAt(mirror);
+  return first === null ? null : `${readInfo(mirror, "brand_id")} ${first}`;
+}
+
+/**
+ * Replaces a mirror by another file. The current mirror is kept at the path `aside`. There is a mirror at the path at
+ * all times.
+ */
+export function replaceMirror(file: string, place: string, aside: string): void {
+  try {
+    if (existsSync(place)) linkSync(place, aside);
+  } catch {
+    // Some file systems have no links.
+    copyFileSync(place, aside, constants.COPYFILE_EXCL);
+  }
+  moveLogFiles(place, aside);
+  renameSync(file, place);
+}
+
+/** Returns the newest backup recorded in the mirror; null if there is none, or its file no longer exists. */
+export function lastBackup(mirror: Mirror): Backup | null {
+  const last: Backup | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
+  return last && existsSync(last.path) ? last : null;
+}
+
+/** Adds the command that restores the newest backup to an error about a damaged mirror. Returns other errors unchanged. */
+export async function addRestoreHint(error: unknown, path: string): Promise<unknown> {
+  const cause = error instanceof MirrorUnusable ? error.cause : error;
+  if (!/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(cause))) return error;
+  const mirrorError = asMirrorError(error, path);
+  const backup = await findBackup(path);
+  if (backup === null || !(mirrorError instanceof MirrorUnusable)) return mirrorError;
+  const hint = `restore the last backup: \`brandapi backup --restore ${quoteShellWord(backup)}\``;
+  return new MirrorUnusable(mirrorError.message, { hint, cause });
+}
+
+/** Returns the newest backup recorded in the mirror; if the mirror cannot be read, the newest in the default folder. */
+async function findBackup(path: string): Promise<string | null> {
+  const last = await withMirror(connect(path, true), lastBackup).catch(() => null);
+  if (last) return last.path;
+  const folder = backupFolder(path);
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => isBackupName(name, path)) : [];
+  const newest = names.sort().at(-1);
+  return newest === undefined ? null : join(folder, newest);
+}

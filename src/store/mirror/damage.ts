@@ -1,0 +1,29 @@
+import { MirrorUnusable } from "../../errors.js";
+import { damagedHint } from "../../util/system-errors.js";
+import { formatInstant } from "../../util/times.js";
+import { type Mirror, readInfo, writeInfo } from "./database.js";
+
+/** Returns the first damage that SQLite finds in a mirror's file, indexes included; null if there is none. */
+export function findDamage({ db }: Pick<Mirror, "db">): string | null {
+  const first = String(db.pragma("integrity_check(1)", { simple: true }));
+  return first === "ok" ? null : first;
+}
+
+/**
+ * Checks the mirror's file for damage with `PRAGMA quick_check`, at most once a day (UTC).
+ * @throws MirrorUnusable if it is damaged
+ */
+export function checkForDamage(mirror: Mirror, now: number): void {
+  const today = formatInstant(now).slice(0, 10);
+  if (readInfo(mirror, checkedOn) === today) return;
+  const first = String(mirror.db.pragma("quick_check(1)", { simple: true }));
+  if (first !== "ok")
+    throw new MirrorUnusable(`The mirror is damaged (${first.replace(/\s+/g, " ")}): ${mirror.path}.`, {
+      hint: damagedHint,
+      cause: Object.assign(new Error(first), { code: "SQLITE_CORRUPT" }),
+    });
+  writeInfo(mirror, checkedOn, today);
+}
+
+/** The entry of `mirror_info` with the day of the last check. */
+const checkedOn = "checked_on";

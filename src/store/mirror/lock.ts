@@ -1,0 +1,87 @@
+import { closeSync, existsSync, openSync, statSync, utimesSync } from "node:fs";
+import type { Database } from "better-sqlite3";
+import type { Clock } from "../../deps.js";
+import { MirrorBusy } from "../../errors.js";
+import { loadSqlite } from "../../util/sqlite.js";
+import { errorCode } from "../../util/system-errors.js";
+import { type CurrentRun, currentRunText, readCurrentRun } from "../state/run-progress.js";
+import { connect, type Mirror, withMirror } from "./database.js";
+import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
+
+const pollMs = 250;
+
+/**
+ * Locks a mirror for one run. The lock is SQLite's lock on an empty file next to the mirror, which the system releases when the
+ * process ends, however it ends. The file stays.
+ * @param wait wait until the other run has ended
+ * @param queued receives a sentence about the run that this one waits for
+ * @throws MirrorBusy without \`wait\`; MirrorUnusable if no mirror can be at this path
+ */
+export async function lockMirror(
+  path: string,
+  options: { wait: boolean; clock: Clock; signal: AbortSignal; queued?(text: string): void },
+): Promise<{ release(): void }> {
+  const { clock, queued, signal, wait } = options;
+  checkMirrorPath(path);
+  const lockPath = `${resolveMirrorPath(path)}-lock`;
+  // SQLite would create it world-readable (0644).
+  if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
+  const Sqlite = await loadSqlite();
+  // A process that only tests the lock releases it at once.
+  const db = new Sqlite(lockPath, { timeout: 100 });
+  try {
+    for (let isQueued = false; !tryLock(db); isQueued = true) {
+      const other = isQueued && wait ? null : await findCurrentRun(path);
+      const which = other === null ? "" : ` ${currentRunText(other, clock.now())}`;
+      if (!wait)
+        throw new MirrorBusy(`Another run is using this mirror${which}: ${path}.`, {
+          hint: "wait until it has ended; with `--wait`, `sync`, `verify` and `download` do so themselves",
+        });
+      if (!isQueued) queued?.(`waiting for another run${which}`);
+      await clock.sleep(pollMs, signal);
+    }
+    // `findCurrentRun` takes the file's time as the start of the run.
+    utimesSync(lockPath, clock.now() / 1_000, clock.now() / 1_000);
+    return { release: () => void db.close() };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Returns the run that has locked the mirror; null if there is none. */
+export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
+  const lockPath = `${existsSync(path) ? resolveMirrorPath(path) : path}-lock`;
+  const since = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
+  if (since === undefined || !(await isLocked(lockPath))) return null;
+  const unknown = { started_at: new Date(since).toISOString(), progress: null };
+  if (!existsSync(path)) return unknown;
+  const read = (mirror: Mirror) => readCurrentRun(mirror, since);
+  // Problems with the mirror are reported by the command that opens it.
+  return await withMirror(connect(path, true), read).catch(() => unknown);
+}
+
+/** Takes the lock. @returns false if another process has it */
+function tryLock(db: Database): boolean {
+  return !isBusy(() => db.exec("BEGIN EXCLUSIVE"));
+}
+
+async function isLocked(lockPath: string): Promise<boolean> {
+  const Sqlite = await loadSqlite();
+  const db = new Sqlite(lockPath, { timeout: 0, readonly: true });
+  try {
+    return isBusy(() => db.prepare("SELECT 1 FROM sqlite_master").get());
+  } finally {
+    db.close();
+  }
+}
+
+function isBusy(work: () => unknown): boolean {
+  try {
+    work();
+    return false;
+  } catch (error) {
+    if (errorCode(error) === "SQLITE_BUSY") return true;
+    throw error;
+  }
+}

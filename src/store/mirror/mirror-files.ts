@@ -1,0 +1,113 @@
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { MirrorUnusable } from "../../errors.js";
+import { createFolder } from "../../util/files.js";
+
+/** True if there is a file at the path. @throws MirrorUnusable if there is a folder or a device */
+export function checkMirrorPath(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats || stats.isFile()) return stats !== undefined;
+  throw new MirrorUnusable(`A mirror is a file, and this is a folder or a device: ${path}.`, {
+    hint: stats.isDirectory()
+      ? `choose a file in it: \`--db ${join(path, "mirror.sqlite")}\``
+      : "choose a file with `--db`",
+  });
+}
+
+/** Resolves the links of a path, even if the file does not exist yet, and creates its folder (0700). */
+export function resolveMirrorPath(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const folder = dirname(resolve(path));
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    return resolveMirrorPath(resolve(folder, readlinkSync(path)));
+  createFolder(folder, 0o700);
+  return join(realpathSync(folder), basename(path));
+}
+
+/** Returns the paths of a mirror and of the files that SQLite and the lock keep next to it, whether they exist or not. */
+export function mirrorFiles(path: string): string[] {
+  return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
+}
+
+/** Moves the log files of a mirror that is replaced or was moved away: SQLite would apply them to a new file of that name. */
+export function moveLogFiles(path: string, aside: string): void {
+  for (const end of ["-wal", "-shm", "-journal"])
+    if (existsSync(path + end)) renameSync(path + end, aside + end);
+}
+
+/** Returns device and inode of the file at a path, links followed; null if there is none. */
+export function fileIdentity(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Checks that the file at the mirror's path is the one that was opened. Called before each commit, and when a run ends.
+ * @throws MirrorUnusable if it was replaced or removed
+ */
+export function checkNotReplaced({ id, path }: { id: string | null; path: string }): void {
+  const now = id === null ? null : fileIdentity(path);
+  if (now === id) return;
+  const [what, hint] =
+    now === null
+      ? ["moved away or removed", "put it back, or run the same command again for a new one"]
+      : ["replaced by another file", "run the same command again; the current file was not changed"];
+  throw new MirrorUnusable(`The mirror was ${what} during this run: ${path}.`, { hint });
+}
+
+/** The largest file that Node reads at once, in bytes. */
+const maxFileSize = 2 ** 31 - 1;
+
+/**
+ * Reads the mirror of a read-only file system or folder for opening it in memory. SQLite's own solution, `immutable=1`, needs
+ * URI file names, which better-sqlite3 does not support.
+ * @throws MirrorUnusable if the log still has changes, a sync is writing, or the file is too large
+ */
+export function readIntoMemory(path: string): Buffer {
+  const refuse = (reason: string) =>
+    new MirrorUnusable(`The mirror cannot be read in a read-only folder${reason}: ${path}.`, {
+      hint: "copy the mirror, with its `-wal` and `-shm` files, to a folder where you can write, and open the copy with `--db`",
+    });
+  const before = statSync(path);
+  if (before.size > maxFileSize) throw refuse(", because it is larger than 2 GiB");
+  const database = readFileSync(path);
+  const after = statSync(path);
+  if (hasLog(path) || before.mtimeMs !== after.mtimeMs || before.size !== after.size)
+    throw refuse(" while some of its data is in a log");
+  return withoutLogMode(database);
+}
+
+/** Clears WAL mode from a database's header (bytes 18 and 19): a database in memory cannot have it. */
+export function withoutLogMode(database: Buffer): Buffer {
+  return database[18] === 2 ? database.fill(1, 18, 20) : database;
+}
+
+/** True if a mirror and its folder, where SQLite creates its log, can be written. */
+export function isWritable(path: string): boolean {
+  try {
+    const file = realpathSync(path);
+    for (const target of [file, dirname(file)]) accessSync(target, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function hasLog(path: string): boolean {
+  const log = `${existsSync(path) ? realpathSync(path) : path}-wal`;
+  return (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}

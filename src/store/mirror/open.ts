@@ -1,0 +1,159 @@
+import { ConfigurationError, MirrorBusy, MirrorUnusable } from "../../errors.js";
+import { type Reporter, silentReporter } from "../../util/reporter.js";
+import { loadSqlite } from "../../util/sqlite.js";
+import { hasOutdatedTables, rebuildOutdatedTables } from "../tables/rebuild.js";
+import { findBrokenViews } from "../tables/user-objects.js";
+import { createViews, findOutdatedViews } from "../views/all-views.js";
+import { backUpBeforeMigration } from "./backups.js";
+import {
+  asMirrorError,
+  beginTransaction,
+  busyMs,
+  connect,
+  createMirrorFile,
+  Mirror,
+  setFileFormat,
+  writeInfo,
+} from "./database.js";
+import { findCurrentRun } from "./lock.js";
+import { checkMirrorPath, isWritable, withoutLogMode } from "./mirror-files.js";
+import { checkIdentity, migrate, schemaVersion } from "./schema.js";
+
+export interface OpenOptions {
+  /** True for a copy of a mirror, such as a backup that is being restored: it is migrated without a backup. */
+  isCopy?: boolean;
+  /**
+   * Receives the path of the backup before a migration, and a warning for each user's view, index and trigger that was
+   * lost.
+   */
+  reporter?: Pick<Reporter, "note" | "warn">;
+}
+
+/** How long opening waits for another program that writes to the mirror or migrates it, in milliseconds. */
+const openingBusyMs = 10_000;
+
+/**
+ * Opens the mirror for writing, and creates it (mode 0600, its folder 0700) if there is none. A mirror of an older version is
+ * backed up and migrated.
+ * @throws MirrorUnusable if the file is no mirror, is damaged, or was written by a newer version (it is left untouched)
+ */
+export async function openMirror(path: string, options: OpenOptions = {}): Promise<Mirror> {
+  if (!checkMirrorPath(path)) await createMirrorFile(path);
+  return await connectAnd(path, false, async (mirror) => {
+    const { db } = mirror;
+    db.pragma(`busy_timeout = ${openingBusyMs}`);
+    setFileFormat(db);
+    db.pragma("synchronous = NORMAL");
+    db.pragma("cache_size = -16000");
+    db.pragma("wal_autocheckpoint = 1000");
+    await updateTables(mirror, options);
+    db.pragma(`busy_timeout = ${busyMs}`);
+    return mirror;
+  });
+}
+
+/** Brings all tables and views to this version in one transaction, after a backup if the mirror is of an older version. */
+async function updateTables(
+  mirror: Mirror,
+  { isCopy = false, reporter = silentReporter }: OpenOptions,
+): Promise<void> {
+  // Other commands that open the same older mirror wait here, and then find it migrated.
+  const commit = beginTransaction(mirror);
+  const isOlder = schemaVersion(mirror) === "older";
+  const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
+  const brokenBefore = isOlder ? findBrokenViews(mirror) : null;
+  migrate(mirror.db);
+  const lost = [...rebuildOutdatedTables(mirror), ...createViews(mirror)];
+  if (brokenBefore)
+    for (const [name, reason] of findBrokenViews(mirror))
+      if (!brokenBefore.has(name)) lost.push(`the view \`${name}\` no longer works: ${reason}`);
+  if (backup) writeInfo(mirror, "last_backup", JSON.stringify(backup));
+  commit();
+  if (backup)
+    reporter.note(
+      `The mirror was migrated to the tables of this version. A backup from before: ${backup.path}`,
+    );
+  for (const text of lost) reporter.warn(text);
+}
+
+/**
+ * Opens the mirror for reading. Neither waits for a sync nor blocks one. A mirror that an older version wrote is
+ * migrated first.
+ * @throws ConfigurationError if there is no mirror yet; MirrorBusy while an older version writes to it
+ */
+export async function openMirrorReadOnly(path: string, options: OpenOptions = {}): Promise<Mirror> {
+  if (!checkMirrorPath(path)) throw noMirrorError(path);
+  return await connectAnd(path, true, async (mirror) => {
+    const version = schemaVersion(mirror);
+    if (version === "none")
+      throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
+    if (version === "current" && !hasOutdatedTables(mirror) && findOutdatedViews(mirror).length === 0)
+      return mirror;
+    mirror.db.close();
+    if (!isWritable(path))
+      throw new MirrorUnusable(`The mirror was written by an older version, and is read-only: ${path}.`, {
+        hint: "open it once where it can be written, for example with `brandapi status`, or open a copy with `--db`",
+      });
+    // The tables would change between two statements of that run.
+    if (version === "older" && (await findCurrentRun(path)))
+      throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
+        hint: "wait until that run has ended, then run the same command again: it migrates the mirror",
+      });
+    (await openMirror(path, options)).db.close();
+    return await connect(path, true);
+  });
+}
+
+/**
+ * Opens the mirror for reading without migrating it; if there is none, opens an empty one in memory.
+ * @throws MirrorUnusable if the file is no mirror, or was written by a newer version
+ */
+export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
+  const mirror = checkMirrorPath(path) ? await connectAnd(path, true, async (opened) => opened) : null;
+  if (mirror && schemaVersion(mirror) !== "none") return mirror;
+  mirror?.db.close();
+  const Sqlite = await loadSqlite();
+  const empty = new Mirror(new Sqlite(":memory:"), path, null);
+  migrate(empty.db);
+  return empty;
+}
+
+/**
+ * Opens the mirror for a plan, which writes nothing. Opens an empty one in memory if there is no mirror, and a migrated
+ * copy in memory if it is of an older version.
+ * @throws MirrorUnusable if the file is no mirror, or was written by a newer version
+ */
+export async function openMirrorForPlan(path: string): Promise<Mirror> {
+  const mirror = await openMirrorOrEmpty(path);
+  if (schemaVersion(mirror) !== "older") return mirror;
+  const content = mirror.db.serialize();
+  mirror.db.close();
+  const Sqlite = await loadSqlite();
+  const copy = new Mirror(new Sqlite(withoutLogMode(content)), path, null);
+  migrate(copy.db);
+  rebuildOutdatedTables(copy);
+  return copy;
+}
+
+/** Returns the error about a path without a mirror. */
+export function noMirrorError(path: string): ConfigurationError {
+  return new ConfigurationError(`No mirror yet: ${path}.`, {
+    hint: "run `brandapi sync` first, or `brandapi demo`",
+  });
+}
+
+/** Opens the file at a path and prepares it. Closes it again if it is no mirror, or `prepare` fails. */
+async function connectAnd(
+  path: string,
+  isReadOnly: boolean,
+  prepare: (mirror: Mirror) => Promise<Mirror>,
+): Promise<Mirror> {
+  const mirror = await connect(path, isReadOnly);
+  try {
+    checkIdentity(mirror);
+    return await prepare(mirror);
+  } catch (error) {
+    mirror.db.close();
+    throw asMirrorError(error, path);
+  }
+}

@@ -1,0 +1,112 @@
+import { mergesDetails, type Resource } from "../../resources/resource.js";
+import type { Json } from "../../util/json-value.js";
+import { allTime, type Range } from "../../util/ranges.js";
+import { type Mirror, statement } from "../mirror/database.js";
+import { createRedactor } from "../redaction/redaction-rules.js";
+import { sameRecord } from "./record-diff.js";
+
+/** Queries on the current records of a resource. "Present" records are those that are not removed. */
+
+/** Returns the SQL condition for the present records of a range. Bind `presentParameters`. */
+export function currentCondition({ from, to }: Range): string {
+  const since = Number.isFinite(from) ? " AND dated_at >= ?" : "";
+  const until = Number.isFinite(to) ? " AND dated_at < ?" : "";
+  return `resource = ? AND removed_at IS NULL${since}${until}`;
+}
+
+export function currentParameters(resource: string, { from, to }: Range): (string | number)[] {
+  return [resource, ...[from, to + 1].filter(Number.isFinite)];
+}
+
+export function readCurrentIds(mirror: Mirror, resource: string, range: Range = allTime): number[] {
+  const select = statement(mirror, `SELECT record_id FROM records WHERE ${currentCondition(range)}`).pluck();
+  return select.all(...currentParameters(resource, range)) as number[];
+}
+
+export function readCurrentKeys(mirror: Mirror, resource: string, range: Range = allTime): string[] {
+  const select = statement(mirror, `SELECT key FROM records WHERE ${currentCondition(range)}`).pluck();
+  return select.all(...currentParameters(resource, range)) as string[];
+}
+
+/** Counts the present records of a range; with `flags`, those that have all these `filterFlags`. Reads indexes only. */
+export function countCurrent(mirror: Mirror, resource: string, range = allTime, flags = 0): number {
+  const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);
+  if (isAllTime && flags === 0)
+    return countWhere(mirror, "resource = ?", [resource]) - countRemoved(mirror, resource);
+  const hasFlags = flags === 0 ? "" : ` AND flags > 0 AND flags & ${flags} = ${flags}`;
+  return countWhere(mirror, currentCondition(range) + hasFlags, currentParameters(resource, range));
+}
+
+/** Counts the present records without a readable date. */
+export function countUndated(mirror: Mirror, resource: string): number {
+  return countWhere(mirror, "resource = ? AND dated_at IS NULL AND removed_at IS NULL", [resource]);
+}
+
+export function countRemoved(mirror: Mirror, resource: string): number {
+  return countWhere(mirror, "resource = ? AND removed_at IS NOT NULL", [resource]);
+}
+
+function countWhere(mirror: Mirror, condition: string, values: readonly (string | number)[]): number {
+  const select = statement(mirror, `SELECT count(*) FROM records WHERE ${condition}`).pluck();
+  return select.get(...values) as number;
+}
+
+/** A current record. */
+export interface CurrentRecord {
+  id: number;
+  key: string;
+  value: Json;
+  /** When its details were last read, ISO 8601; null before the first time. */
+  detailedAt: string | null;
+  /** True if the list returned a changed item after the details were read. */
+  isOutdated: boolean;
+}
+
+/**
+ * Yields the present records of a resource in the order of `record_id`. It reads one at a time, because each may be large and
+ * the caller may write in between.
+ * @param keySuffix yields only records whose keys end with it
+ */
+export function* readCurrentRecords(
+  mirror: Mirror,
+  resource: string,
+  keySuffix = "",
+): Generator<CurrentRecord> {
+  const ids = statement(
+    mirror,
+    `SELECT record_id FROM records WHERE resource = @resource AND removed_at IS NULL
+       AND (@keySuffix = '' OR substr(key, -length(@keySuffix)) = @keySuffix) ORDER BY record_id`,
+  );
+  const get = statement(mirror, "SELECT key, json, detailed_at, outdated FROM records WHERE record_id = ?");
+  for (const id of ids.pluck().all({ resource, keySuffix }) as number[]) {
+    const row = get.get(id) as
+      | { key: string; json: string; detailed_at: string | null; outdated: 0 | 1 }
+      | undefined;
+    if (!row) continue;
+    const { key, json, detailed_at: detailedAt, outdated } = row;
+    yield { id, key, value: JSON.parse(json) as Json, detailedAt, isOutdated: outdated === 1 };
+  }
+}
+
+export function isCurrentRecord(mirror: Mirror, resource: string, key: string): boolean {
+  const find = "SELECT 1 FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL";
+  return statement(mirror, find).get(resource, key) !== undefined;
+}
+
+/**
+ * Returns a function that compares the API's records with the mirror's. For resources with merged details it compares items
+ * of the list.
+ */
+export function openRecordComparison(mirror: Mirror, resource: Resource) {
+  const json = mergesDetails(resource) ? "coalesce(list_json, json)" : "json";
+  const redact = createRedactor(mirror);
+  const find = mirror.db
+    .prepare(`SELECT ${json} FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL`)
+    .pluck();
+  return (value: Json, key: string): "same" | "changed" | "absent" => {
+    const stored = find.get(resource.name, key) as string | undefined;
+    if (stored === undefined) return "absent";
+    const isSame = sameRecord(JSON.parse(stored) as Json, redact(value, resource.name), resource);
+    return isSame ? "same" : "changed";
+  };
+}

@@ -1,0 +1,132 @@
+import type { Field } from "../../resources/fields.js";
+import type { Resource } from "../../resources/resource.js";
+import { tablesOf } from "../../resources/table-shape.js";
+import { nearlyEqual } from "../../util/amounts.js";
+import { isObject, type Json, type JsonObject } from "../../util/json-value.js";
+
+/** True if two versions of a record are equal, apart from the order of members and the signatures of URLs. */
+export function sameRecord(a: Json, b: Json, resource: Resource): boolean {
+  return sameJson(a, b, findSignedUrls(resource));
+}
+
+/** True if two values are equal, apart from the order of members, the query of signed URLs and rounding in the last digits. */
+export function sameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
+  if (a === b) return true;
+  if (typeof a === "number" && typeof b === "number") return nearlyEqual(a, b);
+  if (signed === "url") return typeof a === "string" && typeof b === "string" && sameFile(a, b);
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b))
+    return (
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((item, i) => sameJson(item, b[i] ?? null, signed))
+    );
+  const members = Object.keys(a);
+  return (
+    members.length === Object.keys(b).length &&
+    members.every(
+      (member) =>
+        Object.hasOwn(b, member) &&
+        sameJson(a[member] ?? null, b[member] ?? null, signedUrlsBelow(signed, member)),
+    )
+  );
+}
+
+/** True if two URLs differ only in their query, which is a signature. */
+function sameFile(a: string, b: string): boolean {
+  return /^https?:\/\//i.test(a) && a.split("?", 1)[0] === b.split("?", 1)[0];
+}
+
+/** The signed URLs in a value: `url` for a URL, otherwise by member. The items of a list have the same members. */
+type SignedUrls = "url" | { readonly [member: string]: SignedUrls };
+
+function signedUrlsBelow(signed: SignedUrls | undefined, member: string): SignedUrls | undefined {
+  return typeof signed === "object" && Object.hasOwn(signed, member) ? signed[member] : undefined;
+}
+
+const signedUrlsByResource = new WeakMap<Resource, SignedUrls | undefined>();
+
+function findSignedUrls(resource: Resource): SignedUrls | undefined {
+  if (!signedUrlsByResource.has(resource)) signedUrlsByResource.set(resource, signedUrlsIn(resource.fields));
+  return signedUrlsByResource.get(resource);
+}
+
+function signedUrlsIn(fields: readonly Field[]): SignedUrls | undefined {
+  const members = fields.flatMap((field): [string, SignedUrls][] => {
+    if (field.kind === "scalar") return field.isSignedUrl ? [[field.name, "url"]] : [];
+    const signed = signedUrlsIn(field.fields);
+    return signed ? [[field.name, signed]] : [];
+  });
+  return members.length > 0 ? Object.fromEntries(members) : undefined;
+}
+
+/** A changed field of a record. The values are text; null stands for a missing or null value. */
+export interface FieldChange {
+  field: string;
+  old: string | null;
+  new: string | null;
+}
+
+/**
+ * Returns the differences between two versions of a record, named like columns: members of nested objects with a prefix
+ * (`host_id`), list items with an ID one by one (`assignments.<id>.status`), other lists and JSON columns as one field.
+ * @param resource decides which columns hold JSON and which URLs are signed
+ */
+export function diffRecords(before: Json, after: Json, resource?: Resource): FieldChange[] {
+  const columns = resource ? tablesOf(resource).flatMap((table) => table.columns) : [];
+  const jsonColumns = columns.filter(({ type }) => type === "json").map(({ name }) => name);
+  const signed = resource && findSignedUrls(resource);
+  return compareValues({ before, after, name: "", separator: "_", signed }, new Set(jsonColumns));
+}
+
+interface Pair {
+  before: Json | undefined;
+  after: Json | undefined;
+  name: string;
+  separator: string;
+  signed: SignedUrls | undefined;
+}
+
+function compareValues(pair: Pair, jsonColumns: ReadonlySet<string>): FieldChange[] {
+  const { before, after, name, signed } = pair;
+  if (sameJson(before ?? null, after ?? null, signed)) return [];
+  const members = jsonColumns.has(name) ? undefined : comparableMembers(before, after);
+  if (!members) return [{ field: name, old: changeText(before), new: changeText(after) }];
+  const separator = members.areItems ? "." : pair.separator;
+  const names = new Set([...Object.keys(members.before), ...Object.keys(members.after)]);
+  return [...names].flatMap((member) =>
+    compareValues(
+      {
+        before: members.before[member],
+        after: members.after[member],
+        name: name === "" ? member : `${name}${separator}${member}`,
+        separator,
+        signed: members.areItems ? signed : signedUrlsBelow(signed, member),
+      },
+      jsonColumns,
+    ),
+  );
+}
+
+/** Returns two values as objects that can be compared by member: objects, or lists whose items have IDs. */
+function comparableMembers(before: Json | undefined, after: Json | undefined) {
+  if (isObject(before) && isObject(after)) return { before, after, areItems: false };
+  const [oldItems, newItems] = [itemsById(before), itemsById(after)];
+  return oldItems && newItems ? { before: oldItems, after: newItems, areItems: true } : undefined;
+}
+
+function itemsById(value: Json | undefined): JsonObject | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const items: JsonObject = Object.create(null);
+  for (const item of value) {
+    if (!isObject(item) || typeof item.id !== "string" || item.id in items) return undefined;
+    items[item.id] = item;
+  }
+  return items;
+}
+
+function changeText(value: Json | undefined): string | null {
+  if (value === undefined || value === null) return null;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,102 @@
+import { contains, mergeRanges, overlaps, type Range, subtractRanges } from "../../util/ranges.js";
+import { dayMs, formatInstant, formatInstantOrNull } from "../../util/times.js";
+import { type Mirror, statement } from "../mirror/database.js";
+
+/** A range that was read completely, when it was requested (milliseconds since 1970), and in which run. */
+export interface CoveredRange extends Range {
+  readAt: number;
+  runId: number;
+}
+
+/**
+ * Returns the coverage with a newer read added, which replaces older reads of the same dates. Adjacent ranges of one run are
+ * merged; the earlier of their times counts.
+ */
+export function addCoverage(coverage: readonly CoveredRange[], added: CoveredRange): CoveredRange[] {
+  const sorted = [...withoutRange(coverage, added), added].sort((a, b) => a.from - b.from);
+  return sorted.reduce<CoveredRange[]>((merged, range) => {
+    const last = merged.at(-1);
+    if (last && last.runId === range.runId && range.from - last.to <= 1)
+      merged[merged.length - 1] = { ...last, to: range.to, readAt: Math.min(last.readAt, range.readAt) };
+    else merged.push(range);
+    return merged;
+  }, []);
+}
+
+/** Returns ranges without the dates of `removed`. */
+export function withoutRange<R extends Range>(ranges: readonly R[], removed: Range): R[] {
+  return ranges.flatMap((range) =>
+    overlaps(range, removed)
+      ? subtractRanges([range], [removed]).map((part) => ({ ...range, ...part }))
+      : [range],
+  );
+}
+
+/** Returns a resource's coverage, sorted by date. */
+export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
+  const rows = statement(
+    mirror,
+    "SELECT from_at, to_at, read_at, run_id FROM coverage WHERE resource = ? ORDER BY from_at",
+  ).all(resource) as { from_at: string | null; to_at: string; read_at: string; run_id: number }[];
+  return rows.map((row) => ({
+    from: row.from_at === null ? Number.NEGATIVE_INFINITY : Date.parse(row.from_at),
+    to: Date.parse(row.to_at),
+    readAt: Date.parse(row.read_at),
+    runId: row.run_id,
+  }));
+}
+
+/**
+ * Returns the parts of the coverage that come from runs whose counts agreed at the end. Runs that were stopped, or whose counts
+ * differed, may have covered dates without having all of their records.
+ */
+export function readConfirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
+  const select = `SELECT run_id FROM sync_runs
+    WHERE resource = ? AND outcome IN ('done', 'incomplete') AND coalesce(differing, 0) = 0`;
+  const runs = new Set(statement(mirror, select).pluck().all(resource) as number[]);
+  return readCoverage(mirror, resource).filter(({ runId }) => runs.has(runId));
+}
+
+/** Writes the ranges that are new in a resource's coverage, and deletes those that it no longer has. */
+export function writeCoverage(
+  mirror: Mirror,
+  resource: string,
+  before: readonly CoveredRange[],
+  after: readonly CoveredRange[],
+): void {
+  const values = ({ from, to }: Range) => [resource, formatInstantOrNull(from), formatInstant(to)];
+  const remove = statement(mirror, "DELETE FROM coverage WHERE resource = ? AND from_at IS ? AND to_at = ?");
+  const insert = statement(mirror, "INSERT INTO coverage VALUES (?, ?, ?, ?, ?)");
+  for (const range of before) if (!after.includes(range)) remove.run(...values(range));
+  for (const range of after)
+    if (!before.includes(range)) insert.run(...values(range), formatInstant(range.readAt), range.runId);
+}
+
+/** Replaces the coverage as of a run, which `--as-of` and `changes` read. */
+export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonly CoveredRange[]): void {
+  statement(mirror, "DELETE FROM run_coverage WHERE run_id = ?").run(runId);
+  const insert = statement(mirror, "INSERT INTO run_coverage VALUES (?, ?, ?)");
+  for (const { from, to } of mergeRanges(covered))
+    insert.run(runId, formatInstantOrNull(from), formatInstant(to));
+}
+
+/**
+ * Returns when the range of a date was last read completely, as ISO 8601; null if it never was. Without a date, returns when
+ * anything was last read. A date at midnight may stand for its day and one at a full minute for that minute, so the
+ * complete day or minute must be covered.
+ */
+export function lastReadAt(covered: readonly CoveredRange[], dated: number | null): string | null {
+  if (dated === null) return formatInstantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
+  const span = precisionOf(dated);
+  const parts = covered.filter((range) => overlaps(range, span));
+  return contains(mergeRanges(parts), span)
+    ? formatInstantOrNull(Math.min(...parts.map(({ readAt }) => readAt)))
+    : null;
+}
+
+/** Returns the range of instants that a date may stand for. */
+function precisionOf(dated: number): Range {
+  const unit = [dayMs, 60_000].find((ms) => dated % ms === 0) ?? 1;
+  const from = Math.floor(dated / unit) * unit;
+  return { from, to: from + unit - 1 };
+}

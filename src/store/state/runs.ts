@@ -1,0 +1,215 @@
+import { type Mirror, statement } from "../mirror/database.js";
+
+/**
+ * How a run ended. A run that is still `running` after its process has ended was killed. `verified` is a `verify` that was
+ * completed, even if it found a difference, which is in `error`.
+ */
+export type RunOutcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
+
+/** One run of one resource: the row of `sync_runs`, and what `sync --json` prints. */
+export interface Run {
+  run_id: number;
+  resource: string;
+  started_at: string;
+  finished_at: string | null;
+  /** The oldest and newest date that the run had to read; null: from the beginning, or not by date. */
+  since: string | null;
+  until: string | null;
+  requests: number;
+  retries: number;
+  rows_read: number;
+  rows_new: number;
+  rows_changed: number;
+  rows_removed: number;
+  verified: boolean;
+  outcome: RunOutcome;
+  error: string | null;
+  /** The oldest date of the coverage at the end; null: from the beginning, or not read by date. */
+  covered_from: string | null;
+  /** The API's number of records at the end, and the mirror's; null: nothing was counted. */
+  api_total: number | null;
+  mirror_total: number | null;
+  /** The number of differing counts, or of differing records of a list that `verify` compared. */
+  differing: number | null;
+}
+
+/** Records that a run began, and returns its `run_id`. Marks earlier runs that never ended as stopped. */
+export function beginRun(mirror: Mirror, resource: string, startedAt: string): number {
+  return mirror.transaction(() => {
+    statement(
+      mirror,
+      "UPDATE sync_runs SET outcome = 'stopped', error = 'killed' WHERE resource = ? AND outcome = 'running'",
+    ).run(resource);
+    const insert = "INSERT INTO sync_runs (resource, started_at, outcome) VALUES (?, ?, 'running')";
+    return Number(statement(mirror, insert).run(resource, startedAt).lastInsertRowid);
+  });
+}
+
+/** Sets columns of a run's row. */
+export function updateRun(
+  mirror: Mirror,
+  runId: number,
+  columns: Partial<Omit<Run, "run_id" | "resource" | "started_at">>,
+): void {
+  const assignments = Object.keys(columns).map((column) => `${column} = @${column}`);
+  const values = { ...columns, ...("verified" in columns && { verified: columns.verified ? 1 : 0 }) };
+  const update = `UPDATE sync_runs SET ${assignments.join(", ")} WHERE run_id = @run_id`;
+  mirror.transaction(() => statement(mirror, update).run({ ...values, run_id: runId }));
+}
+
+/** Adds written rows to a run's row. Call it in the transaction that writes them. */
+export function addWrittenRows(
+  mirror: Mirror,
+  runId: number,
+  { added = 0, changed = 0, removed = 0 }: { added?: number; changed?: number; removed?: number },
+): void {
+  if (added + changed + removed === 0) return;
+  statement(
+    mirror,
+    `UPDATE sync_runs SET rows_new = rows_new + ?, rows_changed = rows_changed + ?, rows_removed = rows_removed + ?
+     WHERE run_id = ?`,
+  ).run(added, changed, removed, runId);
+}
+
+/**
+ * Adds rows that the API returned to a run's row, and sets the requests so far: they stay correct if the run is killed.
+ * Call it in the transaction that writes the rows.
+ */
+export function addReadRows(
+  mirror: Mirror,
+  runId: number,
+  { rows, requests, retries }: { rows: number; requests: number; retries: number },
+): void {
+  statement(
+    mirror,
+    "UPDATE sync_runs SET rows_read = rows_read + ?, requests = ?, retries = ? WHERE run_id = ?",
+  ).run(rows, requests, retries, runId);
+}
+
+/** Returns the row of a run that is not recorded. */
+export function blankRun(resource: string, startedAt: string): Run {
+  return {
+    run_id: 0,
+    resource,
+    started_at: startedAt,
+    finished_at: null,
+    since: null,
+    until: null,
+    requests: 0,
+    retries: 0,
+    rows_read: 0,
+    rows_new: 0,
+    rows_changed: 0,
+    rows_removed: 0,
+    verified: false,
+    outcome: "running",
+    error: null,
+    covered_from: null,
+    api_total: null,
+    mirror_total: null,
+    differing: null,
+  };
+}
+
+/** Returns the row of a run. */
+export function readRun(mirror: Mirror, runId: number): Run {
+  const row = statement(mirror, "SELECT * FROM sync_runs WHERE run_id = ?").get(runId);
+  return fromRow(row as RunRow);
+}
+
+type RunRow = Omit<Run, "verified"> & { verified: number };
+
+function fromRow(row: RunRow): Run {
+  return { ...row, verified: row.verified === 1 };
+}
+
+function findNewest(mirror: Mirror, resource: string, condition = ""): Run | null {
+  const select = `SELECT * FROM sync_runs WHERE resource = ? ${condition} ORDER BY run_id DESC LIMIT 1`;
+  const row = statement(mirror, select).get(resource);
+  return row === undefined ? null : fromRow(row as RunRow);
+}
+
+/** Returns the `run_id` of the newest run of any resource; 0 if there is none. */
+export function newestRunId({ db }: Mirror): number {
+  return db.prepare("SELECT coalesce(max(run_id), 0) FROM sync_runs").pluck().get() as number;
+}
+
+/** Returns a resource's latest run, except a `verify` that found no difference: it does not say how the last sync ended. */
+export function lastRun(mirror: Mirror, resource: string): Run | null {
+  return (
+    findNewest(mirror, resource, "AND NOT (outcome = 'verified' AND error IS NULL)") ??
+    findNewest(mirror, resource)
+  );
+}
+
+/** SQL condition: the run read all dates up to its start. */
+const isUpToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
+const isVerifiedUpToDate = `verified = 1 AND ${isUpToDate}`;
+
+/** Returns the latest sync that verified all dates up to its start. */
+export function lastVerifiedSync(mirror: Mirror, resource: string): Run | null {
+  return findNewest(mirror, resource, `AND outcome = 'done' AND ${isVerifiedUpToDate}`);
+}
+
+/** Returns the latest sync that read all dates up to its start, verified or not. */
+export function lastCompleteSync(mirror: Mirror, resource: string): Run | null {
+  return findNewest(mirror, resource, `AND outcome = 'done' AND ${isUpToDate}`);
+}
+
+/** Returns the latest run that was verified, whatever its range. */
+export function lastVerifiedRun(mirror: Mirror, resource: string): Run | null {
+  return findNewest(
+    mirror,
+    resource,
+    "AND verified = 1 AND outcome IN ('done', 'verified') AND error IS NULL",
+  );
+}
+
+/** Returns the latest `verify` that found a difference, unless a later run has verified the resource. */
+export function lastDifferingVerify(mirror: Mirror, resource: string): Run | null {
+  const differing = findNewest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
+  const verified = differing && findNewest(mirror, resource, `AND ${isVerifiedUpToDate}`);
+  return differing && differing.run_id > (verified?.run_id ?? 0) ? differing : null;
+}
+
+/**
+ * True if a resource was ever read, at least in part.
+ * @param by the resource whose runs read it
+ */
+export function wasRead(mirror: Mirror, name: string, by = name): boolean {
+  const find = statement(
+    mirror,
+    `SELECT 1 FROM records WHERE resource = @name
+     UNION ALL SELECT 1 FROM coverage WHERE resource IN (@name, @by)
+     UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@name, @by) AND outcome = 'done' LIMIT 1`,
+  );
+  return find.get({ name, by }) !== undefined;
+}
+
+/** Returns the start of the first run that read any records, of one resource or of all; null before it. ISO 8601. */
+export function readFirstReadAt({ db }: Mirror, resource?: string): string | null {
+  // `--as-of` shadows the table by a temporary one.
+  const first = db.prepare(
+    "SELECT min(started_at) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)",
+  );
+  return first.pluck().get(resource ?? null) as string | null;
+}
+
+/** The runs of a resource that read everything they had to; times in milliseconds since 1970. */
+interface FinishedRuns {
+  /** The `run_id` of the newest; 0 if there is none. */
+  runId: number;
+  /** When the newest ended. */
+  at: number;
+  /** The newest date that they read; null if the resource is not read by date. */
+  until: number | null;
+}
+
+/** Returns what the completed runs of a resource have read. */
+export function readFinishedRuns(mirror: Mirror, resource: string): FinishedRuns {
+  const select = `SELECT coalesce(max(run_id), 0) AS runId, max(finished_at) AS at, max(until) AS until FROM sync_runs
+    WHERE resource = ? AND outcome IN ('done', 'incomplete')`;
+  type Row = { runId: number; at: string | null; until: string | null };
+  const { runId, at, until } = statement(mirror, select).get(resource) as Row;
+  return { runId, at: Date.parse(at ?? "") || 0, until: until === null ? null : Date.parse(until) };
+}

@@ -1,0 +1,74 @@
+import type { Field } from "../../resources/fields.js";
+import type { Resource } from "../../resources/resource.js";
+import { isObject, type Json, type JsonObject } from "../../util/json-value.js";
+import { jsonType } from "./column-values.js";
+import type { ReportIssue } from "./schema-issues.js";
+
+/** Limits the messages if the API keeps sending new attribute names. */
+const maxReportedAttributes = 100;
+
+/**
+ * Reports the members of records that have no column and no child table, at any depth, and values that are not objects
+ * where the resource declares one (API document, "Versioning" 2: new attributes can be added at any time). It ignores
+ * resources whose fields are not documented.
+ */
+export class AttributeWatch {
+  readonly #root: KnownObject | null;
+  #reported = 0;
+
+  constructor(
+    private readonly resource: Resource,
+    private readonly report: ReportIssue,
+  ) {
+    this.#root = resource.discoversColumns ? null : knownObject(resource.fields, "", false);
+  }
+
+  check(record: JsonObject): void {
+    if (this.#root) this.#checkMembers(record, this.#root);
+  }
+
+  #checkMembers(value: JsonObject, known: KnownObject): void {
+    for (const member in value) {
+      const below = known.members.get(member);
+      if (below === null) continue;
+      if (below !== undefined) this.#checkValue(value[member] ?? null, below);
+      else this.#reportAttribute(member, known);
+    }
+  }
+
+  #checkValue(value: Json, known: KnownObject): void {
+    if (known.isList) {
+      // Values of the wrong type are reported when the rows are written.
+      if (Array.isArray(value)) for (const item of value) if (isObject(item)) this.#checkMembers(item, known);
+    } else if (isObject(value)) this.#checkMembers(value, known);
+    else if (value !== null)
+      this.report({ kind: "type", table: this.resource.table, column: known.path, found: jsonType(value) });
+  }
+
+  #reportAttribute(member: string, known: KnownObject): void {
+    if (this.#reported >= maxReportedAttributes) return;
+    this.#reported += 1;
+    known.members.set(member, null);
+    const path = known.path === "" ? member : `${known.path}.${member}`;
+    this.report({ kind: "attribute", table: this.resource.table, path });
+  }
+}
+
+/** The known members of an object, or of the objects in a list; null for members that may contain anything. */
+interface KnownObject {
+  /** Its path in the record, with dots, for messages. */
+  path: string;
+  isList: boolean;
+  members: Map<string, KnownObject | null>;
+}
+
+function knownObject(fields: readonly Field[], path: string, isList: boolean): KnownObject {
+  const recordFields = fields.filter((field) => field.kind !== "scalar" || field.from === "record");
+  const members = recordFields.map((field): [string, KnownObject | null] => {
+    const isUnchecked = field.kind === "scalar" || (field.kind === "list" && field.discoversColumns);
+    if (isUnchecked) return [field.name, null];
+    const fieldPath = path === "" ? field.name : `${path}.${field.name}`;
+    return [field.name, knownObject(field.fields, fieldPath, field.kind === "list")];
+  });
+  return { path, isList, members: new Map(members) };
+}

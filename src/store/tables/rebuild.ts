@@ -1,0 +1,147 @@
+import { createHash } from "node:crypto";
+import { details, resources } from "../../resources/registry.js";
+import type { Resource } from "../../resources/resource.js";
+import { tablesOf } from "../../resources/table-shape.js";
+import type { Json } from "../../util/json-value.js";
+import { rebuildHostNames } from "../history/host-names.js";
+import { type Mirror, readInfo, statement, writeInfo } from "../mirror/database.js";
+import { recordDate, utcMonth } from "../records/record-key.js";
+import { readRecords } from "../records/record-table.js";
+import { omitsHostNames, readRedactionRules } from "../redaction/redaction-rules.js";
+import { AttributeWatch } from "./attribute-watch.js";
+import { createTables, indexTables, Projection } from "./projection.js";
+import { clearUnexpectedValues, SchemaIssues } from "./schema-issues.js";
+import { forgetDeclaredColumns, forgetUnusableNames, TableColumns } from "./table-columns.js";
+import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
+import { clearConflictingNames, readUserObjects, restoreUserObjects } from "./user-objects.js";
+
+// A newer version of the program may declare other columns than a mirror's tables have. The tables are then rebuilt from the
+// records, without the API.
+
+/** True if a table is missing, or differs from what this version declares. */
+export function hasOutdatedTables(mirror: Mirror): boolean {
+  return (
+    !hasCurrentHostNames(mirror) ||
+    [...resources, ...details].some((resource) => !hasCurrentTables(mirror, resource))
+  );
+}
+
+/** True if a table was created by another version, with other columns. */
+export function hasOtherColumns(mirror: Mirror): boolean {
+  return [...resources, ...details].some((resource) => !hasCurrentColumns(mirror, resource));
+}
+
+/**
+ * Rebuilds every table that is missing or differs from what this version declares. Call it in a transaction.
+ * @returns a sentence for each user's view, index and trigger that was lost
+ */
+export function rebuildOutdatedTables(mirror: Mirror): string[] {
+  const all = [...resources, ...details];
+  const hasRemovedTables = readInfo(mirror, removedTables) !== null;
+  const cleared = hasRemovedTables ? [] : clearConflictingNames(mirror, all.flatMap(removedTableNames));
+  writeInfo(mirror, removedTables, "separate");
+  const outdated = all.filter((resource) => !hasCurrentTables(mirror, resource));
+  const lost = outdated.flatMap((resource) => rebuild(mirror, resource));
+  if (!hasCurrentHostNames(mirror)) rebuildHostNames(mirror);
+  writeInfo(mirror, hostNames, hostNameRules);
+  return [...cleared, ...lost];
+}
+
+/** The entry of `mirror_info` that marks a mirror with separate tables for removed records. */
+const removedTables = "removed_tables";
+
+/** The entry of `mirror_info` with the rules by which the table `host_names` was filled. */
+const hostNames = "host_names";
+const hostNameRules = "no display names if first or last names are omitted";
+
+/** Earlier rules gave another result only in mirrors that omit names. */
+function hasCurrentHostNames(mirror: Mirror): boolean {
+  const rules = readInfo(mirror, hostNames);
+  return rules === hostNameRules || (rules !== null && !omitsHostNames(readRedactionRules(mirror)));
+}
+
+function removedTableNames(resource: Resource): string[] {
+  return tablesOf(resource).map((shape) => tableName(shape, "removed"));
+}
+
+/**
+ * Rebuilds all tables of these resources from their records, in one transaction.
+ * @returns a sentence for each user's index and trigger that was lost
+ */
+export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): string[] {
+  return mirror.transaction(() => resources.flatMap((resource) => rebuild(mirror, resource)));
+}
+
+function rebuild(mirror: Mirror, resource: Resource): string[] {
+  const tables = tablesOf(resource).flatMap((shape) => recordStates.map((state) => tableName(shape, state)));
+  const ownIndexes = tablesOf(resource).flatMap((shape) => indexNames(shape));
+  const added = readUserObjects(mirror, tables, ownIndexes);
+  for (const shape of tablesOf(resource)) {
+    for (const state of recordStates)
+      mirror.db.exec(`DROP TABLE IF EXISTS ${quote(tableName(shape, state))}`);
+    forgetDeclaredColumns(mirror, shape);
+    forgetUnusableNames(mirror, shape);
+    createTables(mirror, shape, new TableColumns(mirror, shape).all());
+  }
+  clearUnexpectedValues(mirror, resource.name);
+  const issues = new SchemaIssues(mirror, resource);
+  const attributes = new AttributeWatch(resource, issues.report);
+  let projection: Projection | undefined;
+  const setDate = mirror.db.prepare("UPDATE records SET dated_at = ? WHERE record_id = ?");
+  for (const record of readRecords(mirror, [resource.name])) {
+    projection ??= new Projection(mirror, tablesOf(resource), issues.report);
+    issues.startRecord(record.recordId, record.sinceAt);
+    attributes.check(record.value);
+    projection.write(record, true);
+    const date = recordDate(resource, record.value);
+    if (date !== record.row.dated_at) setDate.run(date, record.recordId);
+  }
+  if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
+  if (projection) indexTables(mirror, resource);
+  writeInfo(mirror, infoName(resource), fingerprint(resource));
+  // Created last, because triggers must not run for rows that are not new.
+  return restoreUserObjects(mirror, added);
+}
+
+/** Sets the month of each earlier version of a resource's records. */
+function setVersionMonths({ db }: Mirror, resource: Resource): void {
+  const next = db.prepare<[number, string], { version_id: number; json: string }>(
+    `SELECT version_id, v.json FROM record_versions AS v JOIN records AS r USING (record_id)
+     WHERE version_id > ? AND +resource = ? ORDER BY version_id LIMIT 1000`,
+  );
+  const set = db.prepare("UPDATE record_versions SET month = ? WHERE version_id = ?");
+  for (let versions = next.all(0, resource.name); versions.length > 0; ) {
+    for (const { json, version_id } of versions)
+      set.run(utcMonth(recordDate(resource, JSON.parse(json) as Json)), version_id);
+    versions = next.all(versions.at(-1)?.version_id ?? 0, resource.name);
+  }
+}
+
+function hasCurrentTables(mirror: Mirror, resource: Resource): boolean {
+  const find = statement(mirror, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+  const names = tablesOf(resource).flatMap((shape) => recordStates.map((state) => tableName(shape, state)));
+  return hasCurrentColumns(mirror, resource) && names.every((name) => find.get(name) !== undefined);
+}
+
+function hasCurrentColumns(mirror: Mirror, resource: Resource): boolean {
+  return readInfo(mirror, infoName(resource)) === fingerprint(resource);
+}
+
+function infoName({ table }: Resource): string {
+  return `shape:${table}`;
+}
+
+/** Increment this when the rules for discovered columns or for the times of rows change. */
+const rules = 6;
+
+/** Returns a hash of everything, except the records, that a resource's rows depend on. */
+function fingerprint(resource: Resource): string {
+  const shapes = tablesOf(resource).map((shape) => {
+    const columns = shape.columns.map((column) => ({ ...column, isDiscovered: false }));
+    const sources = columns.map(({ from, path }) => [from, ...path]);
+    const tables = recordStates.map((state) => createTableSql(shape, columns, { state }));
+    return [tables, shape.discoversColumns, shape.list?.path ?? null, sources];
+  });
+  const text = JSON.stringify([rules, shapes]);
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}

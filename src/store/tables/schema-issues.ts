@@ -1,0 +1,155 @@
+import type { Resource } from "../../resources/resource.js";
+import { exportsRawRecords, tablesOf } from "../../resources/table-shape.js";
+import type { Reporter } from "../../util/reporter.js";
+import { pluralize } from "../../util/text.js";
+import { type Mirror, statement } from "../mirror/database.js";
+
+/**
+ * A difference between a record of the API and the columns that its resource declares. Records keep everything as it was
+ * sent; only the tables are affected.
+ * - type:      a value of an unexpected type, null in its column unless it is a number as text
+ * - attribute: a member, by its path, that this version does not know
+ * - column:    a member whose column has another name; null: the member has no column
+ */
+export type SchemaIssue =
+  | { kind: "type"; table: string; column: string; found: string }
+  | { kind: "attribute"; table: string; path: string }
+  | { kind: "column"; table: string; path: string; name: string | null };
+
+export type ReportIssue = (issue: SchemaIssue) => void;
+
+/** The `found` of text that is exactly a number and is stored as one in a numeric column. */
+export const numberAsText = "number as text";
+
+/**
+ * Stores the schema issues of records while their rows are written. Unexpected types are stored per record in
+ * `unexpected_values`. Unknown attributes and renamed columns are printed once per mirror.
+ */
+export class SchemaIssues {
+  readonly #insert;
+  readonly #delete;
+  readonly #printed = new Set<string>();
+  #recordId = 0;
+  #readAt = "";
+
+  /** @param reporter omit it to store unexpected types only */
+  constructor(
+    private readonly mirror: Mirror,
+    private readonly resource: Resource,
+    private readonly reporter?: Pick<Reporter, "note" | "warn">,
+  ) {
+    this.#insert = mirror.db.prepare("INSERT OR IGNORE INTO unexpected_values VALUES (?, ?, ?, ?)");
+    this.#delete = mirror.db.prepare("DELETE FROM unexpected_values WHERE record_id = ?");
+  }
+
+  /** Sets the record whose issues are reported next. @param readAt when it was requested, ISO 8601 */
+  startRecord(recordId: number, readAt: string): void {
+    this.#recordId = recordId;
+    this.#readAt = readAt;
+  }
+
+  /** Deletes the stored issues of the current record, because its rows are about to be replaced. */
+  clear(): void {
+    this.#delete.run(this.#recordId);
+  }
+
+  readonly report: ReportIssue = (issue) => {
+    if (issue.kind === "type") this.#insert.run(this.#recordId, issue.table, issue.column, issue.found);
+    else this.#print(issue);
+  };
+
+  #print(issue: Notice): void {
+    const subject = noticeSubject(issue);
+    if (!this.reporter || this.#printed.has(subject)) return;
+    this.#printed.add(subject);
+    if (!isFirstNotice(this.mirror, subject, this.#readAt)) return;
+    // A new attribute needs no action.
+    this.reporter[issue.kind === "attribute" ? "note" : "warn"](noticeText(issue, this.resource));
+  }
+}
+
+type Notice = Exclude<SchemaIssue, { kind: "type" }>;
+
+function noticeSubject(notice: Notice): string {
+  const { kind, table } = notice;
+  if (kind === "attribute") return `attribute:${table}.${notice.path}`;
+  return `column:${table}.${notice.name === null ? "" : notice.path}`;
+}
+
+function noticeText(notice: Notice, resource: Resource): string {
+  const { table, kind } = notice;
+  const path = notice.path.slice(0, 120);
+  if (kind === "column" && notice.name === null)
+    return `${table}: some attributes have no column (\`${path}\`, for example): JSON exports include them`;
+  if (kind === "column") return `${table}: the column of \`${path}\` is named \`${notice.name}\``;
+  const place = exportsRawRecords(tablesOf(resource)[0] ?? null) ? "JSON exports" : "the mirror's records";
+  return `${table}: the API sends a new attribute \`${path}\`, which is included in ${place}`;
+}
+
+/** Stores that a message is printed. Returns false if it was printed for this mirror before. @param at ISO 8601 */
+export function isFirstNotice(mirror: Mirror, subject: string, at: string): boolean {
+  return statement(mirror, "INSERT OR IGNORE INTO notices VALUES (?, ?)").run(subject, at).changes > 0;
+}
+
+/** A column with values of an unexpected type. */
+export interface UnexpectedColumn {
+  table: string;
+  column: string;
+  /** The type of the values: `string`, `number as text`, `array`, … */
+  found: string;
+  /** Number of current records with such values. */
+  records: number;
+}
+
+/** Returns the columns of a resource's tables that have values of an unexpected type in current records. */
+export function readUnexpectedColumns(mirror: Mirror, resource: string): UnexpectedColumn[] {
+  const select = statement(
+    mirror,
+    `SELECT table_name AS "table", column_name AS "column", found, count(*) AS records
+     FROM unexpected_values AS u JOIN records AS r USING (record_id)
+     WHERE r.resource = ? AND r.removed_at IS NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+  );
+  return select.all(resource) as UnexpectedColumn[];
+}
+
+/** Returns the number of current records of a resource with values of an unexpected type. */
+function countUnexpectedRecords(mirror: Mirror, resource: string): number {
+  const select = statement(
+    mirror,
+    `SELECT count(DISTINCT record_id) FROM unexpected_values JOIN records AS r USING (record_id)
+     WHERE r.resource = ? AND r.removed_at IS NULL`,
+  );
+  return select.pluck().get(resource) as number;
+}
+
+/** Deletes the unexpected values of all records of a resource, because all their rows are about to be written again. */
+export function clearUnexpectedValues({ db }: Mirror, resource: string): void {
+  const records = "SELECT record_id FROM records WHERE resource = ?";
+  db.prepare(`DELETE FROM unexpected_values WHERE record_id IN (${records})`).run(resource);
+}
+
+const maxNamedColumns = 10;
+
+/** Returns a warning about current records with values of an unexpected type; null if there are none. */
+export function unexpectedWarning(mirror: Mirror, resource: string): string | null {
+  const columns = readUnexpectedColumns(mirror, resource);
+  if (columns.length === 0) return null;
+  const records = pluralize(countUnexpectedRecords(mirror, resource), "record");
+  const parts = columns.slice(0, maxNamedColumns).map(unexpectedText);
+  if (columns.length > maxNamedColumns) parts.push(`${columns.length - maxNamedColumns} more`);
+  return `${resource}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports have them as the API sent them`;
+}
+
+/** Returns, for example, `3 text values in orders.total_amount (null in the column)`. */
+export function unexpectedText({ table, column, found, records }: UnexpectedColumn): string {
+  const place = `${table}.${column}`;
+  if (found === numberAsText) return `${pluralize(records, "text number")} in ${place} (read as numbers)`;
+  return `${pluralize(records, nouns.get(found) ?? found)} in ${place} (null in the column)`;
+}
+
+/** Names of types in messages, where they differ. */
+const nouns: ReadonlyMap<string, string> = new Map([
+  ["string", "text value"],
+  ["array", "list"],
+  ["not an object", "item without fields"],
+]);

@@ -1,0 +1,89 @@
+import type { Mirror } from "../mirror/database.js";
+import { quote } from "./table-sql.js";
+
+/** An index or a trigger that a user added to a table or view of the mirror. */
+export interface UserObject {
+  type: "index" | "trigger";
+  name: string;
+  /** The table or view that it belongs to. Dropping that drops the object. */
+  table: string;
+  sql: string;
+}
+
+/**
+ * Returns the indexes and triggers that a user added to these tables or views.
+ * @param own the names of the program's own indexes
+ */
+export function readUserObjects(
+  { db }: Mirror,
+  tables: readonly string[],
+  own: readonly string[] = [],
+): UserObject[] {
+  // SQLite's own indexes have no SQL.
+  const select = db.prepare<[string], UserObject>(
+    `SELECT type, name, tbl_name AS "table", sql FROM main.sqlite_master
+     WHERE type IN ('index', 'trigger') AND sql IS NOT NULL AND tbl_name IN (SELECT value FROM json_each(?)) ORDER BY rowid`,
+  );
+  return select.all(JSON.stringify(tables)).filter(({ name }) => !own.includes(name));
+}
+
+/** Creates these objects again. Returns a sentence for each that no longer fits its table and was dropped. */
+export function restoreUserObjects(mirror: Mirror, objects: readonly UserObject[]): string[] {
+  return objects.flatMap((object) => {
+    const reason = restore(mirror, object);
+    if (reason === null) return [];
+    return `the ${object.type} \`${object.name}\` that was added to \`${object.table}\` no longer fits and was dropped (${reason}): ${object.sql}`;
+  });
+}
+
+/** @returns why the object cannot be created again; null if it was */
+function restore({ db }: Mirror, { name, sql, table, type }: UserObject): string | null {
+  const find = db.prepare("SELECT 1 FROM main.sqlite_master WHERE type = ? AND name = ?");
+  if (find.get(type, name) !== undefined) return null;
+  try {
+    db.exec(sql);
+    // SQLite compiles a trigger only when a statement fires it. An error now prevents an error in every later sync.
+    if (type === "trigger" && find.get("table", table) !== undefined)
+      for (const statement of [`INSERT INTO ${quote(table)} DEFAULT VALUES`, `DELETE FROM ${quote(table)}`])
+        db.prepare(statement);
+    return null;
+  } catch (error) {
+    db.exec(`DROP ${type} IF EXISTS ${quote(name)}`);
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Returns the views of this mirror that SQLite cannot read, and why. */
+export function findBrokenViews({ db }: Mirror): Map<string, string> {
+  const names = db.prepare("SELECT name FROM main.sqlite_master WHERE type = 'view'").pluck();
+  const broken = new Map<string, string>();
+  for (const name of names.all() as string[])
+    try {
+      db.prepare(`SELECT * FROM ${quote(name)}`);
+    } catch (error) {
+      broken.set(name, error instanceof Error ? error.message : String(error));
+    }
+  return broken;
+}
+
+/**
+ * Frees the names of new tables: drops users' views with these names, and renames users' tables. Returns a sentence for
+ * each.
+ */
+export function clearConflictingNames({ db }: Mirror, tables: readonly string[]): string[] {
+  const find = db.prepare<[string], { name: string; type: string; sql: string }>(
+    "SELECT name, type, sql FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) = ?",
+  );
+  return tables.flatMap((table) => {
+    const found = find.get(table);
+    if (!found) return [];
+    const { name, sql, type } = found;
+    if (type === "view") {
+      db.exec(`DROP VIEW ${quote(name)}`);
+      return `the view \`${name}\` was dropped, because the mirror has a table of that name now: ${sql}`;
+    }
+    const renamed = `${name}_renamed`;
+    db.exec(`ALTER TABLE ${quote(name)} RENAME TO ${quote(renamed)}`);
+    return `the table \`${name}\` is named \`${renamed}\` now, because the mirror has a table of that name`;
+  });
+}
