@@ -3,7 +3,7 @@ import type { Deps, HttpResponse } from "../deps.js";
 import { BrandapiError, UnsafeResponse } from "../errors.js";
 import { unlessAborted } from "../util/abort.js";
 import { formatDuration } from "../util/times.js";
-import type { ApiEvents } from "./api-settings.js";
+import type { ApiEvents } from "./client.js";
 import { readDateHeader } from "./headers.js";
 import { classifyError, type RequestFailure, RequestTimeout, statusFailure } from "./request-failure.js";
 import { type ApiResponse, readEnvelope, responseLimits } from "./response.js";

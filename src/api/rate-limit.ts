@@ -5,7 +5,7 @@ import type { Clock } from "../deps.js";
 import { loadSqlite, type SqliteConstructor } from "../util/sqlite.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { retryAfterTooLong } from "./api-errors.js";
-import type { ApiEvents, ApiSettings } from "./api-settings.js";
+import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
 import { type Permit, RateLimitFile } from "./rate-limit-file.js";
 

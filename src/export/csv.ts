@@ -3,9 +3,8 @@ import type { ReadableColumn } from "../query/readable-tables.js";
 import type { RowValue } from "../query/rows.js";
 import { pluralize } from "../util/text.js";
 import { formatUtc, isTimestampText, readTimestamp } from "../util/timestamp.js";
-import { formatCells } from "./csv-cells.js";
-import { neutralize } from "./csv-formulas.js";
-import type { Chunk, FormatOptions, RowSources } from "./format.js";
+import { formatCells, neutralize } from "./csv-cells.js";
+import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
  * Writes CSV: UTF-8, a header, RFC 4180 quoting, `\n`, null as empty, exact values. With `excel`: a BOM, CRLF,

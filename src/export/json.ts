@@ -2,7 +2,7 @@ import type { ReadableColumn } from "../query/readable-tables.js";
 import type { RowValue } from "../query/rows.js";
 import type { RowSource } from "../query/select.js";
 import { parseJson } from "../util/json-value.js";
-import type { Chunk, RowSources } from "./format.js";
+import type { Chunk, RowSources } from "./formats.js";
 
 /**
  * Writes batches of JSON objects with a separator between the objects of a batch: complete records as the API sent them,

@@ -1,4 +1,4 @@
-import type { Chunk, RowSources } from "./format.js";
+import type { Chunk, RowSources } from "./formats.js";
 import { writeJsonRows } from "./json.js";
 
 /** Writes one record per line. */

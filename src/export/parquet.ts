@@ -4,7 +4,7 @@ import type { ReadableColumn } from "../query/readable-tables.js";
 import type { Row, RowValue } from "../query/rows.js";
 import type { RowSource } from "../query/select.js";
 import { daysSince1970, readTimestamp } from "../util/timestamp.js";
-import type { Chunk, RowSources } from "./format.js";
+import type { Chunk, RowSources } from "./formats.js";
 
 type Value = Exclude<RowValue, null>;
 export type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];

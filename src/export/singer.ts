@@ -10,7 +10,7 @@ import { errorCode, errorReason } from "../util/system-errors.js";
 import { pluralize, quoteShellWord } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { daysSince1970, readTimestamp } from "../util/timestamp.js";
-import type { Bookmarks, Chunk, FormatOptions, RowSources } from "./format.js";
+import type { Bookmarks, Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
  * Reads the state that a Singer target returned: the value of the last STATE message that it stored, or the complete message.

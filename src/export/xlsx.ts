@@ -5,7 +5,7 @@ import type { RowSource } from "../query/select.js";
 import { pluralize } from "../util/text.js";
 import { dayMs } from "../util/times.js";
 import { daysSince1970, isTimestampText, parseTimestamp } from "../util/timestamp.js";
-import type { Chunk, FormatOptions, RowSources } from "./format.js";
+import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 import {
   type Sheet,
   sheetNamespace,

@@ -1,6 +1,6 @@
 import nock from "nock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ApiSettings } from "../../src/api/api-settings.js";
+import type { ApiSettings } from "../../src/api/client.js";
 import type { Fetch } from "../../src/deps.js";
 import { key, rejection, testApi } from "./support.js";
 

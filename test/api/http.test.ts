@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { ApiEvents } from "../../src/api/api-settings.js";
+import type { ApiEvents } from "../../src/api/client.js";
 import { classifyError } from "../../src/api/request-failure.js";
 import type { Deps } from "../../src/deps.js";
 import { FakeClock, freePort, key, rejection, sendJson, serve, serveBytes, testApi } from "./support.js";

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { ApiEvents, ApiSettings } from "../../src/api/api-settings.js";
+import type { ApiEvents, ApiSettings } from "../../src/api/client.js";
 import { RateLimiter } from "../../src/api/rate-limit.js";
 import { FakeClock, key, temporaryFolder } from "./support.js";
 

@@ -4,8 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { ApiEvents, ApiSettings } from "../../src/api/api-settings.js";
-import { openApi } from "../../src/api/client.js";
+import { type ApiEvents, type ApiSettings, openApi } from "../../src/api/client.js";
 import { createFetch } from "../../src/api/transport.js";
 import { type Clock, type Deps, systemDeps } from "../../src/deps.js";
 

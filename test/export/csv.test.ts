@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { write } from "../../src/export/csv.js";
-import { neutralize } from "../../src/export/csv-formulas.js";
+import { neutralize } from "../../src/export/csv-cells.js";
 import { describeTable } from "../../src/query/readable-tables.js";
 import { openRows, type RowSource } from "../../src/query/select.js";
 import { type Mirror, withReadTransaction } from "../../src/store/mirror/database.js";
