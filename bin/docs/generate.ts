@@ -1,4 +1,3 @@
-import type { Option } from "commander";
 import { formats } from "../../src/export/formats.js";
 import { resources } from "../../src/resources/registry.js";
 import { detailsResource } from "../../src/resources/resource.js";
@@ -25,12 +24,11 @@ const program = await programTree();
 const sections: Readonly<Record<string, () => string>> = {
   commands: () =>
     table(
-      ["command", "does"],
+      ["command", "purpose"],
       program.commands
         .filter((one) => one.name() !== "help")
         .map((one) => [`\`${one.name()}\``, one.summary()]),
     ),
-  "flags everywhere": () => table(["flag", "does"], program.options.map(flagRow)),
   formats: () =>
     table(
       ["flag", "output", "extension of `-o`"],
@@ -54,19 +52,16 @@ const sections: Readonly<Record<string, () => string>> = {
     exampleQueries.map(({ question, sql }) => `### ${question}\n\n\`\`\`sql\n${sql};\n\`\`\``).join("\n\n"),
   "system tables": () =>
     table(
-      ["table", "holds"],
+      ["table", "contents"],
       Object.entries(systemTables).map(([name, about]) => [`\`${name}\``, about]),
     ),
   views: () =>
     table(
-      ["view", "a row is"],
-      views.filter((one) => !one.isHelper).map(({ about, name }) => [`\`${name}\``, about]),
+      ["view", "rows"],
+      // The first part describes a row; `brandapi tables NAME` prints all of it.
+      views.filter((one) => !one.isHelper).map(({ about, name }) => [`\`${name}\``, about.split(";")[0] ?? ""]),
     ),
 };
-
-function flagRow({ description, flags }: Option): string[] {
-  return [`\`${flags}\``, description];
-}
 
 function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) =>
