@@ -1,7 +1,6 @@
 import { homedir, hostname, tmpdir } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
-import type { SignalMode } from "./signals.js";
 
 /** The time. Tests use a fake. */
 export interface Clock {
@@ -67,11 +66,10 @@ export interface Deps {
   random(): number;
   /** Aborts when a signal asks the program to end; the reason is a `Stopped`. */
   signal: AbortSignal;
-  /**
-   * Runs work during which a signal kills the process (`kill`, for long statements of SQLite) or aborts `signal`
-   * (`clean`, the default): see signals.ts.
-   */
-  withSignals<T>(mode: SignalMode, work: () => Promise<T>): Promise<T>;
+  /** Runs a long SQLite statement, which a signal cannot interrupt: a signal during this work kills the process. See signals.ts. */
+  runKillable<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs a part of killable work that has to clean up after itself: a signal aborts `signal` again. */
+  runGracefully<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export const systemClock: Clock = {
@@ -89,7 +87,7 @@ export const systemClock: Clock = {
 };
 
 /** Returns the real machine's dependencies. Standard input is opened when it is first read. */
-export function systemDeps(given: Pick<Deps, "signal" | "withSignals" | "fetch">): Deps {
+export function systemDeps(given: Pick<Deps, "signal" | "runKillable" | "runGracefully" | "fetch">): Deps {
   return {
     ...given,
     env: process.env,

@@ -15,27 +15,27 @@ const flushMs = 300;
 /** Runs the program as a process: real streams, signals and exit code. `run` does the rest. */
 export async function main(): Promise<void> {
   const argv = process.argv.slice(2);
-  const fail = (error: unknown) => exitNow(reportError(error, argv, deps));
-  const signals = new ProcessSignals(fail, (code) => exitNow(code));
-  const { signal, withSignals } = signals;
-  const deps = systemDeps({ signal, withSignals, fetch: fetchWhenNeeded(process.env) });
-
+  const signals = new ProcessSignals();
+  const { signal, runKillable, runGracefully } = signals;
+  const deps = systemDeps({ signal, runKillable, runGracefully, fetch: fetchWhenNeeded(process.env) });
   /** Ends the process without waiting for anything; unfinished files are removed. */
-  function exitNow(code: number): never {
+  const exit = (code: number): never => {
     removeTempFiles();
     signals.removeHandlers();
     killIfBlocked(code);
     process.exit(code);
-  }
-
-  handleOutputErrors(argv, deps, exitNow);
+  };
+  const fail = (error: unknown) => exit(reportError(error, argv, deps));
+  signals.handle({ endLate: fail, exit });
+  handleOutputErrors(argv, deps, exit);
   process.on("uncaughtException", fail).on("unhandledRejection", fail);
   process.once("beforeExit", () => fail(new Error("it ended before its work was done")));
+
   const code = await run(argv, deps);
-  if (signal.aborted) setTimeout(exitNow, flushMs, code);
-  else signal.addEventListener("abort", () => exitNow(code));
+  if (signal.aborted) setTimeout(exit, flushMs, code);
+  else signal.addEventListener("abort", () => exit(code));
   await Promise.all([flush(process.stdout), flush(process.stderr)]);
-  exitNow(code);
+  exit(code);
 }
 
 /**
@@ -60,14 +60,14 @@ function noteKeys(argv: readonly string[], deps: Deps): void {
 }
 
 /** Ends the program quietly when the reader of stdout leaves (`| head`); without a reader on stderr it goes on. */
-function handleOutputErrors(argv: readonly string[], deps: Deps, exitNow: (code: number) => never): void {
+function handleOutputErrors(argv: readonly string[], deps: Deps, exit: (code: number) => never): void {
   process.stdout.on("error", (cause: NodeJS.ErrnoException) => {
     if (cause.code === "EPIPE")
-      return continuesWithoutReader(findCommandName(argv)) ? undefined : exitNow(exitCodes.done);
+      return continuesWithoutReader(findCommandName(argv)) ? undefined : exit(exitCodes.done);
     const hint = "free some space, or check what reads the output";
     const failure = new ConfigurationError(`cannot write the output: ${errorReason(cause)}`, { hint, cause });
     const withoutJson = argv.filter((word) => word !== "--json");
-    exitNow(reportError(failure, withoutJson, deps));
+    exit(reportError(failure, withoutJson, deps));
   });
   process.stderr.on("error", () => {});
 }

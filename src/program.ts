@@ -3,7 +3,7 @@ import type { Context } from "./cli/context.js";
 import { addGlobalOptions } from "./cli/flags.js";
 import { configureHelp, createHelpCommand, formatExamples } from "./cli/help.js";
 import { toUsageError } from "./cli/usage-errors.js";
-import type { GlobalOptions } from "./config/settings.js";
+import type { GlobalFlags } from "./config/settings.js";
 import type { Deps } from "./deps.js";
 import { type ExitCode, exitCodes } from "./errors.js";
 import { readVersion } from "./version.js";
@@ -11,7 +11,7 @@ import { readVersion } from "./version.js";
 interface Entry {
   /** One line for the list of commands. */
   summary: string;
-  /** Loads the command's module, if the command line names it. */
+  /** Loads the command's module. */
   load(): Promise<CommandModule>;
   /** True if the command's work or exit code matters more than its output, so it goes on when nobody reads stdout. */
   continuesWithoutReader?: boolean;
@@ -29,7 +29,7 @@ interface CommandModule {
    * @returns its exit code; 0 by default
    */
   run(
-    options: GlobalOptions,
+    options: GlobalFlags,
     context: Context,
     ...values: unknown[]
   ): ExitCode | void | Promise<ExitCode> | Promise<void>;
@@ -139,11 +139,15 @@ export function continuesWithoutReader(name: string | undefined): boolean {
   return entries.get(name ?? "")?.continuesWithoutReader ?? false;
 }
 
-/** Returns commander's tree of all commands; help, completion and the documents walk its `commands`. */
+/**
+ * Returns commander's tree of all commands; help, completion and the documents walk its `commands`.
+ * @param words only commands with one of these names are loaded; by default all
+ * @param onExit called with the exit code of the command that ran: commander returns nothing
+ */
 export async function buildProgram(
   context: Context,
-  isNamed: (name: string) => boolean = () => true,
-  onEnd: (code: ExitCode) => void = () => {},
+  words: readonly string[] = [...entries.keys()],
+  onExit: (code: ExitCode) => void = () => {},
 ): Promise<Command> {
   const program = addGlobalOptions(new Command("brandapi"))
     .description("Keeps a brand's own data in a local SQLite mirror: current, complete and provable.")
@@ -156,7 +160,7 @@ export async function buildProgram(
   for (const [heading, group] of Object.entries(groups))
     for (const [name, { summary, load }] of Object.entries(group)) {
       const command = program.command(name).summary(summary).helpGroup(heading);
-      if (!isNamed(name)) continue;
+      if (!words.includes(name)) continue;
       const { about, define, examples, run } = await load();
       define?.(command);
       command
@@ -164,7 +168,7 @@ export async function buildProgram(
         .addHelpText("after", formatExamples(examples))
         .action(async () => {
           const code = await run(command.optsWithGlobals(), context, ...command.processedArgs);
-          onEnd(code ?? exitCodes.done);
+          onExit(code ?? exitCodes.done);
         });
     }
   return program.addCommand(createHelpCommand(program).helpGroup("Help:").copyInheritedSettings(program));
@@ -192,13 +196,9 @@ function keepComment(argument: string): string {
  */
 export async function runProgram(argv: readonly string[], deps: Deps): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
-  const program = await buildProgram(
-    { deps, argv, brandapi: runProgram },
-    (name) => argv.includes(name),
-    (code) => {
-      exitCode = code;
-    },
-  );
+  const program = await buildProgram({ deps, argv, brandapi: runProgram }, argv, (code) => {
+    exitCode = code;
+  });
   // Called by the completion script of a shell.
   if (argv[0] === "__complete") {
     const { printCompletions } = await import("./commands/completion.js");

@@ -12,7 +12,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "signals.ts": [],
   "errors.ts": [],
   "version.ts": [],
-  "deps.ts": ["signals.ts"],
+  "deps.ts": [],
   commands: [
     "cli",
     "demo",

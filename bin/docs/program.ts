@@ -37,7 +37,12 @@ export async function runProgram(
 
 function realDeps(): Deps {
   const { signal } = new AbortController();
-  return systemDeps({ signal, withSignals: (_mode, work) => work(), fetch: (url, init) => fetch(url, init) });
+  return systemDeps({
+    signal,
+    runKillable: (work) => work(),
+    runGracefully: (work) => work(),
+    fetch: (url, init) => fetch(url, init),
+  });
 }
 
 /** Returns a stream that collects its text; with `columns`, it looks like a terminal. */

@@ -1,4 +1,4 @@
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Deps, OutputStream } from "../deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, UsageError } from "../errors.js";
@@ -12,10 +12,10 @@ import { reportError } from "./error-output.js";
  * @returns the exit code of the worst failure
  * @throws ConfigurationError without a profile, Stopped, UsageError
  */
-export async function runForAllProfiles<Options extends GlobalOptions>(
-  options: Options,
+export async function runForAllProfiles<Flags extends GlobalFlags>(
+  flags: Flags,
   context: Context,
-  run: (options: Options, context: Context) => Promise<unknown>,
+  run: (flags: Flags, context: Context) => Promise<unknown>,
 ): Promise<ExitCode> {
   const { argv, deps } = context;
   const profiles = await readProfilesWithKey(deps);
@@ -24,9 +24,9 @@ export async function runForAllProfiles<Options extends GlobalOptions>(
   let worst: ExitCode = exitCodes.done;
   for (const [profile] of profiles) {
     deps.signal.throwIfAborted();
-    const profileOptions = { ...options, allProfiles: undefined, profile };
+    const profileFlags = { ...flags, allProfiles: undefined, profile };
     try {
-      await run(profileOptions, { ...context, deps: depsFor(profile, options, deps), profile });
+      await run(profileFlags, { ...context, deps: depsFor(profile, flags, deps), profile });
     } catch (error) {
       if (deps.signal.aborted || error instanceof UsageError) throw error;
       const code = reportError(error, argv, deps, profile);
@@ -38,7 +38,7 @@ export async function runForAllProfiles<Options extends GlobalOptions>(
 }
 
 /** Returns the dependencies for one profile: without BRANDAPI_PING, which covers all profiles, and with a heading for its output. */
-function depsFor(profile: string, { color, json }: GlobalOptions, deps: Deps): Deps {
+function depsFor(profile: string, { color, json }: GlobalFlags, deps: Deps): Deps {
   const { BRANDAPI_PING, ...env } = deps.env;
   const withHeading = (stream: OutputStream) =>
     prependHeading(stream, styleFor(stream, { color }, env).bold(`[${profile}]`));

@@ -28,10 +28,10 @@ function describeClockSkew({
   return `This machine's clock is ${formatDuration(Math.abs(skew))} ${skew > 0 ? "ahead of" : "behind"} the API's.`;
 }
 
-/** Prevents records from getting wrong dates. @param skew a sentence about this machine's clock, null if it is right @throws ConfigurationError */
-export function refuseClockSkew(skew: string | null): void {
-  if (skew !== null)
-    throw new ConfigurationError(skew, { hint: "set the clock, then run the same command again" });
+/** Prevents records from getting wrong dates. @throws ConfigurationError if this machine's clock is wrong */
+export function refuseWrongClock({ clockWarning }: Identity): void {
+  if (clockWarning !== null)
+    throw new ConfigurationError(clockWarning, { hint: "set the clock, then run the same command again" });
 }
 
 /**
@@ -113,7 +113,7 @@ export async function readIdentity(api: Pick<ApiClient, "get">) {
       expires_at: text(key.expires_at),
     },
     /** A sentence about this machine's clock; null if it is right. */
-    skew: describeClockSkew(response),
+    clockWarning: describeClockSkew(response),
   };
 }
 

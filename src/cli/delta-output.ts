@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import { Incomplete } from "../errors.js";
 import {
   compareMonths,
@@ -21,7 +21,7 @@ import type { Context } from "./context.js";
 import { type ReadSession, readMirror } from "./mirror-reading.js";
 import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table-selection.js";
 
-type DeltaFlags = GlobalOptions & { delta?: string; retain?: number };
+type DeltaFlags = GlobalFlags & { delta?: string; retain?: number };
 
 const defaultRetainMs = 7 * dayMs;
 /** Readers of the previous version may still need its files. */
@@ -30,11 +30,11 @@ const minRetainMs = dayMs / 24;
 /** Runs `export TABLE… --delta DIR`: adds a version to each table that has changed. */
 export async function exportDeltaTables(
   names: readonly string[],
-  options: DeltaFlags,
+  flags: DeltaFlags,
   context: Context,
 ): Promise<void> {
-  const retainMs = Math.max(options.retain ?? defaultRetainMs, minRetainMs);
-  await forEachDeltaTable(names, options, context, async (rows, log, session) => {
+  const retainMs = Math.max(flags.retain ?? defaultRetainMs, minRetainMs);
+  await forEachDeltaTable(names, flags, context, async (rows, log, session) => {
     const { deps, reporter } = session;
     warnAboutPartialTables(session, [rows.name]);
     const result = await exportDeltaTable(rows, log, deps);
@@ -46,19 +46,19 @@ export async function exportDeltaTables(
 /** Runs `verify --delta DIR`: prints the months that differ. @throws Incomplete if there are any */
 export async function verifyDeltaTables(
   names: readonly string[],
-  options: DeltaFlags,
+  flags: DeltaFlags,
   context: Context,
 ): Promise<void> {
   const { stdout } = context.deps;
   const differingTables: string[] = [];
-  await forEachDeltaTable(names, options, context, async (rows, log) => {
+  await forEachDeltaTable(names, flags, context, async (rows, log) => {
     checkExists(log);
     const { differing } = await compareMonths(rows, log);
     if (differing.length > 0) differingTables.push(rows.name);
-    if (options.json) printJson(stdout, { table: rows.name, version: log.version, differing });
+    if (flags.json) printJson(stdout, { table: rows.name, version: log.version, differing });
     else stdout.write(`${comparisonText(rows.name, log.version, differing)}\n`);
   });
-  const hint = `run \`brandapi export ${differingTables.join(" ")} --delta ${quoteShellWord(options.delta ?? "")}\``;
+  const hint = `run \`brandapi export ${differingTables.join(" ")} --delta ${quoteShellWord(flags.delta ?? "")}\``;
   if (differingTables.length > 0) throw new Incomplete("The Delta tables differ from the mirror.", { hint });
 }
 
@@ -70,11 +70,11 @@ function comparisonText(table: string, version: number, differing: readonly stri
 }
 
 /** Runs `tables --delta DIR`: prints the state of the mirror at the newest version of each table. */
-export function listDeltaTables(names: readonly string[], options: DeltaFlags, context: Context): void {
+export function listDeltaTables(names: readonly string[], flags: DeltaFlags, context: Context): void {
   const { stdout, env } = context.deps;
-  const logs = readLogs(names, options, context);
+  const logs = readLogs(names, flags, context);
   for (const log of logs) checkExists(log);
-  if (options.json) {
+  if (flags.json) {
     for (const { table, version, mirror } of logs) printJson(stdout, { table, version, ...mirror });
     return;
   }
@@ -83,7 +83,7 @@ export function listDeltaTables(names: readonly string[], options: DeltaFlags, c
     return [table, version, mirror?.rows, mirror?.verified ? "yes" : "no", through, mirror?.run];
   });
   const titles = ["table", "version", "rows", "verified", "through (UTC)", "run"];
-  const style = styleFor(stdout, options, env);
+  const style = styleFor(stdout, flags, env);
   const tableOptions = { style, width: terminalWidth(stdout), optionalColumns: ["run"] };
   stdout.write(`${renderTable(titles, lines, tableOptions)}\n`);
 }
@@ -94,12 +94,12 @@ export function listDeltaTables(names: readonly string[], options: DeltaFlags, c
  */
 async function forEachDeltaTable(
   names: readonly string[],
-  options: DeltaFlags,
+  flags: DeltaFlags,
   context: Context,
   work: (rows: MonthlyRows, log: DeltaLog, session: ReadSession) => Promise<void>,
 ): Promise<void> {
-  const logs = readLogs(names, options, context);
-  await readMirror(options, context.deps, async (session) => {
+  const logs = readLogs(names, flags, context);
+  await readMirror(flags, context.deps, async (session) => {
     const tables = logs.map((log) => findSyncedTable(session.mirror, log.table));
     for (const [index, table] of tables.entries()) {
       const log = logs[index];

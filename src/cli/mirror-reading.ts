@@ -1,4 +1,4 @@
-import { type GlobalOptions, readSettings } from "../config/settings.js";
+import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { addRestoreHint } from "../store/mirror/backups.js";
 import { type Mirror, withMirror, withReadTransaction } from "../store/mirror/database.js";
@@ -19,23 +19,22 @@ export interface ReadSession {
 }
 
 /**
- * Opens the mirror for work that reads it in one transaction, and closes it afterwards. A signal during the work ends the process
- * at once, because a long SQLite statement cannot be interrupted (signals.ts).
+ * Opens the mirror for work that reads it in one transaction, and closes it when the work has ended. A signal kills the process,
+ * because a long SQLite statement cannot be interrupted (signals.ts).
  */
-export async function readMirror(
-  options: GlobalOptions,
+export async function readMirror<T>(
+  flags: GlobalFlags,
   deps: Deps,
-  work: (session: ReadSession) => Promise<void>,
-): Promise<void> {
-  const { dbPath } = await readSettings(options, deps);
-  const reporter = new TerminalReporter(deps, options);
-  const read = async (mirror: Mirror) => {
-    const style = styleFor(deps.stdout, options, deps.env);
-    const session = { deps, mirror, reporter, style, width: terminalWidth(deps.stdout) };
-    await withReadTransaction(mirror, () => work(session));
-  };
+  work: (session: ReadSession) => Promise<T>,
+): Promise<T> {
+  const { dbPath } = await readSettings(flags, deps);
+  const reporter = new TerminalReporter(deps, flags);
+  const style = styleFor(deps.stdout, flags, deps.env);
+  const width = terminalWidth(deps.stdout);
+  const read = (mirror: Mirror) =>
+    withReadTransaction(mirror, () => work({ deps, mirror, reporter, style, width }));
   try {
-    await deps.withSignals("kill", () => withMirror(openMirrorReadOnly(dbPath, { reporter }), read));
+    return await deps.runKillable(() => withMirror(openMirrorReadOnly(dbPath, { reporter }), read));
   } catch (error) {
     throw await addRestoreHint(error, dbPath);
   } finally {

@@ -1,6 +1,6 @@
 import type { ApiClient } from "../api/client.js";
 import { commandFor } from "../config/credentials.js";
-import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
+import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { BrandapiError, Forbidden, Unauthorized } from "../errors.js";
 import { addRestoreHint } from "../store/mirror/backups.js";
@@ -21,7 +21,7 @@ import {
   type Identity,
   openApiForCommand,
   readIdentity,
-  refuseClockSkew,
+  refuseWrongClock,
   warnBeforeExpiry,
 } from "./api-session.js";
 import { type Progress, TerminalReporter } from "./progress.js";
@@ -32,44 +32,69 @@ export interface MirrorSession extends Omit<SyncSession, "options"> {
   settings: Settings;
 }
 
-interface MirrorSessionOptions {
+/** A command that reads the API into the mirror. */
+interface ApiCommand {
+  name: "sync" | "verify" | "download";
   deps: Deps;
-  /** With `wait`, the command waits for another one that has locked the mirror; `full` is `sync --full`. */
-  options: GlobalOptions & { wait?: boolean; full?: boolean };
-  /** `write` and `verify` lock the mirror; `verify` requires one; `plan` writes nothing. */
-  purpose: "write" | "verify" | "plan";
-  /** The command's name, which `status` shows in another terminal. */
-  command: string;
+  flags: GlobalFlags & { wait?: boolean; full?: boolean };
 }
 
-type Work = (session: MirrorSession) => Promise<void>;
-
 /** A command whose settings were read and whose API client is open. */
-interface OpenCommand extends MirrorSessionOptions {
+interface OpenCommand extends ApiCommand {
   settings: Settings;
   reporter: TerminalReporter;
   api: ApiClient;
 }
 
+type Work = (session: MirrorSession) => Promise<void>;
+
 /**
- * Opens the API and the mirror for a command, and closes both however it ends. The mirror is read once before
- * the first request, to see that it is sound, and opened once for the command, after `/me` has returned the key's brand: a
- * rejected key or another brand's key neither creates nor migrates a mirror.
- * @throws MirrorUnusable if the mirror is damaged, another brand's, or was replaced during the run; MirrorBusy; what
+ * Runs a command that writes to the mirror: locks the mirror, requests `/me`, opens the mirror, and closes everything when
+ * `work` has ended. The mirror is opened after `/me`, so that a rejected key, or the key of another brand, neither creates
+ * nor migrates a mirror.
+ * @throws MirrorUnusable if the mirror is damaged, another brand's, or was replaced during the work; MirrorBusy; what
  * `work` throws
  */
-export async function withMirrorSession(run: MirrorSessionOptions, work: Work): Promise<void> {
-  const { deps, options, purpose } = run;
-  const settings = await readSettings(options, deps);
-  const reporter = new TerminalReporter(deps, options);
+export async function withMirrorSession(command: ApiCommand, work: Work): Promise<void> {
+  await withApi(command, async (open) => {
+    const { deps, flags, reporter, settings } = open;
+    const owner = await readMirrorOwner(open);
+    const lock = await lockMirror(settings.dbPath, {
+      wait: flags.wait ?? false,
+      clock: deps.clock,
+      signal: deps.signal,
+      queued: reporter.note,
+    });
+    try {
+      const identity = await identifyOrNoteFailure(open);
+      checkOwner(owner, identity.brand, settings.brand);
+      await withOpenMirror(open, identity, work);
+    } finally {
+      lock.release();
+    }
+  });
+}
+
+/** Runs work that plans a sync and writes nothing. The mirror is opened read-only; without a mirror, an empty one is used. */
+export async function withPlanSession(command: ApiCommand, work: Work): Promise<void> {
+  await withApi(command, async (open) => {
+    const opening = open.deps.runKillable(() => openMirrorForPlan(open.settings.dbPath));
+    await withMirror(opening, async (mirror) => {
+      const identity = await identify(open);
+      checkOwner(readOwner(mirror), identity.brand, open.settings.brand);
+      await work(createSession(open, identity, mirror));
+    });
+  });
+}
+
+/** Reads the settings and opens the API, and closes it when `work` has ended. */
+async function withApi(command: ApiCommand, work: (open: OpenCommand) => Promise<void>): Promise<void> {
+  const { deps, flags } = command;
+  const settings = await readSettings(flags, deps);
+  const reporter = new TerminalReporter(deps, flags);
   try {
     const api = await openApiForCommand(settings, deps, reporter);
-    try {
-      const openRun = { ...run, settings, reporter, api };
-      await (purpose === "plan" ? withMirrorForPlan(openRun, work) : withLockedMirror(openRun, work));
-    } finally {
-      api.close();
-    }
+    await work({ ...command, settings, reporter, api }).finally(() => api.close());
   } catch (error) {
     throw await addRestoreHint(error, settings.dbPath);
   } finally {
@@ -77,106 +102,89 @@ export async function withMirrorSession(run: MirrorSessionOptions, work: Work): 
   }
 }
 
-/** Opens the mirror read-only, or an empty one if there is none yet. */
-async function withMirrorForPlan(run: OpenCommand, work: Work): Promise<void> {
-  const opening = run.deps.withSignals("kill", () => openMirrorForPlan(run.settings.dbPath));
-  await withMirror(opening, async (mirror) => {
-    const identity = await identify(run);
-    checkOwner(readOwner(mirror), identity.brand, run.settings.brand);
-    await work(createSession(run, identity, mirror));
+/** Reads which brand the mirror belongs to, and reports an unusable mirror before any request. */
+async function readMirrorOwner({ deps, name, settings: { dbPath } }: OpenCommand) {
+  const opening = deps.runKillable(() => openMirrorOrEmpty(dbPath));
+  return await withMirror(opening, (mirror) => {
+    if (name === "verify" && mirror.id === null) throw noMirrorError(dbPath);
+    return readOwner(mirror);
   });
 }
 
-/** Locks the mirror while a command writes into it. */
-async function withLockedMirror(run: OpenCommand, work: Work): Promise<void> {
-  const { options, purpose, reporter, settings } = run;
-  const { clock, signal, withSignals } = run.deps;
-  const { dbPath } = settings;
-  const opening = withSignals("kill", () => openMirrorOrEmpty(dbPath));
-  const owner = await withMirror(opening, (mirror) => {
-    if (purpose === "verify" && mirror.id === null) throw noMirrorError(dbPath);
-    return readOwner(mirror);
-  });
-  const { wait = false } = options;
-  const lock = await lockMirror(dbPath, { wait, clock, signal, queued: reporter.note });
+/** Opens the mirror for writing, and closes it when `work` has ended. */
+async function withOpenMirror(open: OpenCommand, identity: Identity, work: Work): Promise<void> {
+  const { deps, reporter, settings } = open;
+  const mirror = await deps.runKillable(() => openMirror(settings.dbPath, { reporter }));
   try {
-    const identity = await identify(run).catch(async (error: unknown) => {
-      if (!signal.aborted)
-        // If this fails as well, the first error is the one to report.
-        await withMirrorFile(dbPath, (mirror) => noteFailure(mirror, run, error)).catch(() => {});
-      throw error;
-    });
-    checkOwner(owner, identity.brand, settings.brand);
-    const mirror = await withSignals("kill", () => openMirror(dbPath, { reporter }));
-    try {
-      await prepare(mirror, run, identity);
-      reporter.onProgress((progress) => saveProgress(mirror, run, progress));
-      await work(createSession(run, identity, mirror));
-    } catch (error) {
-      noteRejection(mirror, run, error);
-      throw error;
-    } finally {
-      reporter.onProgress(null);
-      closeMirror(mirror);
-    }
+    await prepare(mirror, open, identity);
+    reporter.onProgress((progress) => saveProgress(mirror, open, progress));
+    await work(createSession(open, identity, mirror));
+  } catch (error) {
+    noteRejection(mirror, open, error);
+    throw error;
   } finally {
-    lock.release();
+    reporter.onProgress(null);
+    closeMirror(mirror);
   }
 }
 
 /** Requests the key's brand and scopes. @throws ConfigurationError if this machine's clock is wrong */
 async function identify({ api, deps, reporter, settings }: OpenCommand): Promise<Identity> {
   const identity = await readIdentity(api);
-  refuseClockSkew(identity.skew);
+  refuseWrongClock(identity);
   warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, reporter.warn);
   return identity;
 }
 
-/** Checks a mirror that was just opened, and makes it this brand's. */
-async function prepare(mirror: Mirror, run: OpenCommand, identity: Identity): Promise<void> {
-  const { command, deps, purpose } = run;
-  if (command === "sync")
-    await deps.withSignals("kill", async () => checkForDamage(mirror, deps.clock.now()));
-  claimMirror(mirror, identity.brand);
-  noteFailedRun(mirror, null);
-  if (purpose === "write") await deps.withSignals("kill", async () => applyOmit(mirror, run));
+async function identifyOrNoteFailure(open: OpenCommand): Promise<Identity> {
+  try {
+    return await identify(open);
+  } catch (error) {
+    const note = () => withMirrorFile(open.settings.dbPath, (mirror) => noteFailure(mirror, open, error));
+    // If the mirror cannot be written, the first error is still the one to report.
+    if (!open.deps.signal.aborted) await note().catch(() => {});
+    throw error;
+  }
 }
 
-function createSession(run: OpenCommand, identity: Identity, mirror: Mirror): MirrorSession {
-  const { api, deps, reporter, settings } = run;
+/** Checks a mirror that was just opened, and makes it this brand's. */
+async function prepare(mirror: Mirror, open: OpenCommand, identity: Identity): Promise<void> {
+  const { deps, name } = open;
+  if (name === "sync") await deps.runKillable(async () => checkForDamage(mirror, deps.clock.now()));
+  claimMirror(mirror, identity.brand);
+  noteFailedRun(mirror, null);
+  if (name !== "verify") await deps.runKillable(async () => applyOmit(mirror, open));
+}
+
+function createSession(open: OpenCommand, identity: Identity, mirror: Mirror): MirrorSession {
+  const { api, deps, reporter, settings } = open;
   const { clock, keys } = deps;
   return { dailyPoints: new Map(), api, clock, keys, reporter, identity, settings, mirror };
 }
 
-function saveProgress(mirror: Mirror, { command, deps }: OpenCommand, progress: Progress): void {
+/** Saves the progress for `status`, which may run in another terminal. */
+function saveProgress(mirror: Mirror, { name: command, deps }: OpenCommand, progress: Progress): void {
   const { name: resource, position, of, requests, left, isKnown } = progress;
+  const requests_left = isKnown ? left : null;
   const at = formatInstant(deps.clock.now());
-  noteProgress(mirror, {
-    command,
-    resource,
-    position,
-    of,
-    requests,
-    requests_left: isKnown ? left : null,
-    at,
-  });
+  noteProgress(mirror, { command, resource, position, of, requests, requests_left, at });
 }
 
-/** Records that the API rejected the key, or refused this machine, in the middle of a run. */
-function noteRejection(mirror: Mirror, run: OpenCommand, error: unknown): void {
+/** Records that the API rejected the key, or refused this machine, after `/me` had succeeded. */
+function noteRejection(mirror: Mirror, open: OpenCommand, error: unknown): void {
   const isRefused = error instanceof Unauthorized || (error instanceof Forbidden && error.affectsAllRequests);
   if (!isRefused) return;
   try {
-    noteFailure(mirror, run, error);
+    noteFailure(mirror, open, error);
   } catch {
     // The refusal is the error to report.
   }
 }
 
-/** Records a failed run for `status`, because nobody reads the output of a nightly run. */
-function noteFailure(mirror: Mirror, { command, deps }: OpenCommand, error: unknown): void {
+/** Records a failed command for `status`, because nobody reads the output of a nightly run. */
+function noteFailure(mirror: Mirror, { name, deps }: OpenCommand, error: unknown): void {
   noteFailedRun(mirror, {
-    command,
+    command: name,
     at: formatInstant(deps.clock.now()),
     error: hideKeys(errorReason(error), deps.keys),
     hint: (error instanceof BrandapiError && error.hint) || null,
@@ -185,14 +193,14 @@ function noteFailure(mirror: Mirror, { command, deps }: OpenCommand, error: unkn
 }
 
 /** Applies the profile's list of omitted members to the mirror, and prints what changed. */
-function applyOmit(mirror: Mirror, { options, reporter, settings: { omit, profile } }: OpenCommand): void {
+function applyOmit(mirror: Mirror, { flags, reporter, settings: { omit, profile } }: OpenCommand): void {
   const result = omitMembers(mirror, omit);
   if (!result) return;
   const { lost, restored, total } = result;
   for (const text of lost) reporter.warn(text);
   reporter.note(`omits ${omit.join(", ") || "nothing"}: ${pluralize(total, "record")} rewritten`);
   if (restored.length === 0) return;
-  const next = options.full
+  const next = flags.full
     ? ""
     : `. Run \`${commandFor("sync --full", profile)}\` to store it for older records too`;
   // A warning, because a sync with the wrong profile stores personal data again.

@@ -16,7 +16,7 @@ import { withChoices } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 
 /** The flags of commands that write data. Each format adds a flag with its name. */
-export interface OutputOptions {
+export interface OutputFlags {
   out?: string;
   excel?: boolean;
   delimiter?: string;
@@ -66,19 +66,19 @@ export function createOutputOptions(allowed: readonly Format[] = formats): reado
 }
 
 /**
- * Chooses the format: by its flag, otherwise by the extension of the file. Without either it is CSV, if the output is a folder or
- * a flag for CSV was given.
+ * Chooses the format and the target. The flag of a format comes before the extension of the file; without either, a folder and
+ * the flags for CSV mean CSV.
  * @param tables the number of tables; 0 for the result of a query, which cannot be written to a folder
  * @returns undefined if neither a flag nor a file was given
  * @throws UsageError for an unknown extension, and for flags that contradict each other or the extension
  */
 export function chooseOutput(
-  options: OutputOptions & { [name: string]: unknown },
+  flags: OutputFlags & { [name: string]: unknown },
   tables: number,
   deps: PathDeps,
   allowed: readonly Format[] = formats,
 ): OutputChoice | undefined {
-  const { out, excel = false, decimalComma = false } = options;
+  const { out, excel = false, decimalComma = false } = flags;
   const path = out === "-" || out === "/dev/stdout" ? undefined : out;
   const isFolder = path !== undefined && isFolderPath(path, allowed, deps);
   if (isFolder && tables === 0)
@@ -87,38 +87,52 @@ export function chooseOutput(
   const isCompressed = name.endsWith(".gz");
   const extension = extname(isCompressed ? name.slice(0, -3) : name);
 
-  const csvFlag = firstCsvFlag(options);
-  const fromFlag = allowed.find((format) => options[format.name] === true);
-  const fromExtension = allowed.find((format) => format.extensions.includes(extension));
-  const needsCsv = csvFlag !== undefined || isFolder;
+  const csvFlag = firstCsvFlag(flags);
   const format =
-    fromFlag ?? fromExtension ?? (needsCsv ? allowed.find(({ name }) => name === "csv") : undefined);
+    allowed.find((one) => flags[one.name] === true) ??
+    findByExtension(extension, allowed) ??
+    (csvFlag !== undefined || isFolder ? allowed.find((one) => one.name === "csv") : undefined);
   if (!format) {
     if (path !== undefined) throw noFormatError(allowed, path);
     return undefined;
   }
-  if (fromExtension && fromExtension !== format && !format.alsoExtensions.includes(extension))
-    throw new UsageError(`\`${format.flag}\` contradicts the file's extension: ${path}`, {
-      hint: `leave \`${format.flag}\` out, or name a file that ends in ${[...format.extensions, ...format.alsoExtensions].join(" or ")}`,
-    });
+  refuseOtherExtension(format, extension, path, allowed);
   if (isCompressed && !format.isText) throw noFormatError(allowed, path);
   if (csvFlag !== undefined && format.name !== "csv")
     throw new UsageError(`\`${csvFlag}\` is for CSV, not for \`${format.flag}\`.`, {
       hint: "leave one of them out",
     });
-  const delimiter = chooseDelimiter(options, extension, path);
+  const delimiter = chooseDelimiter(flags, extension, path);
   return { format, path, isFolder, isCompressed, excel, decimalComma, delimiter };
 }
 
+function findByExtension(extension: string, allowed: readonly Format[]): Format | undefined {
+  return allowed.find(({ extensions }) => extensions.includes(extension));
+}
+
+/** Throws a UsageError if the format was chosen by a flag, and the extension is that of a different format. */
+function refuseOtherExtension(
+  format: Format,
+  extension: string,
+  path: string | undefined,
+  allowed: readonly Format[],
+): void {
+  const fitting = [...format.extensions, ...format.alsoExtensions];
+  if (fitting.includes(extension) || !findByExtension(extension, allowed)) return;
+  throw new UsageError(`\`${format.flag}\` contradicts the file's extension: ${path}`, {
+    hint: `leave \`${format.flag}\` out, or name a file that ends in ${fitting.join(" or ")}`,
+  });
+}
+
 /** Returns the first flag that only applies to CSV. */
-function firstCsvFlag({ excel, decimalComma, delimiter }: OutputOptions): string | undefined {
+function firstCsvFlag({ excel, decimalComma, delimiter }: OutputFlags): string | undefined {
   if (excel) return "--excel";
   if (decimalComma) return "--decimal-comma";
   return delimiter === undefined ? undefined : "--delimiter";
 }
 
 function chooseDelimiter(
-  { delimiter, decimalComma }: OutputOptions,
+  { delimiter, decimalComma }: OutputFlags,
   extension: string,
   path: string | undefined,
 ): string {

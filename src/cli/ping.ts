@@ -1,5 +1,5 @@
 import { classifyError } from "../api/request-failure.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import type { Deps, FetchOptions } from "../deps.js";
 import { type ExitCode, UsageError } from "../errors.js";
 import { unlessAborted } from "../util/abort.js";
@@ -25,12 +25,12 @@ export function parsePingUrl(text: string): string {
  */
 export async function withPings(
   url: string | undefined,
-  options: GlobalOptions,
+  flags: GlobalFlags,
   deps: Deps,
   work: () => Promise<ExitCode>,
 ): Promise<ExitCode> {
   if (!url) return await work();
-  const { warn } = new TerminalReporter(deps, options);
+  const { warn } = new TerminalReporter(deps, flags);
   const ping = (code: ExitCode | null) =>
     sendPing(url, code, deps).catch((error: unknown) =>
       warn(`the ping failed: ${classifyError(error, "the service")?.reason ?? errorReason(error)}`),

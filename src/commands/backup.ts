@@ -4,9 +4,10 @@ import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { completeHint } from "../cli/error-output.js";
 import { parseCount, parsedOption, parsePath } from "../cli/flags.js";
+import { readMirror } from "../cli/mirror-reading.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { expandPath } from "../config/folders.js";
-import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
+import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { MirrorUnusable, UsageError } from "../errors.js";
 import {
@@ -20,7 +21,7 @@ import {
 import { type Mirror, readInfo, withMirror, withMirrorFile, writeInfo } from "../store/mirror/database.js";
 import { lockMirror } from "../store/mirror/lock.js";
 import { resolveMirrorPath } from "../store/mirror/mirror-files.js";
-import { openMirror, openMirrorReadOnly } from "../store/mirror/open.js";
+import { openMirror } from "../store/mirror/open.js";
 import { checkIdentity } from "../store/mirror/schema.js";
 import { redactMirror, scrubFile } from "../store/redaction/redact-mirror.js";
 import { readRedactionRules } from "../store/redaction/redaction-rules.js";
@@ -31,7 +32,7 @@ import { escapeLines } from "../util/terminal-text.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 
-type BackupFlags = GlobalOptions & { keep: number; restore?: string };
+type BackupFlags = GlobalFlags & { keep: number; restore?: string };
 
 export const about =
   "The copy is a consistent snapshot, checked before it gets its final name. It contains no key.";
@@ -53,12 +54,12 @@ export function define(command: Command): void {
     .addOption(parsedOption("--restore <file>", restore, parsePath).conflicts("keep"));
 }
 
-export async function run(options: BackupFlags, { deps }: Context, dir: string | undefined): Promise<void> {
-  const { json, keep, quiet, restore: file } = options;
+export async function run(flags: BackupFlags, { deps }: Context, dir: string | undefined): Promise<void> {
+  const { json, keep, quiet, restore: file } = flags;
   if (dir !== undefined && file !== undefined)
     throw new UsageError("`--restore` takes no folder.", { hint: "omit one of them" });
-  const settings = await readSettings(options, deps);
-  const { text, ...done } = await deps.withSignals("kill", async () =>
+  const settings = await readSettings(flags, deps);
+  const { text, ...done } = await deps.runKillable(async () =>
     file === undefined ? await backUp(dir, keep, settings, deps) : await restore(file, settings, deps),
   );
   if (json) printJson(deps.stdout, done);
@@ -67,8 +68,7 @@ export async function run(options: BackupFlags, { deps }: Context, dir: string |
 
 /** Copies the mirror to a folder, and deletes the oldest copies beyond `keep`. */
 async function backUp(dir: string | undefined, keep: number, { dbPath, output }: Settings, deps: Deps) {
-  const reporter = new TerminalReporter(deps, output);
-  const origin = await withMirror(openMirrorReadOnly(dbPath, { reporter }), readOrigin);
+  const origin = await readMirror(output, deps, async ({ mirror }) => readOrigin(mirror));
   const folder = dir === undefined ? backupFolder(dbPath) : expandPath(dir, deps);
   if (dir === undefined) createFolder(folder, 0o700);
   const older = await findBackups(folder, dbPath, origin);

@@ -3,7 +3,7 @@ import type { Context } from "../cli/context.js";
 import { parseCount, parsedOption, parseRange, withChoices } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { chooseOutput, writeRows } from "../cli/output.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import { UsageError } from "../errors.js";
 import { type Change, type ChangeFilter, changesCondition, listChanges } from "../query/change-list.js";
 import { describeTable } from "../query/readable-tables.js";
@@ -14,7 +14,7 @@ import { renderTable } from "../util/terminal-table.js";
 import { formatCount } from "../util/text.js";
 import { formatInstant, formatMinute } from "../util/times.js";
 
-type ChangesFlags = GlobalOptions & { since?: string; run?: number; limit?: number; csv?: boolean };
+type ChangesFlags = GlobalFlags & { since?: string; run?: number; limit?: number; csv?: boolean };
 
 /** The resources with a change log. */
 const trackedResources = resources.filter(({ history }) => history).map(({ name }) => name);
@@ -45,14 +45,14 @@ export function define(command: Command): void {
     .option("--json", "print a JSON array, as `export changes` does");
 }
 
-export async function run(options: ChangesFlags, { deps }: Context, resource: string | undefined) {
-  const { csv, json, run, limit } = options;
+export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {
+  const { csv, json, run, limit } = flags;
   const output = chooseOutput({ csv, json }, 1, deps);
   // A run given by number may be of any age.
-  const from = options.since ?? (run === undefined ? defaultSince : "1970-01-01");
+  const from = flags.since ?? (run === undefined ? defaultSince : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());
   const filter = { run, resource, since: formatInstant(since) };
-  await readMirror(options, deps, async (session) => {
+  await readMirror(flags, deps, async (session) => {
     const { mirror } = session;
     const newest = newestRunId(mirror);
     if (run !== undefined && run > newest)

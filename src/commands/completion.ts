@@ -1,7 +1,7 @@
 import { Argument, type Command, type Option } from "commander";
 import type { Context } from "../cli/context.js";
 import { findCommandName, refuseJson, withChoices } from "../cli/flags.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Deps } from "../deps.js";
 import { knownTableNames, removedTableNames, typedTables } from "../query/readable-tables.js";
@@ -44,8 +44,8 @@ export function define(command: Command): void {
   command.addArgument(withChoices(new Argument("<shell>", "bash, zsh, fish"), "shell", Object.keys(scripts)));
 }
 
-export function run(options: GlobalOptions, { deps }: Context, shell: keyof typeof scripts): void {
-  refuseJson("completion", options);
+export function run(flags: GlobalFlags, { deps }: Context, shell: keyof typeof scripts): void {
+  refuseJson("completion", flags);
   deps.stdout.write(scripts[shell]);
 }
 

@@ -6,14 +6,14 @@ import { parsePingUrl } from "../cli/ping.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { commandFor, missingCredentials } from "../config/credentials.js";
 import { expandPath, platformFolder } from "../config/folders.js";
-import { type GlobalOptions, readSettings } from "../config/settings.js";
+import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { printJson } from "../util/terminal.js";
 import { formatShellCommand, quoteShellWord } from "../util/text.js";
 
-type CronFlags = GlobalOptions & { allProfiles?: boolean; ping?: string };
+type CronFlags = GlobalFlags & { allProfiles?: boolean; ping?: string };
 
 /** A day, plus two hours for a slow sync. */
 const maxAge = "26h";
@@ -38,34 +38,40 @@ export function define(command: Command): void {
     .addOption(parsedOption("--ping <url>", "URL that the nightly sync pings (BRANDAPI_PING)", parsePingUrl));
 }
 
-export async function run(options: CronFlags, { deps }: Context, names: readonly string[]): Promise<void> {
+export async function run(flags: CronFlags, { deps }: Context, names: readonly string[]): Promise<void> {
   chooseResources(names);
   const { node, script, name: machineName } = deps.machine;
   if (/[\\/]_npx[\\/]/.test(script))
     throw new ConfigurationError("brandapi runs from npm's cache, which npm may clear before the next run.", {
       hint: "run `npm install -g brandapi`, then `brandapi cron`",
     });
-  const { warn } = new TerminalReporter(deps, options);
-  const profile = options.allProfiles ? "all-profiles" : await readProfileName(options, deps, warn);
+  const { warn } = new TerminalReporter(deps, flags);
+  const profile = flags.allProfiles ? "all-profiles" : await readProfileName(flags, deps, warn);
   const env = cronEnvironment(deps, warn);
-  const flags = brandFlags(options, deps);
-  const pingFlags = options.ping === undefined ? [] : ["--ping", options.ping];
+  const brandArguments = brandArgumentsFor(flags, deps);
+  const pingArguments = flags.ping === undefined ? [] : ["--ping", flags.ping];
   const log = join(platformFolder("state", deps), `${profile}.log`);
 
-  const sync = formatShellCommand([node, script, "sync", ...names, ...flags, ...pingFlags], env);
+  const sync = formatShellCommand([node, script, "sync", ...names, ...brandArguments, ...pingArguments], env);
   const syncAndLog = `mkdir -pm 700 ${quoteShellWord(dirname(log))} && { date -u; ${sync}; } >> ${quoteShellWord(log)} 2>&1`;
-  const statusFlags = ["--max-age", maxAge, "--quiet"];
-  const check = formatShellCommand([node, script, "status", ...names, ...flags, ...statusFlags], env);
+  const statusArguments = ["--max-age", maxAge, "--quiet"];
+  const check = formatShellCommand(
+    [node, script, "status", ...names, ...brandArguments, ...statusArguments],
+    env,
+  );
   const minute = chooseMinute(`${machineName} ${profile}`);
   // Cron ends a command at a bare per cent sign.
   const line = (hour: number, command: string) =>
     `${minute} ${hour} * * *  ${command.replaceAll("%", "\\%")}`;
   const lines = [line(syncHour, syncAndLog), line(checkHour, check)];
-  if (options.json) return printJson(deps.stdout, { profile, lines, log });
+  if (flags.json) return printJson(deps.stdout, { profile, lines, log });
 
   const isOwnVariable = ([name]: [string, string]) => name.startsWith("BRANDAPI_");
   const ownEnv = Object.fromEntries(Object.entries(env).filter(isOwnVariable));
-  const cronCommand = formatShellCommand(["brandapi", "cron", ...names, ...flags, ...pingFlags], ownEnv);
+  const cronCommand = formatShellCommand(
+    ["brandapi", "cron", ...names, ...brandArguments, ...pingArguments],
+    ownEnv,
+  );
   deps.stdout.write(`# brandapi, ${profile}: a nightly sync, and a check in the morning. To add them:
 #   (crontab -l 2>/dev/null; ${cronCommand}) | crontab -
 # If Node or brandapi moves, print the lines again and delete these. Log of the sync: ${log}
@@ -81,9 +87,9 @@ function chooseMinute(text: string): number {
 }
 
 /** Returns the profile's name, and warns if the profile cannot work without the shell's environment. */
-async function readProfileName(options: GlobalOptions, deps: Deps, warn: (text: string) => void) {
+async function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: string) => void) {
   const { BRANDAPI_KEY, ...env } = deps.env;
-  const { baseUrl, key, profile } = await readSettings(options, { ...deps, env });
+  const { baseUrl, key, profile } = await readSettings(flags, { ...deps, env });
   const login = commandFor("login", profile);
   if (baseUrl === undefined || key === undefined)
     warn(
@@ -93,10 +99,10 @@ async function readProfileName(options: GlobalOptions, deps: Deps, warn: (text: 
 }
 
 /** Returns the flags that select the brand, with absolute paths. */
-function brandFlags(options: CronFlags, deps: Deps): string[] {
-  const { allProfiles, profile, db, baseUrl, keyFile, maxWait, rateLimit } = options;
+function brandArgumentsFor(flags: CronFlags, deps: Deps): string[] {
+  const { allProfiles, profile, db, baseUrl, keyFile, maxWait, rateLimit } = flags;
   const path = (text: string | undefined) => text && expandPath(text, deps);
-  const flags = {
+  const values = {
     "--profile": profile,
     "--db": path(db),
     "--base-url": baseUrl,
@@ -104,7 +110,7 @@ function brandFlags(options: CronFlags, deps: Deps): string[] {
     "--rate-limit": rateLimit && String(rateLimit),
     "--max-wait": maxWait && `${maxWait / 1_000}s`,
   };
-  const given = Object.entries(flags).flatMap(([flag, value]) => (value ? [flag, value] : []));
+  const given = Object.entries(values).flatMap(([flag, value]) => (value ? [flag, value] : []));
   return allProfiles ? ["--all-profiles", ...given] : given;
 }
 

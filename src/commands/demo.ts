@@ -4,9 +4,9 @@ import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { reportError } from "../cli/error-output.js";
 import { ordersOption, refuseJson, seedOption } from "../cli/flags.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import { runChallenge } from "../demo/challenge.js";
-import { type DemoOptions, startDemo } from "../demo/demonstration.js";
+import { type DemoFlags, startDemo } from "../demo/demonstration.js";
 import { Incomplete } from "../errors.js";
 import { naturalPace, simulateActivity } from "../sandbox/live.js";
 import { dayMs } from "../util/times.js";
@@ -42,11 +42,11 @@ export function define(command: Command): void {
     .option("--challenge", "make seven unannounced changes, and compare a plain script with a sync");
 }
 
-export async function run(options: DemoOptions, context: Context): Promise<void> {
-  refuseJson("demo", options);
-  if (options.challenge) return await runChallenge(options, context);
+export async function run(flags: DemoFlags, context: Context): Promise<void> {
+  refuseJson("demo", flags);
+  if (flags.challenge) return await runChallenge(flags, context);
   const { argv, deps, brandapi } = context;
-  const { seed = 1, orders = 5_000, out = "brandapi-demo", quiet } = options;
+  const { seed = 1, orders = 5_000, out = "brandapi-demo", quiet } = flags;
   const { clock } = deps;
   const startedAt = clock.monotonic();
   const firstSyncAt = Math.floor((clock.now() - pauseMs) / dayMs) * dayMs;
@@ -59,7 +59,7 @@ export async function run(options: DemoOptions, context: Context): Promise<void>
   /** Prints a command line as if it had been typed, and runs it. */
   const show = async (...words: readonly string[]) => {
     print(`\n$ brandapi ${words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ")}`);
-    await brandapi([...words, ...displayFlags(options)], at);
+    await brandapi([...words, ...displayFlags(flags)], at);
   };
   try {
     print(`A sandbox serves the brand API on this machine: ${baseUrl}`);
@@ -93,7 +93,7 @@ export async function run(options: DemoOptions, context: Context): Promise<void>
 }
 
 /** Returns the output flags of the demo, for the commands that it runs. */
-function displayFlags({ color, progress, verbose, quiet }: GlobalOptions): string[] {
+function displayFlags({ color, progress, verbose, quiet }: GlobalFlags): string[] {
   const flags = { "--no-color": !color, "--no-progress": !progress, "--verbose": verbose, "--quiet": quiet };
   return Object.entries(flags).flatMap(([flag, isGiven]) => (isGiven ? flag : []));
 }

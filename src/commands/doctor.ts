@@ -3,7 +3,7 @@ import type { Context } from "../cli/context.js";
 import { completeHint } from "../cli/error-output.js";
 import { checkBackup, checkDisk, checkForgotten, checkReplacedMirrors } from "../cli/mirror-checks.js";
 import { TerminalReporter } from "../cli/progress.js";
-import { type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
+import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
 import { typedTables } from "../query/readable-tables.js";
@@ -32,29 +32,29 @@ export const examples = {
   "brandapi doctor --json | jq 'select(.state != \"ok\")'": "print only problems, for scripts",
 };
 
-export async function run(options: GlobalOptions, { deps }: Context): Promise<ExitCode> {
+export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
   /** Runs a check, prints its finding, and returns its value; undefined if it failed. */
   const check = async <T>(name: string, work: () => Promise<Finding<T>>): Promise<T | undefined> => {
     const finding = await work().catch(asBrandapiError);
     deps.signal.throwIfAborted();
-    printFinding(name, finding, options, deps);
+    printFinding(name, finding, flags, deps);
     if (!(finding instanceof Error)) return finding.value;
     if (exitCode === exitCodes.done) exitCode = finding.exitCode;
     return undefined;
   };
 
   await check("node", () => checkNode(deps));
-  const settings = await check("settings", () => checkSettings(options, deps));
+  const settings = await check("settings", () => checkSettings(flags, deps));
   if (!settings) return exitCode;
   const { dbPath } = settings;
   const mirror = await check("mirror", () => checkMirror(dbPath, deps));
   try {
     if (mirror) {
-      await check("tables", () => deps.withSignals("kill", () => checkTables(mirror)));
+      await check("tables", () => deps.runKillable(() => checkTables(mirror)));
       await check("columns", async () => checkColumns(mirror));
       await check("backup", async () => checkBackup(mirror, deps.clock.now()));
-      await check("forgotten", () => deps.withSignals("kill", async () => checkForgotten(mirror)));
+      await check("forgotten", () => deps.runKillable(async () => checkForgotten(mirror)));
     }
     await check("old", async () => checkReplacedMirrors(dbPath));
     await check("disk", async () => checkDisk(dbPath));
@@ -78,7 +78,7 @@ interface Finding<T = unknown> {
 function printFinding(
   check: string,
   finding: Finding | BrandapiError,
-  { color, db, json, profile, quiet }: GlobalOptions,
+  { color, db, json, profile, quiet }: GlobalFlags,
   { env, keys, stdout }: Deps,
 ): void {
   const isError = finding instanceof Error;
@@ -103,8 +103,8 @@ async function checkNode({ machine }: Deps): Promise<Finding> {
   return { text: `Node ${machine.version}, SQLite ${version}; ${note}` };
 }
 
-async function checkSettings(options: GlobalOptions, deps: Deps): Promise<Finding<Settings>> {
-  const settings = await readSettings(options, deps, "ask");
+async function checkSettings(flags: GlobalFlags, deps: Deps): Promise<Finding<Settings>> {
+  const settings = await readSettings(flags, deps, "ask");
   const { baseUrl = "no base URL", profile } = settings;
   return { text: `profile \`${profile}\`, ${baseUrl}`, value: settings };
 }
@@ -119,7 +119,7 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
     };
   }
   try {
-    const damage = await deps.withSignals("kill", async () => findDamage(mirror));
+    const damage = await deps.runKillable(async () => findDamage(mirror));
     if (damage !== null)
       throw new MirrorUnusable(`The mirror is damaged (${damage}): ${dbPath}`, { hint: damagedHint });
     const brand = readInfo(mirror, "brand_name") ?? "no brand yet";
@@ -164,7 +164,7 @@ async function checkKey(
   return { text: "accepted by the API: `brandapi whoami` shows its scopes and expiry", value: identity };
 }
 
-function checkClock({ skew }: Identity): Finding {
-  if (!skew) return { text: "within five minutes of the API's" };
-  return { text: skew, hint: "synchronise it with a time server: `sudo timedatectl set-ntp true`" };
+function checkClock({ clockWarning }: Identity): Finding {
+  if (!clockWarning) return { text: "within five minutes of the API's" };
+  return { text: clockWarning, hint: "synchronise it with a time server: `sudo timedatectl set-ntp true`" };
 }

@@ -4,7 +4,7 @@ import { parseCount, parsedOption, parseRange, waitOption, withChoices } from ".
 import { withMirrorSession } from "../cli/mirror-session.js";
 import { findSyncedTable } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import { type DownloadSummary, downloadFiles } from "../download/library-download.js";
 import { selectFiles } from "../download/library-files.js";
 import { ApiUnavailable, Incomplete } from "../errors.js";
@@ -12,7 +12,7 @@ import { printJson } from "../util/terminal.js";
 import { formatBytes, formatCount, pluralize } from "../util/text.js";
 import { readVersion } from "../version.js";
 
-interface DownloadFlags extends GlobalOptions {
+interface DownloadFlags extends GlobalFlags {
   out?: string;
   where?: string;
   since?: string;
@@ -51,20 +51,29 @@ export function define(command: Command): void {
  * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","library_bytes","sha256","resumed_from","error"}}` and
  * `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
  */
-export async function run(options: DownloadFlags, { deps }: Context): Promise<void> {
-  const range = parseRange(options, deps.clock.now());
-  const folder = expandPath(options.out ?? defaultFolder, deps);
-  await withMirrorSession({ deps, options, purpose: "write", command: "download" }, async (session) => {
-    const { mirror, reporter, settings } = session;
-    const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: options.where, ...range });
-    const { baseUrl = "", maxWaitMs } = settings;
+export async function run(flags: DownloadFlags, { deps }: Context): Promise<void> {
+  const range = parseRange(flags, deps.clock.now());
+  const folder = expandPath(flags.out ?? defaultFolder, deps);
+  await withMirrorSession({ name: "download", deps, flags }, async (session) => {
+    const { api, mirror, reporter, settings } = session;
+    const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: flags.where, ...range });
     const task = reporter.begin({ name: "download content" });
-    const userAgent = `brandapi/${readVersion()}`;
-    const access = { ...deps, ...session, userAgent, baseUrl, maxWaitMs, task, folder };
+    const { clock, fetch, random, setTimer, signal } = deps;
+    const options = {
+      ...{ clock, fetch, random, signal },
+      ...(setTimer && { setTimer }),
+      api,
+      mirror,
+      task,
+      folder,
+      userAgent: `brandapi/${readVersion()}`,
+      baseUrl: settings.baseUrl ?? "",
+      maxWaitMs: settings.maxWaitMs,
+    };
     let hasMissing = false;
-    const summary = await downloadFiles(files, access, options.limit ?? files.length, (file, failure) => {
+    const summary = await downloadFiles(files, options, flags.limit ?? files.length, (file, failure) => {
       if (failure?.kind === "missing") hasMissing = true;
-      if (options.json) printJson(deps.stdout, { file });
+      if (flags.json) printJson(deps.stdout, { file });
       const { path, bytes, library_bytes: librarySize, error } = file;
       if (error !== null) reporter.warn(`${path}: ${error}`);
       else if (librarySize !== null && bytes !== librarySize)
@@ -73,7 +82,7 @@ export async function run(options: DownloadFlags, { deps }: Context): Promise<vo
         );
     });
     task.end(summaryText(summary));
-    if (options.json) printJson(deps.stdout, { summary });
+    if (flags.json) printJson(deps.stdout, { summary });
     throwIfFailed(summary, hasMissing);
   });
 }

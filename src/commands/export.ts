@@ -8,7 +8,7 @@ import {
   createOutputOptions,
   noFormatError,
   type OutputChoice,
-  type OutputOptions,
+  type OutputFlags,
   reportOutput,
   tableFilePath,
   type WrittenTables,
@@ -24,7 +24,7 @@ import {
   warnAboutUnreadTables,
 } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { type Bookmarks, formats, type RowSources } from "../export/formats.js";
@@ -37,7 +37,7 @@ import { checkCondition, conditionSql, explainRuntimeError } from "../query/user
 import type { Mirror } from "../store/mirror/database.js";
 import { parseDuration } from "../util/times.js";
 
-interface ExportFlags extends OutputOptions, GlobalOptions {
+interface ExportFlags extends OutputFlags, GlobalFlags {
   columns?: string[];
   where?: string;
   since?: string;
@@ -102,13 +102,12 @@ interface ExportRequest {
   includeRemoved: boolean;
 }
 
-export async function run(options: ExportFlags, context: Context, names: readonly string[]): Promise<void> {
-  if (options.delta !== undefined) return await exportDeltaTables(names, options, context);
+export async function run(flags: ExportFlags, context: Context, names: readonly string[]): Promise<void> {
+  if (flags.delta !== undefined) return await exportDeltaTables(names, flags, context);
   const { deps } = context;
-  const request = readRequest(options, names, deps);
-  const bookmarks =
-    options.state === undefined ? undefined : readSingerState(expandPath(options.state, deps));
-  await readMirror(options, deps, async (session) => {
+  const request = readRequest(flags, names, deps);
+  const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
+  await readMirror(flags, deps, async (session) => {
     const selected = selectTables(request, session.mirror);
     warnAboutMissingData(selected, session);
     if (request.asOf !== undefined) useDataAsOf(session, tablesAsOf(selected), request.asOf);
@@ -121,17 +120,17 @@ export async function run(options: ExportFlags, context: Context, names: readonl
 }
 
 /** Checks everything on the command line that does not depend on the mirror. @throws UsageError for the first mistake */
-function readRequest(options: ExportFlags, names: readonly string[], deps: Deps): ExportRequest {
-  if (options.retain !== undefined)
+function readRequest(flags: ExportFlags, names: readonly string[], deps: Deps): ExportRequest {
+  if (flags.retain !== undefined)
     throw new UsageError("`--retain` is for `--delta`.", { hint: "add `--delta FOLDER`, or leave it out" });
   const tables = [...new Set(names.map(checkTableName))];
-  const singer = options.state === undefined ? {} : { singer: true };
-  const output = chooseOutput({ ...options, ...singer }, tables.length, deps);
+  const singer = flags.state === undefined ? {} : { singer: true };
+  const output = chooseOutput({ ...flags, ...singer }, tables.length, deps);
   if (!output) throw noFormatError();
   const now = deps.clock.now();
-  const asOf = parseAsOf(options.asOf, now);
-  const range = parseRange(options, now);
-  const { columns, where, limit, includeRemoved = false } = options;
+  const asOf = parseAsOf(flags.asOf, now);
+  const range = parseRange(flags, now);
+  const { columns, where, limit, includeRemoved = false } = flags;
   return { tables, output, columns, where, range, limit, asOf, includeRemoved };
 }
 
@@ -141,7 +140,7 @@ interface SelectedTable {
   conditionReads: StatementReads | undefined;
 }
 
-/** Finds the tables in the mirror. @throws UsageError for options that do not apply to them */
+/** Finds the tables in the mirror. @throws UsageError for flags that do not apply to them */
 function selectTables(request: ExportRequest, mirror: Mirror): SelectedTable[] {
   const { columns, where, range, limit, asOf, includeRemoved } = request;
   const tables = request.tables.map((name) => findSyncedTable(mirror, name, { includeRemoved }));

@@ -1,22 +1,22 @@
 import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { parsedOption } from "../cli/flags.js";
+import { readMirror } from "../cli/mirror-reading.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
-import { type GlobalOptions, readSettings } from "../config/settings.js";
+import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { MirrorBusy, UsageError } from "../errors.js";
 import { type KnownHost, readHosts } from "../store/history/host-names.js";
 import { lastBackup } from "../store/mirror/backups.js";
-import { withMirror, withMirrorFile } from "../store/mirror/database.js";
+import { withMirrorFile } from "../store/mirror/database.js";
 import { lockMirror } from "../store/mirror/lock.js";
-import { openMirrorReadOnly } from "../store/mirror/open.js";
 import { redactMirror, scrubFile } from "../store/redaction/redact-mirror.js";
 import { beginRun, updateRun } from "../store/state/runs.js";
 import { printJson } from "../util/terminal.js";
 import { escapeLines } from "../util/terminal-text.js";
 import { formatInstant } from "../util/times.js";
 
-type ForgetFlags = GlobalOptions & { host: string; yes?: boolean };
+type ForgetFlags = GlobalFlags & { host: string; yes?: boolean };
 
 export const about =
   "Erases the host's names, links, photo and texts from records, history and tables, and keeps them out of later " +
@@ -44,13 +44,11 @@ export function define(command: Command): void {
     .option("--yes", "skip the confirmation");
 }
 
-export async function run({ host, ...options }: ForgetFlags, { deps }: Context): Promise<void> {
-  const { json, quiet, yes } = options;
-  const { dbPath } = await readSettings(options, deps);
-  const reporter = new TerminalReporter(deps, options);
-  const hosts = await deps.withSignals("kill", () =>
-    withMirror(openMirrorReadOnly(dbPath, { reporter }), readHosts),
-  );
+export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): Promise<void> {
+  const { json, quiet, yes } = flags;
+  const { dbPath } = await readSettings(flags, deps);
+  const reporter = new TerminalReporter(deps, flags);
+  const hosts = await readMirror(flags, deps, async ({ mirror }) => readHosts(mirror));
   const known = findHost(host.replace(/^@/, ""), hosts);
   const { id } = known;
   const { ask, close } = openPrompt(deps);
@@ -78,7 +76,7 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
         );
       return { host_id: id, records: counts, last_backup: lastBackup(mirror) };
     });
-  const done = await deps.withSignals("kill", forget).finally(lock.release);
+  const done = await deps.runKillable(forget).finally(lock.release);
   const rewrittenCounts = Object.entries(done.records).map(([resource, count]) => `${resource} ${count}`);
   const text =
     `Forgot the host ${id}; the ID is kept. Records rewritten with their history: ${rewrittenCounts.join(", ") || "none"}.\n` +

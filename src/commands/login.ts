@@ -14,7 +14,7 @@ import {
   requireCredentials,
 } from "../config/credentials.js";
 import { configPath } from "../config/folders.js";
-import { effectiveEnv, type GlobalOptions, readSettings, type Settings } from "../config/settings.js";
+import { effectiveEnv, type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import { readProfiles, writeProfiles } from "../config/stored-profiles.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
@@ -24,7 +24,7 @@ import { isCovered, omitsHostNames } from "../store/redaction/redaction-rules.js
 import { readStream } from "../util/files.js";
 import { escapeText } from "../util/terminal-text.js";
 
-type LoginFlags = GlobalOptions & { keyStdin?: boolean; ping?: string; omit?: string[] };
+type LoginFlags = GlobalFlags & { keyStdin?: boolean; ping?: string; omit?: string[] };
 
 export const about =
   "Prompts for the key, or reads it from stdin or --key-file: a key is never an argument. " +
@@ -56,31 +56,31 @@ export function define(command: Command): void {
     );
 }
 
-export async function run(options: LoginFlags, { deps }: Context): Promise<void> {
+export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
   // A key from the environment is never stored.
   const { BRANDAPI_BASE_URL, BRANDAPI_KEY, ...envWithoutCredentials } = deps.env;
-  const settings = await readSettings(options, { ...deps, env: envWithoutCredentials }, "login");
+  const settings = await readSettings(flags, { ...deps, env: envWithoutCredentials }, "login");
   const { profile } = settings;
   const profiles = await readProfiles(deps);
   const stored = profiles.get(profile) ?? {};
-  const access = await readCredentials(options, settings, deps);
+  const access = await readCredentials(flags, settings, deps);
   deps.keys.add(access.key);
-  const reporter = new TerminalReporter(deps, options);
+  const reporter = new TerminalReporter(deps, flags);
   const identity = await fetchIdentity({ ...settings, ...access }, deps, reporter);
   const { brand, key } = identity;
-  const omit = options.omit ?? settings.omit;
+  const omit = flags.omit ?? settings.omit;
   profiles.set(profile, {
     ...stored,
     ...access,
-    db: options.db === undefined ? stored.db : settings.dbPath,
-    ping: options.ping ?? stored.ping,
+    db: flags.db === undefined ? stored.db : settings.dbPath,
+    ping: flags.ping ?? stored.ping,
     omit: omit.join(",") || undefined,
     brandId: brand.id,
     brandName: brand.name,
     keyExpiresAt: key.expires_at ?? undefined,
   });
   await writeProfiles(profiles, deps);
-  const env = effectiveEnv(options, deps.env);
+  const env = effectiveEnv(flags, deps.env);
   for (const [name, value] of [
     ["BRANDAPI_KEY", access.key],
     ["BRANDAPI_BASE_URL", access.baseUrl],
@@ -88,11 +88,11 @@ export async function run(options: LoginFlags, { deps }: Context): Promise<void>
     if (env[name] && env[name].trim().replace(/\/+$/, "") !== value)
       reporter.warn(`${name} is set and overrides the stored value.`);
   printIdentity(deps, { ...settings, ...access, omit }, identity, { omit });
-  if (options.omit && omitsHostNames({ omit }) && !isCovered("content:host.name", omit))
+  if (flags.omit && omitsHostNames({ omit }) && !isCovered("content:host.name", omit))
     reporter.warn(
       "The display name of library files, `content:host.name`, usually contains first and last names, and is still stored. To omit it too, add `content:host.name` to `--omit`.",
     );
-  if (options.omit) reporter.note(omitText(settings.omit, omit));
+  if (flags.omit) reporter.note(omitText(settings.omit, omit));
   reporter.note(`Stored in ${configPath(deps)}. Next: \`${commandFor("sync", profile)}\`.`);
 }
 

@@ -1,6 +1,6 @@
 import type { Context } from "../cli/context.js";
 import { TerminalReporter } from "../cli/progress.js";
-import { type GlobalOptions, readSettings } from "../config/settings.js";
+import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { readProfiles, writeProfiles } from "../config/stored-profiles.js";
 import { pathExists } from "../util/files.js";
 import { printJson } from "../util/terminal.js";
@@ -12,8 +12,8 @@ export const examples = {
   "brandapi logout --profile acme": "remove another brand's key",
 };
 
-export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const { dbPath, profile } = await readSettings(options, deps);
+export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> {
+  const { dbPath, profile } = await readSettings(flags, deps);
   const profiles = await readProfiles(deps);
   const { baseUrl, key, brandId, brandName, keyExpiresAt, ...rest } = profiles.get(profile) ?? {};
   const removed = baseUrl !== undefined || key !== undefined;
@@ -21,8 +21,8 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<vo
   else profiles.delete(profile);
   if (removed) await writeProfiles(profiles, deps);
   const mirror = pathExists(dbPath) ? dbPath : null;
-  if (options.json) printJson(deps.stdout, { profile, removed, mirror });
-  const { note, warn } = new TerminalReporter(deps, options);
+  if (flags.json) printJson(deps.stdout, { profile, removed, mirror });
+  const { note, warn } = new TerminalReporter(deps, flags);
   const name = `the profile \`${profile}\``;
   note(removed ? `Removed the base URL and key of ${name}.` : `Nothing was stored for ${name}.`);
   if (mirror) note(`The mirror is kept: ${mirror}`);

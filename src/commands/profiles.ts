@@ -1,7 +1,7 @@
 import { daysUntil, formatDaysLeft } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
 import { TerminalReporter } from "../cli/progress.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import { mirrorPath, type Profile, readProfilesWithKey } from "../config/stored-profiles.js";
 import { oldestSuccess } from "../query/health.js";
 import { withMirror } from "../store/mirror/database.js";
@@ -21,9 +21,9 @@ export const examples = {
     "list the keys that expire within 30 days",
 };
 
-export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {
+export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> {
   const { stdout, env, clock } = deps;
-  const { note, warn } = new TerminalReporter(deps, options);
+  const { note, warn } = new TerminalReporter(deps, flags);
   const brands: ListedProfile[] = [];
   for (const [profile, stored] of await readProfilesWithKey(deps)) {
     const mirror = mirrorPath(profile, stored.db, deps);
@@ -31,9 +31,9 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<vo
     const last = await lastSuccess(mirror).catch((error) => warn(`${profile}: ${errorReason(error)}`));
     brands.push({ profile, mirror, ...describeBrand(stored, last ?? null, clock.now()) });
   }
-  if (options.json) return printJson(stdout, brands);
+  if (flags.json) return printJson(stdout, brands);
   if (brands.length === 0) return note("No brand is configured on this machine yet: run `brandapi login`.");
-  const format = { width: terminalWidth(stdout), style: styleFor(stdout, options, env) };
+  const format = { width: terminalWidth(stdout), style: styleFor(stdout, flags, env) };
   const columns = ["profile", "brand", "mirror", "age", "key"];
   stdout.write(`${renderTable(columns, brands.map(tableCells), format)}\n`);
 }

@@ -7,7 +7,7 @@ import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import {
   chooseOutput,
   createOutputOptions,
-  type OutputOptions,
+  type OutputFlags,
   reportOutput,
   writeRows,
 } from "../cli/output.js";
@@ -18,7 +18,7 @@ import {
   warnAboutUnreadTables,
 } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { formats } from "../export/formats.js";
@@ -29,8 +29,8 @@ import { readStream, readTextFile } from "../util/files.js";
 import { renderBlocks, renderTable, tableFits } from "../util/terminal-table.js";
 import { formatCount } from "../util/text.js";
 
-type QueryFlags = GlobalOptions &
-  OutputOptions & { file?: string; param?: SqlParameters; limit?: number; asOf?: string };
+type QueryFlags = GlobalFlags &
+  OutputFlags & { file?: string; param?: SqlParameters; limit?: number; asOf?: string };
 
 /** The default maximum of rows in the terminal; the export formats have none. */
 const terminalLimit = 1_000;
@@ -63,16 +63,16 @@ export function define(command: Command): void {
   command.addOption(parsedOption("--limit <n>", limit, parseCount));
 }
 
-export async function run(options: QueryFlags, { deps }: Context, argument?: string): Promise<void> {
-  const { file, param, limit } = options;
-  const output = chooseOutput({ ...options }, 0, deps, queryFormats);
-  const asOf = parseAsOf(options.asOf, deps.clock.now());
+export async function run(flags: QueryFlags, { deps }: Context, argument?: string): Promise<void> {
+  const { file, param, limit } = flags;
+  const output = chooseOutput({ ...flags }, 0, deps, queryFormats);
+  const asOf = parseAsOf(flags.asOf, deps.clock.now());
   if (argument !== undefined && file !== undefined)
     throw new UsageError("The statement was given twice: as an argument and with `--file`.", {
       hint: "omit one of them",
     });
   const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
-  await readMirror(options, deps, async (session) => {
+  await readMirror(flags, deps, async (session) => {
     const statement = openStatement({ sql, param, asOf }, session);
     if (output) {
       const written = await writeRows([openQueryResult(statement, limit)], output, session);

@@ -4,7 +4,7 @@ import type { Context } from "../cli/context.js";
 import { parsedOption, parseRange } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { expandPath } from "../config/folders.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import { UsageError } from "../errors.js";
 import { openFileSink, writeAll } from "../export/sinks.js";
 import type { ReportDocument } from "../report/document.js";
@@ -15,7 +15,7 @@ import { findCurrentRun } from "../store/mirror/lock.js";
 import { printJson } from "../util/terminal.js";
 import { formatBytes } from "../util/text.js";
 
-interface ReportFlags extends GlobalOptions {
+interface ReportFlags extends GlobalFlags {
   month?: string;
   since?: string;
   until?: string;
@@ -50,15 +50,15 @@ export function define(command: Command): void {
     .addOption(new Option("--json", "print JSON to stdout instead").conflicts(["open", "out"]));
 }
 
-export async function run(options: ReportFlags, { deps }: Context): Promise<void> {
-  const { month, text, json, out, open } = options;
+export async function run(flags: ReportFlags, { deps }: Context): Promise<void> {
+  const { month, text, json, out, open } = flags;
   if (open && out === "-")
     throw new UsageError("`--open` needs a file, and `-o -` writes to stdout.", {
       hint: "omit `--open` or `-o -`",
     });
-  const period = month === undefined ? options : { since: month, until: month };
+  const period = month === undefined ? flags : { since: month, until: month };
   const range = parseRange(period, deps.clock.now());
-  await readMirror(options, deps, async (session) => {
+  await readMirror(flags, deps, async (session) => {
     const { mirror, style, width = 80 } = session;
     const currentRun = await findCurrentRun(mirror.path);
     const report = createReport(mirror, range, { now: deps.clock.now(), currentRun });

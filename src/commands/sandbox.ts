@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Command } from "commander";
 import type { Context } from "../cli/context.js";
 import { ordersOption, parseCount, parsedOption, parseUpTo, seedOption } from "../cli/flags.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import { type ExitCode, exitCodes, Stopped } from "../errors.js";
 import { createSandboxApi, undocumentedChoices } from "../sandbox/api.js";
 import { createBrand } from "../sandbox/data/brand-data.js";
@@ -11,7 +11,7 @@ import { serveSandbox } from "../sandbox/server.js";
 import { printJson } from "../util/terminal.js";
 import { dayMs } from "../util/times.js";
 
-interface SandboxFlags extends GlobalOptions {
+interface SandboxFlags extends GlobalFlags {
   port?: number;
   seed?: number;
   orders?: number;
@@ -43,8 +43,8 @@ export function define(command: Command): void {
     .option("--live", "let time pass: one order per second, late refunds and cancellations");
 }
 
-export async function run(options: SandboxFlags, { deps }: Context): Promise<ExitCode> {
-  const { seed = 1, orders = 5_000, port = 0, latency = 0, live, rateLimit = 60 } = options;
+export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitCode> {
+  const { seed = 1, orders = 5_000, port = 0, latency = 0, live, rateLimit = 60 } = flags;
   const { clock, signal, stdout } = deps;
   let lastRequestAt = clock.now();
   // The data ends at midnight, so that a restart on the same day serves the same records.
@@ -77,7 +77,7 @@ export async function run(options: SandboxFlags, { deps }: Context): Promise<Exi
     ...brand.keys.map(({ secret, name, note }) => `  ${secret}  ${name}: ${note}`),
     `  ${otherKey}  other-brand: every scope, another brand`,
   ];
-  if (options.json) printJson(stdout, { baseUrl, key });
+  if (flags.json) printJson(stdout, { baseUrl, key });
   else stdout.write(`${lines.join("\n")}\n`);
   if (!signal.aborted) await once(signal, "abort");
   await close();

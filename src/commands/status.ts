@@ -4,7 +4,7 @@ import { warnBeforeExpiry } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
 import { allProfilesOption, chooseResources, parsedOption } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
-import { type GlobalOptions, readSettings } from "../config/settings.js";
+import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { readProfiles } from "../config/stored-profiles.js";
 import { type ExitCode, exitCodes, MirrorStale } from "../errors.js";
 import { type Health, type ResourceHealth, readHealth } from "../query/health.js";
@@ -24,7 +24,7 @@ import { formatCount, pluralize } from "../util/text.js";
 import { dayMs, formatAge, formatDuration, formatMinute, parseDuration } from "../util/times.js";
 import { isOnlyAboutDates } from "../verify/verify-resource.js";
 
-type StatusFlags = GlobalOptions & { maxAge?: number; allProfiles?: boolean };
+type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 
 export const about =
   "Shows for each resource: rows, covered range, last success and last error. Needs no key and no network. " +
@@ -52,33 +52,29 @@ export function define(command: Command): void {
     .addOption(allProfilesOption());
 }
 
-export async function run(
-  options: StatusFlags,
-  context: Context,
-  names: readonly string[],
-): Promise<ExitCode> {
+export async function run(flags: StatusFlags, context: Context, names: readonly string[]): Promise<ExitCode> {
   const chosen = chooseResources(names);
-  if (options.allProfiles)
-    return await runForAllProfiles(options, context, (profileOptions, profileContext) =>
-      printStatus(chosen, profileOptions, profileContext),
+  if (flags.allProfiles)
+    return await runForAllProfiles(flags, context, (profileFlags, profileContext) =>
+      printStatus(chosen, profileFlags, profileContext),
     );
-  await printStatus(chosen, options, context);
+  await printStatus(chosen, flags, context);
   return exitCodes.done;
 }
 
 /** Prints the status of one profile's mirror. @throws MirrorStale */
 async function printStatus(
   { resources: chosen, named }: ReturnType<typeof chooseResources>,
-  options: StatusFlags,
+  flags: StatusFlags,
   { deps, profile }: Context,
 ): Promise<void> {
-  const { json, maxAge = null, quiet } = options;
-  const settings = await readSettings(options, deps);
+  const { json, maxAge = null, quiet } = flags;
+  const settings = await readSettings(flags, deps);
   const keyExpiresAt = (await readProfiles(deps)).get(settings.profile)?.keyExpiresAt ?? null;
   const never = `This mirror has never been synced: ${settings.dbPath}`;
   const neverSynced = new MirrorStale(never, { hint: "run `brandapi sync`" });
   if (maxAge !== null && !pathExists(settings.dbPath)) throw neverSynced;
-  await readMirror(options, deps, async ({ mirror, reporter: { warn }, style, width }) => {
+  await readMirror(flags, deps, async ({ mirror, reporter: { warn }, style, width }) => {
     const now = deps.clock.now();
     const underWay = await findCurrentRun(settings.dbPath);
     const health = readHealth(mirror, chosen, { now, maxAgeMs: maxAge, underWay });

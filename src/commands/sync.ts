@@ -11,9 +11,9 @@ import {
   waitOption,
   withChoices,
 } from "../cli/flags.js";
-import { type MirrorSession, withMirrorSession } from "../cli/mirror-session.js";
+import { type MirrorSession, withMirrorSession, withPlanSession } from "../cli/mirror-session.js";
 import { parsePingUrl, withPings } from "../cli/ping.js";
-import { type GlobalOptions, readSettings } from "../config/settings.js";
+import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";
@@ -26,7 +26,7 @@ import { printJson } from "../util/terminal.js";
 import { pluralize } from "../util/text.js";
 import { parseWindow } from "../util/times.js";
 
-interface SyncFlags extends GlobalOptions {
+interface SyncFlags extends GlobalFlags {
   since?: string;
   until?: string;
   window?: number;
@@ -168,40 +168,45 @@ async function syncProfile(
   context: Context,
 ): Promise<ExitCode> {
   const { deps } = context;
-  const purpose = flags.dryRun ? "plan" : "write";
+  const command = { name: "sync", deps, flags } as const;
+  if (flags.dryRun) {
+    await withPlanSession(command, async (session) => {
+      const selection = selectAllowed(chosen, session);
+      await printPlan({ ...session, options }, selection, flags, context);
+    });
+    return exitCodes.done;
+  }
   const sync = async () => {
-    await withMirrorSession({ deps, options: flags, purpose, command: "sync" }, (session) =>
-      syncMirror(chosen, { ...session, options }, flags, context),
-    );
+    await withMirrorSession(command, async (session) => {
+      const selection = selectAllowed(chosen, session);
+      const results = await syncResources({ ...session, options }, selection, (run) => {
+        if (flags.json) printJson(deps.stdout, { profile: context.profile, ...run });
+      });
+      throwIfFailed(results, selection.allowed.length + selection.lost.length);
+    });
     return exitCodes.done;
   };
-  if (flags.dryRun) return await sync();
   const { ping = (await readSettings(flags, deps)).ping } = flags;
   return await withPings(ping, flags, deps, sync);
 }
 
-async function syncMirror(
-  { resources, named }: ChosenResources,
-  session: MirrorSession & SyncSession,
-  { dryRun, json = false }: SyncFlags,
-  context: Context,
-): Promise<void> {
-  const { scopes } = session.identity.key;
+/**
+ * Splits the resources by the scopes of the key.
+ * @throws AccessForbidden if the key allows none of them, and none was synced before
+ */
+function selectAllowed({ resources, named }: ChosenResources, { identity, mirror }: MirrorSession) {
+  const { scopes } = identity.key;
   // A named resource is always requested, so that the API's refusal is reported.
   const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
   const allowed = resources.filter(isAllowed);
   const others = resources.filter((resource) => !isAllowed(resource));
   const skipped = others.map((resource) => ({ resource, why: `the key lacks the scope ${resource.scope}` }));
-  const lost = others.filter(({ name }) => wasRead(session.mirror, name));
+  const lost = others.filter(({ name }) => wasRead(mirror, name));
   if (allowed.length === 0 && lost.length === 0)
     throw new Forbidden("The key has none of the scopes that a sync needs: nothing was read.", {
       hint: "create a key with scopes in the console: settings, integrations, brand API",
     });
-  if (dryRun) return await printPlan(session, { allowed, skipped, named }, json, context);
-  const results = await syncResources(session, { allowed, skipped, named }, (row) => {
-    if (json) printJson(context.deps.stdout, { profile: context.profile, ...row });
-  });
-  throwIfFailed(results, allowed.length + lost.length);
+  return { allowed, skipped, lost, named };
 }
 
 /**
@@ -211,7 +216,7 @@ async function syncMirror(
 async function printPlan(
   session: MirrorSession & SyncSession,
   { allowed, skipped, named }: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
-  json: boolean,
+  { json }: SyncFlags,
   { deps, profile }: Context,
 ): Promise<void> {
   const planned: { resource: string; steps: PlanStep[]; requests: number }[] = [];

@@ -3,7 +3,7 @@ import type { Context } from "../cli/context.js";
 import { listDeltaTables } from "../cli/delta-output.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { checkTableName } from "../cli/table-selection.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import { UsageError } from "../errors.js";
 import { listFacts, readFacts, type TableFacts } from "../query/table-facts.js";
 import { printJson } from "../util/terminal.js";
@@ -11,7 +11,7 @@ import { renderTable } from "../util/terminal-table.js";
 import { wrap } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 
-type TablesFlags = GlobalOptions & { all?: boolean; delta?: string };
+type TablesFlags = GlobalFlags & { all?: boolean; delta?: string };
 
 export const about =
   "With a name, shows its columns, their types, how many rows have a value, and an example query. Tables contain " +
@@ -34,15 +34,15 @@ export function define(command: Command): void {
     .option("--json", "print JSON: a list, or one object");
 }
 
-export async function run(options: TablesFlags, context: Context, name: string | undefined): Promise<void> {
-  const { all = false, delta, json } = options;
+export async function run(flags: TablesFlags, context: Context, name: string | undefined): Promise<void> {
+  const { all = false, delta, json } = flags;
   if (all && name !== undefined)
     throw new UsageError("`--all` only applies to the list of tables.", {
       hint: `omit \`--all\` or \`${name}\``,
     });
-  if (delta !== undefined) return listDeltaTables(name ? [name] : [], options, context);
+  if (delta !== undefined) return listDeltaTables(name ? [name] : [], flags, context);
   const { stdout } = context.deps;
-  await readMirror(options, context.deps, async (session) => {
+  await readMirror(flags, context.deps, async (session) => {
     const { mirror } = session;
     const facts = name === undefined ? listFacts(mirror, { all }) : readFacts(mirror, checkTableName(name));
     if (json) printJson(stdout, facts);

@@ -3,7 +3,7 @@ import type { Context } from "../cli/context.js";
 import { verifyDeltaTables } from "../cli/delta-output.js";
 import { chooseResources, waitOption } from "../cli/flags.js";
 import { withMirrorSession } from "../cli/mirror-session.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import { Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { wasRead } from "../store/state/runs.js";
@@ -19,7 +19,7 @@ import type { Evidence } from "../verify/evidence.js";
 import { hasUnexpectedDates, type MonthResult, type VerificationResult } from "../verify/result.js";
 import { verifyResource } from "../verify/verify-resource.js";
 
-interface VerifyFlags extends GlobalOptions {
+interface VerifyFlags extends GlobalFlags {
   repair?: boolean;
   evidence?: boolean;
   acceptRemovals?: boolean;
@@ -51,17 +51,17 @@ export function define(command: Command): void {
     .addOption(waitOption());
 }
 
-export async function run(options: VerifyFlags, context: Context, names: readonly string[]): Promise<void> {
-  if (options.delta !== undefined) return await verifyDeltaTables(names, options, context);
+export async function run(flags: VerifyFlags, context: Context, names: readonly string[]): Promise<void> {
+  if (flags.delta !== undefined) return await verifyDeltaTables(names, flags, context);
   const { deps } = context;
-  if (options.acceptRemovals && !options.repair)
+  if (flags.acceptRemovals && !flags.repair)
     throw new UsageError("`--accept-removals` needs `--repair`.", {
       hint: "add `--repair`, or omit `--accept-removals`",
     });
   const { resources: chosen, named } = chooseResources(names);
-  const { acceptRemovals = false, evidence = false, json = false, repair = false } = options;
-  await withMirrorSession({ deps, options, purpose: "verify", command: "verify" }, async (runSession) => {
-    const session = { ...runSession, options: { ...defaultOptions, acceptRemovals } };
+  const { acceptRemovals = false, evidence = false, json = false, repair = false } = flags;
+  await withMirrorSession({ name: "verify", deps, flags }, async (mirrorSession) => {
+    const session = { ...mirrorSession, options: { ...defaultOptions, acceptRemovals } };
     const due = named ? chosen : chosen.filter(({ name }) => wasRead(session.mirror, name));
     if (due.length === 0)
       throw new Incomplete("There is nothing to verify: this mirror has never been synced.", {

@@ -1,7 +1,7 @@
 import { fetchIdentity, printIdentity, warnBeforeExpiry } from "../cli/api-session.js";
 import type { Context } from "../cli/context.js";
 import { TerminalReporter } from "../cli/progress.js";
-import { type GlobalOptions, readSettings } from "../config/settings.js";
+import { type GlobalFlags, readSettings } from "../config/settings.js";
 
 export const about = "Sends one request that needs no scope, so it works with any valid key.";
 
@@ -10,11 +10,11 @@ export const examples = {
   "brandapi whoami --json | jq .key.days_left": "print the days left, for monitoring",
 };
 
-export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const settings = await readSettings(options, deps, "ask");
-  const reporter = new TerminalReporter(deps, options);
+export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> {
+  const settings = await readSettings(flags, deps, "ask");
+  const reporter = new TerminalReporter(deps, flags);
   const identity = await fetchIdentity(settings, deps, reporter);
   printIdentity(deps, settings, identity);
   warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, reporter.warn);
-  if (identity.skew) reporter.warn(identity.skew);
+  if (identity.clockWarning) reporter.warn(identity.clockWarning);
 }

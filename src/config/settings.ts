@@ -9,7 +9,7 @@ import { configPath, platformFolder } from "./folders.js";
 import { mirrorPath, type Profiles, readProfiles } from "./stored-profiles.js";
 
 /** The flags that every command takes. */
-export interface GlobalOptions {
+export interface GlobalFlags {
   profile?: string;
   db?: string;
   baseUrl?: string | undefined;
@@ -43,7 +43,7 @@ export interface Settings {
   ping: string | undefined;
   /** Members that are never stored. */
   omit: readonly string[];
-  output: GlobalOptions;
+  output: GlobalFlags;
 }
 
 /**
@@ -52,19 +52,19 @@ export interface Settings {
  * @throws ConfigurationError for an invalid value, UsageError for a mistyped profile
  */
 export async function readSettings(
-  options: GlobalOptions,
+  flags: GlobalFlags,
   deps: Deps,
   purpose: "run" | "ask" | "login" = "run",
 ): Promise<Settings> {
-  const name = chooseProfile(options, deps.env);
+  const name = chooseProfile(flags, deps.env);
   const stored = await readProfiles(deps);
   if (purpose !== "login") refuseMistyped(name, stored, deps);
   const profile = stored.get(name) ?? {};
-  const env = effectiveEnv(options, deps.env);
+  const env = effectiveEnv(flags, deps.env);
   const source = `the profile \`${name}\` in ${configPath(deps)}`;
   const baseUrl = firstGiven(
     checkBaseUrl,
-    [options.baseUrl, "--base-url"],
+    [flags.baseUrl, "--base-url"],
     [env.BRANDAPI_BASE_URL || undefined, "BRANDAPI_BASE_URL"],
     [profile.baseUrl, source],
   );
@@ -72,14 +72,14 @@ export async function readSettings(
   const isForeign = profile.baseUrl !== undefined && originOf(profile.baseUrl) !== originOf(baseUrl);
   const key = firstGiven(
     checkKey,
-    [options.keyFile && readKeyFile(options.keyFile, deps), "--key-file"],
+    [flags.keyFile && readKeyFile(flags.keyFile, deps), "--key-file"],
     [env.BRANDAPI_KEY || undefined, "BRANDAPI_KEY"],
     [isForeign ? undefined : profile.key, source],
   );
   if (key !== undefined) deps.keys.add(key);
-  const namedMirror = options.db ?? (env.BRANDAPI_DB || undefined);
+  const namedMirror = flags.db ?? (env.BRANDAPI_DB || undefined);
   const limit =
-    options.rateLimit ?? parseRateLimit(deps.env.BRANDAPI_RATE_LIMIT || "60", "BRANDAPI_RATE_LIMIT");
+    flags.rateLimit ?? parseRateLimit(deps.env.BRANDAPI_RATE_LIMIT || "60", "BRANDAPI_RATE_LIMIT");
   const { brandId, brandName = brandId } = profile;
   return {
     profile: name,
@@ -91,22 +91,22 @@ export async function readSettings(
       return platformFolder("state", deps);
     },
     rateLimit: limit === "none" ? null : limit,
-    maxWaitMs: options.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
+    maxWaitMs: flags.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
     ping: deps.env.BRANDAPI_PING || profile.ping,
     omit: profile.omit?.match(/[^,\s]+/g) ?? [],
-    output: options,
+    output: flags,
   };
 }
 
 /** Returns the environment; `--profile` on the command line disables the variables that belong to one brand. */
-export function effectiveEnv({ profile }: GlobalOptions, env: Env): Env {
+export function effectiveEnv({ profile }: GlobalFlags, env: Env): Env {
   if (profile === undefined) return env;
   const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
   return rest;
 }
 
 /** Returns the profile's name from the flag, the environment, or `default`. */
-function chooseProfile({ profile }: GlobalOptions, env: Env): string {
+function chooseProfile({ profile }: GlobalFlags, env: Env): string {
   const name = profile ?? (env.BRANDAPI_PROFILE || "default");
   if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(name)) return name;
   const ErrorClass = profile === undefined ? ConfigurationError : UsageError;

@@ -11,7 +11,7 @@ import { utcDay } from "../util/ranges.js";
 import { renderTable } from "../util/terminal-table.js";
 import { dayMs, formatInstant } from "../util/times.js";
 import type { Evidence } from "../verify/evidence.js";
-import { type DemoOptions, startDemo } from "./demonstration.js";
+import { type DemoFlags, startDemo } from "./demonstration.js";
 
 /**
  * Syncs as a typical script does: by page numbers, all orders the first time, then those of the last 30 days, and the
@@ -82,8 +82,8 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
 }
 
 /** Changes seven records, and shows which changes a typical script and a sync find, and when. */
-export async function runChallenge(options: DemoOptions, { deps, brandapi }: Context): Promise<void> {
-  const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = options;
+export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context): Promise<void> {
+  const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = flags;
   // Starts far enough in the past to end before now: each sync reads 490 orders again.
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
   const pastDeps = { ...deps, clock: { ...deps.clock, now: () => time } };

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
-import type { GlobalOptions } from "../config/settings.js";
+import type { GlobalFlags } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { createSandboxApi } from "../sandbox/api.js";
@@ -10,7 +10,7 @@ import { serveSandbox } from "../sandbox/server.js";
 import { mirrorFiles } from "../store/mirror/mirror-files.js";
 import { createFolder } from "../util/files.js";
 
-export interface DemoOptions extends GlobalOptions {
+export interface DemoFlags extends GlobalFlags {
   out?: string;
   orders?: number;
   seed?: number;

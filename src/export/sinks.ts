@@ -85,7 +85,7 @@ async function waitForDrain(stream: OutputStream): Promise<void> {
  */
 export async function openFileSink(
   path: string,
-  deps: Pick<Deps, "random" | "signal" | "withSignals">,
+  deps: Pick<Deps, "random" | "signal" | "runGracefully">,
   publish: (from: string, to: string) => Promise<void> = rename,
 ): Promise<Sink> {
   const fail = (cause: unknown): never => {
@@ -95,7 +95,7 @@ export async function openFileSink(
   const previous = existsSync(path) ? statSync(path) : undefined;
   if (previous && !previous.isFile()) return createDeviceSink(await open(path, "w").catch(fail), fail);
   const target = await resolveLinks(path);
-  const file = await deps.withSignals("clean", () => openUnnamedFile(target, deps.random)).catch(fail);
+  const file = await deps.runGracefully(() => openUnnamedFile(target, deps.random)).catch(fail);
   const mode = previous && previous.mode & 0o777;
   return new FileSink(file, { target, mode, publish, fail, deps });
 }
@@ -130,7 +130,7 @@ class FileSink implements Sink {
       mode: number | undefined;
       publish(from: string, to: string): Promise<void>;
       fail(cause: unknown): never;
-      deps: Pick<Deps, "random" | "signal" | "withSignals">;
+      deps: Pick<Deps, "random" | "signal" | "runGracefully">;
     },
   ) {}
 
@@ -143,7 +143,7 @@ class FileSink implements Sink {
 
   async finish(): Promise<void> {
     await this.#writing;
-    await this.options.deps.withSignals("clean", () => this.#publish());
+    await this.options.deps.runGracefully(() => this.#publish());
     await this.file.close();
   }
 

@@ -47,7 +47,8 @@ export function temporaryFolder(): string {
 function testDeps(given: Partial<Deps>): Deps {
   const { setTimer: _, ...system } = systemDeps({
     signal: new AbortController().signal,
-    withSignals: (_mode, work) => work(),
+    runKillable: (work) => work(),
+    runGracefully: (work) => work(),
     fetch: createFetch({}),
   });
   return { ...system, random: () => 0.5, ...given };

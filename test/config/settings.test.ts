@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { requireCredentials } from "../../src/config/credentials.js";
 import { configPath } from "../../src/config/folders.js";
-import { type GlobalOptions, readSettings } from "../../src/config/settings.js";
+import { type GlobalFlags, readSettings } from "../../src/config/settings.js";
 import type { Deps, Env } from "../../src/deps.js";
 import { BrandapiError } from "../../src/errors.js";
 import { asBrandapiError } from "../../src/util/system-errors.js";
@@ -33,7 +33,7 @@ function write(path: string, text: string, mode = 0o600): string {
   return path;
 }
 
-async function failure(options: GlobalOptions, deps: Deps): Promise<BrandapiError> {
+async function failure(options: GlobalFlags, deps: Deps): Promise<BrandapiError> {
   const error = await readSettings(options, deps).then(
     () => undefined,
     (caught: unknown) => caught,

@@ -76,7 +76,8 @@ export function testDeps(options: ProgramOptions = {}) {
     opened,
     random: () => options.random ?? 0.5,
     signal: options.signal ?? new AbortController().signal,
-    withSignals: (_mode, work) => work(),
+    runKillable: (work) => work(),
+    runGracefully: (work) => work(),
   } satisfies Deps & { opened: string[] };
 }
 

@@ -31,7 +31,7 @@ import { checkIdentity, schemaVersion } from "./schema.js";
 export async function copyMirror(
   from: string,
   folder: string,
-  { random, withSignals }: Pick<Deps, "random" | "withSignals">,
+  { random, runGracefully }: Pick<Deps, "random" | "runGracefully">,
 ): Promise<{ copy: string; records: number }> {
   // Reserving a name also removes what a killed process left in this folder.
   const copy = await reserveTempFile(join(folder, "mirror.sqlite"), random);
@@ -52,7 +52,7 @@ export async function copyMirror(
     mirror.db.exec("BEGIN");
     const result = summarize(mirror);
     // SQLite copies in small steps: a signal between two of them stops the program, which then removes the copy.
-    await withSignals("clean", () => mirror.db.backup(copy));
+    await runGracefully(() => mirror.db.backup(copy));
     return result;
   }).catch(explain);
   await withMirrorFile(copy, (copied) => {
@@ -81,10 +81,9 @@ export interface Backup {
 export async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
   const place = resolveMirrorPath(path);
   const folder = backupFolder(place);
-  const withSignals: Deps["withSignals"] = (_mode, work) => work();
   try {
     createFolder(folder, 0o700);
-    const { copy } = await copyMirror(place, folder, { random: () => 0, withSignals });
+    const { copy } = await copyMirror(place, folder, { random: () => 0, runGracefully: (work) => work() });
     const at = statSync(copy).mtime.toISOString();
     const backup = join(folder, backupName(place, at, "-before-migration"));
     renameSync(copy, backup);
