@@ -1,3 +1,5 @@
+import { PerformanceObserver } from "node:perf_hooks";
+import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { reportError } from "./cli/error-output.js";
 import { findCommandName } from "./cli/flags.js";
 import { readKeysInUse } from "./config/stored-profiles.js";
@@ -102,7 +104,25 @@ function fetchWhenNeeded(env: Deps["env"]): Fetch {
 }
 
 async function loadFetch(env: Deps["env"]): Promise<Fetch> {
-  const { createFetch, limitHeapGrowth } = await import("./api/transport.js");
+  const { createFetch } = await import("./api/transport.js");
   limitHeapGrowth();
   return createFetch(env);
+}
+
+/** Maximum size of V8's young generation in bytes. */
+const maxYoungBytes = 8e6;
+
+/**
+ * Limits how fast V8 grows the heap. Measured for the first sync of 150,000 orders: a peak of 128 MB instead of 161 MB, with
+ * the same CPU time.
+ */
+function limitHeapGrowth(): void {
+  setFlagsFromString("--heap-growing-percent=100");
+  const observer = new PerformanceObserver(() => {
+    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
+    if (young && young.space_size < maxYoungBytes) return;
+    setFlagsFromString("--semi-space-growth-factor=1");
+    observer.disconnect();
+  });
+  observer.observe({ entryTypes: ["gc"] });
 }

@@ -1,6 +1,6 @@
 import type { Deps } from "../deps.js";
 import { BrandapiError, Forbidden, Unauthorized } from "../errors.js";
-import type { QueryParameters } from "../util/json-value.js";
+import type { QueryParameters } from "../util/urls.js";
 import { forbiddenError, type KeyScopes, readScopes, statusError, unavailableError } from "./api-errors.js";
 import { readServerLimit, requestHeaders } from "./headers.js";
 import { type ApiRequest, sendRequest } from "./http.js";

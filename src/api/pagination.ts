@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { BadRequest, NotFound, type UnexpectedResponse } from "../errors.js";
-import type { Json, QueryParameters } from "../util/json-value.js";
+import type { Json } from "../util/json-value.js";
+import type { QueryParameters } from "../util/urls.js";
 import type { ApiClient } from "./client.js";
 import { type ApiResponse, type Pagination, unexpectedResponse } from "./response.js";
 

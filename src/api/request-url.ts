@@ -1,5 +1,5 @@
 import { UnexpectedResponse } from "../errors.js";
-import type { QueryParameters } from "../util/json-value.js";
+import type { QueryParameters } from "../util/urls.js";
 
 /** Servers commonly reject URLs of 8,000 characters; a path has at most two IDs. */
 const maxSegmentLength = 4_000;

@@ -1,12 +1,7 @@
 import { UnexpectedResponse, UnsafeResponse } from "../errors.js";
-import {
-  isObject,
-  type Json,
-  type JsonObject,
-  parseFiniteJson,
-  type QueryParameters,
-} from "../util/json-value.js";
+import { isObject, type Json, type JsonObject, parseFiniteJson } from "../util/json-value.js";
 import { pluralize } from "../util/text.js";
+import type { QueryParameters } from "../util/urls.js";
 
 /** A successful response, validated. */
 export interface ApiResponse {

@@ -1,28 +1,8 @@
-import { PerformanceObserver } from "node:perf_hooks";
 import { pipeline } from "node:stream";
-import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { constants, createBrotliDecompress, createUnzip } from "node:zlib";
 import { EnvHttpProxyAgent, request } from "undici";
 import type { Env, Fetch } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-
-/** Maximum size of V8's young generation in bytes. */
-const maxYoungBytes = 8e6;
-
-/**
- * Limits how fast V8 grows the heap. Measured for the first sync of 150,000 orders: a peak of 128 MB instead of 161 MB, with
- * the same CPU time.
- */
-export function limitHeapGrowth(): void {
-  setFlagsFromString("--heap-growing-percent=100");
-  const observer = new PerformanceObserver(() => {
-    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
-    if (young && young.space_size < maxYoungBytes) return;
-    setFlagsFromString("--semi-space-growth-factor=1");
-    observer.disconnect();
-  });
-  observer.observe({ entryTypes: ["gc"] });
-}
 
 /** Milliseconds to connect, and to wait for the headers or for the next part of the body. */
 const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];

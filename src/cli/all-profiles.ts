@@ -2,7 +2,7 @@ import type { GlobalFlags } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Deps, OutputStream } from "../deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, UsageError } from "../errors.js";
-import { prependHeading, styleFor } from "../util/terminal.js";
+import { styleFor } from "../util/terminal.js";
 import type { Context } from "./context.js";
 import { reportError } from "./error-output.js";
 
@@ -44,4 +44,15 @@ function depsFor(profile: string, { color, json }: GlobalFlags, deps: Deps): Dep
     prependHeading(stream, styleFor(stream, { color }, env).bold(`[${profile}]`));
   const stdout = json ? deps.stdout : withHeading(deps.stdout);
   return { ...deps, env, stdout, stderr: withHeading(deps.stderr) };
+}
+
+/** Returns a stream that prints a heading before its first output. */
+function prependHeading(stream: OutputStream, heading: string): OutputStream {
+  let isPrinted = false;
+  const write = (...args: Parameters<OutputStream["write"]>) => {
+    if (!isPrinted) stream.write(`${heading}\n`);
+    isPrinted = true;
+    return stream.write(...args);
+  };
+  return Object.create(stream, { write: { value: write } });
 }

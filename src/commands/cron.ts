@@ -11,7 +11,7 @@ import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { printJson } from "../util/terminal.js";
-import { formatShellCommand, quoteShellWord } from "../util/text.js";
+import { quoteShellWord } from "../util/text.js";
 
 type CronFlags = GlobalFlags & { allProfiles?: boolean; ping?: string };
 
@@ -129,4 +129,10 @@ function cronEnvironment(deps: Deps, warn: (text: string) => void): Record<strin
     else variables[name] = pathVariables.test(name) ? expandPath(value, deps) : value;
   }
   return variables;
+}
+
+/** Returns a shell command, with environment variables before it. */
+function formatShellCommand(words: readonly string[], env: Readonly<Record<string, string>> = {}): string {
+  const assignments = Object.entries(env).map(([name, value]) => `${name}=${quoteShellWord(value)}`);
+  return [...assignments, ...words.map(quoteShellWord)].join(" ");
 }

@@ -1,4 +1,5 @@
-import type { JsonObject, QueryParameters } from "../util/json-value.js";
+import type { JsonObject } from "../util/json-value.js";
+import type { QueryParameters } from "../util/urls.js";
 import type { Field } from "./fields.js";
 
 /** The declaration of a resource: data in the words of the API document. Tables, help and engines follow from it. */

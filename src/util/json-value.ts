@@ -15,9 +15,6 @@ export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Query parameters of an API request. Parameters that are `undefined` are omitted. */
-export type QueryParameters = Record<string, string | number | undefined>;
-
 /** Parses JSON. Returns undefined if it is invalid, because the error of `JSON.parse` quotes the text, which may contain a key. */
 export function parseJson<T>(text: string): T | undefined {
   try {

@@ -37,14 +37,3 @@ export function printJson(stdout: OutputStream, value: unknown): void {
   const line = `${JSON.stringify(value)}\n`;
   stdout.write(stdout.isTTY ? escapeData(line) : line);
 }
-
-/** Returns a stream that prints a heading before its first output. */
-export function prependHeading(stream: OutputStream, heading: string): OutputStream {
-  let isPrinted = false;
-  const write = (...args: Parameters<OutputStream["write"]>) => {
-    if (!isPrinted) stream.write(`${heading}\n`);
-    isPrinted = true;
-    return stream.write(...args);
-  };
-  return Object.create(stream, { write: { value: write } });
-}

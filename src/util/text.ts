@@ -11,15 +11,6 @@ export function quoteShellWord(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns a shell command, with environment variables before it. */
-export function formatShellCommand(
-  words: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): string {
-  const assignments = Object.entries(env).map(([name, value]) => `${name}=${quoteShellWord(value)}`);
-  return [...assignments, ...words.map(quoteShellWord)].join(" ");
-}
-
 /** Formats an integer with commas: `1,234,567`. */
 export function formatCount(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");

@@ -8,9 +8,9 @@ import { rangeQuery } from "../sync/dates.js";
 import { earlier } from "../sync/plan.js";
 import type { List } from "../sync/read-list.js";
 import type { DatedRun, SyncRun } from "../sync/session.js";
-import type { QueryParameters } from "../util/json-value.js";
 import { allTime, clipToCompleteDays, mergeRanges, type Range, utcDay } from "../util/ranges.js";
 import { dayMs, formatInstantOrNull } from "../util/times.js";
+import type { QueryParameters } from "../util/urls.js";
 import type { DatedComparison } from "./dated-check.js";
 
 /** Prints the API's count of a list. */
