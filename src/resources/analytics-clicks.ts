@@ -51,7 +51,7 @@ export const analyticsClicks = {
   about: "clicks, views and sales by day, with each month's summary and top lists",
   path: "/analytics/clicks",
   scope: "analytics:read",
-  strategy: { kind: "monthly", dailyTotals: analyticsDailyTotals },
+  strategy: { kind: "monthly", dailyTotals: analyticsDailyTotals, hostList: "roster" },
   key: [],
   // The maximum length of the top lists.
   query: { limit: 100 },

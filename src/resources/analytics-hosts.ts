@@ -14,6 +14,7 @@ export const analyticsHosts = {
   scope: "analytics:read",
   strategy: { kind: "ranking" },
   key: [],
+  query: { sort: "sale_amount", order: "desc" },
   table: "analytics_hosts",
   tableAbout: "one row per entry of the current ranking by sales",
   history: false,

@@ -10,7 +10,7 @@ import type { Field } from "./fields.js";
  * - full:     every page in every run
  * - details:  every page, and one request for each record whose details may have changed
  * - monthly:  one response per calendar month
- * - ranking: every page of a ranking; its figures are stored once a day
+ * - ranking:  every page of a ranking; its figures are stored once a day
  */
 export type Strategy =
   | DatedStrategy
@@ -48,6 +48,8 @@ export interface DetailsStrategy {
 export interface MonthlyStrategy {
   kind: "monthly";
   dailyTotals: DailyTotals;
+  /** The name of the resource whose hosts `sync --per-host` requests. */
+  hostList: string;
 }
 
 /** A filter of the API, and the member that is true in the records that it selects. */

@@ -29,7 +29,7 @@ export interface Parent {
   id: number;
   key: string;
   /** Its ID in the API's URLs. */
-  askBy: string;
+  idInUrl: string;
   /** True if its details were not read since it was added or changed. */
   isPending: boolean;
   /** True if this run reads its details. */
@@ -43,7 +43,7 @@ export interface Parent {
  * @returns the number of 404 responses
  * @throws the first error, after processing the other records
  */
-async function askEach<Item extends { id: number }>(
+async function requestEach<Item extends { id: number }>(
   run: SyncRun,
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
@@ -78,10 +78,10 @@ function concernsOneRecord(error: unknown): error is BrandapiError {
 }
 
 /**
- * Reads details that are separate records: the results of each survey. Each survey's results are replaced in one
- * transaction; results of removed surveys are removed.
+ * Reads details that are records of their own resource, such as the results of surveys. The details of one record are
+ * replaced in one transaction; those of removed records are removed.
  */
-async function syncResults(
+async function syncDetailRecords(
   run: SyncRun,
   due: readonly Parent[],
   pathOf: (id: string) => string,
@@ -92,25 +92,25 @@ async function syncResults(
   const store = new RecordWriter(mirror, resource, { runId: id, reporter, coverage: [] });
   let notFound = 0;
 
-  function replace(survey: Parent, results: readonly Json[], readAt: string): void {
-    const context = { [parent]: survey.askBy };
-    const ids = store.write(results, { readAt, context, keyPrefix: `${survey.key}/` });
-    const before = readDetailIds(mirror, resource.name, parent).get(survey.askBy) ?? [];
+  function replace(owner: Parent, results: readonly Json[], readAt: string): void {
+    const context = { [parent]: owner.idInUrl };
+    const ids = store.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
+    const before = readDetailIds(mirror, resource.name, parent).get(owner.idInUrl) ?? [];
     const removed = before.filter((recordId) => !ids.includes(recordId));
     const refusal = refuseRemovals(run, removed.length, removed.length + ids.length);
-    if (refusal) throw new Incomplete(`${pathOf(survey.askBy)}: ${refusal.text}.`, { hint: refusal.hint });
+    if (refusal) throw new Incomplete(`${pathOf(owner.idInUrl)}: ${refusal.text}.`, { hint: refusal.hint });
     store.remove(removed, readAt);
     progress.addRows(results.length);
-    markDetailsRead(mirror, survey.id, readAt);
+    markDetailsRead(mirror, owner.id, readAt);
   }
 
-  const orphans = [...readDetailIds(mirror, resource.name, parent)].flatMap(([survey, ids]) =>
-    isCurrentRecord(mirror, name, survey) ? [] : ids,
+  const orphans = [...readDetailIds(mirror, resource.name, parent)].flatMap(([idInUrl, ids]) =>
+    isCurrentRecord(mirror, name, idInUrl) ? [] : ids,
   );
   if (orphans.length > 0) mirror.transaction(() => store.remove(orphans, formatInstant(clock.now())));
-  await askEach(run, due, async (survey) => {
+  await requestEach(run, due, async (owner) => {
     const readAt = formatInstant(clock.now());
-    const path = pathOf(survey.askBy);
+    const path = pathOf(owner.idInUrl);
     const list = await readList({ api, progress, resource }, { path }).catch((error: unknown) => {
       if (error instanceof NotFound) return null;
       throw error;
@@ -119,10 +119,10 @@ async function syncResults(
     else if (!list.isComplete)
       throw new Incomplete(`${path} ${whyIncomplete(list)}.`, { hint: "run the same command again" });
     const results = [...(list?.records.values() ?? [])].map(({ record }) => record);
-    mirror.transaction(() => replace(survey, results, readAt));
+    mirror.transaction(() => replace(owner, results, readAt));
   });
   if (notFound > 0)
-    reporter.note(`${name}: the API returned 404 for the results of ${pluralize(notFound, "survey")}`);
+    reporter.note(`${name}: the API returned 404 for the details of ${pluralize(notFound, "record")}`);
 }
 
 type DetailsRun = SyncRun<DetailsStrategy>;
@@ -143,7 +143,7 @@ export const details: SyncStrategy<DetailsStrategy> = {
     if (options.details === "none") return { ...result, isPartial: true };
     const { into, path } = resource.strategy;
     try {
-      if (into !== "merge") await syncResults(run, dueParents(run), path, into);
+      if (into !== "merge") await syncDetailRecords(run, dueParents(run), path, into);
       else result.incompleteReasons.push(...(await mergeDetails(run, path)));
     } catch (error) {
       if (!(error instanceof Incomplete)) throw error;
@@ -162,12 +162,12 @@ function parentsOf(run: DetailsRun): Parent[] {
   const parents: Parent[] = [];
   for (const record of readCurrentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, isOutdated } = record;
-    const askBy = apiId(resource, record.value);
-    if (askBy === null || encodePathSegment(askBy) === null) continue;
+    const idInUrl = apiId(resource, record.value);
+    if (idInUrl === null || encodePathSegment(idInUrl) === null) continue;
     const isPending = detailedAt === null || isOutdated;
     const isOpen = options.details === "all" || isUnsettled(run, record);
     const isDue = isPending || (isOpen && detailedAt <= freshSince);
-    parents.push({ id, key, askBy, detailedAt, isPending, isDue });
+    parents.push({ id, key, idInUrl, detailedAt, isPending, isDue });
   }
   return parents;
 }
@@ -189,13 +189,13 @@ function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: CurrentRec
 }
 
 async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<IncompleteReason[]> {
-  const ask = async (parent: Parent) => await askDetails(run, parent, path(parent.askBy));
-  const notFound = await askEach(run, dueParents(run), ask);
+  const request = async (parent: Parent) => await requestDetails(run, parent, path(parent.idInUrl));
+  const notFound = await requestEach(run, dueParents(run), request);
   const text = `the API lists ${pluralize(notFound, "record")}, but returned 404 for the details`;
   return notFound > 0 ? [{ text }] : [];
 }
 
-async function askDetails(run: DetailsRun, parent: Parent, path: string): Promise<void> {
+async function requestDetails(run: DetailsRun, parent: Parent, path: string): Promise<void> {
   const { api, mirror, resource, store } = run;
   const { data, requestedAt } = await api.get(path, {}, resource.scope);
   if (recordKey(resource, data, 0) !== parent.key)

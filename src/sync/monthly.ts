@@ -101,12 +101,13 @@ function coverIdleMonths({ id, mirror, readUntil, state }: SyncRun, requested: R
   });
 }
 
-function hostsOf({ mirror, options }: SyncRun): (string | null)[] {
-  const roster = options.perHost ? [...readCurrentRecords(mirror, "roster")] : [];
-  const ids = options.perHost ? roster.flatMap(({ value }) => rankedHostId(value) ?? []) : options.hosts;
+function hostsOf({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (string | null)[] {
+  const { hostList } = resource.strategy;
+  const listed = options.perHost ? [...readCurrentRecords(mirror, hostList)] : [];
+  const ids = options.perHost ? listed.flatMap(({ value }) => rankedHostId(value) ?? []) : options.hosts;
   if (options.perHost && ids.length === 0)
-    throw new ConfigurationError("The mirror has no roster, so there are no hosts to request.", {
-      hint: "run `brandapi sync roster` first",
+    throw new ConfigurationError(`The mirror has no ${hostList}, so there are no hosts to request.`, {
+      hint: `run \`brandapi sync ${hostList}\` first`,
     });
   return ids.length > 0 ? [...new Set(ids)] : [null];
 }

@@ -17,8 +17,7 @@ export const ranking: SyncStrategy = {
 
   async read(run) {
     const { id, mirror, progress, resource, state, store } = run;
-    const query = { sort: "sale_amount", order: "desc" };
-    const list = await readList(run, { query, idOf: rankedHostId });
+    const list = await readList(run, { idOf: rankedHostId });
     if (!list.isComplete)
       return incomplete(run, list.total, { text: `the ranking ${whyIncomplete({ ...list, repeated: [] })}` });
     const items = [...list.records.values()].map(({ record }) => record);

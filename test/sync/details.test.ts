@@ -204,7 +204,7 @@ describe("results of surveys", () => {
     brand.before = ({ path }) => (path === "/surveys/s1/results" ? { status: 404 } : undefined);
     const { code, err, last } = await runSync(brand, "sync surveys");
     expect([code, last.verified]).toEqual([0, 1]);
-    expect(err).toContain("the API returned 404 for the results of 1 survey");
+    expect(err).toContain("the API returned 404 for the details of 1 record");
   });
 
   test.each([
