@@ -153,10 +153,16 @@ function writeSlice(run: DatedSync, slice: Range, reading: SliceReading) {
   const faulty = [...list.records].flatMap(([name, record]) => (faults.has(name) ? record : []));
   return mirror.transaction(() => {
     const writtenSound = writeList(run, sound);
-    const writtenFaulty = writeList(run, faulty);
+    const writtenFaulty = writeList(run, faulty, true);
     const changed = writtenSound.changed + writtenFaulty.changed;
     progress.addRows(list.rowCount);
     state.missing.delete(writtenSound.ids);
+    state.missing.delete(writtenFaulty.ids.filter((id) => state.dateOf(id) === null));
+    // The API does not return these records at their own dates, and does not count them there.
+    state.missing.add(
+      writtenFaulty.added.filter((id) => state.isCovered(state.dateOf(id))),
+      [],
+    );
     if (changed > 0 || faults.size > 0) dropDailyTotals(run, slice);
     const recordIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map((copy) => copy.id)];
     const ids = new Set([...writtenSound.ids, ...recordIds]);

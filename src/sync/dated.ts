@@ -94,11 +94,12 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   const { runId: finishedId, until: finishedUntil } = readFinishedRuns(mirror, resource.name);
   const interrupted = [...coverage, ...markedSlices].filter(({ runId }) => runId > finishedId);
   const readRecently = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
-  // Records that a marked slice returned are not searched for at their own date.
+  // Records that a marked slice returned are not searched for at their own date. An undated record can be anywhere.
   const markedIds = state.markedIds();
   const missing = state.missing
     .all()
-    .flatMap(({ id, dated }) => (dated === null || markedIds.has(id) ? [] : dayRange(utcDay(dated))));
+    .filter(({ id }) => !markedIds.has(id))
+    .map(({ dated }) => (dated === null ? allTime : dayRange(utcDay(dated))));
   const before = { coverage, markedSlices, floor: state.floor(), finishedUntil, readRecently, missing };
   return { ...planDated(before, options, readUntil), isResumed: interrupted.length > 0 };
 }

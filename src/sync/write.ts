@@ -72,12 +72,20 @@ export class WriteBatch {
   }
 }
 
-/** Writes the records of a list with dates, grouped by response. */
-export function writeList({ store }: DatedSync, records: readonly ListRecord[]): WrittenRecords {
+/**
+ * Writes the records of a list with dates, grouped by response.
+ * @param isOutsideRange true if the list was requested for a range without the records' dates
+ */
+export function writeList(
+  { store }: DatedSync,
+  records: readonly ListRecord[],
+  isOutsideRange = false,
+): WrittenRecords {
   const responses = groupByResponse(records).map(({ items, requestedAt }) =>
-    store.writeNewest(items, { readAt: formatInstant(requestedAt) }),
+    store.writeNewest(items, { readAt: formatInstant(requestedAt), isOutsideRange }),
   );
   return {
+    added: responses.flatMap(({ added }) => added),
     ids: responses.flatMap(({ ids }) => ids),
     copies: responses.flatMap(({ copies }) => copies),
     changed: responses.reduce((sum, { changed }) => sum + changed, 0),

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import type { ApiVariants } from "../support/api-variants.js";
 import type { EventType, ModelEvent, TestedList } from "./model.js";
 import { play } from "./play.js";
 import type { DuringRun, RunStep, Step } from "./scenarios.js";
+import { playVariant } from "./variants.js";
 
 /** Scenarios that once led to a false claim, shrunk to what matters. README.md explains how to add one. */
 interface Counterexample {
@@ -11,6 +13,13 @@ interface Counterexample {
   records: number;
   perPage: number;
   steps: Step[];
+}
+
+/** A counterexample with an API whose dates are less precise than those that it filters by. */
+interface VariantCounterexample extends Counterexample {
+  perSecond?: number;
+  datePrecision: ApiVariants["datePrecision"];
+  dailyTotals?: ApiVariants["dailyTotals"];
 }
 
 /** An event that concerns record number `pick` and a date `days` days ago. */
@@ -164,4 +173,66 @@ test.each(counterexamples)("makes no false claim when $title ($list)", async (co
   const { list, seed = 1, records, perPage, steps } = counterexample;
   const scenario = { start: { seed, records, perSecond: 1 }, variants: { maxPerPage: perPage }, steps };
   expect(await play(list, scenario)).toEqual([]);
+});
+
+const variantCounterexamples: VariantCounterexample[] = [
+  {
+    title: "the newest order has the minute of a range that an earlier run read",
+    list: "orders",
+    records: 5,
+    perPage: 4,
+    datePrecision: "minutes",
+    dailyTotals: "recent",
+    steps: [event("withdraw"), run("sync", {}, at(3, "403")), event("withdraw", 3543), event("new"), sync],
+  },
+  {
+    title: "an order is added to the last half second before a range that was read",
+    list: "orders",
+    seed: 733,
+    records: 27,
+    perSecond: 5,
+    perPage: 4,
+    datePrecision: "rounded",
+    steps: [run("sync", {}, at(15, event("sameSecond", 1633)))],
+  },
+  ...(["orders", "content"] as const).map((list) => ({
+    title: "a record without a readable date returns after a run that missed it was killed",
+    list,
+    seed: list === "orders" ? 289 : 766,
+    records: list === "orders" ? 18 : 20,
+    perSecond: 2,
+    perPage: 4,
+    datePrecision: "invalid" as const,
+    steps:
+      list === "orders"
+        ? [
+            sync,
+            event("withdraw", 748),
+            run("sync", {}, at(7, "kill")),
+            event("withdraw"),
+            event("return", 2907),
+            sync,
+          ]
+        : [
+            ...[sync, sync, event("withdraw", 1949), run("sync", { windowDays: 33 }, at(9, "kill"))],
+            ...[event("withdraw", 6971), event("return", 2907), sync],
+          ],
+  })),
+];
+
+test.each(variantCounterexamples)("makes no false claim when $title ($list)", async (counterexample) => {
+  const {
+    list,
+    seed = 1,
+    records,
+    perSecond = 1,
+    perPage,
+    datePrecision,
+    dailyTotals,
+    steps,
+  } = counterexample;
+  const variants = { maxPerPage: perPage, datePrecision, ...(dailyTotals ? { dailyTotals } : {}) };
+  const variant = { name: datePrecision, listName: list, options: {}, knownGap: null, isReadByPage: true };
+  const scenario = { start: { seed, records, perSecond, undated: 0 }, variants, steps };
+  expect((await playVariant(variant, scenario)).falseClaims).toEqual([]);
 });

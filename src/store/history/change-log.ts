@@ -57,7 +57,7 @@ export class ChangeLog {
   }
 
   /** @param row the record's row before the change @param before its value */
-  logChanged({ row, before, after, isDetail, at }: RecordChange): void {
+  logChanged({ row, before, after, isDetail, isOutsideRange, at }: RecordChange): void {
     const { key } = row;
     this.logVersion(row, at);
     // Uses the record's earlier date, because a read of its new date may not have covered that one.
@@ -65,7 +65,7 @@ export class ChangeLog {
     if (row.removed_at !== null) {
       // The record may have reappeared at any time after the read that missed it.
       unchangedAt = this.#findRemoval.get(this.resource.name, key, row.removed_at) ?? row.since_at;
-      const readBefore = this.#lastReadAt(recordDate(this.resource, after));
+      const readBefore = isOutsideRange ? null : this.#lastReadAt(recordDate(this.resource, after));
       this.#logChange("returned", key, readBefore ?? unchangedAt, at);
     }
     const listItem = isDetail && row.list_json !== null ? asObject(JSON.parse(row.list_json)) : null;
@@ -120,5 +120,7 @@ export interface RecordChange {
   after: Json;
   /** True if the new value is a record's details rather than its item in the list. */
   isDetail: boolean;
+  /** True if the API returned the record in a range without its date. */
+  isOutsideRange: boolean;
   at: string;
 }

@@ -41,6 +41,8 @@ export interface ResponseOptions {
   isDetail?: boolean;
   /** True to set the read time of unchanged records, too. */
   touch?: boolean;
+  /** True if the API returned the records in a range without their dates: coverage then says nothing about them. */
+  isOutsideRange?: boolean;
   /** True to skip records that are older than the mirrored version. */
   newestOnly?: boolean;
 }
@@ -49,6 +51,8 @@ export interface ResponseOptions {
 export interface WrittenRecords {
   /** The IDs of the records that were not skipped, in the order of the response. */
   ids: number[];
+  /** Those of them that are new. */
+  added: number[];
   /** The copies that were skipped: the API may list a record more than once. */
   copies: SkippedCopy[];
   /** The number of records that are new or have changed. */
@@ -143,7 +147,8 @@ export class RecordWriter {
     const keys = records.map((value, index) => keyPrefix + recordKey(this.resource, value, position + index));
     const hasDuplicates = newestOnly && new Set(keys).size < keys.length;
     const mirrored = this.#table.findByDates(records);
-    let [added, changed] = [0, 0];
+    let changed = 0;
+    const added: number[] = [];
     const ids: number[] = [];
     const copies: SkippedCopy[] = [];
     for (const [index, sent] of records.entries()) {
@@ -159,12 +164,12 @@ export class RecordWriter {
       }
       ids.push(record.id);
       if (record.effect === "same") continue;
-      if (record.effect === "added") added += 1;
+      if (record.effect === "added") added.push(record.id);
       if (record.effect === "changed") changed += 1;
       this.#writeRows(record, options);
     }
-    addWrittenRows(this.mirror, this.options.runId, { added, changed });
-    return { ids, copies, changed: added + changed };
+    addWrittenRows(this.mirror, this.options.runId, { added: added.length, changed });
+    return { ids, added, copies, changed: added.length + changed };
   }
 
   /**
@@ -194,12 +199,12 @@ export class RecordWriter {
     const { readAt } = options;
     const before = { list_json: null, detailed_at: null, outdated: 0, since_at: readAt } as const;
     const id = this.#table.add(key, this.#contentOf(before, json, json, options), sent);
-    if (id !== null) this.#changes?.logAdded(key, sent, readAt);
+    if (id !== null && !options.isOutsideRange) this.#changes?.logAdded(key, sent, readAt);
     return id;
   }
 
   #update(row: RecordRow, sent: Json, sentJson: string, options: ResponseOptions): WrittenRecord {
-    const { isDetail = false, newestOnly = false, readAt, touch = false } = options;
+    const { isDetail = false, isOutsideRange = false, newestOnly = false, readAt, touch = false } = options;
     const id = row.record_id;
     const value = this.#mergesDetails && !isDetail ? mergeListItem(row, sent) : sent;
     const json = value === sent ? sentJson : JSON.stringify(value);
@@ -224,7 +229,7 @@ export class RecordWriter {
       this.#changes?.logVersion(row, readAt);
       return { ...result, effect: "rows" };
     }
-    this.#changes?.logChanged({ row, before, after: value, isDetail, at: readAt });
+    this.#changes?.logChanged({ row, before, after: value, isDetail, isOutsideRange, at: readAt });
     return { ...result, effect: "changed" };
   }
 

@@ -1,4 +1,4 @@
-import { overlaps, type Range, utcDay } from "../../util/ranges.js";
+import { containsInstant, overlaps, type Range, utcDay } from "../../util/ranges.js";
 import { dayMs } from "../../util/times.js";
 import { type Mirror, statement } from "../mirror/database.js";
 import {
@@ -69,6 +69,11 @@ export class SyncState {
     this.#setCoverage(addCoverage(this.#coverage, { ...range, readAt: requestedAt, runId }), runId);
     if (this.#marked.some((slice) => overlaps(slice, range))) this.#unmark(range, ids);
     return absent.length;
+  }
+
+  /** True if a date was read completely. @param dated in milliseconds since 1970 */
+  isCovered(dated: number | null): boolean {
+    return dated !== null && this.#coverage.some((range) => containsInstant(range, dated));
   }
 
   /** Returns the marked slices, oldest dates first. They and the coverage do not overlap. */
