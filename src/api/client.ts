@@ -95,9 +95,9 @@ class Client implements ApiClient {
       }
 
       const { failure } = result;
-      // A status that is not retried, such as 403, shows that the API is up.
-      if (isRetryable(failure) || failure.kind === "permanent") this.#outage.recordFailure(path, sentAt);
-      else this.#outage.recordResponse();
+      // A status such as 403 shows that the API is up.
+      if (failure.kind === "status" && !isRetryable(failure)) this.#outage.recordResponse();
+      else this.#outage.recordFailure(path, sentAt);
       const waitMs = retryDelay(failure, {
         attempt,
         remainingMs: this.#outage.remainingMs(firstSentAt),

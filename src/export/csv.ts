@@ -10,9 +10,6 @@ import type { Chunk, FormatOptions, RowSources } from "./formats.js";
  * Writes CSV: UTF-8, a header, RFC 4180 quoting, `\n`, null as empty, exact values. With `excel`: a BOM, CRLF,
  * timestamps in the format that spreadsheets read as dates, and an apostrophe before text that a spreadsheet would run
  * as a formula. Without it such cells are unchanged, and one warning counts them.
- *
- * SQLite formats the rows of tables (`RowSource.cells`), which takes a quarter of the time. csv-stringify writes the
- * header, views, query results, and values that need another format. Both write the same bytes.
  */
 export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
   const { excel, decimalComma = false, delimiter = ",", warn } = options;
@@ -25,33 +22,35 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
     // Most readers skip empty lines, so an empty value in the only column is quoted.
     quoted_empty: hasOneColumn,
   };
-  const textColumns = columns.map(isTextColumn);
+  yield { data: (excel ? "\ufeff" : "") + stringify([columns.map(({ name }) => name)], csv), rows: 0 };
+
   let formulas = 0;
   const formatText = (text: string): string => {
     const safe = neutralize(text);
     if (safe !== text) formulas += 1;
     return excel ? safe : text;
   };
-  yield { data: (excel ? "\ufeff" : "") + stringify([columns.map(({ name }) => name)], csv), rows: 0 };
+  const textColumns = columns.map(isTextColumn);
+  const toCell = (value: RowValue, index: number) => {
+    const type = columns[index]?.type;
+    if (typeof value === "string" && textColumns[index])
+      return formatText((excel ? spreadsheetTime(value, type) : undefined) ?? value);
+    // csv-stringify writes false as an empty cell.
+    if (type === "boolean" && typeof value === "number") return String(value === 1);
+    return decimalComma && typeof value === "number" ? String(value).replace(".", ",") : value;
+  };
+  // SQLite joins the cells of most tables. csv-stringify writes the same bytes for all other rows and formats.
   const needsOtherFormat = excel || decimalComma || hasOneColumn;
-  const batches = needsOtherFormat ? undefined : source.cells?.();
-  if (batches) {
-    for (const { bytes, rows } of batches)
+  const joined = needsOtherFormat ? undefined : source.cells?.();
+  if (joined)
+    for (const { bytes, rows } of joined)
       yield { data: formatCells(bytes, { delimiter, textColumns, formatText }), rows };
-  } else {
-    const toCell = (value: RowValue, index: number) => {
-      const type = columns[index]?.type;
-      if (typeof value === "string" && textColumns[index])
-        return formatText((excel ? spreadsheetTime(value, type) : undefined) ?? value);
-      // csv-stringify writes false as an empty cell.
-      if (type === "boolean" && typeof value === "number") return String(value === 1);
-      return decimalComma && typeof value === "number" ? String(value).replace(".", ",") : value;
-    };
-    for (const rows of source.rows()) {
-      const cells = rows.map((row) => row.map(toCell));
-      yield { data: stringify(cells, csv), rows: rows.length };
+  else
+    for (const batch of source.rows()) {
+      const cells = batch.map((row) => row.map(toCell));
+      yield { data: stringify(cells, csv), rows: batch.length };
     }
-  }
+
   if (formulas > 0 && !excel)
     warn(
       `${pluralize(formulas, "cell")} would run as a formula in a spreadsheet: not changed; for a spreadsheet add \`--excel\``,
@@ -65,7 +64,7 @@ function spreadsheetTime(text: string, type: ReadableColumn["type"] | undefined)
   return read && formatUtc(read).slice(0, 19);
 }
 
-/** True if a column can contain a formula. */
+/** True if a column contains text, which can be a formula. */
 function isTextColumn({ type, stored }: ReadableColumn): boolean {
   return stored?.isDiscovered === true || (type !== "number" && type !== "integer" && type !== "boolean");
 }

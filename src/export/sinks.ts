@@ -111,12 +111,12 @@ function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Si
 }
 
 /**
- * A temporary file that replaces the target when it is complete. While an export reads the mirror, a signal ends the process at
- * once, so the process could not remove a temporary file. Therefore:
+ * A file that replaces the target when it is complete.
  *
- * 1. the data is written to a file that was deleted after it was opened: the system frees it however the process ends
- * 2. `finish` handles signals, copies the data to a temporary file with a name, because a deleted file cannot get one, and
- *    renames that file to the target
+ * While an export reads the mirror, a signal ends the process at once (`signals.ts`), without time to remove a temporary file.
+ * The data is therefore written to a file that has no name: it is deleted right after it was opened, and the system frees it
+ * however the process ends. A file without a name cannot be renamed, so `finish` copies it to a temporary file with a name,
+ * in a mode in which signals are handled, and renames that one to the target.
  */
 class FileSink implements Sink {
   /** The write in progress: it runs while the caller makes the next piece. */

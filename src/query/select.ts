@@ -41,7 +41,7 @@ export interface RowSource {
   /** Reads the records' JSON texts with a separator between them. Undefined unless each row is a complete record. */
   records?: ((separator: ",\n" | "\n") => Iterable<JoinedRows>) | undefined;
   /**
-   * Reads the values as text, for CSV: each ends with `cellTerminator`, except the last of a row, which ends with
+   * Reads the values as text, for CSV: each ends with the byte 0xff, except the last of a row, which ends with
    * `rowTerminator`. Booleans are `true` and `false`, null is empty. Undefined if SQLite cannot format the rows.
    */
   cells?: (() => Iterable<JoinedRows>) | undefined;
@@ -51,8 +51,7 @@ export interface RowSource {
   count?: (() => number) | undefined;
 }
 
-/** Bytes that never occur in UTF-8. */
-export const cellTerminator = 0xff;
+/** Like 0xff, which ends the other cells, a byte that never occurs in UTF-8. */
 export const rowTerminator = 0xfe;
 const [cellTerminatorSql, rowTerminatorSql] = ["CAST(x'ff' AS TEXT)", "CAST(x'fe' AS TEXT)"];
 
