@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-/** The user documentation: the README, and one page per topic next to its code. */
+/** The README, the map of the code, and one page per topic next to its code. */
 const paths = [
   "README.md",
+  "src/README.md",
   "src/commands/README.md",
   "src/config/README.md",
   "src/sync/README.md",

@@ -59,7 +59,9 @@ const sections: Readonly<Record<string, () => string>> = {
     table(
       ["view", "rows"],
       // The first part describes a row; `brandapi tables NAME` prints all of it.
-      views.filter((one) => !one.isHelper).map(({ about, name }) => [`\`${name}\``, about.split(";")[0] ?? ""]),
+      views
+        .filter((one) => !one.isHelper)
+        .map(({ about, name }) => [`\`${name}\``, about.split(";")[0] ?? ""]),
     ),
 };
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { documents } from "../../bin/docs/documents.js";
+import { documents, root } from "../../bin/docs/documents.js";
 import { regenerate } from "../../bin/docs/generate.js";
 import { parses } from "./parses.js";
 import { brandapiCalls, typedLines } from "./words.js";
@@ -21,4 +21,13 @@ test.each(documents)("$path has valid links and commands", async ({ text, url })
     const wrong = await parses(words);
     expect(wrong === "" || text.includes(wrong), `${words.join(" ")}: ${wrong}`).toBe(true);
   }
+});
+
+test.each(documents)("$path names only source files that exist", ({ text, url }) => {
+  // A recipe names files to create.
+  const named = text.replace(/Create `[^`]+`/g, "").matchAll(/`([\w./-]+\.ts)`/g);
+  const unknown = Array.from(named, ([, file = ""]) => file).filter(
+    (file) => !existsSync(new URL(file, url)) && !existsSync(new URL(file, root)),
+  );
+  expect(unknown).toEqual([]);
 });

@@ -35,7 +35,7 @@ function variant(
 const cached = "an outdated response whose counts and totals are the same; the next read finds it";
 const lacking = "two equal wrong responses in a row, or one for a list that was never read";
 
-/** See "Outside the model" on the page on syncing (src/sync/README.md). */
+/** src/sync/README.md lists the assumptions that these variants break. */
 export const apiVariants: readonly ApiVariant[] = [
   variant("outdated totals by day", "orders", { lags: "dailyTotals" }),
   variant("totals by day that drift", "orders", { variants: { dailyTotalsDrift: true } }),
