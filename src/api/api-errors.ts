@@ -12,7 +12,7 @@ import { isObject, type Json } from "../util/json-value.js";
 import { dayMs, formatDuration, formatMinute } from "../util/times.js";
 import type { RequestFailure } from "./request-failure.js";
 
-/** Request details for an error message. */
+/** The request that an error message is about. */
 export interface RequestInfo {
   path: string;
   baseUrl: string;
@@ -23,14 +23,14 @@ export interface RequestInfo {
 const consolePage = "in the brand's console: settings, integrations, brand API";
 
 /**
- * Returns the error for a status that is not retried, other than 403 (API document, Errors). The response's body is not
- * used: its fields are not documented, and it may repeat the key.
+ * Returns the error for a status that is not retried, except 403 (API document, "Errors"). Ignores the body of the
+ * response: its fields are not documented, and it may contain the key.
  */
 export function statusError(status: number, { path, baseUrl }: RequestInfo): BrandapiError {
   if (status === 400)
     return new BadRequest(`The API rejected the parameters of ${path} (400).`, {
       status,
-      hint: "check the values; if they are right, this version of brandapi may not support the API",
+      hint: "check the values; if they are correct, this version of brandapi may not support the API",
     });
   if (status === 401)
     return new Unauthorized("The API rejected the key (401): it is malformed, unknown, expired or revoked.", {
@@ -66,13 +66,13 @@ export function statusError(status: number, { path, baseUrl }: RequestInfo): Bra
   });
 }
 
-/** Maximum number of scopes listed in a message; the API has eight. */
+/** Maximum number of scopes in a message. The API has eight. */
 const maxListedScopes = 20;
 
-/** The scopes of the key in use; "forbidden" if `/me` is refused with 403 as well; null if they are unknown. */
+/** The scopes of the key; "forbidden" if `/me` returns 403 as well; null if they are unknown. */
 export type KeyScopes = readonly string[] | "forbidden" | null;
 
-/** Returns the error for a 403. */
+/** Returns the error for status 403. */
 export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScopes): Forbidden {
   const status = 403;
   if (keyScopes === "forbidden")
@@ -97,18 +97,14 @@ export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScope
   });
 }
 
-/** Returns the key's scopes from the `data` of `/me`; null if it has another shape. */
+/** Returns the key's scopes from the `data` of `/me`; null if they are missing. */
 export function readScopes(data: Json): readonly string[] | null {
   const key = isObject(data) ? data.key : undefined;
   const scopes = isObject(key) ? key.scopes : undefined;
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : null;
 }
 
-/**
- * Returns the error for a request whose retries are exhausted.
- * @param now milliseconds since 1970
- * @param spent `affectsOtherEndpoints` is true if requests to other endpoints failed as well
- */
+/** Returns the error for a request whose retries are exhausted. @param now milliseconds since 1970 */
 export function unavailableError(
   failure: RequestFailure,
   path: string,
@@ -150,7 +146,7 @@ export function unavailableError(
   });
 }
 
-/** Returns the error for a wait, requested by the server, that exceeds the remaining `--max-wait`. */
+/** Returns the error for a wait that the server requested and that exceeds the remaining `--max-wait`. */
 export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   return new ApiUnavailable(
     `The API asks to wait another ${formatDuration(ms)}, longer than the remaining \`--max-wait\`.`,
@@ -158,7 +154,10 @@ export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   );
 }
 
-/** Returns a hint with the time to retry and a sufficient `--max-wait`. Later commands do not wait automatically. */
+/**
+ * Returns a hint with the time at which to retry and a sufficient `--max-wait`. Later commands do not wait
+ * automatically.
+ */
 function retryAfterHint(ms: number, now: number): string {
   if (ms > dayMs) return "try again later";
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);

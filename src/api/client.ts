@@ -11,22 +11,22 @@ import { type ApiResponse, maxItemsFor } from "./response.js";
 import { isRetryable, OutageTimer, retryDelay } from "./retry.js";
 
 export interface ApiSettings {
-  /** The API's versioned root, whose path ends in /api/brand/v1. */
+  /** The API's root URL, which ends in /api/brand/v1. */
   baseUrl: string;
   key: string;
-  /** Maximum number of requests per minute with this key; `null` disables the rate limit. */
+  /** Maximum number of requests per minute with this key; null: no limit. */
   rateLimit: number | null;
-  /** Milliseconds to keep retrying while the API does not respond; 0 disables retries. */
+  /** Maximum time in milliseconds to retry while the API does not respond; 0: no retries. */
   maxWaitMs: number;
   userAgent: string;
-  /** The folder of the file in which all processes count their requests. */
+  /** The folder of `rate.sqlite`, in which all processes count their requests. */
   statePath: string;
 }
 
 export interface ApiEvents {
   /** Called before the wait for the next attempt. */
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
-  /** Called when a request has to wait: for our own rate limit, or because the server asked for it. */
+  /** Called when a request has to wait for the rate limit or because the server asked for it. */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
   /** Called after every request. `status` is 0 if no response arrived. */
   onRequest?(event: { path: string; status: number; ms: number }): void;
@@ -37,19 +37,19 @@ export interface ApiClient {
   /**
    * Requests a path below the base URL, with retries.
    * @param scope the scope that the endpoint needs, for the message of a 403
-   * @throws a BrandapiError with a hint for the user, or the reason of the program's signal
+   * @throws BrandapiError with a hint, or the reason of the program's signal
    */
   get(path: string, query?: QueryParameters, scope?: string): Promise<ApiResponse>;
   readonly stats: { readonly requests: number; readonly retries: number };
   close(): void;
 }
 
-/** Opens a client for one run. Sends nothing. @throws ConfigurationError if the key contains invalid characters */
+/** Creates a client for one run. Sends no request. @throws ConfigurationError if the key contains invalid characters */
 export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {}): ApiClient {
   return new Client(settings, deps, events);
 }
 
-/** Timers are imprecise, so a `Retry-After` equal to `--max-wait` is still honored. */
+/** Timers are imprecise: this much more time is allowed, so that a `Retry-After` of exactly `--max-wait` is obeyed. */
 const timerToleranceMs = 50;
 
 class Client implements ApiClient {
@@ -95,7 +95,6 @@ class Client implements ApiClient {
       }
 
       const { failure } = result;
-      // A status such as 403 shows that the API is up.
       if (failure.kind === "status" && !isRetryable(failure)) this.#outage.recordResponse();
       else this.#outage.recordFailure(path, sentAt);
       const waitMs = retryDelay(failure, {
@@ -117,7 +116,7 @@ class Client implements ApiClient {
     this.#limiter.close();
   }
 
-  /** Makes one attempt, and releases its permit when the response headers arrive. */
+  /** Makes one attempt. Releases its permit when the response headers arrive. */
   #send(request: ApiRequest, permit: number, remainingMs: number): ReturnType<typeof sendRequest> {
     const { deps, events } = this;
     return sendRequest(
@@ -129,7 +128,6 @@ class Client implements ApiClient {
     );
   }
 
-  /** Returns the error for a request that is not retried. */
   async #errorFor(
     failure: RequestFailure,
     path: string,

@@ -5,7 +5,7 @@ import { parseTimestamp } from "../util/timestamp.js";
 
 /**
  * Returns the headers of every request (API document, "Authentication").
- * @throws ConfigurationError if the key contains characters that a header cannot
+ * @throws ConfigurationError if the key contains characters that are not allowed in a header
  */
 export function requestHeaders({
   key,
@@ -22,20 +22,18 @@ export function requestHeaders({
   return { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": userAgent };
 }
 
-/** The rate limit from a response's headers. */
+/** The rate limit in the headers of a response. */
 export interface ServerLimit {
-  /** Requests left in the server's window. */
   remaining: number;
-  /** Milliseconds until the window resets. */
   resetMs: number;
 }
 
 /**
- * Reads the rate-limit headers. The API document does not name them, so all common ones are supported: `RateLimit-*`,
- * `X-RateLimit-*`, `X-Rate-Limit-*`, and the combined `RateLimit`. If they state several limits, the one with the
- * fewest remaining requests is returned.
+ * Reads the rate-limit headers. The API document does not name them, so all common variants are supported:
+ * `RateLimit-*`, `X-RateLimit-*`, `X-Rate-Limit-*`, and the combined `RateLimit`. If there are several limits, returns
+ * the one with the fewest remaining requests.
  * @param now milliseconds since 1970, for a response without a `Date` header
- * @returns null if the headers do not give both the remaining requests and a reset within a day
+ * @returns null without the number of remaining requests or a reset within a day
  */
 export function readServerLimit(headers: HttpResponse["headers"], now: number): ServerLimit | null {
   const pairs = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"].map((prefix) => [
@@ -55,8 +53,8 @@ export function readServerLimit(headers: HttpResponse["headers"], now: number): 
 }
 
 /**
- * Returns `Retry-After` in milliseconds from now. Returns null if the header is missing, in the past, or neither a number
- * of seconds nor a date within the next day (such as `2814, 2`, two values joined by a proxy).
+ * Returns `Retry-After` in milliseconds from now; null if it is missing, in the past, more than a day away, or invalid,
+ * such as `2814, 2`, two values joined by a proxy.
  */
 export function readRetryAfter(headers: HttpResponse["headers"], now: number): number | null {
   const text = headers.get("retry-after")?.trim() ?? "";
@@ -65,14 +63,14 @@ export function readRetryAfter(headers: HttpResponse["headers"], now: number): n
   return ms > 0 && ms <= dayMs ? ms : null;
 }
 
-/** Returns the server's time in milliseconds since 1970; null if there is no valid `Date` header. */
+/** Returns the `Date` header in milliseconds since 1970; null if it is missing or invalid. */
 export function readDateHeader(headers: HttpResponse["headers"]): number | null {
   return readDate(headers.get("date")?.trim() ?? "");
 }
 
 /**
- * Returns the milliseconds until a reset given in seconds, epoch seconds, epoch milliseconds or as a date; null if it is
- * not within a day.
+ * Returns the milliseconds until a reset, which can be in seconds, epoch seconds, epoch milliseconds or a date; null if
+ * it is more than a day away.
  */
 function readReset(text: string, now: number): number | null {
   const value = isNumber(text) ? Number(text) : Number.NaN;
@@ -89,7 +87,7 @@ function isNumber(text: string): boolean {
 const httpDate =
   /^(?:[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d|[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d) GMT$/;
 
-/** Reads an HTTP date or an ISO 8601 timestamp. `Date.parse` alone would accept almost any text with a number. */
+/** Parses an HTTP date or an ISO 8601 timestamp. `Date.parse` alone accepts almost any text with a number. */
 function readDate(text: string): number | null {
   const ms = httpDate.test(text) ? Date.parse(text) : parseTimestamp(text);
   return ms === undefined || Number.isNaN(ms) ? null : ms;

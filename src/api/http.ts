@@ -8,25 +8,24 @@ import { readDateHeader } from "./headers.js";
 import { classifyError, type RequestFailure, RequestTimeout, statusFailure } from "./request-failure.js";
 import { type ApiResponse, readEnvelope, responseLimits } from "./response.js";
 
-/** A GET request, for one or several attempts. */
+/** A GET request, which may be sent several times. */
 export interface ApiRequest {
-  /** Below the base URL, for messages. */
+  /** The path below the base URL, for messages. */
   path: string;
   url: URL;
   headers: Record<string, string>;
-  /** Maximum number of items in the response. */
   maxItems: number;
   key: string;
 }
 
-/** Called once for each attempt: with the response's headers when they arrive, or with null if none arrive. */
+/** Called once per attempt, with the response headers, or with null if no response arrived. */
 export type OnHeaders = (headers: HttpResponse["headers"] | null) => void;
 
-/** Every attempt gets at least this long, however little of `--max-wait` remains. */
+/** The minimum timeout of an attempt, even if less of `--max-wait` remains. */
 const minTimeoutMs = 5_000;
 
 /**
- * Sends a request once and reads its response.
+ * Sends a request once and reads the response.
  * @param remainingMs the remaining `--max-wait`
  * @throws UnexpectedResponse if the response is JSON but not as documented, UnsafeResponse if it exceeds a limit, or
  * the reason of the program's signal
@@ -56,7 +55,7 @@ export async function sendRequest(
     if (signal.aborted) throw signal.reason;
     const failure = error instanceof BrandapiError ? null : classifyError(error, url.host);
     if (!failure) throw error;
-    // `--verbose` prints the cause, and a library's error may quote the request's headers.
+    // `--verbose` prints the cause, and an error of a library may quote the request's headers.
     return { failure: inspect(error).includes(key) ? { ...failure, cause: undefined } : failure };
   } finally {
     if (status === 0) onHeaders(null);
@@ -64,7 +63,7 @@ export async function sendRequest(
   }
 }
 
-/** Runs work with a signal that aborts after `ms`, when the program is stopped, and when the work has ended. */
+/** Calls `work` with a signal that aborts after `ms` and when the program is stopped. */
 async function withTimeout<T>(
   ms: number,
   { setTimer, signal }: Pick<Deps, "setTimer" | "signal">,
@@ -83,10 +82,7 @@ async function withTimeout<T>(
   }
 }
 
-/**
- * Reads a body as UTF-8 text, without a byte order mark.
- * @throws UnsafeResponse if it is too large; errors that `classifyError` knows if it is not UTF-8 or the stream fails
- */
+/** Reads a body as UTF-8 without its byte order mark. @throws UnsafeResponse if it is too large */
 async function readBody({ body }: HttpResponse, path: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -5,23 +5,21 @@ import type { QueryParameters } from "../util/urls.js";
 import type { ApiClient } from "./client.js";
 import { type ApiResponse, type Pagination, unexpectedResponse } from "./response.js";
 
-/** One page of a list. */
 export interface Page {
   page: number;
   items: readonly Json[];
   pagination: Pagination;
-  /** As in `ApiResponse`. */
   requestedAt: number;
 }
 
-/** The highest page number that the API accepts (API document, Limits). */
+/** The highest page number that the API accepts (API document, "Limits"). */
 export const lastPage = 10_000;
 
 /**
- * Reads a list page by page, in order, with one request at a time; the next page is requested before a page is yielded.
- * Only announced pages are requested, so a list that shrinks in the meantime simply ends.
- * @throws UnexpectedResponse if the server does not paginate: the wrong page, the same full page twice, a next page after
- * the last one
+ * Reads a list page by page. Requests the next page before it yields the current one, but never sends two requests at
+ * the same time. If the list becomes shorter in the meantime, the iteration simply ends.
+ * @throws UnexpectedResponse if the server does not paginate: the wrong page, the same full page twice, a next page
+ * after the last one
  */
 export async function* readPages(
   api: Pick<ApiClient, "get">,
@@ -44,7 +42,8 @@ export async function* readPages(
     if (items.length >= pagination.per_page && isDeepStrictEqual(items, previousItems))
       throw paginationError(path, `repeats page ${page.page - 1} as page ${page.page}`);
     previousItems = items;
-    // An empty page ends the list even if more are announced: the caller compares `total_items` with what it got.
+    // An empty page ends the list even if more pages are announced. The caller compares `total_items` with the number
+    // of records.
     const last = items.length === 0 ? 0 : Math.min(pagination.total_pages, lastPage);
     if (page.page < last) next = request(page.page + 1);
     yield page;
@@ -52,7 +51,7 @@ export async function* readPages(
   }
 }
 
-/** Requests one page of a list. Returns null if the list has become too short. */
+/** Requests one page of a list; null if the list has become shorter than that. */
 async function fetchPage(
   api: Pick<ApiClient, "get">,
   path: string,
@@ -69,7 +68,7 @@ async function fetchPage(
   } catch (error) {
     const isRefusal = error instanceof BadRequest || error instanceof NotFound;
     if (number === 1 || !isRefusal) throw error;
-    // Other servers return 400 or 404 beyond the last page. Page 1 shows how long the list is now.
+    // Other servers return 400 or 404 for a page beyond the end, so page 1 is requested for the current length.
     const first = toPage(path, await api.get(path, { ...query, page: 1 }, scope));
     if (first.pagination.total_pages < number) return null;
     if (!(error instanceof NotFound)) throw error;
@@ -77,7 +76,7 @@ async function fetchPage(
   }
 }
 
-/** Returns a response as page 1 of a list. @throws UnexpectedResponse if it is not */
+/** Converts a response to page 1 of a list. @throws UnexpectedResponse if it is a different page or not a list */
 export function firstPage(path: string, response: ApiResponse): Page {
   const page = toPage(path, response);
   if (page.page !== 1) throw paginationError(path, `is page ${page.page}, but page 1 was requested`);

@@ -4,30 +4,30 @@ import type { Database, Statement, Transaction } from "better-sqlite3";
 import { createFolder } from "../util/files.js";
 import type { SqliteConstructor } from "../util/sqlite.js";
 
-/** The key whose requests are counted, and its limit. */
+/** The requests to count: those of a key to an API, and their limit. */
 export interface RateLimitQuota {
-  /** The API's origin: a sandbox on another port has its own quota. */
+  /** The API's origin: a sandbox on a different port has its own quota. */
   origin: string;
-  /** SHA-256 of the key. */
+  /** The SHA-256 hash of the key. */
   key: string;
-  /** Requests per window for the key; the limit for the machine is twice that. */
+  /** Maximum number of requests per window with this key. The limit of the machine is twice that. */
   limit: number;
   windowMs: number;
 }
 
-/** The ID of a permit, or the milliseconds until one may be free. */
+/** The ID of a permit, or the milliseconds until the next attempt to get one. */
 export type Permit = { id: number } | { waitMs: number };
 
-/** Network jitter: a request counts slightly longer than the window, never shorter. */
+/** Allowance for network jitter: a request counts for slightly longer than the window. */
 const marginMs = 50;
-/** A request without a response may reach the server up to this long after it was sent. */
+/** Maximum time that a request may need to reach the server. */
 const maxTransitMs = 10_000;
-/** Timeout for the database lock; other processes hold it for less than a millisecond. */
+/** Timeout for the lock of the database. Other processes keep it for less than a millisecond. */
 const lockTimeoutMs = 5_000;
 
 /**
- * A row counts as `weight` requests until `until`, on the monotonic clock, which all processes share. A reboot resets
- * that clock, so `until` is capped at `ms` from now: a request may count for too long, but never too briefly.
+ * A row counts as `weight` requests until `until`, on the monotonic clock that all processes share. A reboot resets the
+ * clock, so `until` is limited to `ms` from now: a request may count for too long, but never too briefly.
  */
 const createTable = `CREATE TABLE IF NOT EXISTS sent_requests (id INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL,
   key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL, weight INTEGER NOT NULL)`;
@@ -37,22 +37,22 @@ const insertRequest = `INSERT INTO sent_requests (origin, key, until, ms, weight
   VALUES (:origin, :key, :now + :ms, :ms, :weight) RETURNING id`;
 const renewRequest = "UPDATE sent_requests SET until = :now + :ms, ms = :ms WHERE id = :id RETURNING id";
 const countUsed = "SELECT total(weight) AS used FROM sent_requests WHERE origin = :origin AND key = :key";
-/** Selects the time until enough requests have expired for another one with this key and from this machine. */
+/** Selects the time until enough requests have expired to send another one with this key from this machine. */
 const selectWait = `SELECT ms FROM (SELECT until - :now AS ms,
     sum(iif(key = :key, weight, 0)) OVER newest AS ofKey, sum(weight) OVER newest AS ofMachine
     FROM sent_requests WHERE origin = :origin WINDOW newest AS (ORDER BY until DESC, id))
   WHERE ofKey >= :limit OR ofMachine >= 2 * :limit ORDER BY ms DESC LIMIT 1`;
 
-/** A sliding window of sent requests, in an SQLite file that all processes share. Each method is one transaction. */
+/** A sliding window of sent requests in a SQLite file that all processes share. Each method is one transaction. */
 export class RateLimitFile {
   readonly #db: Database;
   readonly #statements = new Map<string, Statement>();
   readonly #take: Transaction<(clock: () => number) => Permit>;
 
   /**
-   * Opens the file; creates it and its folder if they are missing.
-   * @param path null to count in memory
-   * @throws the error of the system or of SQLite
+   * Opens the file, and creates it and its folder if necessary.
+   * @param path null: count in memory
+   * @throws errors of the file system and of SQLite
    */
   constructor(
     Sqlite: SqliteConstructor,
@@ -61,15 +61,16 @@ export class RateLimitFile {
   ) {
     if (path !== null) {
       createFolder(dirname(path), 0o700);
-      // better-sqlite3 would create a file that everyone can read.
+      // better-sqlite3 would create a file that every user can read.
       closeSync(openSync(path, "a", 0o600));
     }
     this.#db = new Sqlite(path ?? ":memory:", { timeout: lockTimeoutMs });
-    // Not WAL: its extra files could be deleted separately. Not synced: after a power failure the requests have expired.
+    // In WAL mode, the extra files could be deleted separately. After a power failure, no recorded request counts any
+    // more.
     this.#db.pragma("journal_mode = TRUNCATE");
     this.#db.pragma("synchronous = OFF");
     this.#db.exec(createTable);
-    // Read the clock after acquiring the lock, which may take time.
+    // The clock is read after the lock is acquired, which may take time.
     this.#take = this.#db.transaction((clock) => this.#takePermit(clock()));
   }
 
@@ -79,9 +80,8 @@ export class RateLimitFile {
   }
 
   /**
-   * Restarts a request's window once its response headers have arrived or it has failed: the server has counted it by
-   * then.
-   * @returns the number of this key's requests in the window
+   * Restarts the window of a request, because the server has counted it by now.
+   * @returns the number of requests in the window with this key
    */
   restartWindow(id: number, now: number): number {
     const transaction = this.#db.transaction(() => {
@@ -91,7 +91,7 @@ export class RateLimitFile {
     return transaction.immediate();
   }
 
-  /** Marks the whole quota as used for one window, because the count in the previous file was lost. */
+  /** Marks the complete quota as used for one window, because the count in the previous file was lost. */
   exhaust(now: number): void {
     this.#insert(now, this.quota.windowMs + marginMs, 2 * this.quota.limit);
   }

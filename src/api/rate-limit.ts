@@ -9,25 +9,25 @@ import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
 import { type Permit, RateLimitFile } from "./rate-limit-file.js";
 
-/** The longest sleep before the file is checked again: a response may have arrived, or the file may have been deleted. */
+/** Maximum sleep between two checks of the file, which can be deleted in the meantime. */
 const pollMs = 1_000;
-/** The longest wait for a reset given in a rate-limit header. `Retry-After` may ask for more. */
+/** Maximum wait for the reset in a rate-limit header. A `Retry-After` can be longer. */
 const maxResetMs = 60_000;
 
 /**
- * Keeps the requests of all processes of this machine within the API's limits (API document, Limits), with a sliding
- * window that allows bursts. A request's window starts when its response headers arrive, because the server has counted
- * it by then. Waits that the server asks for are kept in memory only and end with the run.
+ * Keeps the requests of all processes on this machine within the API's limits (API document, "Limits"), with a sliding
+ * window that allows bursts. The window of a request starts when its response headers arrive, because the server has
+ * counted it by then. Waits that the server asks for are not saved: they end with the run.
  */
 export class RateLimiter {
-  /** Null if the file cannot be used, and this process counts only its own requests. */
+  /** Null if the file cannot be used and this process counts only its own requests. */
   #path: string | null;
   #file: RateLimitFile | null = null;
-  /** True if a newly created file replaces one in which requests were counted. */
+  /** True if a new file would replace one with counted requests. */
   #replacesFile = false;
-  /** Monotonic time before which nothing is sent, because the server asked for a wait. */
+  /** The end of a wait that the server asked for, on the monotonic clock. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** The server's own limit, if it allows fewer requests than we count. */
+  /** The limit of the server, if it allows fewer requests than our own count. */
   #serverLimit: { remaining: number; until: number } | null = null;
 
   constructor(
@@ -41,7 +41,7 @@ export class RateLimiter {
 
   /**
    * Waits until a request may be sent.
-   * @param maxServerWaitMs upper limit for waits that the server asks for; waits for our own limit always end
+   * @param maxServerWaitMs upper limit for waits that the server asks for. Waits for our own limit always end.
    * @returns the ID of the permit, for `release`
    * @throws the signal's reason, or ApiUnavailable if the server asks for a longer wait
    */
@@ -70,19 +70,19 @@ export class RateLimiter {
   }
 
   /**
-   * Restarts a request's window once its response headers have arrived or it has failed.
-   * @param server null without headers
+   * Restarts the window of a request after its response headers arrived or it failed.
+   * @param server the limit in the headers, if any
    */
   release(permit: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
     const used = this.#restartWindow(permit, now);
     const ownRemaining = (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - used;
-    // Fewer than our count: another machine uses the key, or its limit is lower than `rateLimit`.
+    // If the server has counted more requests than we have, a different machine uses the key or the limit is lower.
     if (server && server.remaining < ownRemaining)
       this.#serverLimit = { remaining: server.remaining, until: now + Math.min(server.resetMs, maxResetMs) };
   }
 
-  /** Sends nothing for `ms` milliseconds in this run. */
+  /** Delays all requests of this run by `ms` milliseconds. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.clock.monotonic() + ms);
   }
@@ -92,7 +92,7 @@ export class RateLimiter {
     this.#file = null;
   }
 
-  /** Returns the milliseconds left of a wait that the server asked for; 0 if there is none. */
+  /** Returns the remaining milliseconds of a wait that the server asked for; 0 if there is none. */
   #serverWaitMs(): number {
     const now = this.clock.monotonic();
     if (this.#serverLimit && this.#serverLimit.until <= now) this.#serverLimit = null;
@@ -102,7 +102,7 @@ export class RateLimiter {
     return Math.max(0, until - now);
   }
 
-  /** Takes a permit if one is free. If the file fails, repairs it, and the caller has to try again. */
+  /** Takes a permit if one is free. If the file fails, repairs it, so that the caller can try again. */
   async #take(): Promise<Permit> {
     const { rateLimit } = this.settings;
     if (rateLimit === null) return { id: 0 };
@@ -118,7 +118,7 @@ export class RateLimiter {
     }
   }
 
-  /** Opens the file. If it replaces a lost file, the whole quota counts as used. */
+  /** Opens the file. If it replaces a lost file, the complete quota counts as used. */
   #open(Sqlite: SqliteConstructor, limit: number): RateLimitFile {
     const file = new RateLimitFile(Sqlite, this.#path, {
       origin: new URL(this.settings.baseUrl).origin,
@@ -134,7 +134,7 @@ export class RateLimiter {
   /** Deletes a damaged file. If the file cannot be used at all, falls back to counting in memory. */
   #repair(path: string, error: unknown): void {
     const code = errorCode(error);
-    // The file was deleted while it was open: opening it again creates a new one.
+    // The file was deleted while it was open. The next attempt creates a new one.
     if (code === "SQLITE_READONLY_DBMOVED") return;
     if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) {
       for (const suffix of ["", "-journal"]) rmSync(path + suffix, { force: true });
@@ -150,8 +150,8 @@ export class RateLimiter {
   }
 
   /**
-   * Returns the number of the key's requests in the window. If the file cannot be written, the request merely counts
-   * for longer.
+   * Returns the number of requests in the window with this key. If the file cannot be written, the request counts for
+   * longer.
    */
   #restartWindow(permit: number, now: number): number {
     try {
@@ -163,7 +163,7 @@ export class RateLimiter {
   }
 }
 
-/** True for an error of SQLite or the system, false for a defect of this program. */
+/** True for an error of SQLite or the file system, false for a defect of this program. */
 function isFileError(error: unknown): boolean {
   return /^(SQLITE_|E[A-Z]+$)/.test(errorCode(error));
 }

@@ -4,11 +4,12 @@ import { readRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
 /**
- * Why a request failed. `reason` completes "The API is unavailable: …".
- * - status:       the response is not a 200
- * - network:      no complete response: connection refused, reset or timed out; `cannotConnect` if there was no connection
+ * Why a request failed. `reason` completes the sentence "The API is unavailable: …".
+ * - status: the response is not a 200
+ * - network: there is no complete response, because of a refused or lost connection or a timeout; `cannotConnect` if
+ *   there was no connection
  * - invalid-body: a 200 that is not JSON, such as a login page or a truncated file
- * - permanent:    retrying cannot help: an untrusted certificate, a protocol mismatch
+ * - permanent: a retry cannot help, as with an untrusted certificate
  */
 export type RequestFailure = { reason: string; cause?: unknown } & (
   | { kind: "status"; status: number; retryAfterMs: number | null }
@@ -17,10 +18,9 @@ export type RequestFailure = { reason: string; cause?: unknown } & (
   | { kind: "permanent"; hint: string }
 );
 
-/** Thrown when a request exceeds its timeout. */
 export class RequestTimeout extends Error {}
 
-/** Returns the failure for a response that is not a 200. @param now milliseconds since 1970 */
+/** Returns the failure for a response with an error status. @param now milliseconds since 1970 */
 export function statusFailure({ status, headers }: HttpResponse, now: number): RequestFailure {
   const name = STATUS_CODES[status];
   const reason = name === undefined ? `HTTP ${status}` : `HTTP ${status} ${name}`;
@@ -48,10 +48,13 @@ const tlsCodes = /^(EPROTO$|ERR_(SSL|OSSL)_)/;
 const certificateCodes =
   /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|PATH_LENGTH|^CRL_|^UNSPECIFIED$/;
 const decompressionCodes = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
-/** Codes of the system, Node and undici. Those of an invalid call are excluded: they are defects of this program. */
+/**
+ * Error codes of the system, Node and undici. The codes of invalid calls are excluded, because those are defects of
+ * this program.
+ */
 const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
 
-/** Classifies an error thrown by a request or while reading its body. Returns null for a defect of this program. */
+/** Classifies an error thrown by a request or by its body. Returns null for a defect of this program. */
 export function classifyError(cause: unknown, host: string): RequestFailure | null {
   if (cause instanceof InvalidBody) return { kind: "invalid-body", reason: cause.message };
   if (cause instanceof RequestTimeout) return { kind: "network", reason: cause.message };
@@ -86,7 +89,7 @@ export function classifyError(cause: unknown, host: string): RequestFailure | nu
   return networkCodes.test(code) ? { kind: "network", reason: `${host}: ${text}`, cause } : null;
 }
 
-/** Returns the innermost code and message of an error: connection errors wrap the system's error. */
+/** Returns the innermost code and message of an error, because connection errors wrap the error of the system. */
 function rootCause(error: unknown): { code: string; message: string } {
   let [code, message] = ["", ""];
   let current: unknown = error;

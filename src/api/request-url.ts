@@ -1,12 +1,12 @@
 import { UnexpectedResponse } from "../errors.js";
 import type { QueryParameters } from "../util/urls.js";
 
-/** Servers commonly reject URLs of 8,000 characters; a path has at most two IDs. */
+/** Servers commonly reject URLs of 8,000 characters, and a path contains up to two IDs. */
 const maxSegmentLength = 4_000;
 
 /**
- * Encodes an ID as one segment of a URL path. Returns null if no URL can contain it: `.` and `..` change the path, lone
- * surrogates cannot be encoded, and servers reject long URLs.
+ * Encodes an ID as one segment of a URL path. Returns null for an ID that no URL can contain: `.` and `..` change the
+ * path, lone surrogates cannot be encoded, and servers reject long URLs.
  */
 export function encodePathSegment(id: string): string | null {
   if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) return null;
@@ -15,15 +15,15 @@ export function encodePathSegment(id: string): string | null {
 }
 
 /**
- * Builds the URL of a path below the base URL.
+ * Returns the URL of a path below the base URL.
  * @param base with a trailing slash
- * @throws UnexpectedResponse if the URL is not below the base URL: paths can contain IDs from the API, and the key must
- * not be sent to another server
+ * @throws UnexpectedResponse if the URL is not below the base URL: an ID from the API must not send the key to a
+ * different server
  */
 export function buildUrl(base: URL, path: string, query: QueryParameters): URL {
   const url = new URL(`.${path.startsWith("/") ? "" : "/"}${path}`, base);
   if (!url.href.startsWith(base.href) || url.search || url.hash)
-    throw new UnexpectedResponse("A path leads outside the base URL; it was not requested.");
+    throw new UnexpectedResponse("A path leads outside the base URL: not requested.");
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) url.searchParams.set(name, String(value));
   return url;

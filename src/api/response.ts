@@ -3,19 +3,18 @@ import { isObject, type Json, type JsonObject, parseFiniteJson } from "../util/j
 import { pluralize } from "../util/text.js";
 import type { QueryParameters } from "../util/urls.js";
 
-/** A successful response, validated. */
+/** A validated response with status 200. */
 export interface ApiResponse {
   readonly data: Json;
-  /** `data`, if it is an array. */
+  /** The same as `data` if that is an array. */
   readonly items: readonly Json[] | null;
   readonly pagination: Pagination | null;
-  /** This machine's time just before the request was sent, in milliseconds since 1970. */
+  /** The local time just before the request was sent, in milliseconds since 1970. */
   readonly requestedAt: number;
-  /** The server's time from the `Date` header, in milliseconds since 1970; null if the header is missing. */
+  /** The server's time in the `Date` header, in milliseconds since 1970; null without the header. */
   readonly serverTime: number | null;
 }
 
-/** The `pagination` of a list (API document, "Pagination object"). */
 export interface Pagination {
   page: number;
   per_page: number;
@@ -25,35 +24,35 @@ export interface Pagination {
   has_prev: boolean;
 }
 
-/** Upper limits for a response. A response that exceeds one is rejected and nothing of it is stored. */
+/** The limits for a response. A response that exceeds one of them is rejected and not stored. */
 export const responseLimits = {
-  /** Bytes after decompression. A page of 100 orders has about 100 kB. */
+  /** Maximum number of bytes after decompression. A page of 100 orders has about 100 kB. */
   bytes: 16 * 2 ** 20,
-  /** Items of a list that is requested without `per_page`. */
+  /** Maximum number of items in a list that is requested without `per_page`. */
   items: 200_000,
-  /** Levels of nesting. The deepest documented response has six. */
+  /** Maximum depth of nesting. The deepest documented response has six levels. */
   depth: 100,
 } as const;
 
-/** Returns the maximum number of items in the response to a query: its `per_page`, or `responseLimits.items`. */
+/** Returns the maximum number of items in the response to a query. */
 export function maxItemsFor({ per_page }: QueryParameters): number {
   return per_page === undefined ? responseLimits.items : Number(per_page);
 }
 
-/** Thrown for a body that is not JSON. Treated as a temporary failure: a login page or a proxy may have sent it. */
+/** Thrown for a body that is not JSON. Retried, because a proxy or a login page may have sent it. */
 export class InvalidBody extends Error {}
 
 const baseUrlHint = "check that the base URL is the brand API's and ends in /api/brand/v1";
 
-/** Returns the error for JSON that does not have the documented shape. The message never quotes the response. */
+/** Returns the error for JSON with an undocumented shape. The message never quotes the response. */
 export function unexpectedResponse(path: string, problem: string, hint = baseUrlHint): UnexpectedResponse {
   return new UnexpectedResponse(`The API's response to ${path} ${problem}.`, { status: 200, hint });
 }
 
 /**
- * Parses and validates an envelope (API document, "Envelope"). Members that the document does not name are ignored.
- * @param request its path, the maximum number of items, and the key, which a response must not contain
- * @throws InvalidBody if the text is not JSON; UnexpectedResponse if it is JSON of another shape; UnsafeResponse if it
+ * Parses and validates an envelope (API document, "Envelope"). Ignores undocumented members.
+ * @param request the key must not occur in the response
+ * @throws InvalidBody if the text is not JSON; UnexpectedResponse if the shape is undocumented; UnsafeResponse if it
  * exceeds a limit or contains the key
  */
 export function readEnvelope(
@@ -96,7 +95,7 @@ function parseBody(text: string): Json {
   throw new InvalidBody(/^[[{]/.test(start) ? "its JSON is truncated or damaged" : "its body is not JSON");
 }
 
-/** True if a value is nested so deep that `JSON.stringify`, which is recursive, could overflow the stack. */
+/** True if a value is nested so deeply that the recursive `JSON.stringify` could overflow the stack. */
 function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levelsLeft === 0) return true;
@@ -105,21 +104,24 @@ function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): b
   return false;
 }
 
-/** Shorter keys are not looked for: a response could contain such a text by chance. */
+/** Shorter keys are not searched for, because a response could contain them by chance. */
 const minKeyLength = 8;
 
 /** True if a response contains the key, verbatim or with JSON escapes. */
 function containsKey(text: string, envelope: Json, key: string): boolean {
   if (key.length < minKeyLength) return false;
   if (text.includes(key)) return true;
-  // JSON can escape the ASCII characters of a key as \u00xx, and a slash as \/.
+  // JSON can escape the characters of a key as \u00xx, and a slash as \/.
   const isEscaped = text.includes("\\u00") || (key.includes("/") && text.includes("\\/"));
   return isEscaped && JSON.stringify(envelope).includes(JSON.stringify(key).slice(1, -1));
 }
 
 const maxTotalItems = 1e9;
 
-/** Returns an envelope's `pagination`, or null if it has none. @throws UnexpectedResponse if it is not as documented */
+/**
+ * Returns the `pagination` of an envelope; null if there is none.
+ * @throws UnexpectedResponse if it is not as documented
+ */
 function readPagination(value: Json | undefined, path: string): Pagination | null {
   if (value === undefined || value === null) return null;
   if (!isObject(value)) throw unexpectedResponse(path, "has a `pagination` that is not an object");

@@ -2,13 +2,13 @@ import type { Clock } from "../deps.js";
 import type { RequestFailure } from "./request-failure.js";
 
 /**
- * Measures how long no request of a run has had a response. All requests share one `--max-wait`, so an outage is waited
- * out once, not once per resource. After that, each new request gets a tenth of the time, to find out whether only the
- * previous endpoint is down.
+ * Measures how long the API has not responded to any request of a run. All requests share one `--max-wait`, so that a
+ * run waits for an outage only once. After that, each new request gets a tenth of the time, to find out whether only
+ * the previous endpoint is down.
  */
 export class OutageTimer {
   #lastResponseAt = Number.NEGATIVE_INFINITY;
-  /** Start of the current outage; null while the API responds. */
+  /** The start of the current outage; null while the API responds. */
   #startedAt: number | null = null;
   readonly #failedEndpoints = new Set<string>();
 
@@ -17,25 +17,24 @@ export class OutageTimer {
     private readonly maxWaitMs: number,
   ) {}
 
-  /** True if several endpoints have failed since the last response. */
   get affectsSeveralEndpoints(): boolean {
     return this.#failedEndpoints.size > 1;
   }
 
-  /** Ends the outage: the API responded, even if with a refusal. */
+  /** Ends the outage: the API responded, even if it refused the request. */
   recordResponse(): void {
     this.#lastResponseAt = this.clock.monotonic();
     this.#startedAt = null;
     this.#failedEndpoints.clear();
   }
 
-  /** Records that an attempt sent at `sentAt` failed. `/orders` and `/orders/ID` count as one endpoint. */
+  /** Records a failed attempt. `/orders` and `/orders/ID` count as one endpoint. */
   recordFailure(path: string, sentAt: number): void {
     this.#startedAt ??= Math.max(sentAt, this.#lastResponseAt);
     this.#failedEndpoints.add(path.split("/", 2).join("/"));
   }
 
-  /** Returns how many milliseconds a request that was first sent at `firstSentAt` may still be retried. */
+  /** Returns the remaining time in milliseconds to retry a request that was first sent at `firstSentAt`. */
   remainingMs(firstSentAt: number): number {
     const now = this.clock.monotonic();
     const sharedMs = this.maxWaitMs - (this.#startedAt === null ? 0 : now - this.#startedAt);
@@ -43,7 +42,7 @@ export class OutageTimer {
   }
 }
 
-/** True if retrying may help (API document, Errors: 5xx means retry later). */
+/** True if a retry may help (API document, "Errors": 5xx means retry later). */
 export function isRetryable(failure: RequestFailure): boolean {
   if (failure.kind === "permanent") return false;
   if (failure.kind !== "status") return true;
@@ -52,13 +51,13 @@ export function isRetryable(failure: RequestFailure): boolean {
 
 const [minBackoffMs, maxBackoffMs] = [500, 30_000];
 const maxInvalidBodyRetries = 4;
-/** Timers are imprecise: with less time left than this, no further attempt is made. */
+/** Timers are imprecise: with less time than this, there is no further attempt. */
 const timerPrecisionMs = 5;
 
 /**
- * Returns how many milliseconds to wait before the next attempt, or null to give up. Backoff is exponential with full
- * jitter, and the last attempt is made when `remainingMs` ends. `Retry-After` is obeyed; if it exceeds `remainingMs`, gives up.
- * @param attempt how many attempts have failed
+ * Returns the milliseconds to wait before the next attempt, or null to give up. The backoff is exponential with full
+ * jitter, and the last attempt is made when `remainingMs` ends. Obeys `Retry-After`, unless it exceeds `remainingMs`.
+ * @param attempt the number of failed attempts
  * @param random a number in [0, 1)
  */
 export function retryDelay(
@@ -70,6 +69,6 @@ export function retryDelay(
   const retryAfterMs = failure.kind === "status" ? failure.retryAfterMs : null;
   if (retryAfterMs !== null && retryAfterMs > remainingMs) return null;
   const backoffMs = random * Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(attempt - 1, 10));
-  // Jitter after Retry-After, so that processes that received the same value do not retry at the same time.
+  // Jitter on top of `Retry-After` keeps processes with the same value from retrying at the same time.
   return Math.min(remainingMs, retryAfterMs === null ? backoffMs : retryAfterMs + random * 250);
 }

@@ -4,18 +4,18 @@ import { EnvHttpProxyAgent, request } from "undici";
 import type { Env, Fetch } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 
-/** Milliseconds to connect, and to wait for the headers or for the next part of the body. */
+/** Timeouts for a connection, and for the headers or the next part of the body. */
 const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];
 
 /**
- * Creates the function that sends all requests of the program. It uses undici's `request`, which takes half the CPU time
- * of Node's `fetch`, with timeouts, keep-alive and the environment's proxies (`HTTPS_PROXY`, `NO_PROXY`). It does not
- * follow redirects, which would forward the key.
+ * Creates the function that sends all requests of the program, with timeouts, keep-alive and the proxies of the
+ * environment (`HTTPS_PROXY`, `NO_PROXY`). Redirects are not followed, because that would forward the key. undici's
+ * `request` takes half the CPU time of Node's `fetch`.
  */
 export function createFetch(env: Env): Fetch {
   const dispatcher = new EnvHttpProxyAgent({
-    // Plain http is only used on loopback. The empty string keeps undici from reading HTTP_PROXY itself, which would
-    // send the key to that proxy in clear text.
+    // Plain http is only used on loopback. The empty string keeps undici from using HTTP_PROXY, which would send the
+    // key to that proxy in clear text.
     httpProxy: "",
     httpsProxy: readProxy(env) ?? "",
     noProxy: env.no_proxy ?? env.NO_PROXY ?? "",
@@ -27,7 +27,7 @@ export function createFetch(env: Env): Fetch {
     pipelining: 1,
   });
   return async (url, options = {}) => {
-    // The message does not quote the URL, which may contain a password.
+    // The URL may contain a password, so the message does not quote it.
     if (new URL(url).protocol === "https:" && readProxy(env) === null)
       throw new ConfigurationError("HTTPS_PROXY is not the URL of an HTTP proxy.", {
         hint: "use a URL such as http://proxy.example.com:8080",
@@ -41,14 +41,20 @@ export function createFetch(env: Env): Fetch {
   };
 }
 
-/** Returns a decompressor for a Content-Encoding, or null. A proxy may choose one we did not ask for; as in browsers, the end may be missing. */
+/**
+ * Returns a decompressor for a Content-Encoding, or null. A proxy may choose an encoding that was not requested. As in
+ * browsers, the compressed data may be truncated.
+ */
 function createDecoder(coding: string) {
   if (/^br$/i.test(coding)) return createBrotliDecompress();
   const isGzipOrDeflate = /^((x-)?gzip|deflate)$/i.test(coding);
   return isGzipOrDeflate ? createUnzip({ finishFlush: constants.Z_SYNC_FLUSH }) : null;
 }
 
-/** Returns the proxy URL for https; empty if there is none, null if it is invalid. As with curl, `http://` may be omitted. */
+/**
+ * Returns the URL of the proxy for https; empty if there is none, null if it is invalid. As with curl, `http://` can be
+ * omitted.
+ */
 function readProxy(env: Env): string | null {
   const set = env.https_proxy ?? env.HTTPS_PROXY ?? "";
   if (set === "") return "";
