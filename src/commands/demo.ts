@@ -14,8 +14,16 @@ import { dayMs } from "../util/times.js";
 /** The time between the two syncs, long enough for refunds and late attributions. */
 const pauseMs = 21 * dayMs;
 
-/** The exported files; each is named after its table. */
-const exportFiles = ["orders.csv", "orders.ndjson", "roster.csv", "changes.csv"];
+/** The exported files, named after their tables, with the flags to export them. */
+const exports = [["orders.csv"], ["orders.ndjson"], ["roster.csv", "--excel"], ["changes.csv"]] as const;
+
+/** What the demo shows, printed before it starts. */
+const introduction = `brandapi copies a brand's orders, roster, content and surveys from the Brand Data API to one SQLite file. You get:
+- tables to query with SQL, to export to a spreadsheet, and to share as a report
+- a history of refunds, cancellations and other changes, which the API does not announce
+- a comparison of every order with the API's own counts and daily totals
+
+This demo shows each of them with an invented brand, in less than a minute, without a key.`;
 
 /** The number of runs allowed for reading the changes of three weeks. */
 const maxRuns = 10;
@@ -54,20 +62,26 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
   const stdout = quiet ? new PassThrough().resume() : deps.stdout;
   const demoDeps = { ...deps, stdout, clock: { ...clock, now: () => clock.now() - clockOffsetMs } };
   const reportFile = join(out, "report.html");
-  const { at, baseUrl, brand, close } = await startDemo(out, { seed, orders, now: firstSyncAt }, demoDeps);
+  const { baseUrl, brand, close, sandboxDeps } = await startDemo(
+    out,
+    { seed, orders, now: firstSyncAt },
+    demoDeps,
+  );
   const print = (text: string) => void stdout.write(`${text}\n`);
   /** Prints a command line as if it had been typed, and runs it. */
   const show = async (...words: readonly string[]) => {
     print(`\n$ brandapi ${words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ")}`);
-    await brandapi([...words, ...displayFlags(flags)], at);
+    await brandapi([...words, ...displayFlags(flags)], sandboxDeps);
   };
   try {
-    print(`A sandbox serves the brand API on this machine: ${baseUrl}`);
+    print(introduction);
+    print(`\nA sandbox serves the API on this machine: ${baseUrl}`);
     print("\nThree weeks ago: the first sync reads everything.");
     await show("sync");
     simulateActivity(brand, firstSyncAt, firstSyncAt + pauseMs, naturalPace(orders));
     clockOffsetMs = 0;
-    print("\nThree weeks later: new orders, and old ones that were refunded, cancelled or attributed late.");
+    print("\nToday: there are new orders, and old ones were refunded, cancelled or attributed late.");
+    print("The second sync reads only what may have changed.");
     for (let runs = 1; ; runs += 1)
       try {
         await show("sync");
@@ -77,18 +91,28 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
         if (!(error instanceof Incomplete) || runs === maxRuns) throw error;
         reportError(error, argv, deps);
       }
+    print("\nThe changes to orders that the sync found:");
     await show("changes", "orders", "--limit", "8");
+    print("\nThe same number of orders here and in the API, with equal daily totals:");
     await show("verify", "orders");
+    print("\nA question in SQL: how much was refunded, by month of the order?");
     await show("query", refundsSql);
-    for (const file of exportFiles) await show("export", parse(file).name, "-o", join(out, file));
+    print("\nFiles for spreadsheets and other programs:");
+    for (const [file, ...exportFlags] of exports)
+      await show("export", parse(file).name, "-o", join(out, file), ...exportFlags);
+    print("\nHow complete and how fresh the mirror is:");
     await show("status");
+    print("\nA sales report to share:");
     await show("report", ...(deps.stdout.isTTY && !quiet ? ["--open"] : []), "-o", reportFile);
   } finally {
     await close();
   }
-  print(`\nDone in ${((clock.monotonic() - startedAt) / 1_000).toFixed(1)} s.`);
-  print(`The mirror is an SQLite file, next to the exports: ${out}`);
-  print(`The report, ready to share: ${reportFile}`);
+  print(
+    `\nDone in ${((clock.monotonic() - startedAt) / 1_000).toFixed(1)} s. Everything is in the folder ${out}:`,
+  );
+  print(`- the mirror: ${join(out, "demo.sqlite")}`);
+  print(`- the report: ${reportFile}`);
+  print(`- the exports: ${exports.map(([file]) => file).join(", ")}`);
   print("For your own brand: `brandapi login`, then `brandapi sync`.");
 }
 

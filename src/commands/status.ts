@@ -156,7 +156,7 @@ function statusText(health: Health, named: boolean, style: Style, width: number 
     title,
     list.filter(Boolean).join("\n"),
     problems.join("\n"),
-    oldestCheckLines(health).join("\n"),
+    oldestDataLines(health).join("\n"),
   ];
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
@@ -213,18 +213,19 @@ function resourceTable({ resources, checked_at }: Health, style: Style, width: n
 function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
   const day = (at: string) => at.slice(0, 10);
   const [first, last] = [covered[0], covered.at(-1)];
-  if (!first || !last) return last_success_at === null ? "not yet" : "whole";
+  if (!first || !last) return last_success_at === null ? "not yet" : "all";
   const until = day(last.to) === day(now) ? "" : ` to ${day(last.to)}`;
   const but = gaps.length === 0 ? "" : `, ${pluralize(gaps.length, "gap")}`;
   return `from ${first.from === null ? "the start" : day(first.from)}${until}${but}`;
 }
 
-/** Returns how long ago the oldest data was checked: an unnoticed change can be as old. */
-function oldestCheckLines({ resources, checked_at }: Health): string[] {
+/** Returns the age of the oldest data of each resource: an unnoticed change can be as old. */
+function oldestDataLines({ resources, checked_at }: Health): string[] {
   return resources.flatMap(({ resource, oldest_read_at: at }) => {
     const ageMs = at === null ? 0 : Date.parse(checked_at) - Date.parse(at);
-    const days = Math.floor(ageMs / dayMs);
-    return days < 2 ? [] : [`${resource}: oldest check ${pluralize(days, "day")} ago`];
+    if (ageMs < 2 * dayMs) return [];
+    const age = pluralize(Math.floor(ageMs / dayMs), "day");
+    return [`${resource}: the oldest rows were read ${age} ago; every sync re-reads some of them`];
   });
 }
 

@@ -4,8 +4,9 @@ import { verifyDeltaTables } from "../cli/delta-output.js";
 import { chooseResources, waitOption } from "../cli/flags.js";
 import { withMirrorSession } from "../cli/mirror-session.js";
 import type { GlobalFlags } from "../config/settings.js";
-import { Incomplete, UsageError } from "../errors.js";
+import { ApiUnavailable, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
+import type { Resource, Strategy } from "../resources/resource.js";
 import { wasRead } from "../store/state/runs.js";
 import { futureText } from "../sync/counts.js";
 import { defaultOptions } from "../sync/session.js";
@@ -28,8 +29,8 @@ interface VerifyFlags extends GlobalFlags {
 }
 
 export const about =
-  "Compares orders and content by counts and daily totals, with few requests for the whole history. Reads other " +
-  "resources completely. Also compares the tables with the records they are built from. Says what it cannot detect.";
+  "Compares orders and content by counts and daily totals, with few requests for the complete history. Reads other " +
+  "resources completely. Also compares the tables with the records they are built from. States what it cannot detect.";
 
 export const examples = {
   "brandapi verify orders": "check the whole history of orders, month by month",
@@ -69,15 +70,20 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
       });
     session.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
     const withProblems: VerificationResult[] = [];
+    const withBlindSpot: Resource[] = [];
     const results = await forEachResource(session, { due, named }, async (resource) => {
       const { result, error } = await verifyResource(session, resource, repair);
       const { readEvidence, ...printed } = result;
       if (result.found.length > 0) withProblems.push(result);
+      if (result.blind_spot !== "") withBlindSpot.push(resource);
       const numbers = evidence ? readEvidence?.() : undefined;
+      // In an outage, the error at the end says everything.
+      const hasText = !(error instanceof ApiUnavailable) || result.found.length > 0;
       if (json) printJson(deps.stdout, { ...printed, evidence: numbers });
-      else deps.stdout.write(resultText(result) + (numbers ? evidenceText(numbers) : ""));
+      else if (hasText) deps.stdout.write(resultText(result) + (numbers ? evidenceText(numbers) : ""));
       if (error !== null) throw error;
     });
+    if (!json && withBlindSpot.length > 0) deps.stdout.write(`${blindSpotText(withBlindSpot)}\n`);
     throwIfFailed(results, due.length);
     if (withProblems.length > 0) throw problemsError(withProblems, repair);
   });
@@ -120,8 +126,18 @@ function resultText(result: VerificationResult): string {
   }
   if (result.future) lines.push(`  not due yet: ${futureText(result.future)}`);
   for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
-  if (result.blind_spot !== "") lines.push(`  cannot detect: ${result.blind_spot}`);
   return `${lines.join("\n")}\n`;
+}
+
+/** Returns a sentence about the changes to these resources that `verify` cannot detect. */
+function blindSpotText(verified: readonly Resource[]): string {
+  const namesOf = (kind: Strategy["kind"]) =>
+    verified.flatMap(({ name, strategy }) => (strategy.kind === kind ? name : [])).join(" or ");
+  const changes = [
+    namesOf("dated") && `a change to ${namesOf("dated")} that moves none of these numbers`,
+    namesOf("details") && `a change to the details of ${namesOf("details")}`,
+  ];
+  return `\`verify\` cannot detect ${changes.filter(Boolean).join(", or ")}: syncs re-read them over time.`;
 }
 
 /** Returns the evidence as a table, each row followed by the commands that print its numbers. */

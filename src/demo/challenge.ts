@@ -87,20 +87,20 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
   // Starts far enough in the past to end before now: each sync reads 490 orders again.
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
   const pastDeps = { ...deps, clock: { ...deps.clock, now: () => time } };
-  const { at, brand, close } = await startDemo(out, { seed, orders, now: time }, pastDeps);
+  const { brand, close, sandboxDeps } = await startDemo(out, { seed, orders, now: time }, pastDeps);
   const copy = new Map<string, object>();
   const print = (text: string) => void (quiet || deps.stdout.write(`${text}\n`));
 
   /** Runs a command and returns its lines of JSON. */
   async function run<Line>(command: string): Promise<Line[]> {
     const stdout = new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER });
-    await brandapi([...command.split(" "), "--quiet"], { ...at, stdout }).catch((error: unknown) => {
+    await brandapi([...command.split(" "), "--quiet"], { ...sandboxDeps, stdout }).catch((error: unknown) => {
       if (!(error instanceof Incomplete)) throw error;
     });
     const lines = String(stdout.read() ?? "").split("\n");
     return lines.filter(Boolean).map((line): Line => JSON.parse(line));
   }
-  const syncBoth = () => Promise.all([runPlainScript(copy, at), run("sync orders roster")]);
+  const syncBoth = () => Promise.all([runPlainScript(copy, sandboxDeps), run("sync orders roster")]);
   const verify = () => run<{ evidence: Evidence[] }>("verify orders roster --evidence --json");
   const readEvidence = async () => (await verify()).flatMap((result) => result.evidence);
 

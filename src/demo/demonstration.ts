@@ -20,7 +20,7 @@ export interface DemoFlags extends GlobalFlags {
 /**
  * Starts a sandbox with a new brand and the clock of `deps`, and creates a folder for its mirror. Deletes the mirror of an
  * earlier demo.
- * @returns the brand, and the dependencies (`at`) of commands that use the sandbox
+ * @returns the brand, and the dependencies of commands that use the sandbox
  * @throws UsageError if the folder contains files that no demo wrote: then nothing was changed
  */
 export async function startDemo(out: string, options: BrandOptions, deps: Deps) {
@@ -49,5 +49,5 @@ export async function startDemo(out: string, options: BrandOptions, deps: Deps) 
     BRANDAPI_PROFILE: "demo",
     BRANDAPI_CONFIG_DIR: folder,
   };
-  return { brand, baseUrl, close, at: { ...deps, env } };
+  return { brand, baseUrl, close, sandboxDeps: { ...deps, env } };
 }

@@ -139,7 +139,8 @@ export const details: SyncStrategy<DetailsStrategy> = {
 
   async read(run) {
     const { options, resource } = run;
-    const result = await readCompleteList(run);
+    const listResult = await readCompleteList(run);
+    const result = { ...listResult, listRows: run.progress.rows };
     if (options.details === "none") return { ...result, isPartial: true };
     const { into, path } = resource.strategy;
     try {

@@ -6,6 +6,7 @@ import type { SyncSession } from "./session.js";
 /** Records the progress of a run in its row of `sync_runs`, and shows it on the progress bar. */
 export class ReadProgress {
   #responses = 0;
+  #rows = 0;
   readonly #before: Readonly<ApiClient["stats"]>;
 
   constructor(
@@ -21,7 +22,13 @@ export class ReadProgress {
     const { api, mirror } = this.session;
     const requests = api.stats.requests - this.#before.requests;
     const retries = api.stats.retries - this.#before.retries;
+    this.#rows += rows;
     addReadRows(mirror, this.runId, { rows, requests, retries });
+  }
+
+  /** The number of rows that the API has returned so far. */
+  get rows(): number {
+    return this.#rows;
   }
 
   /** Advances the progress bar by one response. @param remaining the expected number of further requests */

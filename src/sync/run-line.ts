@@ -4,33 +4,41 @@ import type { Run } from "../store/state/runs.js";
 import { pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
-/**
- * Returns the summary line of a run.
- * @param known.floor the oldest date ever requested, ISO 8601; null: no lower limit
- * @param known.comparesTotals false if the run compared counts but no daily totals, although the API usually returns
- * them
- */
-export function runLine(run: Run, known: { floor: string | null; comparesTotals: boolean }): string {
+/** What a run knows beyond its row in `sync_runs`. */
+interface RunFacts {
+  /** The oldest date ever requested, ISO 8601; null: no lower limit. */
+  floor: string | null;
+  /** False if the run compared counts but no daily totals, although the API usually returns them. */
+  comparesTotals: boolean;
+  /** The rows of the list, if the rows of details are counted as well. */
+  listRows?: number | undefined;
+}
+
+/** Returns the summary line of a run. */
+export function runLine(run: Run, facts: RunFacts): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
   const counts = [
-    `${run.rows_read}${kindsOf(run)} read`,
+    `${rowsText(run, facts)} read`,
     `${run.rows_new} new`,
     `${run.rows_changed} changed`,
     `${run.rows_removed} removed`,
     pluralize(run.requests, "request"),
     ...(run.retries > 0 ? [pluralize(run.retries, "retry")] : []),
   ].join(", ");
-  return `${counts} in ${formatDuration(Math.max(0, took))}, ${resultOf(run, known)}`;
+  return `${counts} in ${formatDuration(Math.max(0, took))}, ${resultOf(run, facts)}`;
 }
 
-/** Returns " surveys and results" if a run reads both, because the row count then includes both tables. */
-function kindsOf({ resource }: Run): string {
+/** Returns the number of rows; for a resource whose details have their own table, such as `9 surveys and 12 results`. */
+function rowsText({ resource, rows_read }: Run, { listRows }: RunFacts): string {
   const known = findResource(resource);
-  const details = known && detailsResource(known);
-  return details ? ` ${resource} and ${details.name.split("-").at(-1)}` : "";
+  const details = known && detailsResource(known)?.name.split("-").at(-1);
+  if (!details) return String(rows_read);
+  if (listRows === undefined) return `${rows_read} ${resource} and ${details}`;
+  const count = (rows: number, name: string) => pluralize(rows, name.replace(/s$/, ""));
+  return `${count(listRows, resource)} and ${count(rows_read - listRows, details)}`;
 }
 
-function resultOf(run: Run, { floor, comparesTotals }: Parameters<typeof runLine>[1]): string {
+function resultOf(run: Run, { floor, comparesTotals }: RunFacts): string {
   const { covered_from: from, error, outcome, resource, verified } = run;
   if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
   if (!verified) return "not verified";

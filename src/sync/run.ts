@@ -67,8 +67,8 @@ export async function syncResource(
       return error instanceof Incomplete ? "incomplete" : "failed";
     },
   });
-  const { comparesTotals = true } = value?.result ?? {};
-  task.end(runLine(run, { floor: value?.floor ?? null, comparesTotals }));
+  const { comparesTotals = true, listRows } = value?.result ?? {};
+  task.end(runLine(run, { floor: value?.floor ?? null, comparesTotals, listRows }));
   warnOfUnexpectedValues({ mirror, reporter }, resource);
   return { run, error };
 }

@@ -28,6 +28,8 @@ export interface SyncResult {
   totals?: CountTotals;
   /** The oldest date that was read, ISO 8601; null: from the beginning, or not read by date. */
   coveredFrom?: string | null;
+  /** The number of rows of the list, if the rows of details are counted as well. */
+  listRows?: number;
   /** False if the run compared counts, but no daily totals, although the API has them. */
   comparesTotals?: boolean;
 }

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -61,17 +62,16 @@ test("verify reports a resource that was never synced, and --repair reads it", a
   expect((await brand.run("verify orders --repair")).code).toBe(0);
 });
 
-test("verify prints below each verdict which changes it cannot detect", async () => {
+test("verify states once which changes it cannot detect", async () => {
   const brand = await brandOnSandbox();
   expect((await brand.run("sync orders roster surveys")).code).toBe(0);
   const { out } = await brand.run("verify");
   const lines = out.split("\n").filter((line) => /^\w|cannot detect/.test(line));
   expect(lines).toEqual([
     expect.stringMatching(/^orders: /),
-    expect.stringMatching(/^ {2}cannot detect: a change to an old record/),
     expect.stringMatching(/^roster: /),
     expect.stringMatching(/^surveys: /),
-    expect.stringMatching(/^ {2}cannot detect: details, which cost a request each/),
+    "`verify` cannot detect a change to orders that moves none of these numbers, or a change to the details of surveys: syncs re-read them over time.",
   ]);
 });
 
@@ -83,4 +83,14 @@ test("reports click totals, which the API can restate, as unproven without faili
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out).toContain("analytics-hosts: unproven");
   }
+});
+
+test("verify prints an outage once, with its hint", async () => {
+  const brand = makeBrand({ history: 50 });
+  expect((await brand.run("sync orders roster")).code).toBe(0);
+  brand.before = ({ path }) => (path === "/me" ? undefined : { status: 503 });
+  const { code, out, err } = await brand.run("verify");
+  expect({ code, out }).toEqual({ code: 6, out: "" });
+  expect(err.match(/unavailable/g)).toHaveLength(1);
+  expect(err).toContain("\n  hint: check the network");
 });

@@ -86,15 +86,17 @@ describe("the line that a run prints", () => {
     expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
   });
 
-  test("counts survey results together with the surveys", () => {
+  test("states the numbers of surveys and of results", () => {
     const run = {
       ...blankRun("surveys", at(1)),
       finished_at: at(1),
       rows_read: 18,
       outcome: "done" as const,
     };
-    expect(runLine(run, { floor: null, comparesTotals: true })).toMatch(
-      /^18 surveys and results read, 0 new/,
-    );
+    const facts = { floor: null, comparesTotals: true };
+    expect(runLine(run, { ...facts, listRows: 9 })).toMatch(/^9 surveys and 9 results read, 0 new/);
+    expect(runLine(run, { ...facts, listRows: 17 })).toMatch(/^17 surveys and 1 result read, 0 new/);
+    // A run that failed does not know the parts.
+    expect(runLine(run, facts)).toMatch(/^18 surveys and results read, 0 new/);
   });
 });
