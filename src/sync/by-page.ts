@@ -1,4 +1,4 @@
-import { countUndated, readCurrentKeys } from "../store/records/current-records.js";
+import { countUndated, findDate, findNthDate, readCurrentKeys } from "../store/records/current-records.js";
 import { recordDate, recordKey } from "../store/records/record-key.js";
 import type { SkippedCopy } from "../store/records/record-writer.js";
 import {
@@ -65,9 +65,10 @@ export async function readByPage(
 }
 
 /** Returns the newest part of a range that has about this many mirrored records. */
-function newestPart({ state }: DatedRun, range: Range, records: number): Range {
+function newestPart({ mirror, resource, state }: DatedRun, range: Range, records: number): Range {
   const mirrored = Number.isFinite(records) ? state.count(range) : 0;
-  const oldest = mirrored > records ? state.nthDate(range, mirrored - Math.max(records, 1)) : null;
+  const oldest =
+    mirrored > records ? findNthDate(mirror, resource.name, range, mirrored - Math.max(records, 1)) : null;
   return oldest === null ? range : { from: startOfSecond(oldest), to: range.to };
 }
 
@@ -157,10 +158,10 @@ function writeSlice(run: DatedSync, slice: Range, reading: SliceReading) {
     const changed = writtenSound.changed + writtenFaulty.changed;
     progress.addRows(list.rowCount);
     state.missing.delete(writtenSound.ids);
-    state.missing.delete(writtenFaulty.ids.filter((id) => state.dateOf(id) === null));
+    state.missing.delete(writtenFaulty.ids.filter((id) => findDate(mirror, id) === null));
     // The API does not return these records at their own dates, and does not count them there.
     state.missing.add(
-      writtenFaulty.added.filter((id) => state.isCovered(state.dateOf(id))),
+      writtenFaulty.added.filter((id) => state.isCovered(findDate(mirror, id))),
       [],
     );
     if (changed > 0 || faults.size > 0) dropDailyTotals(run, slice);
@@ -170,7 +171,8 @@ function writeSlice(run: DatedSync, slice: Range, reading: SliceReading) {
     if (faultyPart && otherParts.length === 0) {
       const fault = [...faults.values()][0] ?? "";
       const marked = { ...faultyPart, readAt: requestedAt, runId, recordIds, fault };
-      state.markSlice(marked, isComplete ? ids : null);
+      if (isComplete) state.markCompleteSlice(marked, ids);
+      else state.markIncompleteSlice(marked);
     }
     if (isComplete)
       for (const range of subtractRanges([slice], faultyParts))
@@ -255,7 +257,7 @@ export async function resolveCopies(
   let lookups = 0;
   let changed = 0;
   for (const { id, value } of copies) {
-    const second = secondOf(state.dateOf(id));
+    const second = secondOf(findDate(mirror, id));
     const copySecond = secondOf(recordDate(resource, value));
     if (second && !isReadByRun(run, second) && lookups < maxLookups) {
       lookups += 1;
@@ -266,7 +268,13 @@ export async function resolveCopies(
       if (isListedTwice && copySecond) {
         const fault = repeatedText(recordKey(resource, value, 0));
         dropDailyTotals(run, copySecond);
-        state.markSlice({ ...copySecond, readAt: requestedAt, runId: run.id, recordIds: [id], fault }, null);
+        state.markIncompleteSlice({
+          ...copySecond,
+          readAt: requestedAt,
+          runId: run.id,
+          recordIds: [id],
+          fault,
+        });
       } else {
         store.write([value], { readAt: formatInstant(requestedAt) });
         state.missing.delete([id]);

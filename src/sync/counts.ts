@@ -1,6 +1,6 @@
 import { firstPage } from "../api/pagination.js";
 import type { CountedFilter } from "../resources/resource.js";
-import { countCurrent } from "../store/records/current-records.js";
+import { countCurrent, findNthDate } from "../store/records/current-records.js";
 import { recordDate } from "../store/records/record-key.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from "../util/ranges.js";
@@ -122,7 +122,9 @@ export async function* bisect(
   const { filter, from, to } = counted;
   const records = run.state.count(counted);
   // Without a mirrored record there is no midpoint, so the complete range is read.
-  const middle = startOfSecond(run.state.nthDate(counted, Math.floor(records / 2)) ?? from);
+  const middle = startOfSecond(
+    findNthDate(run.mirror, run.resource.name, counted, Math.floor(records / 2)) ?? from,
+  );
   const isSplit = middle > from && middle <= to;
   if (remaining() <= 0 || !isSplit || isEnough(counted, records)) return yield counted;
   const upper = await compareCount(run, { from: middle, to }, filter);

@@ -62,7 +62,7 @@ export function warnOfMissingTotals(
   { reporter, resource, state }: DatedRun,
   { message }: BrandapiError,
 ): void {
-  const level = state.dailyTotals().size > 0 ? "warn" : "note";
+  const level = state.dailyTotals.all().size > 0 ? "warn" : "note";
   reporter[level](
     `${resource.name}: the API returned no daily totals, so a late change to an old record is found only when the audit reads it again (${message})`,
   );
@@ -95,7 +95,7 @@ export function dayOfPoint(point: Json, { day }: DailyTotals): string {
 
 /** Deletes the stored daily totals of changed days: after a partial read of a day, they no longer match its records. */
 export function dropDailyTotals({ state }: DatedRun, changed: Range): void {
-  state.replaceDailyTotals(daysOf(changed), new Map());
+  state.dailyTotals.replace(daysOf(changed), new Map());
 }
 
 /** Stores the daily totals of the days that this run has read completely. Call it in the transaction that completes them. */
@@ -103,7 +103,7 @@ export function storeDailyTotals({ dailyTotals, id, state }: DatedSync, coveredR
   const read = mergeRanges(state.coverage().filter(({ runId }) => runId === id));
   const around = read.filter((one) => overlaps(one, coveredRange));
   const [part] = clipRanges(around, daysOf(coveredRange));
-  if (dailyTotals && part) state.replaceDailyTotals(clipToCompleteDays(part), dailyTotals);
+  if (dailyTotals && part) state.dailyTotals.replace(clipToCompleteDays(part), dailyTotals);
 }
 
 function daysOf({ from, to }: Range): Range {
@@ -126,7 +126,7 @@ export function changedDays(
   { dailyTotals, ignoresAmounts }: ComparedTotals,
 ): string[] {
   if (!dailyTotals) return [];
-  const stored = state.dailyTotals();
+  const stored = state.dailyTotals.all();
   const covered = mergeRanges(state.coverage());
   const differs = (day: string) => {
     const difference = compareTotals(stored.get(day), dailyTotals.get(day));
@@ -187,7 +187,7 @@ export function findAmountDrift(
   const covered = mergeRanges(state.coverage());
   const days: string[] = [];
   let compared = 0;
-  for (const [day, stored] of state.dailyTotals()) {
+  for (const [day, stored] of state.dailyTotals.all()) {
     const now = dailyTotals?.get(day);
     if (now === undefined || !contains(covered, dayRange(day))) continue;
     compared += 1;

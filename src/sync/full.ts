@@ -1,6 +1,5 @@
 import { readCurrentKeys } from "../store/records/current-records.js";
 import { recordKey } from "../store/records/record-key.js";
-import { allTime } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { pagesFor } from "./budget.js";
@@ -38,8 +37,7 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   mirror.transaction(() => {
     const written = new Set(writeRecords(run, list));
     state.missing.delete(written);
-    const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
-    if (isComplete) state.cover({ range, ids: written, requestedAt, runId: id }, allTime);
+    if (isComplete) state.coverList({ ids: written, requestedAt, runId: id });
     progress.addRows(list.rowCount);
   });
   if (isComplete) {

@@ -34,8 +34,7 @@ export const ranking: SyncStrategy = {
       const removed = readCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
       store.remove(removed, readAt);
       saveRanking(mirror, readAt.slice(0, 10), readAt, items);
-      const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
-      state.cover({ range, ids, requestedAt, runId: id });
+      state.coverList({ ids, requestedAt, runId: id });
       progress.addRows(list.rowCount);
     });
     return { incompleteReasons: [], isPartial: false, totals: listTotals(run, list.total) };

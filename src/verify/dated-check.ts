@@ -1,4 +1,9 @@
-import { countCurrent, countUndated, openRecordComparison } from "../store/records/current-records.js";
+import {
+  countCurrent,
+  countUndated,
+  findNthDate,
+  openRecordComparison,
+} from "../store/records/current-records.js";
 import { recordKey } from "../store/records/record-key.js";
 import { startBudget } from "../sync/budget.js";
 import { describeMarked } from "../sync/by-page.js";
@@ -203,14 +208,14 @@ function unreadMonth(
 
 /** Returns the result for each month that was read. */
 function createMonthResults(
-  { state }: DatedRun,
+  { mirror, resource, state }: DatedRun,
   { differences, filters, dailyTotals, unread }: DatedComparison,
 ): MonthResult[] {
   const coverage = state.coverage();
   const covered = mergeRanges(coverage);
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return [];
-  const oldestRecord = state.nthDate({ from: first.from, to: last.to }, 0) ?? last.to;
+  const oldestRecord = findNthDate(mirror, resource.name, { from: first.from, to: last.to }, 0) ?? last.to;
   const oldest = Math.min(oldestRecord, ...differences.map(({ to }) => to));
   const hasNewer = unread.some(({ to }) => to > last.to);
   const drift = dailyTotals?.drift;

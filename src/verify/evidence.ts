@@ -173,7 +173,7 @@ function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): E
     const [start_date, end_date] = [range.from, range.to].map((at) => formatInstantOrNull(at) ?? undefined);
     return createEvidence(run, "days with totals", range, {
       api: countIn(dailyTotals.totals.keys()),
-      mirror: countIn(state.dailyTotals().keys()),
+      mirror: countIn(state.dailyTotals.all().keys()),
       agrees: dailyTotals.drift && differing === 0 ? null : differing === 0,
       asked_at: formatInstantOrNull(dailyTotals.requestedAt),
       request: curlLine(declared.path, { ...declared.query, start_date, end_date }, counting),

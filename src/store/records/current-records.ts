@@ -51,6 +51,20 @@ function countWhere(mirror: Mirror, condition: string, values: readonly (string 
   return select.get(...values) as number;
 }
 
+/** Returns the date of the n-th oldest record in a range, in milliseconds, counted from 0; null if there are fewer. */
+export function findNthDate(mirror: Mirror, resource: string, range: Range, nth: number): number | null {
+  const select = `SELECT dated_at FROM records WHERE ${currentCondition(range)} AND dated_at IS NOT NULL
+    ORDER BY dated_at LIMIT 1 OFFSET ?`;
+  const dates = statement(mirror, select).pluck();
+  return (dates.get(...currentParameters(resource, range), nth) as number | undefined) ?? null;
+}
+
+/** Returns the date of a record in milliseconds; null if it was removed or has no readable date. */
+export function findDate(mirror: Mirror, recordId: number): number | null {
+  const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
+  return (statement(mirror, find).pluck().get(recordId) as number | null | undefined) ?? null;
+}
+
 /** A current record. */
 export interface CurrentRecord {
   id: number;

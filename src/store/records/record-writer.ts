@@ -51,7 +51,7 @@ export interface ResponseOptions {
 export interface WrittenRecords {
   /** The IDs of the records that were not skipped, in the order of the response. */
   ids: number[];
-  /** Those of them that are new. */
+  /** The IDs of the new records. */
   added: number[];
   /** The copies that were skipped: the API may list a record more than once. */
   copies: SkippedCopy[];
@@ -65,8 +65,24 @@ export interface SkippedCopy {
   value: Json;
 }
 
-/** `same`: nothing changed. `rows`: only the rows or the read time did. `older`: the record was skipped. */
-type WriteEffect = "same" | "rows" | "added" | "changed" | "older";
+/** `none`: the rows are correct. `rows`: they are rewritten, although the record has no new version. */
+type WriteEffect = "none" | "rows" | "added" | "changed" | "skipped";
+
+/**
+ * How a record that the API returned differs from the mirrored one.
+ * - insignificant: only in the order of members, the signatures of URLs or the rounding of numbers
+ * - firstDetails: it has details for the first time, which complete the record and are not a change
+ * - changed: in its values or its context, or the mirrored record was removed
+ */
+type Difference = "none" | "insignificant" | "firstDetails" | "changed";
+
+/** A complete record as the API returned it, and its JSON text. */
+interface SentVersion {
+  value: Json;
+  json: string;
+  context: string | null;
+  isDetail: boolean;
+}
 
 interface WrittenRecord {
   id: number;
@@ -145,25 +161,29 @@ export class RecordWriter {
     const { keyPrefix = "", newestOnly = false, position = 0 } = options;
     // Compute all keys first: nothing may be written if one of them is invalid.
     const keys = records.map((value, index) => keyPrefix + recordKey(this.resource, value, position + index));
-    const hasDuplicates = newestOnly && new Set(keys).size < keys.length;
     const mirrored = this.#table.findByDates(records);
+    /** The IDs of this response's records by key. */
+    const known = new Map<string, number>();
     let changed = 0;
     const added: number[] = [];
     const ids: number[] = [];
     const copies: SkippedCopy[] = [];
     for (const [index, sent] of records.entries()) {
       const key = keys[index] ?? "";
-      if (hasDuplicates && keys.indexOf(key) < index) {
-        copies.push({ id: this.#table.find(key)?.record_id ?? 0, value: sent });
+      const id = known.get(key);
+      if (newestOnly && id !== undefined) {
+        copies.push({ id, value: sent });
         continue;
       }
-      const record = this.#writeRecord(this.#redact(sent, this.resource.name), key, options, mirrored);
-      if (record.effect === "older") {
+      const before = id === undefined ? mirrored.get(key) : undefined;
+      const record = this.#writeRecord(this.#redact(sent, this.resource.name), key, options, before);
+      known.set(key, record.id);
+      if (record.effect === "skipped") {
         copies.push({ id: record.id, value: sent });
         continue;
       }
       ids.push(record.id);
-      if (record.effect === "same") continue;
+      if (record.effect === "none") continue;
       if (record.effect === "added") added.push(record.id);
       if (record.effect === "changed") changed += 1;
       this.#writeRows(record, options);
@@ -174,21 +194,19 @@ export class RecordWriter {
 
   /**
    * Writes a record without its rows.
-   * @param mirrored the mirror's records within the dates of the response, by key: for most records no query is needed
+   * @param before the mirrored record if it was found by its date: most records are unchanged and need no further query
    */
   #writeRecord(
     sent: Json,
     key: string,
     options: ResponseOptions,
-    mirrored: Map<string, MirroredRecord>,
+    before: MirroredRecord | undefined,
   ): WrittenRecord {
     const json = JSON.stringify(sent);
-    const known = mirrored.get(key);
-    if (known?.json === json) return { id: known.id, effect: "same", value: sent, sinceAt: options.readAt };
-    // The response may contain a record twice.
-    mirrored.delete(key);
+    const { readAt } = options;
+    if (before?.json === json) return { id: before.id, effect: "none", value: sent, sinceAt: readAt };
     const added = this.#add(sent, json, key, options);
-    if (added !== null) return { id: added, effect: "added", value: sent, sinceAt: options.readAt };
+    if (added !== null) return { id: added, effect: "added", value: sent, sinceAt: readAt };
     const row = this.#table.find(key);
     if (!row) throw new Error(`record neither added nor found: ${this.resource.name} ${key}`);
     return this.#update(row, sent, json, options);
@@ -196,58 +214,60 @@ export class RecordWriter {
 
   /** @returns the ID of the new record; null if there already is one with this key */
   #add(sent: Json, json: string, key: string, options: ResponseOptions): number | null {
-    const { readAt } = options;
-    const before = { list_json: null, detailed_at: null, outdated: 0, since_at: readAt } as const;
-    const id = this.#table.add(key, this.#contentOf(before, json, json, options), sent);
-    if (id !== null && !options.isOutsideRange) this.#changes?.logAdded(key, sent, readAt);
+    const { isDetail = false, isOutsideRange = false, readAt } = options;
+    const content: RecordContent = {
+      json,
+      list_json: this.#mergesDetails && !isDetail ? json : null,
+      detailed_at: isDetail ? readAt : null,
+      outdated: 0,
+      context: contextText(options),
+      since_at: readAt,
+    };
+    const id = this.#table.add(key, content, sent);
+    if (id !== null && !isOutsideRange) this.#changes?.logAdded(key, sent, readAt);
     return id;
   }
 
+  /** Replaces a mirrored record, unless the record that was sent is older. */
   #update(row: RecordRow, sent: Json, sentJson: string, options: ResponseOptions): WrittenRecord {
     const { isDetail = false, isOutsideRange = false, newestOnly = false, readAt, touch = false } = options;
     const id = row.record_id;
     const value = this.#mergesDetails && !isDetail ? mergeListItem(row, sent) : sent;
-    const json = value === sent ? sentJson : JSON.stringify(value);
-    const content = this.#contentOf(row, json, sentJson, options);
     if (newestOnly && isOlder(this.resource, sent, row))
-      return { id, effect: "older", value, sinceAt: row.since_at };
+      return { id, effect: "skipped", value, sinceAt: row.since_at };
 
+    const json = value === sent ? sentJson : JSON.stringify(value);
+    const context = contextText(options);
     const before =
       row.json === json ? value : this.#restore(JSON.parse(row.json) as Json, value, this.resource.name);
-    const isSame =
-      row.removed_at === null && row.context === content.context && sameRecord(before, value, this.resource);
-    if (!isSame && !isDetail && row.detailed_at !== null) content.outdated = 1;
-    if (!isSame || touch) content.since_at = readAt;
-    const result = { id, value, sinceAt: content.since_at };
-
-    const isIdentical = isSame && !touch && row.json === json;
+    const difference = this.#compare(row, before, { value, json, context, isDetail });
+    const isNewVersion = difference === "firstDetails" || difference === "changed";
+    const content: RecordContent = {
+      json,
+      list_json: this.#mergesDetails && !isDetail ? sentJson : row.list_json,
+      detailed_at: isDetail ? readAt : row.detailed_at,
+      outdated: isDetail ? 0 : difference === "changed" && row.detailed_at !== null ? 1 : row.outdated,
+      context,
+      since_at: isNewVersion || touch ? readAt : row.since_at,
+    };
+    const isIdentical = difference === "none" && !touch;
     if (!isIdentical || isDetail || content.list_json !== row.list_json)
       this.#table.replace(id, content, value);
-    if (isSame) return { ...result, effect: isIdentical ? "same" : "rows" };
-    if (isDetail && row.detailed_at === null) {
-      // The first details complete a record: they are not a change of it.
-      this.#changes?.logVersion(row, readAt);
-      return { ...result, effect: "rows" };
-    }
-    this.#changes?.logChanged({ row, before, after: value, isDetail, isOutsideRange, at: readAt });
-    return { ...result, effect: "changed" };
+    if (difference === "firstDetails") this.#changes?.logVersion(row, readAt);
+    if (difference === "changed")
+      this.#changes?.logChanged({ row, before, after: value, isDetail, isOutsideRange, at: readAt });
+    const effect = difference === "changed" ? "changed" : isIdentical ? "none" : "rows";
+    return { id, effect, value, sinceAt: content.since_at };
   }
 
-  /** Returns the columns of a record after a response. @param before the previous columns */
-  #contentOf(
-    before: Omit<RecordContent, "json" | "context">,
-    json: string,
-    sentJson: string,
-    { context, isDetail, readAt }: ResponseOptions,
-  ): RecordContent {
-    return {
-      json,
-      list_json: this.#mergesDetails && !isDetail ? sentJson : before.list_json,
-      detailed_at: isDetail ? readAt : before.detailed_at,
-      outdated: isDetail ? 0 : before.outdated,
-      context: context ? JSON.stringify(context) : null,
-      since_at: before.since_at,
-    };
+  /** @param before the value of the row, with the members that are no longer omitted */
+  #compare(row: RecordRow, before: Json, sent: SentVersion): Difference {
+    const isSame =
+      row.removed_at === null &&
+      row.context === sent.context &&
+      sameRecord(before, sent.value, this.resource);
+    if (isSame) return row.json === sent.json ? "none" : "insignificant";
+    return sent.isDetail && row.detailed_at === null ? "firstDetails" : "changed";
   }
 
   #writeRows({ effect, id, sinceAt, value }: WrittenRecord, { context = {}, readAt }: ResponseOptions): void {
@@ -259,6 +279,10 @@ export class RecordWriter {
     this.#attributes.check(record.value);
     this.#projection.write(record, isNew);
   }
+}
+
+function contextText({ context }: ResponseOptions): string | null {
+  return context ? JSON.stringify(context) : null;
 }
 
 /** True if a record is dated before the second of the mirrored version. */

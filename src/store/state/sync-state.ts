@@ -1,12 +1,6 @@
-import { containsInstant, overlaps, type Range, utcDay } from "../../util/ranges.js";
-import { dayMs } from "../../util/times.js";
+import { allTime, containsInstant, overlaps, type Range } from "../../util/ranges.js";
 import { type Mirror, statement } from "../mirror/database.js";
-import {
-  countCurrent,
-  currentCondition,
-  currentParameters,
-  readCurrentIds,
-} from "../records/current-records.js";
+import { countCurrent, readCurrentIds } from "../records/current-records.js";
 import {
   addCoverage,
   type CoveredRange,
@@ -17,6 +11,7 @@ import {
 } from "./coverage.js";
 import { type MarkedSlice, readMarkedSlices, writeMarkedSlices } from "./marked-slices.js";
 import { MissingRecords } from "./missing-records.js";
+import { StoredTotals } from "./stored-totals.js";
 
 /** The records that one response, or all pages of a list, returned for a range of dates. */
 export interface RangeRecords {
@@ -39,6 +34,7 @@ interface StateRow {
 /** Everything that a resource's sync stores besides its records. Methods that write must be called in a transaction. */
 export class SyncState {
   readonly missing: MissingRecords;
+  readonly dailyTotals: StoredTotals;
   #coverage: readonly CoveredRange[];
   #marked: readonly MarkedSlice[];
 
@@ -49,6 +45,7 @@ export class SyncState {
     this.#coverage = readCoverage(mirror, resource);
     this.#marked = readMarkedSlices(mirror, resource);
     this.missing = new MissingRecords(mirror, resource);
+    this.dailyTotals = new StoredTotals(mirror, resource);
   }
 
   /** Returns the dates that were read completely, and when they were last read. */
@@ -57,17 +54,27 @@ export class SyncState {
   }
 
   /**
-   * Marks a range as covered, and its records that were not returned as missing.
-   * @param complete the range that was returned completely: for a list without dates everything, although its coverage
-   * ends now
+   * Marks a range as covered, and its current records that were not returned as missing.
    * @returns the number of records that were not returned
    */
-  cover({ range, ids, requestedAt, runId }: RangeRecords, complete: Range = range): number {
+  cover({ range, ids, requestedAt, runId }: RangeRecords): number {
+    return this.#cover({ ...range, readAt: requestedAt, runId }, range, ids);
+  }
+
+  /** Marks everything up to the request as covered by a complete list, and all current records that it lacks as missing. */
+  coverList({ ids, requestedAt, runId }: Omit<RangeRecords, "range">): void {
+    const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
+    // Records without a date, or with a future one, are on the list as well.
+    this.#cover({ ...range, readAt: requestedAt, runId }, allTime, ids);
+  }
+
+  /** @param returnedRange the range of the records that `ids` is complete for */
+  #cover(covered: CoveredRange, returnedRange: Range, ids: ReadonlySet<number>): number {
     const { mirror, resource } = this;
-    const absent = readCurrentIds(mirror, resource, complete).filter((id) => !ids.has(id));
+    const absent = readCurrentIds(mirror, resource, returnedRange).filter((id) => !ids.has(id));
     this.missing.add(absent, this.#coverage);
-    this.#setCoverage(addCoverage(this.#coverage, { ...range, readAt: requestedAt, runId }), runId);
-    if (this.#marked.some((slice) => overlaps(slice, range))) this.#unmark(range, ids);
+    this.#setCoverage(addCoverage(this.#coverage, covered), covered.runId);
+    if (this.#marked.some((slice) => overlaps(slice, covered))) this.#unmark(covered, ids);
     return absent.length;
   }
 
@@ -82,23 +89,37 @@ export class SyncState {
   }
 
   /**
-   * Marks a slice, and removes its dates from the coverage.
-   * @param returned the record IDs that a complete list of the slice has; null if the list is not complete
+   * Marks a slice whose list is complete, and removes its dates from the coverage. Undated records of the slices that it
+   * replaces become missing if no marked slice returned them.
+   * @param returned the IDs of all records on the list
    */
-  markSlice(slice: MarkedSlice, returned: ReadonlySet<number> | null): void {
-    const overlapped = this.#marked
-      .filter((one) => overlaps(one, slice))
-      .flatMap(({ recordIds }) => recordIds);
-    const notReturned = overlapped.filter((id) => !returned?.has(id) && this.#isUndated(id));
-    const recordIds = [...new Set([...slice.recordIds, ...(returned ? [] : notReturned)])];
+  markCompleteSlice(slice: MarkedSlice, returned: ReadonlySet<number>): void {
+    const absent = this.#undatedIdsIn(slice).filter((id) => !returned.has(id));
+    this.#mark(slice);
+    const marked = this.markedIds();
+    this.missing.add(
+      absent.filter((id) => !marked.has(id)),
+      [],
+    );
+  }
+
+  /**
+   * Marks a slice whose list is not complete, and removes its dates from the coverage. The slice keeps the undated records of
+   * the slices that it replaces.
+   */
+  markIncompleteSlice(slice: MarkedSlice): void {
+    this.#mark({ ...slice, recordIds: [...slice.recordIds, ...this.#undatedIdsIn(slice)] });
+  }
+
+  #mark(slice: MarkedSlice): void {
+    const recordIds = [...new Set(slice.recordIds)];
     this.#setMarked([...withoutRange(this.#marked, slice), { ...slice, recordIds }]);
     this.#setCoverage(withoutRange(this.#coverage, slice), slice.runId);
-    const marked = this.markedIds();
-    if (returned)
-      this.missing.add(
-        notReturned.filter((id) => !marked.has(id)),
-        [],
-      );
+  }
+
+  #undatedIdsIn(range: Range): number[] {
+    const overlapping = this.#marked.filter((slice) => overlaps(slice, range));
+    return overlapping.flatMap(({ recordIds }) => recordIds).filter((id) => this.#isUndated(id));
   }
 
   /** Returns the `record_id`s that some marked slice returned with a date that is unreadable or outside the slice. */
@@ -162,48 +183,17 @@ export class SyncState {
   /** Returns `--window` and `--audit` of the newest run; null before the first. */
   lastOptions(): { windowMs: number; audit: number } | null {
     const row = this.#row();
-    return row ? { windowMs: row.window_ms ?? 30 * dayMs, audit: row.audit_requests ?? 5 } : null;
+    if (!row || row.window_ms === null || row.audit_requests === null) return null;
+    return { windowMs: row.window_ms, audit: row.audit_requests };
   }
 
   setLastOptions({ windowMs, audit }: { windowMs: number; audit: number }): void {
     this.#set("window_ms = ?, audit_requests = ?", windowMs, audit);
   }
 
-  /** Returns the API's totals of each day (`YYYY-MM-DD`, as JSON) when the day's records were last read. */
-  dailyTotals(): ReadonlyMap<string, string> {
-    const select = statement(this.mirror, "SELECT day, figures FROM day_figures WHERE resource = ?").raw();
-    return new Map(select.all(this.resource) as [string, string][]);
-  }
-
-  /** Replaces the totals of a range of complete days. A stored day without totals differs from any totals of the API. */
-  replaceDailyTotals({ from, to }: Range, dailyTotals: ReadonlyMap<string, string>): void {
-    const first = Number.isFinite(from) ? utcDay(from) : "";
-    const last = utcDay(to);
-    const drop = statement(this.mirror, "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?");
-    drop.run(this.resource, first, last);
-    const insert = statement(this.mirror, "INSERT INTO day_figures VALUES (?, ?, ?)");
-    for (const [day, text] of dailyTotals) {
-      if (day >= first && day <= last) insert.run(this.resource, day, text);
-    }
-  }
-
   /** Counts the current records of a range that are not missing. @param flags count only records with these bits in `records.flags` */
   count(range: Range, flags = 0): number {
     return countCurrent(this.mirror, this.resource, range, flags) - this.missing.count(range, flags);
-  }
-
-  /** Returns the date of the n-th oldest current record of a range (0: the oldest), in milliseconds; null if there are fewer. */
-  nthDate(range: Range, nth: number): number | null {
-    const select = `SELECT dated_at FROM records WHERE ${currentCondition(range)} AND dated_at IS NOT NULL
-      ORDER BY dated_at LIMIT 1 OFFSET ?`;
-    const dates = statement(this.mirror, select).pluck();
-    return (dates.get(...currentParameters(this.resource, range), nth) as number | undefined) ?? null;
-  }
-
-  /** Returns the date of a current record, in milliseconds; null if it was removed or has no readable date. */
-  dateOf(id: number): number | null {
-    const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
-    return (statement(this.mirror, find).pluck().get(id) as number | null | undefined) ?? null;
   }
 
   #row(): StateRow | undefined {
