@@ -2,87 +2,151 @@ import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { Incomplete } from "../errors.js";
-import {
-  compareMonths,
-  type DeltaLog,
-  exportDeltaTable,
-  readDeltaLog,
-  rejectDeltaTable,
-  removeUnusedFiles,
-} from "../export/delta.js";
+import { cleanUpTable } from "../export/delta/cleanup.js";
+import { compareRows, compareWithMirror } from "../export/delta/compare.js";
+import { exportDeltaTable } from "../export/delta/export-table.js";
+import { type DeltaLog, hasManyBrands, readDeltaLog } from "../export/delta/log.js";
+import { rejectDeltaTable } from "../export/delta/log-files.js";
 import { type MonthlyRows, openMonthlyRows } from "../query/monthly-rows.js";
 import { knownTableNames } from "../query/readable-tables.js";
 import { printJson, styleFor } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { terminalWidth } from "../util/terminal-text.js";
-import { quoteShellWord } from "../util/text.js";
+import { formatCount, pluralize, quoteShellWord } from "../util/text.js";
 import { dayMs } from "../util/times.js";
 import type { Context } from "./context.js";
 import { type ReadSession, readMirror } from "./mirror-reading.js";
 import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table-selection.js";
 
-type DeltaFlags = GlobalFlags & { delta?: string; retain?: number };
+type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };
 
 const defaultRetainMs = 7 * dayMs;
 /** Readers of the previous version may still need its files. */
 const minRetainMs = dayMs / 24;
 
-/** Runs `export TABLE… --delta DIR`: adds a version to each table that has changed. */
+/**
+ * Runs `export TABLE… --delta DIR`: adds a version to each table that has changed.
+ * @param layout.manyBrands true to partition tables by brand; without it, the layout of an existing table is kept
+ */
 export async function exportDeltaTables(
   names: readonly string[],
   flags: DeltaFlags,
   context: Context,
+  layout: { manyBrands?: boolean } = {},
 ): Promise<void> {
   const retainMs = Math.max(flags.retain ?? defaultRetainMs, minRetainMs);
-  await forEachDeltaTable(names, flags, context, async (rows, log, session) => {
+  await forEachDeltaTable(names, flags, context, layout, async (rows, log, session) => {
     const { deps, reporter } = session;
     warnAboutPartialTables(session, [rows.name]);
     const result = await exportDeltaTable(rows, log, deps);
-    removeUnusedFiles(readDeltaLog(log.folder), deps.clock.now() - retainMs);
+    const since = deps.clock.now() - retainMs;
+    await cleanUpTable(log.folder, { brand: rows.mirrorState.brand, since }, deps);
     reporter.note(`${rows.name}: ${result}: ${log.folder}`);
   });
 }
 
-/** Runs `verify --delta DIR`: prints the months that differ. @throws Incomplete if there are any */
+/** The differences between a mirror's table and the brand's part of a Delta table. */
+interface DeltaVerification {
+  table: string;
+  version: number;
+  /** Months; `""` for rows without a month. */
+  differing: string[];
+  /** With `--full`: the number of rows that were compared, and the files whose rows differ from what the export wrote. */
+  rows?: number;
+  damaged?: { month: string; file: string; problem: string }[];
+}
+
+/**
+ * Runs `verify --delta DIR`: prints the months that differ. With `--full` it also reads all rows.
+ * @throws Incomplete if there are differences
+ */
 export async function verifyDeltaTables(
   names: readonly string[],
   flags: DeltaFlags,
   context: Context,
 ): Promise<void> {
   const { stdout } = context.deps;
-  const differingTables: string[] = [];
-  await forEachDeltaTable(names, flags, context, async (rows, log) => {
+  const found: DeltaVerification[] = [];
+  await forEachDeltaTable(names, flags, context, {}, async (rows, log) => {
     checkExists(log);
-    const { differing } = await compareMonths(rows, log);
-    if (differing.length > 0) differingTables.push(rows.name);
-    if (flags.json) printJson(stdout, { table: rows.name, version: log.version, differing });
-    else stdout.write(`${comparisonText(rows.name, log.version, differing)}\n`);
+    const verification = await verifyTable(rows, log, flags.full === true);
+    if (verification.differing.length > 0) found.push(verification);
+    if (flags.json) printJson(stdout, verification);
+    else stdout.write(verificationText(verification));
   });
-  const hint = `run \`brandapi export ${differingTables.join(" ")} --delta ${quoteShellWord(flags.delta ?? "")}\``;
-  if (differingTables.length > 0) throw new Incomplete("The Delta tables differ from the mirror.", { hint });
+  if (found.length === 0) return;
+  const tables = found.map(({ table }) => table).join(" ");
+  const files = found.flatMap(({ damaged = [] }) => damaged.map(({ file }) => quoteShellWord(file)));
+  const remove = files.length > 0 ? `rm ${files.join(" ")} && ` : "";
+  throw new Incomplete("The Delta tables differ from the mirror.", {
+    hint: `run \`${remove}brandapi export ${tables} --delta ${quoteShellWord(flags.delta ?? "")}\``,
+  });
 }
 
-/** @param differing months; `""` for rows without a month */
-function comparisonText(table: string, version: number, differing: readonly string[]): string {
-  if (differing.length === 0) return `${table}: version ${version} equals the mirror`;
+async function verifyTable(rows: MonthlyRows, log: DeltaLog, full: boolean): Promise<DeltaVerification> {
+  const { name: table } = rows;
+  const { version } = log;
+  const comparison = await compareWithMirror(rows, log);
+  const { differing } = comparison;
+  if (!full) return { table, version, differing };
+  const damaged: { month: string; file: string; problem: string }[] = [];
+  let count = 0;
+  for (const [month, { path }] of comparison.files) {
+    if (differing.includes(month)) continue;
+    const file = join(log.folder, path);
+    const result = await compareRows(rows, month, comparison, file).catch(() => "a page cannot be read");
+    if (typeof result === "number") count += result;
+    else damaged.push({ month, file, problem: result });
+  }
+  const allDiffering = [...differing, ...damaged.map(({ month }) => month)].sort();
+  return { table, version, differing: allDiffering, rows: count, damaged };
+}
+
+function verificationText({ damaged = [], differing, rows, table, version }: DeltaVerification): string {
+  const compared = rows === undefined ? "" : `, ${pluralize(rows, "row", formatCount)} compared`;
+  if (differing.length === 0) return `${table}: version ${version} equals the mirror${compared}\n`;
   const months = differing.map((month) => month || "rows without a month");
-  return `${table}: version ${version} differs from the mirror: ${months.join(", ")}`;
+  const files = damaged.map(({ file, problem }) => `  damaged: ${file}: ${problem}\n`);
+  return `${table}: version ${version} differs from the mirror: ${months.join(", ")}${compared}\n${files.join("")}`;
 }
 
-/** Runs `tables --delta DIR`: prints the state of the mirror at the newest version of each table. */
-export function listDeltaTables(names: readonly string[], flags: DeltaFlags, context: Context): void {
+/** Runs `tables --delta DIR`: prints for each table and brand the state of the mirror at the brand's newest version. */
+export async function listDeltaTables(
+  names: readonly string[],
+  flags: DeltaFlags,
+  context: Context,
+): Promise<void> {
   const { stdout, env } = context.deps;
-  const logs = readLogs(names, flags, context);
+  const logs = await readLogs(names, flags, context);
   for (const log of logs) checkExists(log);
+  const states = logs.flatMap((log) => {
+    const brands = [...log.brands.values()];
+    const listed = hasManyBrands(log) ? brands : brands.slice(-1);
+    return listed.map(({ version, ...state }) => ({ table: log.table, version, ...state }));
+  });
   if (flags.json) {
-    for (const { table, version, mirror } of logs) printJson(stdout, { table, version, ...mirror });
+    for (const state of states) printJson(stdout, state);
     return;
   }
-  const lines = logs.map(({ table, version, mirror }) => {
-    const through = mirror?.through?.replace("T", " ").slice(0, 16) ?? "never";
-    return [table, version, mirror?.rows, mirror?.verified ? "yes" : "no", through, mirror?.run];
-  });
-  const titles = ["table", "version", "rows", "verified", "through (UTC)", "run"];
+  const showsBrand = logs.some(hasManyBrands);
+  const lines = states.map(({ table, brand, version, rows, verified, through, run }) => [
+    table,
+    ...(showsBrand ? [brand] : []),
+    version,
+    rows,
+    verified ? "yes" : "no",
+    through?.replace("T", " ").slice(0, 16) ?? "never",
+    run,
+  ]);
+  const titles = [
+    "table",
+    ...(showsBrand ? ["brand"] : []),
+    "version",
+    "rows",
+    "verified",
+    "through (UTC)",
+    "run",
+  ];
   const style = styleFor(stdout, flags, env);
   const tableOptions = { style, width: terminalWidth(stdout), optionalColumns: ["run"] };
   stdout.write(`${renderTable(titles, lines, tableOptions)}\n`);
@@ -96,23 +160,31 @@ async function forEachDeltaTable(
   names: readonly string[],
   flags: DeltaFlags,
   context: Context,
+  layout: { manyBrands?: boolean },
   work: (rows: MonthlyRows, log: DeltaLog, session: ReadSession) => Promise<void>,
 ): Promise<void> {
-  const logs = readLogs(names, flags, context);
+  const logs = await readLogs(names, flags, context);
   await readMirror(flags, context.deps, async (session) => {
     const tables = logs.map((log) => findSyncedTable(session.mirror, log.table));
     for (const [index, table] of tables.entries()) {
       const log = logs[index];
-      if (log) await work(openMonthlyRows(session.mirror, table), log, session);
+      if (!log) continue;
+      const manyBrands = layout.manyBrands ?? hasManyBrands(log);
+      await work(openMonthlyRows(session.mirror, table, { manyBrands }), log, session);
     }
   });
 }
 
 /** Reads the logs of these tables, which may not exist yet; without names, of all Delta tables in the folder. */
-function readLogs(names: readonly string[], { delta = "" }: DeltaFlags, { deps }: Context): DeltaLog[] {
+async function readLogs(
+  names: readonly string[],
+  { delta = "" }: DeltaFlags,
+  { deps }: Context,
+): Promise<DeltaLog[]> {
   if (/^$|^\w+:\/\//.test(delta)) throw rejectDeltaTable(delta, "is not a folder on this machine");
   const tables = new Set(names.length > 0 ? names.map(checkTableName) : knownTableNames());
-  const logs = [...tables].map((table) => readDeltaLog(join(expandPath(delta, deps), table)));
+  const logs: DeltaLog[] = [];
+  for (const table of tables) logs.push(await readDeltaLog(join(expandPath(delta, deps), table)));
   const wanted = logs.filter(({ version }) => version >= 0 || names.length > 0);
   if (wanted.length === 0) throw missingDeltaTable(delta);
   return wanted;

@@ -55,8 +55,9 @@ export function waitOption(): Option {
 }
 
 /** `--all-profiles`, for commands that can run once per profile. */
-export function allProfilesOption(): Option {
-  const about = "run for every configured brand; exits with the worst code";
+export function allProfilesOption(
+  about = "run for every configured brand; exits with the worst code",
+): Option {
   return new Option("--all-profiles", about).conflicts(["profile", "db", "baseUrl", "keyFile"]);
 }
 

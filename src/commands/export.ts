@@ -1,7 +1,15 @@
 import { type Command, Option } from "commander";
+import { runForAllProfiles } from "../cli/all-profiles.js";
 import type { Context } from "../cli/context.js";
 import { exportDeltaTables } from "../cli/delta-output.js";
-import { checkName, parseCount, parsedOption, parseList, parseRange } from "../cli/flags.js";
+import {
+  allProfilesOption,
+  checkName,
+  parseCount,
+  parsedOption,
+  parseList,
+  parseRange,
+} from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import {
   chooseOutput,
@@ -26,7 +34,7 @@ import {
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { UsageError } from "../errors.js";
+import { type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { type Bookmarks, formats, type RowSources } from "../export/formats.js";
 import { readSingerState } from "../export/singer.js";
 import { checkHistory, checkStatementHistory } from "../query/as-of.js";
@@ -48,6 +56,7 @@ interface ExportFlags extends OutputFlags, GlobalFlags {
   state?: string;
   delta?: string;
   retain?: number;
+  allProfiles?: boolean;
 }
 
 /** Options that select rows and columns. Singer and Delta exports have none: their targets expect complete tables. */
@@ -84,6 +93,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption("--retain <duration>", "Delta: how long to keep old files (default: 7d)", parseDuration),
     )
+    .addOption(allProfilesOption("Delta: export every configured brand, partitioned by `brand_id`"))
     .addOption(state.conflicts([...otherFormats, ...selectionOptions]));
 }
 
@@ -102,8 +112,26 @@ interface ExportRequest {
   includeRemoved: boolean;
 }
 
-export async function run(flags: ExportFlags, context: Context, names: readonly string[]): Promise<void> {
-  if (flags.delta !== undefined) return await exportDeltaTables(names, flags, context);
+export async function run(
+  flags: ExportFlags,
+  context: Context,
+  names: readonly string[],
+): Promise<ExitCode> {
+  const { allProfiles = false, delta } = flags;
+  if (allProfiles && delta === undefined)
+    throw new UsageError("`--all-profiles` is for `--delta`.", {
+      hint: "add `--delta FOLDER`, or export one brand with `--profile NAME`",
+    });
+  if (allProfiles)
+    return await runForAllProfiles(flags, context, (profileFlags, profileContext) =>
+      exportDeltaTables(names, profileFlags, profileContext, { manyBrands: true }),
+    );
+  if (delta === undefined) await exportFiles(flags, context, names);
+  else await exportDeltaTables(names, flags, context);
+  return exitCodes.done;
+}
+
+async function exportFiles(flags: ExportFlags, context: Context, names: readonly string[]): Promise<void> {
   const { deps } = context;
   const request = readRequest(flags, names, deps);
   const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));

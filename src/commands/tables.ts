@@ -40,7 +40,7 @@ export async function run(flags: TablesFlags, context: Context, name: string | u
     throw new UsageError("`--all` only applies to the list of tables.", {
       hint: `omit \`--all\` or \`${name}\``,
     });
-  if (delta !== undefined) return listDeltaTables(name ? [name] : [], flags, context);
+  if (delta !== undefined) return await listDeltaTables(name ? [name] : [], flags, context);
   const { stdout } = context.deps;
   await readMirror(flags, context.deps, async (session) => {
     const { mirror } = session;

@@ -26,6 +26,7 @@ interface VerifyFlags extends GlobalFlags {
   acceptRemovals?: boolean;
   wait?: boolean;
   delta?: string;
+  full?: boolean;
 }
 
 export const about =
@@ -48,6 +49,7 @@ export function define(command: Command): void {
     .option("--repair", "re-read differences, and rebuild inconsistent tables")
     .option("--evidence", "print each number with the request and the SQL that reproduce it")
     .addOption(delta.conflicts(["repair", "evidence", "acceptRemovals"]))
+    .option("--full", "with --delta, also compare all rows, which finds damaged files")
     .option("--accept-removals", "apply removals even if they look implausible")
     .addOption(waitOption());
 }
@@ -55,6 +57,8 @@ export function define(command: Command): void {
 export async function run(flags: VerifyFlags, context: Context, names: readonly string[]): Promise<void> {
   if (flags.delta !== undefined) return await verifyDeltaTables(names, flags, context);
   const { deps } = context;
+  if (flags.full)
+    throw new UsageError("`--full` is for `--delta`.", { hint: "add `--delta FOLDER`, or omit `--full`" });
   if (flags.acceptRemovals && !flags.repair)
     throw new UsageError("`--accept-removals` needs `--repair`.", {
       hint: "add `--repair`, or omit `--accept-removals`",

@@ -1,9 +1,9 @@
-import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
+import { asyncBufferFromFile, parquetMetadataAsync, parquetRead } from "hyparquet";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { ReadableColumn } from "../query/readable-tables.js";
 import type { Row, RowValue } from "../query/rows.js";
-import type { RowSource } from "../query/select.js";
-import { daysSince1970, readTimestamp } from "../util/timestamp.js";
+import { dayMs } from "../util/times.js";
+import { daysSince1970, formatUtc, readTimestamp } from "../util/timestamp.js";
 import type { Chunk, RowSources } from "./formats.js";
 
 type Value = Exclude<RowValue, null>;
@@ -14,14 +14,17 @@ export interface ColumnType {
   schema: Omit<SchemaElement, "name">;
   /** The name in the schema of a Delta table. */
   delta: string;
-  /** Converts a value. Returns undefined if the type cannot represent it. */
+  /** Converts a value to the one that a file stores. Returns undefined if the type cannot represent it. */
   convert(value: Value): unknown;
+  /** Converts a stored value back, with the type's precision. */
+  revert(stored: unknown): Value;
 }
 
 const textType: ColumnType = {
   schema: { type: "BYTE_ARRAY", converted_type: "UTF8" },
   delta: "string",
   convert: String,
+  revert: String,
 };
 
 const timestampType: ColumnType = {
@@ -35,18 +38,25 @@ const timestampType: ColumnType = {
     const timestamp = typeof value === "string" ? readTimestamp(value) : undefined;
     return timestamp && BigInt(timestamp.ms) * 1_000n + BigInt(timestamp.micros);
   },
+  revert(stored) {
+    const all = BigInt(String(stored));
+    const micros = ((all % 1_000n) + 1_000n) % 1_000n;
+    return formatUtc({ ms: Number((all - micros) / 1_000n), micros: Number(micros) });
+  },
 };
 
 const dateType: ColumnType = {
   schema: { type: "INT32", converted_type: "DATE" },
   delta: "date",
   convert: (value) => (typeof value === "string" ? daysSince1970(value) : undefined),
+  revert: (stored) => new Date(Number(stored) * dayMs).toISOString().slice(0, 10),
 };
 
 const booleanType: ColumnType = {
   schema: { type: "BOOLEAN" },
   delta: "boolean",
   convert: (value) => (value === 0 || value === 1 ? value === 1 : undefined),
+  revert: Number,
 };
 
 const integerType: ColumnType = {
@@ -56,6 +66,7 @@ const integerType: ColumnType = {
     if (typeof value === "bigint") return value;
     return Number.isSafeInteger(value) ? BigInt(value) : undefined;
   },
+  revert: Number,
 };
 
 /** Sums of amounts are rounded to six decimals. All files have the same scale, because readers combine them as one table. */
@@ -69,13 +80,22 @@ const decimalType: ColumnType = {
     if (typeof value === "string" || whole === undefined) return undefined;
     return BigInt(whole + fraction.padEnd(scale, "0"));
   },
+  revert: (stored) => Number(stored) / 10 ** scale,
 };
 
 const doubleType: ColumnType = {
   schema: { type: "DOUBLE" },
   delta: "double",
   convert: (value) => (typeof value === "string" ? undefined : Number(value)),
+  revert: Number,
 };
+
+const allTypes = [textType, timestampType, dateType, booleanType, integerType, decimalType, doubleType];
+
+/** Returns the type with this name in the schema of a Delta table. Tables of this program have no other types. */
+export function typeOfDelta(name: string): ColumnType {
+  return allTypes.find(({ delta }) => delta === name) ?? textType;
+}
 
 /** The types to try for a column, best first. A column that none fits is text. */
 const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnType[]>> = {
@@ -89,13 +109,34 @@ const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnTyp
   any: [dateType, timestampType, integerType, decimalType, doubleType],
 };
 
-/** Reads all rows and returns the best type for each column that fits all its values. @param visit called for each row */
+/**
+ * The types to try for a column that has a type already, in files that this export may not be able to read again. A long can
+ * have more digits than the decimal.
+ */
+function widerTypes(current: ColumnType): readonly ColumnType[] {
+  if (current === integerType) return [integerType, doubleType];
+  if (current === decimalType) return [decimalType, doubleType];
+  return [current];
+}
+
+/**
+ * Reads all rows and returns the best type for each column that fits all its values.
+ * @param options.visit called for each row
+ * @param options.currentType returns the type of a column in earlier files, which may become wider, but not narrower
+ */
 export function findTypes(
   columns: readonly ReadableColumn[],
   batches: Iterable<readonly Row[]>,
-  visit?: (row: Row) => void,
+  {
+    visit,
+    currentType,
+  }: { visit?: (row: Row) => void; currentType?: (column: string) => ColumnType | undefined } = {},
 ): readonly ColumnType[] {
-  const remaining = columns.map(({ type }) => [...candidateTypes[type]]);
+  const remaining = columns.map(({ name, type }) => {
+    const current = currentType?.(name);
+    const candidates = candidateTypes[type];
+    return current ? widerTypes(current).filter((wider) => candidates.includes(wider)) : [...candidates];
+  });
   // A column of a query result without any value is text.
   const isKnown = columns.map(({ type }) => type !== "any");
   for (const rows of batches)
@@ -135,55 +176,124 @@ export async function readDigest(path: string): Promise<string | undefined> {
   return footer?.key_value_metadata?.find(({ key }) => key === digestKey)?.value;
 }
 
+/** Keeps a byte order mark at the start of a text, which hyparquet would drop. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const parsers = { stringFromBytes: (bytes: Uint8Array | undefined) => bytes && decoder.decode(bytes) };
+
+/** A Parquet file whose rows are read one row group at a time. */
+export interface ParquetFile {
+  columns: readonly string[];
+  /** Reads the values as they are stored: a timestamp is a number of microseconds. @throws an error if a page is damaged */
+  rowGroups(): AsyncIterable<unknown[][]>;
+}
+
+/** Opens a file that this program has written. @throws an error if there is no such file, or its footer is damaged */
+export async function openParquetFile(path: string): Promise<ParquetFile> {
+  const file = await asyncBufferFromFile(path);
+  const metadata = await parquetMetadataAsync(file);
+  const [root, ...elements] = metadata.schema;
+  // Without its logical type, a value is returned as it is stored.
+  const schema = elements.map(({ converted_type, logical_type, ...stored }) => stored);
+  return {
+    columns: elements.map(({ name }) => name),
+    async *rowGroups() {
+      let rowStart = 0;
+      for (const { num_rows } of metadata.row_groups) {
+        const rowEnd = rowStart + Number(num_rows);
+        let rows: unknown[][] = [];
+        await parquetRead({
+          file,
+          metadata: { ...metadata, schema: root ? [root, ...schema] : [] },
+          parsers,
+          rowStart,
+          rowEnd,
+          onComplete: (complete) => {
+            rows = complete;
+          },
+        });
+        yield rows;
+        rowStart = rowEnd;
+      }
+    },
+  };
+}
+
 /** Writes rows, which can be a part of a table, to one file. @param digest of the rows, for the footer */
 export function* writeParquetFile(
-  { name, columns }: Pick<RowSource, "name" | "columns">,
+  source: { name: string; columns: readonly { name: string }[] },
   types: readonly ColumnType[],
   batches: Iterable<readonly Row[]>,
   digest?: string,
 ): Iterable<Chunk> {
-  const bytes = new ByteWriter();
-  const file = new ParquetWriter({
-    writer: bytes,
-    schema: [
-      { name: "root", num_children: columns.length },
-      ...types.map(({ schema }, index) => ({
-        name: columns[index]?.name ?? "",
-        repetition_type: "OPTIONAL" as const,
-        ...schema,
-      })),
-    ],
-    kvMetadata: [
-      { key: "brandapi.table", value: name },
-      ...(digest === undefined ? [] : [{ key: digestKey, value: digest }]),
-    ],
-    createdBy: "brandapi",
-  });
-  let group = types.map((): unknown[] => []);
-  let rows = 0;
-  let characters = 0;
-  const flush = (): Chunk => {
-    const columnData = columns.map((column, index) => ({ name: column.name, data: group[index] ?? [] }));
-    if (rows > 0) file.write({ columnData, rowGroupSize: rows });
-    const chunk = { data: takeBytes(bytes), rows };
-    group = types.map(() => []);
-    rows = 0;
-    characters = 0;
-    return chunk;
-  };
-  for (const batch of batches)
+  const encoder = new ParquetEncoder(source.name, source.columns, types, digest);
+  for (const batch of batches) yield* encoder.add(batch);
+  yield encoder.finish();
+}
+
+/** Encodes the rows of one file. Keeps the rows of one row group in memory. */
+export class ParquetEncoder {
+  readonly #bytes = new ByteWriter();
+  readonly #file: ParquetWriter;
+  #group: unknown[][];
+  #rows = 0;
+  #characters = 0;
+
+  constructor(
+    table: string,
+    private readonly columns: readonly { name: string }[],
+    private readonly types: readonly ColumnType[],
+    digest?: string,
+  ) {
+    this.#group = types.map(() => []);
+    this.#file = new ParquetWriter({
+      writer: this.#bytes,
+      schema: [
+        { name: "root", num_children: columns.length },
+        ...types.map(({ schema }, index) => ({
+          name: columns[index]?.name ?? "",
+          repetition_type: "OPTIONAL" as const,
+          ...schema,
+        })),
+      ],
+      kvMetadata: [
+        { key: "brandapi.table", value: table },
+        ...(digest === undefined ? [] : [{ key: digestKey, value: digest }]),
+      ],
+      createdBy: "brandapi",
+    });
+  }
+
+  /** Adds rows and returns the row groups that are complete. */
+  *add(batch: readonly Row[]): Iterable<Chunk> {
     for (const row of batch) {
-      for (const [index, type] of types.entries()) {
+      for (const [index, type] of this.types.entries()) {
         const value = row[index] ?? null;
-        if (typeof value === "string") characters += value.length;
-        group[index]?.push(value === null ? null : type.convert(value));
+        if (typeof value === "string") this.#characters += value.length;
+        this.#group[index]?.push(value === null ? null : type.convert(value));
       }
-      rows += 1;
-      if (rows >= groupRows || characters >= groupCharacters) yield flush();
+      this.#rows += 1;
+      if (this.#rows < groupRows && this.#characters < groupCharacters) continue;
+      const rows = this.#endGroup();
+      yield { data: takeBytes(this.#bytes), rows };
     }
-  yield flush();
-  file.finish();
-  yield { data: takeBytes(bytes), rows: 0 };
+  }
+
+  /** Returns the last row group and the footer. */
+  finish(): Chunk {
+    const rows = this.#endGroup();
+    this.#file.finish();
+    return { data: takeBytes(this.#bytes), rows };
+  }
+
+  #endGroup(): number {
+    const rows = this.#rows;
+    const columnData = this.columns.map(({ name }, index) => ({ name, data: this.#group[index] ?? [] }));
+    if (rows > 0) this.#file.write({ columnData, rowGroupSize: rows });
+    this.#group = this.types.map(() => []);
+    this.#rows = 0;
+    this.#characters = 0;
+    return rows;
+  }
 }
 
 /** Returns the bytes since the last call. */

@@ -10,12 +10,15 @@ import { findTypedTables } from "./statement-reads.js";
 export interface MonthlyRows {
   name: string;
   columns: readonly ReadableColumn[];
-  /** `month`, or none for a table without a date. */
+  /** `brand_id` in a table of many brands, then `month` in a table with a date. */
   partitionColumns: readonly string[];
   mirrorState: MirrorState;
   /** Reads all rows or those of one month (`""`: rows without a month). The last value of a row is its month in UTC. */
   rows(month?: string): Iterable<Row[]>;
 }
+
+/** The partition column with the brand's ID. A record's own attribute of this name is omitted. */
+export const brandColumn = "brand_id";
 
 /** The mirror at the time of a Delta export. It is part of the commit, so its members are a file format. */
 export interface MirrorState {
@@ -29,12 +32,19 @@ export interface MirrorState {
   through: string | null;
 }
 
-/** Opens a table for reading by month. Call it inside `withReadTransaction`. */
-export function openMonthlyRows(mirror: Mirror, table: ReadableTable): MonthlyRows {
+/**
+ * Opens a table for reading by month. Call it inside `withReadTransaction`.
+ * @param options.manyBrands true for a Delta table with a column for the brand
+ */
+export function openMonthlyRows(
+  mirror: Mirror,
+  table: ReadableTable,
+  { manyBrands = false }: { manyBrands?: boolean } = {},
+): MonthlyRows {
   const { name, date } = table;
-  const partitionColumns = date ? ["month"] : [];
+  const partitionColumns = [...(manyBrands ? [brandColumn] : []), ...(date ? ["month"] : [])];
   const columns = table.columns.filter(
-    (column) => !column.isComputed && !partitionColumns.includes(column.name),
+    (column) => !column.isComputed && !partitionColumns.includes(column.name.toLowerCase()),
   );
   const dateSql = table.columns.some((column) => column.name === "month") ? "month" : date?.sql;
   const monthSql = date

@@ -1,0 +1,162 @@
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
+import { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import type { Deps } from "../../deps.js";
+import { parseJson } from "../../util/json-value.js";
+import { openFileSink, writeAll } from "../sinks.js";
+import type { DeltaLog } from "./log.js";
+import {
+  type Action,
+  type BrandState,
+  logPath,
+  protocol,
+  rejectDeltaTable,
+  versionName,
+  versionsOf,
+} from "./log-files.js";
+
+/** The key of the brands' states in the footer of a checkpoint, which must not contain `commitInfo`. */
+const brandsKey = "brandapi.brands";
+
+export interface Checkpoint {
+  version: number;
+  actions: Action[];
+  brands: BrandState[];
+}
+
+/**
+ * Reads the newest checkpoint of a log. An unreadable checkpoint is skipped, because an older checkpoint or the first version
+ * may be left. Returns undefined without a checkpoint.
+ * @param names the files in the log
+ * @throws ConfigurationError if another program has written the checkpoint
+ */
+export async function readNewestCheckpoint(
+  folder: string,
+  names: readonly string[],
+): Promise<Checkpoint | undefined> {
+  for (const version of versionsOf(names, ".checkpoint.parquet").reverse()) {
+    const file = await asyncBufferFromFile(checkpointPath(folder, version));
+    const metadata = await parquetMetadataAsync(file).catch(() => undefined);
+    const rows = metadata && (await parquetReadObjects({ file, metadata }).catch(() => undefined));
+    if (!metadata || !rows) continue;
+    const brands = metadata.key_value_metadata?.find(({ key }) => key === brandsKey)?.value;
+    if (!brands) throw rejectDeltaTable(folder, "has a checkpoint that another program has written");
+    return { version, actions: rows.map(toAction), brands: parseJson<BrandState[]>(brands) ?? [] };
+  }
+  return undefined;
+}
+
+function checkpointPath(folder: string, version: number): string {
+  return logPath(folder, `${versionName(version)}.checkpoint.parquet`);
+}
+
+/** Returns a row as in the JSON of a version, with numbers for 64-bit integers. */
+function toAction(row: unknown): Action {
+  return JSON.parse(JSON.stringify(row, (_, value) => (typeof value === "bigint" ? Number(value) : value)));
+}
+
+/**
+ * Writes a classic checkpoint: the current files, and the removed files that the retention still keeps. A reader of the table
+ * then reads only the versions after it.
+ * @param since milliseconds since 1970: files removed before are not kept
+ */
+export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps): Promise<void> {
+  const { brands, files, folder, metaData, removedFiles, version } = log;
+  const kept = [...removedFiles].filter(([, removedAt]) => removedAt >= since);
+  const rows: Record<string, unknown>[] = [
+    { protocol },
+    { metaData },
+    ...[...files.values()].map(({ modificationTime, size, ...file }) => ({
+      add: { ...file, modificationTime: BigInt(modificationTime), size: BigInt(size), dataChange: false },
+    })),
+    ...kept.map(([path, removedAt]) => ({
+      remove: { path, deletionTimestamp: BigInt(removedAt), dataChange: false },
+    })),
+  ];
+  const bytes = encodeCheckpoint(rows, [...brands.values()]);
+  await writeAll([bytes], await openFileSink(checkpointPath(folder, version), deps));
+  // Readers open this file first, so that they need not list the complete log.
+  const pointer = { version, size: rows.length, sizeInBytes: bytes.length, numOfAddFiles: files.size };
+  await writeAll([JSON.stringify(pointer)], await openFileSink(logPath(folder, "_last_checkpoint"), deps));
+}
+
+type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
+
+const optional = { repetition_type: "OPTIONAL" } as const;
+const required = { repetition_type: "REQUIRED" } as const;
+
+function text(name: string): SchemaElement[] {
+  return [{ name, type: "BYTE_ARRAY", converted_type: "UTF8", ...optional }];
+}
+
+function scalar(name: string, type: "INT32" | "INT64" | "BOOLEAN"): SchemaElement[] {
+  return [{ name, type, ...optional }];
+}
+
+function struct(name: string, ...members: SchemaElement[][]): SchemaElement[] {
+  return [{ name, num_children: members.length, ...optional }, ...members.flat()];
+}
+
+function list(name: string): SchemaElement[] {
+  return [
+    { name, num_children: 1, converted_type: "LIST", ...optional },
+    { name: "list", num_children: 1, repetition_type: "REPEATED" },
+    ...text("element"),
+  ];
+}
+
+function map(name: string): SchemaElement[] {
+  return [
+    { name, num_children: 1, converted_type: "MAP", ...optional },
+    { name: "key_value", num_children: 2, repetition_type: "REPEATED" },
+    { name: "key", type: "BYTE_ARRAY", converted_type: "UTF8", ...required },
+    ...text("value"),
+  ];
+}
+
+/** The columns of a checkpoint, one for each kind of action (section "Checkpoint Schema" of the Delta protocol). */
+const columns = [
+  struct("protocol", scalar("minReaderVersion", "INT32"), scalar("minWriterVersion", "INT32")),
+  struct(
+    "metaData",
+    text("id"),
+    text("name"),
+    text("description"),
+    struct("format", text("provider"), map("options")),
+    text("schemaString"),
+    list("partitionColumns"),
+    scalar("createdTime", "INT64"),
+    map("configuration"),
+  ),
+  struct(
+    "add",
+    text("path"),
+    map("partitionValues"),
+    scalar("size", "INT64"),
+    scalar("modificationTime", "INT64"),
+    scalar("dataChange", "BOOLEAN"),
+    text("stats"),
+  ),
+  struct("remove", text("path"), scalar("deletionTimestamp", "INT64"), scalar("dataChange", "BOOLEAN")),
+];
+
+/** @param rows each has one action, in the member with the action's name */
+function encodeCheckpoint(
+  rows: readonly Record<string, unknown>[],
+  brands: readonly BrandState[],
+): Uint8Array {
+  const bytes = new ByteWriter();
+  const file = new ParquetWriter({
+    writer: bytes,
+    schema: [{ name: "root", num_children: columns.length }, ...columns.flat()],
+    statistics: false,
+    kvMetadata: [{ key: brandsKey, value: JSON.stringify(brands) }],
+    createdBy: "brandapi",
+  });
+  const columnData = columns.map(([column]) => {
+    const name = column?.name ?? "";
+    return { name, data: rows.map((row) => row[name]) };
+  });
+  file.write({ columnData });
+  file.finish();
+  return bytes.getBytes();
+}

@@ -1,0 +1,73 @@
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Deps } from "../../deps.js";
+import { pathExists, readTextFile } from "../../util/files.js";
+import { parseJson } from "../../util/json-value.js";
+import { writeCheckpoint } from "./checkpoint.js";
+import { type DeltaLog, hasManyBrands, readDeltaLog } from "./log.js";
+import { brandFolder, listLog, logPath, readVersion, versionsOf } from "./log-files.js";
+
+/** The number of versions from one checkpoint to the next. */
+const checkpointInterval = 50;
+
+/**
+ * Removes the brand's unused files after an export, writes a checkpoint if one is due, and removes old versions.
+ * @param since milliseconds since 1970: versions of that time and later can still be read afterwards
+ */
+export async function cleanUpTable(
+  folder: string,
+  { brand, since }: { brand: string | null; since: number },
+  deps: Deps,
+): Promise<void> {
+  const log = await readDeltaLog(folder);
+  removeUnusedFiles(log, brand, since);
+  if (log.version - log.checkpointVersion >= checkpointInterval) await writeCheckpoint(log, since, deps);
+  removeOldVersions(folder, since);
+}
+
+/** Files that this program writes, including temporary ones, relative to the folder of the table. */
+const ownFile =
+  /^(_delta_log\/\..+\.part|(brand_id=[\w-]+\/)?(month=[\d-]+\/)?\.?part-[\da-f-]{36}\.parquet[^/]*)$/;
+
+/**
+ * Removes files that no version since a time has used, including those of killed exports. In a table of many brands, only the
+ * files of one brand, so the time does not depend on the number of brands.
+ */
+function removeUnusedFiles(log: DeltaLog, brand: string | null, since: number): void {
+  const { files, folder, removedFiles } = log;
+  const subfolders = hasManyBrands(log) ? ["_delta_log/", `${brandFolder(brand)}/`] : [""];
+  for (const subfolder of subfolders) {
+    if (!pathExists(join(folder, subfolder))) continue;
+    for (const name of readdirSync(join(folder, subfolder), { recursive: true, encoding: "utf8" })) {
+      const path = subfolder + name.replaceAll("\\", "/");
+      if (!ownFile.test(path) || files.has(path)) continue;
+      const { mtimeMs = since } = statSync(join(folder, path), { throwIfNoEntry: false }) ?? {};
+      if ((removedFiles.get(path) ?? mtimeMs) < since) rmSync(join(folder, path), { force: true });
+    }
+  }
+}
+
+/**
+ * Removes the versions before the newest checkpoint that is older than `since`, as the section "Metadata Cleanup" of the Delta
+ * protocol describes. Later versions stay readable.
+ */
+function removeOldVersions(folder: string, since: number): void {
+  const names = listLog(folder);
+  if (!names.includes("_last_checkpoint")) return;
+  const pointer = parseJson<{ version: number }>(readTextFile(logPath(folder, "_last_checkpoint")));
+  const versions = new Set(versionsOf(names, ".json"));
+  const oldest = versionsOf(names, ".checkpoint.parquet").findLast(
+    (version) =>
+      version <= (pointer?.version ?? -1) &&
+      versions.has(version) &&
+      wasWrittenBefore(folder, version, since),
+  );
+  if (oldest === undefined) return;
+  for (const name of names)
+    if (/^\d{20}\./.test(name) && Number.parseInt(name, 10) < oldest)
+      rmSync(logPath(folder, name), { force: true });
+}
+
+function wasWrittenBefore(folder: string, version: number, time: number): boolean {
+  return readVersion(folder, version).some(({ commitInfo }) => commitInfo && commitInfo.timestamp <= time);
+}

@@ -1,0 +1,153 @@
+import { hash } from "node:crypto";
+import { join } from "node:path";
+import { ConfigurationError } from "../../errors.js";
+import { brandColumn, type MonthlyRows } from "../../query/monthly-rows.js";
+import { parseJson } from "../../util/json-value.js";
+import { type ColumnType, findTypes, openParquetFile, readDigest, typeOfDelta } from "../parquet.js";
+import { type DeltaLog, filesOfBrand, hasManyBrands } from "./log.js";
+import { type DataFile, rejectDeltaTable } from "./log-files.js";
+
+/** A column in the schema of a Delta table. */
+export interface Field {
+  name: string;
+  type: string;
+  nullable: true;
+  metadata: object;
+}
+
+/** The differences between the mirror's table and the brand's part of the newest version of the Delta table. */
+export interface TableComparison {
+  /** The mirror's columns, with their names in the Delta table. */
+  columns: readonly { name: string }[];
+  types: readonly ColumnType[];
+  /** The number of rows in the mirror. */
+  rows: number;
+  /** The digest of each month's rows in the mirror. */
+  digests: ReadonlyMap<string, string>;
+  /** The columns of the Delta table before and after the export. */
+  oldFields: readonly Field[];
+  fields: readonly Field[];
+  /** The brand's current files by their month; `""` for rows without a month. */
+  files: ReadonlyMap<string, DataFile>;
+  /** The months to write. All months if a column gets a different type. */
+  differing: string[];
+}
+
+/**
+ * Reads the mirror's table once and compares each month with the digest in the footer of its file.
+ * @throws ConfigurationError if the Delta table belongs to a different brand, or has a different layout
+ */
+export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Promise<TableComparison> {
+  checkOwner(source, log);
+  const oldFields = readFields(log);
+  // The files of other brands keep their columns, and a type that becomes narrower would not fit them.
+  const sharedFields = new Map(
+    hasManyBrands(log) ? oldFields.map((field) => [field.name.toLowerCase(), field]) : [],
+  );
+  const digests = new Map<string, string>();
+  let rows = 0;
+  const types = findTypes(source.columns, source.rows(), {
+    visit(row) {
+      const month = String(row.at(-1));
+      digests.set(month, hash("sha256", (digests.get(month) ?? "") + JSON.stringify(row)));
+      rows += 1;
+    },
+    currentType(name) {
+      const shared = sharedFields.get(name.toLowerCase());
+      return shared && typeOfDelta(shared.type);
+    },
+  });
+  const columns = source.columns.map(({ name }) => ({
+    name: sharedFields.get(name.toLowerCase())?.name ?? name,
+  }));
+  const ownFields = [...columns.map(({ name }) => name), ...source.partitionColumns].map((name, index) =>
+    createField(name, types[index]?.delta ?? "string"),
+  );
+  const fields = mergeFields([...sharedFields.values()], ownFields);
+
+  const files = filesOfBrand(log, source.mirrorState.brand);
+  const isRetyped = findRetyped(oldFields, fields).length > 0;
+  const differing: string[] = [];
+  for (const month of new Set([...files.keys(), ...digests.keys()].sort())) {
+    const digest = await readDigest(join(log.folder, files.get(month)?.path ?? ""));
+    if (isRetyped || !digest || digest !== digests.get(month)) differing.push(month);
+  }
+  return { columns, types, rows, digests, oldFields, fields, files, differing };
+}
+
+/** Checks that the mirror may write to the table. */
+function checkOwner({ mirrorState: { brand }, partitionColumns }: MonthlyRows, log: DeltaLog): void {
+  const { folder, metaData } = log;
+  const manyBrands = partitionColumns.includes(brandColumn);
+  if (manyBrands && brand === null)
+    throw new ConfigurationError(`The mirror does not know its brand, so it cannot be added to ${folder}.`, {
+      hint: "run `brandapi sync` once",
+    });
+  if (!metaData) return;
+  if (manyBrands && !hasManyBrands(log))
+    throw rejectDeltaTable(folder, "has one brand only, without the column `brand_id`");
+  const lastBrand = [...log.brands.keys()].at(-1);
+  if (!manyBrands && (hasManyBrands(log) || lastBrand !== brand))
+    throw rejectDeltaTable(folder, "belongs to a different brand");
+}
+
+function createField(name: string, type: string): Field {
+  return { name, type, nullable: true, metadata: {} };
+}
+
+function readFields({ metaData }: DeltaLog): Field[] {
+  const { fields = [] } = parseJson<{ fields: Field[] }>(metaData?.schemaString ?? "") ?? {};
+  return fields;
+}
+
+/** Returns the current fields with the types of the new ones, followed by the fields that are missing. */
+function mergeFields(current: readonly Field[], own: readonly Field[]): Field[] {
+  const ownByName = new Map(own.map((field) => [field.name, field]));
+  const names = new Set(current.map(({ name }) => name));
+  const missing = own.filter(({ name }) => !names.has(name));
+  return [...current.map((field) => ownByName.get(field.name) ?? field), ...missing];
+}
+
+/** Returns the names of the columns whose type changes. */
+export function findRetyped(oldFields: readonly Field[], fields: readonly Field[]): string[] {
+  const oldTypes = new Map(oldFields.map(({ name, type }) => [name, type]));
+  return fields.flatMap(({ name, type }) => (oldTypes.has(name) && oldTypes.get(name) !== type ? name : []));
+}
+
+/**
+ * Compares the rows of a month with those in its file, value by value.
+ * @returns the number of equal rows, or the first difference as text
+ */
+export async function compareRows(
+  source: MonthlyRows,
+  month: string,
+  { columns, types }: TableComparison,
+  path: string,
+): Promise<number | string> {
+  const file = await openParquetFile(path);
+  const positions = columns.map(({ name }) => file.columns.indexOf(name));
+  const groups = file.rowGroups()[Symbol.asyncIterator]();
+  let group: unknown[][] = [];
+  let next = 0;
+  let rows = 0;
+  const nextRow = async () => {
+    if (next === group.length) {
+      group = (await groups.next()).value ?? [];
+      next = 0;
+    }
+    return group[next++];
+  };
+  for (const batch of source.rows(month))
+    for (const row of batch) {
+      const stored = await nextRow();
+      if (!stored) return `row ${rows + 1} is missing`;
+      for (const [index, type] of types.entries()) {
+        const value = row[index] ?? null;
+        const expected = value === null ? null : type.convert(value);
+        const found = stored[positions[index] ?? -1] ?? null;
+        if (found !== expected) return `row ${rows + 1} has a different \`${columns[index]?.name}\``;
+      }
+      rows += 1;
+    }
+  return (await nextRow()) ? `has more than ${rows} rows` : rows;
+}
