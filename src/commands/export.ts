@@ -112,11 +112,7 @@ interface ExportRequest {
   includeRemoved: boolean;
 }
 
-export async function run(
-  flags: ExportFlags,
-  context: Context,
-  names: readonly string[],
-): Promise<ExitCode> {
+export async function run(flags: ExportFlags, context: Context, names: readonly string[]): Promise<ExitCode> {
   const { allProfiles = false, delta } = flags;
   if (allProfiles && delta === undefined)
     throw new UsageError("`--all-profiles` is for `--delta`.", {

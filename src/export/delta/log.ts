@@ -3,9 +3,9 @@ import { basename } from "node:path";
 import type { Deps } from "../../deps.js";
 import { MirrorBusy } from "../../errors.js";
 import { brandColumn } from "../../query/monthly-rows.js";
-import { linkExclusive } from "../durable-files.js";
 import { readTextFile } from "../../util/files.js";
 import { errorCode } from "../../util/system-errors.js";
+import { linkExclusive } from "../durable-files.js";
 import { openFileSink, writeAll } from "../sinks.js";
 import { readNewestCheckpoint } from "./checkpoint.js";
 import {
