@@ -3,13 +3,13 @@ import { baseHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
 /**
- * All-time clicks and sales per host: the API document, "3. GET /analytics/hosts". More than one entry may have no host,
- * so entries are identified by their position in the ranking.
+ * All-time clicks and sales per host (API document, "3. GET /analytics/hosts"). Several entries can lack a host, so
+ * entries are identified by their position in the ranking.
  */
 export const analyticsHosts = {
   ...common,
   name: "analytics-hosts",
-  about: "all-time clicks and sales per host, with a snapshot per day",
+  about: "all-time clicks and sales per host, with a daily snapshot",
   path: "/analytics/hosts",
   scope: "analytics:read",
   strategy: { kind: "ranking" },
@@ -23,8 +23,8 @@ export const analyticsHosts = {
     requestParameter("position", "integer", "0-based position in the ranking"),
     object("host", baseHost),
     integer("clicks", "clicks on the brand's products from this host"),
-    integer("buy_now_clicks", "clicks through to the store"),
+    integer("buy_now_clicks", "clicks that lead to the store"),
     integer("orders", "attributed orders"),
-    amount("sales", "attributed sales in the store currency"),
+    amount("sales", "attributed sales in the store's currency"),
   ],
 } as const satisfies Resource;

@@ -2,11 +2,11 @@ import { date, integer, object, text, timestamp } from "./fields.js";
 import { contentHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** The brand's library: the API document, "7. GET /content" and "Content item". */
+/** The brand's library (API document, "7. GET /content" and "Content item"). */
 export const content = {
   ...common,
   name: "content",
-  about: "library files: deliverables of hosts and uploads of the team",
+  about: "library files: deliverables from hosts and uploads by the team",
   path: "/content",
   scope: "content:read",
   strategy: {
@@ -16,14 +16,14 @@ export const content = {
     until: "uploaded_before",
     end: "exclusive",
   },
-  // IDs are unique only within a source.
+  // IDs are only unique within a source.
   key: ["source", "id"],
   table: "content",
   tableAbout: "one row per file in the library",
   date: "created_at",
   indexes: [["id"], ["created_at"]],
   fields: [
-    text("id", "item id, unique within its source"),
+    text("id", "ID of the file, unique within its source"),
     text("source", "`deliverable` or `upload`"),
     text("media_type", "`image`, `video`, `audio`, `document` or `other`"),
     text("filename"),
@@ -34,6 +34,6 @@ export const content = {
     object("host", contentHost),
     object("opportunity", [text("id"), text("title"), text("assignment_id"), text("assignment_status")]),
     object("deliverable", [text("id"), text("title"), date("due_date")]),
-    text("download_path", "path to call for a download URL"),
+    text("download_path", "API path that returns a download URL"),
   ],
 } as const satisfies Resource;

@@ -1,6 +1,6 @@
-/** The fields of a record. Tables and columns follow from them. */
-
-/** `timestamp` and `date` are stored as text; `json` is an array or an object with any members, stored as JSON text. */
+/**
+ * The types of values. `timestamp` and `date` are stored as text; `json` is an array or an object, stored as JSON text.
+ */
 export type ScalarType = "text" | "timestamp" | "date" | "integer" | "number" | "boolean" | "json";
 
 export interface ScalarField {
@@ -8,15 +8,15 @@ export interface ScalarField {
   name: string;
   type: ScalarType;
   about: string;
-  /** Where the value comes from: the record, or the parameters of the request (such as the month of a response). */
+  /** The source of the value: the record, or a parameter of the request, such as the month of a response. */
   from: "record" | "context";
-  /** True for an amount of money, which spreadsheets show with two decimals. */
+  /** True for an amount of money, which spreadsheets display with two decimals. */
   isAmount?: true | undefined;
   /** True for a URL with a signature in its query, which differs between responses for the same file. */
   isSignedUrl?: true;
 }
 
-/** A nested object. Its fields become columns, with its name as a prefix if `prefixed`. */
+/** A nested object, whose fields become columns. If `prefixed`, their names start with the name of the object. */
 export interface ObjectField {
   kind: "object";
   name: string;
@@ -24,18 +24,18 @@ export interface ObjectField {
   fields: readonly Field[];
 }
 
-/** An array of objects: a child table. */
+/** An array of objects, which become the rows of a child table. */
 export interface ListField {
   kind: "list";
   name: string;
   table: string;
   about: string;
-  /** The columns that identify the parent, and the columns of the main table that they repeat. */
+  /** The columns that identify the parent row, and the columns of the main table that they are copied from. */
   parent: readonly { column: string; from: string }[];
-  /** True if items have no ID: they are identified by their 0-based `position`. */
+  /** True if items have no ID and are identified by their 0-based `position`. */
   position: boolean;
   fields: readonly Field[];
-  /** True if undeclared scalars get a column when they first appear. */
+  /** True if undocumented scalars get a column when they first appear. */
   discoversColumns: boolean;
 }
 
@@ -53,12 +53,11 @@ export const number = scalar("number");
 export const boolean = scalar("boolean");
 export const json = scalar("json");
 
-/** An amount of money. */
 export function amount(name: string, about = ""): ScalarField {
   return { ...number(name, about), isAmount: true };
 }
 
-/** A URL with a signature in its query. A different query alone is not a change of the record. */
+/** Declares a URL with a signature in its query. A different query alone does not count as a change of the record. */
 export function signedUrl(name: string, about = ""): ScalarField {
   return { ...text(name, about), isSignedUrl: true };
 }
@@ -67,7 +66,7 @@ export function object(name: string, fields: readonly Field[]): ObjectField {
   return { kind: "object", name, prefixed: true, fields };
 }
 
-/** A nested object whose fields become columns without a prefix. */
+/** Declares a nested object whose fields become columns without a prefix. */
 export function inlinedObject(name: string, fields: readonly Field[]): ObjectField {
   return { kind: "object", name, prefixed: false, fields };
 }
@@ -82,7 +81,7 @@ export function list(
   return { kind: "list", name, position: false, discoversColumns: false, ...options };
 }
 
-/** A column with a parameter of the request, for values that the response does not repeat. */
+/** Declares a column for a parameter of the request that the response does not repeat. */
 export function requestParameter(name: string, type: ScalarType, about: string): ScalarField {
   return { kind: "scalar", name, type, about, from: "context" };
 }

@@ -3,13 +3,13 @@ import { amount, date, integer, json, list, number, object, signedUrl, text, tim
 import { baseHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** Final states of campaigns and of payments to the brand: the API document, "States and transitions". */
+/** Final states of campaigns and of payments to the brand (API document, "States and transitions"). */
 const settledStates = ["DRAFT", "DECLINED", "ARCHIVED"];
 const settledPayments = ["PAID", "REFUNDED"];
 
 /**
- * Campaigns with their deliverables and assignments: the API document, "5. GET /opportunities",
- * "6. GET /opportunities/{id}" and "Opportunity".
+ * Campaigns with their deliverables and assignments (API document, "5. GET /opportunities", "6. GET
+ * /opportunities/{id}" and "Opportunity").
  */
 export const opportunities = {
   ...common,
@@ -30,21 +30,21 @@ export const opportunities = {
   fields: [
     text("id", "the campaign's ID"),
     text("title"),
-    text("description", "the brief hosts read"),
-    text("project_details", "longer project notes"),
+    text("description", "the brief for hosts"),
+    text("project_details", "detailed project notes"),
     text("status", "`DRAFT`, `READY`, `PROPOSED`, `ACTIVE`, `COMPLETED`, `DECLINED` or `ARCHIVED`"),
     text("listing_type", "how the campaign is offered to hosts"),
     date("deadline", "when deliverables are due"),
     date("application_deadline", "when applications close"),
-    text("target_url", "where the campaign sends shoppers"),
+    text("target_url", "target page of the campaign's links"),
     object("payment", [
       amount("flatFee", "fixed fee per host"),
       number("commission", "percentage"),
       json("bonuses", "bonus terms"),
       text("terms"),
-      amount("totalPotential", "most a host can earn"),
+      amount("totalPotential", "maximum earnings of a host"),
     ]),
-    number("commission_rate", "campaign commission override, percentage"),
+    number("commission_rate", "commission of the campaign in percent, if it differs"),
     json("content_types", "requested content"),
     json("category", "campaign categories"),
     json("assignment_counts", "host assignments by status"),
@@ -58,7 +58,7 @@ export const opportunities = {
     }),
     list("assignments", {
       table: "opportunity_assignments",
-      about: "one row per host on a campaign, with the states of both payments",
+      about: "one row per host of a campaign, with the states of both payments",
       parent: [{ column: "opportunity_id", from: "id" }],
       fields: [
         text("id"),
@@ -75,7 +75,7 @@ export const opportunities = {
     }),
     list("attachments", {
       table: "opportunity_attachments",
-      about: "one row per file of a campaign's brief",
+      about: "one row per file attached to a campaign's brief",
       parent: [{ column: "opportunity_id", from: "id" }],
       position: true,
       fields: [signedUrl("url"), text("filename"), text("mime_type"), integer("file_size_bytes")],
@@ -84,8 +84,8 @@ export const opportunities = {
 } as const satisfies Resource;
 
 /**
- * True unless the campaign's state is final, or all its assignments are declined or paid. A payment does not have to change
- * `updated_at`, so the list does not show it.
+ * True unless the campaign's state is final or all assignments are declined or paid. A payment does not necessarily
+ * change `updated_at`, so the list does not reveal it.
  */
 function canStillMove(record: JsonObject): boolean {
   if (settledStates.includes(String(record.status))) return false;

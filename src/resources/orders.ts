@@ -2,7 +2,7 @@ import { amount, boolean, integer, list, number, object, signedUrl, text, timest
 import { baseHost } from "./host.js";
 import { analyticsDailyTotals, common, type Resource } from "./resource.js";
 
-/** Every attributed order, newest first: the API document, "4. GET /orders" and "Order". */
+/** All attributed orders, newest first (API document, "4. GET /orders" and "Order"). */
 export const orders = {
   ...common,
   name: "orders",
@@ -26,22 +26,22 @@ export const orders = {
   date: "order_date",
   indexes: [["id"], ["order_date"]],
   fields: [
-    text("id", "platform order id"),
-    text("external_order_id", "order id in the brand's store or network"),
-    text("order_number", "number that the customer sees"),
+    text("id", "order ID of the platform"),
+    text("external_order_id", "order ID of the brand's store or network"),
+    text("order_number", "order number for the customer"),
     timestamp(
       "order_date",
-      "when placed, as the API writes it; `day`, `month` and `order_date_utc` are this in UTC: write " +
+      "time of the order in the API's format; `day`, `month` and `order_date_utc` are in UTC: write " +
         "`order_date_utc >= datetime('now', '-7 days')`",
     ),
     text("currency", "ISO 4217 code"),
     amount("total_amount", "order total"),
-    amount("subtotal_amount", "before tax and shipping"),
-    amount("refund_amount", "refunded so far; may be null: write `coalesce(refund_amount, 0) = 0`"),
-    text("financial_status", "payment state as the store reports it"),
-    text("fulfillment_status", "as the store reports it"),
+    amount("subtotal_amount", "total before tax and shipping"),
+    amount("refund_amount", "refunds so far; may be null: write `coalesce(refund_amount, 0) = 0`"),
+    text("financial_status", "payment state reported by the store"),
+    text("fulfillment_status", "fulfillment state reported by the store"),
     boolean("is_cancelled"),
-    boolean("is_refunded", "true when fully refunded"),
+    boolean("is_refunded", "true if fully refunded"),
     number("commission_rate", "percentage of `subtotal_amount`"),
     amount("commission_amount", "host's commission"),
     text("attribution", "`tracked` or `manual`"),

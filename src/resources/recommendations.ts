@@ -2,7 +2,7 @@ import { integer, list, object, text } from "./fields.js";
 import { mottoHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** Hosts recommending the brand's products: the API document, "10. GET /recommendations" and "Recommendation". */
+/** Hosts who recommend the brand's products (API document, "10. GET /recommendations" and "Recommendation"). */
 export const recommendations = {
   ...common,
   name: "recommendations",
@@ -16,10 +16,10 @@ export const recommendations = {
   indexes: [["host_id"]],
   fields: [
     object("host", mottoHost),
-    integer("product_count", "number of the brand's products that this host recommends"),
+    integer("product_count", "number of recommended products"),
     list("products", {
       table: "recommendation_products",
-      about: "one row per product that a host recommends, with every field that the API sends",
+      about: "one row per product recommended by a host, with every field that the API returns",
       parent: [{ column: "host_id", from: "host_id" }],
       discoversColumns: true,
       fields: [text("id", "product id"), text("title")],

@@ -8,7 +8,7 @@ import type { Resource } from "./resource.js";
 import { roster } from "./roster.js";
 import { codes, gifts, surveyResults, surveys } from "./undocumented.js";
 
-/** Every resource, in the order of `sync` and of the help. */
+/** All resources, in the order of `sync` and of the help. */
 export const resources: readonly Resource[] = [
   orders,
   roster,
@@ -22,7 +22,9 @@ export const resources: readonly Resource[] = [
   surveys,
 ];
 
-/** Resources that are only read as details of another one: they have tables, but no name on the command line. */
+/**
+ * Resources that are only read as details of a different resource. They have tables, but no name on the command line.
+ */
 export const details: readonly Resource[] = [surveyResults];
 
 export function findResource(name: string): Resource | undefined {

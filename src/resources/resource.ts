@@ -2,15 +2,13 @@ import type { JsonObject } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { Field } from "./fields.js";
 
-/** The declaration of a resource: data in the words of the API document. Tables, help and engines follow from it. */
-
 /**
- * How a resource is read. Each strategy is one file in `sync`.
- * - dated:    newest first, filtered by a date; a run reads a trailing window again (orders, content)
- * - full:     every page in every run
- * - details:  every page, and one request for each record whose details may have changed
- * - monthly:  one response per calendar month
- * - ranking:  every page of a ranking; its figures are stored once a day
+ * How a resource is read. Each strategy has a file in `sync`.
+ * - dated: newest first, filtered by date; each run re-reads a trailing window (orders, content)
+ * - full: all pages in every run
+ * - details: all pages, and one request for each record whose details may have changed
+ * - monthly: one response per calendar month
+ * - ranking: all pages of a ranking, whose figures are stored once a day
  */
 export type Strategy =
   | DatedStrategy
@@ -21,16 +19,15 @@ export type Strategy =
 
 export interface DatedStrategy {
   kind: "dated";
-  /** The member with the date. */
+  /** The name of the member with the date. */
   date: string;
   /**
-   * The API's parameters for a range. The range includes the instant of `from`; `end` defines whether it includes that
-   * of `until`.
+   * The API's parameters for a range. The instant of `from` is included; `end` defines whether that of `until` is, too.
    */
   from: string;
   until: string;
   end: "inclusive" | "exclusive";
-  /** Filters of the API that are used to compare counts, never to read records. */
+  /** Filters of the API that are used to compare counts, but not to read records. */
   countedFilters?: readonly CountedFilter[];
   dailyTotals?: DailyTotals;
 }
@@ -39,9 +36,12 @@ export interface DetailsStrategy {
   kind: "details";
   /** Returns the path of a record's details. */
   path(key: string): string;
-  /** True if the details may change while the record's item in the list stays the same. */
+  /** True if the details can change while the item in the list stays the same. */
   canChange(record: JsonObject): boolean;
-  /** `merge`: the details replace the item. A resource: they are its records, with the key of their parent as `parent`. */
+  /**
+   * `merge`: the details replace the item. Otherwise the details are records of `resource`, with the key of their
+   * parent in `parent`.
+   */
   into: "merge" | { resource: Resource; parent: string };
 }
 
@@ -52,7 +52,7 @@ export interface MonthlyStrategy {
   hostList: string;
 }
 
-/** A filter of the API, and the member that is true in the records that it selects. */
+/** A filter of the API, and the member that is true in the matching records. */
 export interface CountedFilter {
   name: string;
   query: QueryParameters;
@@ -60,16 +60,17 @@ export interface CountedFilter {
 }
 
 /**
- * The API's totals by day. They change when a record of the day changes, so one request shows which old days to read
- * again. Their exact definition is not documented: they are compared with earlier totals, not with sums of records.
+ * The API's totals by day. They change when a record of the day changes, so one request shows which old days to
+ * re-read. Their exact definition is not documented, so they are compared with earlier totals and not with sums of
+ * records.
  */
 export interface DailyTotals {
   path: string;
   query: QueryParameters;
-  /** The member of the response with the points, and the member of a point with its day. */
+  /** The name of the member with the points, and of a point's member with its day. */
   points: string;
   day: string;
-  /** The members of a point with the number of records and with amounts. */
+  /** The names of the members with the number of records and with the amounts. */
   count: string;
   amounts: readonly string[];
 }
@@ -80,31 +81,34 @@ export interface Resource<How extends Strategy = Strategy> {
   about: string;
   path: string;
   scope: string;
-  /** `documented`: pages of 100. `unknown`: the first request has no page; further pages only if the response has `pagination`. */
+  /**
+   * `documented`: pages of 100. `unknown`: the first request has no page, and more pages are requested only if the
+   * response has a `pagination`.
+   */
   pagination: "documented" | "unknown";
   strategy: How;
   /**
-   * The members that identify a record, as paths with dots (`host.id`). Records without them are identified by their
-   * position in the list, and so are all records if `key` is empty.
+   * The members that identify a record, as paths with dots (`host.id`). A record without these members, or any record
+   * if the list is empty, is identified by its position in the list.
    */
   key: readonly string[];
-  /** Parameters of every list request. */
+  /** Parameters of all list requests. */
   query: QueryParameters;
   /** The name of the main table. */
   table: string;
   tableAbout: string;
   fields: readonly Field[];
-  /** True if undeclared scalars get a column when they first appear. */
+  /** True if undocumented scalars get a column when they first appear. */
   discoversColumns: boolean;
   /** The column of the main table that `--since` and `--until` filter by, if any. */
   date: string | null;
-  /** True if earlier versions of records are stored, for `changes` and `--as-of`. */
+  /** True if earlier versions of records are stored for `changes` and `--as-of`. */
   history: boolean;
-  /** Indexes of the main table, for users' queries. */
+  /** Indexes of the main table for users' queries. */
   indexes: readonly (readonly string[])[];
 }
 
-/** The defaults: a resource spreads them first and overrides what differs. */
+/** The defaults. Each resource overrides some of them. */
 export const common = {
   pagination: "documented",
   key: ["id"],
@@ -115,22 +119,22 @@ export const common = {
   indexes: [],
 } as const satisfies Partial<Resource>;
 
-/** True if `sync --since` and `--until` apply to a resource. */
+/** True if a resource can be synced with `--since` and `--until`. */
 export function acceptsDates({ strategy }: Resource): boolean {
   return strategy.kind === "dated" || strategy.kind === "monthly";
 }
 
-/** Returns the resource that a resource's details are stored as; null if it has none. */
+/** Returns the resource of the details of a resource; null if its details are not separate records. */
 export function detailsResource({ strategy }: Resource): Resource | null {
   return strategy.kind === "details" && strategy.into !== "merge" ? strategy.into.resource : null;
 }
 
-/** True if details replace the items of the list. */
+/** True if the details of records replace the items of the list. */
 export function mergesDetails({ strategy }: Resource): boolean {
   return strategy.kind === "details" && strategy.into === "merge";
 }
 
-/** Orders and sales by day over the complete history, in one response (API document, "2. GET /analytics/clicks"). */
+/** Orders and sales by day for the complete history, in one response (API document, "2. GET /analytics/clicks"). */
 export const analyticsDailyTotals: DailyTotals = {
   path: "/analytics/clicks",
   query: { group_by: "day", limit: 1 },

@@ -2,7 +2,7 @@ import { integer, number, object, text, timestamp } from "./fields.js";
 import { profileHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** Hosts with an active relationship: the API document, "9. GET /roster" and "Roster entry". */
+/** Hosts with an active relationship (API document, "9. GET /roster" and "Roster entry"). */
 export const roster = {
   ...common,
   name: "roster",
@@ -16,12 +16,12 @@ export const roster = {
   date: "joined_at",
   indexes: [["relationship_id"], ["host_id"]],
   fields: [
-    text("relationship_id", "id of the brand's relationship with the host"),
+    text("relationship_id", "ID of the brand's relationship with the host"),
     object("host", profileHost),
-    text("status", "always `active` on this endpoint"),
+    text("status", "always `active` in the roster"),
     number("commission_rate", "percentage"),
-    timestamp("joined_at", "when the relationship was created"),
-    timestamp("activated_at", "when it became active"),
+    timestamp("joined_at", "time at which the relationship was created"),
+    timestamp("activated_at", "time at which the relationship became active"),
     object("campaigns", [
       text("status", "`active`, `invited`, `completed` or `none`"),
       integer("invited"),

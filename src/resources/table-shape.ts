@@ -1,18 +1,18 @@
 import type { Field, ListField, ScalarField, ScalarType } from "./fields.js";
 import type { Resource } from "./resource.js";
 
-/** A column of a table, and the source of its values. */
+/** A column of a table and the source of its values. */
 export interface Column {
   name: string;
   type: ScalarType;
   about: string;
   from: ScalarField["from"] | "parent" | "position";
-  /** The path of members to the value in the record, list item or context; for `parent`, a column of the main table. */
+  /** The path of the value in the record, list item or request; for `parent`, a column of the main table. */
   path: readonly string[];
   isAmount?: true | undefined;
 }
 
-/** A table derived from a resource's fields. */
+/** A table that is derived from a resource's fields. */
 export interface TableShape {
   name: string;
   about: string;
@@ -20,7 +20,7 @@ export interface TableShape {
   /** The list whose items are the rows; null for the main table. */
   list: { path: readonly string[]; field: ListField } | null;
   columns: readonly Column[];
-  /** True if undeclared scalars get a column when they first appear. */
+  /** True if undocumented scalars get a column when they first appear. */
   discoversColumns: boolean;
   indexes: readonly (readonly string[])[];
 }
@@ -44,8 +44,8 @@ export function tablesOf(resource: Resource): readonly TableShape[] {
 }
 
 /**
- * True if JSON exports of a table contain the API's records rather than rows of columns. Child rows are only parts of a
- * record. Rows of a monthly resource need the columns from the request, which alone tell two months apart.
+ * True if JSON exports of a table contain the API's records instead of objects of the columns. A row of a child table
+ * is only part of a record, and records of a monthly resource do not contain their month.
  */
 export function exportsRawRecords(shape: TableShape | null): shape is TableShape {
   if (shape === null || shape.list !== null) return false;
@@ -61,7 +61,7 @@ function childTable(resource: Resource, list: { path: readonly string[]; field: 
     ({ column, from }): Column => ({
       name: column,
       type: "text",
-      about: `the ${resource.table} row it belongs to`,
+      about: `the parent row in ${resource.table}`,
       from: "parent",
       path: [from],
     }),

@@ -2,8 +2,8 @@ import { requestParameter } from "./fields.js";
 import { common, type Resource } from "./resource.js";
 
 /**
- * Gifts, discount codes, surveys and their results. The API document ("11" to "14") shows neither parameters nor payloads, so
- * each record is stored complete, identified by its `id` if it has one, and its scalars become columns.
+ * Gifts, discount codes, surveys and their results. The API document ("11" to "14") describes neither parameters nor
+ * payloads, so each record is stored complete, identified by its `id` if it has one, and its scalars become columns.
  */
 function undocumentedResource(name: "gifts" | "codes" | "surveys", about: string) {
   return {
@@ -15,7 +15,7 @@ function undocumentedResource(name: "gifts" | "codes" | "surveys", about: string
     pagination: "unknown",
     strategy: { kind: "full" },
     table: name,
-    tableAbout: `one row per record of /${name}; its columns are the scalars that records had so far`,
+    tableAbout: `one row per record of /${name}; its columns are the scalars found in records so far`,
     discoversColumns: true,
     fields: [],
   } as const satisfies Resource;
@@ -26,7 +26,7 @@ const undocumentedCodes = undocumentedResource("codes", "discount codes that hos
 
 export const codes = {
   ...undocumentedCodes,
-  tableAbout: `${undocumentedCodes.tableAbout}; codes do not link to orders: no field of an order names a code`,
+  tableAbout: `${undocumentedCodes.tableAbout}; no field of an order names a code`,
 } as const satisfies Resource;
 
 export const surveyResults = {
@@ -34,7 +34,7 @@ export const surveyResults = {
   name: "survey-results",
   path: "/surveys/{id}/results",
   table: "survey_results",
-  tableAbout: "one row per record of a survey's results; its columns are the scalars that records had so far",
+  tableAbout: "one row per record of a survey's results; its columns are the scalars found in records so far",
   fields: [requestParameter("survey_id", "text", "the survey")],
 } as const satisfies Resource;
 

@@ -10,10 +10,10 @@ const me = (scopes: string[]) => ({
   success: true,
   data: { brand: { id: "b", name: "B" }, key: { id: "k", scopes, expires_at: "2027-01-01T00:00:00Z" } },
 });
-/** The bodies of errors are not documented, and any of them may repeat the key. */
+/** Error bodies are not documented, and any of them could contain the key. */
 const bodies = [`{"error":{"message":"bad key ${key}"}}`, `<html>${key}</html>`, "", `plain ${key}`];
 
-/** nock intercepts Node's own `fetch`, but not the undici of the program. */
+/** nock intercepts Node's `fetch`, but not undici, which the program uses. */
 const fetchMocked: Fetch = (url, options) => fetch(url, { ...options, redirect: "manual" });
 const open = (settings: Partial<ApiSettings> = {}) =>
   testApi(baseUrl, { settings, deps: { fetch: fetchMocked } });
@@ -64,7 +64,7 @@ describe("an error status", () => {
   );
 });
 
-describe("a 403", () => {
+describe("an error with status 403", () => {
   const scope = "analytics:read";
 
   it.each([
@@ -94,24 +94,27 @@ describe("a 403", () => {
       /^The API denied access to \/orders \(403\)\.$/,
     ],
     ["/me rejects the key", 401, [], "Unauthorized", undefined, /^The API rejected the key/],
-  ])("is explained by /me: %s", async (_, status, scopes, name, affectsAllRequests, message) => {
-    nock(origin)
-      .get("/api/brand/v1/orders")
-      .reply(403, bodies[0])
-      .get("/api/brand/v1/me")
-      .reply(status, me(scopes));
-    const error = await rejection(open().get("/orders", {}, scope));
-    expect(error).toMatchObject({ name, message: expect.stringMatching(message) });
-    if (affectsAllRequests !== undefined)
-      expect(error).toMatchObject({ affectsAllRequests, exitCode: 5, status: 403 });
-  });
+  ])(
+    "the message of a 403 depends on the response of /me: %s",
+    async (_, status, scopes, name, affectsAllRequests, message) => {
+      nock(origin)
+        .get("/api/brand/v1/orders")
+        .reply(403, bodies[0])
+        .get("/api/brand/v1/me")
+        .reply(status, me(scopes));
+      const error = await rejection(open().get("/orders", {}, scope));
+      expect(error).toMatchObject({ name, message: expect.stringMatching(message) });
+      if (affectsAllRequests !== undefined)
+        expect(error).toMatchObject({ affectsAllRequests, exitCode: 5, status: 403 });
+    },
+  );
 
-  it("for /me means that the IP address is not allowed, and sends no second request", async () => {
+  it("a 403 for /me means that the IP address is not allowed, and sends no second request", async () => {
     nock(origin).get("/api/brand/v1/me").reply(403);
     expect(await rejection(open().get("/me"))).toMatchObject({ affectsAllRequests: true });
   });
 
-  it("requests /me once for all errors of a client", async () => {
+  it("a client requests /me once for all 403 errors", async () => {
     nock(origin).get("/api/brand/v1/orders").times(3).reply(403).get("/api/brand/v1/me").reply(200, me([]));
     const api = open();
     await Promise.all([1, 2, 3].map(() => rejection(api.get("/orders", {}, scope))));
@@ -119,9 +122,9 @@ describe("a 403", () => {
   });
 });
 
-describe("the client never sends", () => {
+describe("the URL of a request", () => {
   it.each(["/../../../evil", "/../v2/orders", "/orders?page=1", "/orders#x", "/content/../../..\\evil"])(
-    "a request for %s, which is outside the base URL or has its own query",
+    "the client rejects the path %s, which leads outside the base URL or contains a query",
     async (path) => {
       const api = open();
       expect((await rejection(api.get(path))).name).toBe("UnexpectedResponse");
@@ -130,7 +133,7 @@ describe("the client never sends", () => {
   );
 
   it.each(["//evil.test/x", "https://evil.test/"])(
-    "the key to another host for the path %s",
+    "the client never sends the key to a different host for the path %s",
     async (path) => {
       const scope = nock(origin)
         .get(`/api/brand/v1/${path.replace(/^\//, "")}`)
@@ -141,7 +144,7 @@ describe("the client never sends", () => {
   );
 
   it.each(["", "two words", "line\nbreak", "bk_\u00e9"])(
-    "an invalid key such as %j, which the error does not quote",
+    "the client rejects an invalid key such as %j without quoting it",
     (bad) => {
       expect(() => open({ key: bad })).toThrow(/key contains invalid characters/);
     },

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { FakeClock, freePort, key, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
 
-it("sends the key in the Authorization header only, and returns the times of the request and the server", async () => {
+it("a request contains the key in the Authorization header only, and its result contains the local time and the server's time", async () => {
   const server = await serve((_request, response) =>
     sendJson(response, '{"success":true,"data":[{"id":"a"}]}', 200, {
       date: "Tue, 20 Oct 2026 12:00:07 GMT",
@@ -29,7 +29,7 @@ it("sends the key in the Authorization header only, and returns the times of the
 it.each([
   [{ per_page: 1 }, "the 1 item"],
   [{}, "the 200000 items"],
-])("rejects a response with more items than requested by %j", async (query, maximum) => {
+])("the client rejects a response with more items than requested by %j", async (query, maximum) => {
   const items = JSON.stringify(Array(200_001).fill(0));
   const server = await serve((_request, response) => sendJson(response, `{"success":true,"data":${items}}`));
   const error = await rejection(testApi(server.baseUrl).get("/orders", query));
@@ -37,7 +37,7 @@ it.each([
   expect(error.message).toContain(`contains more than ${maximum} requested`);
 });
 
-it("waits for the reset when the rate-limit headers say that no requests remain", async () => {
+it("the client waits for the reset when the rate-limit headers allow no more requests", async () => {
   const headers = { "ratelimit-remaining": "0", "ratelimit-reset": "25" };
   const server = await serve((_request, response) =>
     sendJson(response, '{"success":true,"data":{}}', 200, headers),
@@ -50,7 +50,7 @@ it("waits for the reset when the rate-limit headers say that no requests remain"
   expect(clock.waitedMs).toBe(25_000);
 });
 
-it("counts requests that got no response against the rate limit", async () => {
+it("requests without a response count against the rate limit", async () => {
   const clock = new FakeClock();
   const settings = { rateLimit: 1, statePath: temporaryFolder() };
   const api = testApi(`http://127.0.0.1:${await freePort()}/api/brand/v1`, { settings, deps: { clock } });

@@ -35,7 +35,7 @@ describe("rate-limit headers", () => {
     expect(readServerLimit(new Headers({ RateLimit: text }), now)).toEqual(expected);
   });
 
-  it("with an absolute reset time are compared with the server's Date header", () => {
+  it("an absolute reset time is compared with the server's Date header", () => {
     const headers = new Headers({
       date: "Tue, 20 Oct 2026 15:00:00 GMT",
       "x-ratelimit-remaining": "0",

@@ -9,20 +9,20 @@ import { FakeClock, freePort, key, rejection, sendJson, serve, serveBytes, testA
 
 const good = '{"success":true,"data":[]}';
 const head = (more: string) => `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${more}\r\n`;
-/** Timeouts that a test can wait for. */
+/** Timeouts short enough for a test. */
 function setTimer(_ms: number, call: () => void) {
   const timer = setTimeout(call, 1_500);
   return () => clearTimeout(timer);
 }
 
-/** A client with a `--max-wait` of a minute, whose waits take no time. */
+/** A client with a `--max-wait` of one minute and waits that take no time. */
 function retryingClient(baseUrl: string, deps: Partial<Deps> = {}, events: ApiEvents = {}) {
   const clock = new FakeClock();
   const api = testApi(baseUrl, { settings: { maxWaitMs: 60_000 }, deps: { clock, ...deps }, events });
   return { api, clock };
 }
 
-describe("a request is retried if the connection is", () => {
+describe("a request whose connection is lost", () => {
   it.each([
     ["reset before the response", (socket: Socket) => socket.resetAndDestroy()],
     [
@@ -40,7 +40,7 @@ describe("a request is retried if the connection is", () => {
     ["not HTTP", (socket: Socket) => socket.end("220 mail.test ESMTP\r\n")],
     ["stalled before the response", () => {}],
     ["stalled within the body", (socket: Socket) => socket.write(`${head("content-length: 26\r\n")}{"succ`)],
-  ])("%s", async (_name, fail) => {
+  ])("a request is retried if the connection is %s", async (_name, fail) => {
     const server = await serveBytes((socket, count) => {
       if (count === 1) fail(socket);
       else socket.end(`${head(`content-length: ${good.length}\r\nconnection: close\r\n`)}${good}`);
@@ -55,7 +55,7 @@ describe("a request is retried if the connection is", () => {
 });
 
 describe("an API that is down", () => {
-  it("fails the request after --max-wait, with the last reason", async () => {
+  it("a request fails after --max-wait with the reason of the last attempt", async () => {
     const server = await serve((_request, response) => sendJson(response, "x", 503));
     const { api, clock } = retryingClient(server.baseUrl);
     const error = await rejection(api.get("/orders"));
@@ -67,7 +67,7 @@ describe("an API that is down", () => {
     expect(clock.waitedMs).toBeCloseTo(60_000, 0);
   });
 
-  it("is reported with host and port if nothing listens there", async () => {
+  it("the error names the host and port if nothing listens there", async () => {
     const port = await freePort();
     const baseUrl = `http://127.0.0.1:${port}/api/brand/v1`;
     const error = await rejection(retryingClient(baseUrl).api.get("/me"));
@@ -80,7 +80,7 @@ describe("a Retry-After", () => {
   it.each([
     ["20", 20_125],
     ["60", 60_000],
-  ])("of %s seconds is honored", async (seconds, expected) => {
+  ])("a retry waits for a Retry-After of %s seconds", async (seconds, expected) => {
     const server = await serve((_request, response, count) =>
       sendJson(response, good, count > 1 ? 200 : 429, { "retry-after": seconds }),
     );
@@ -95,7 +95,7 @@ describe("a Retry-After", () => {
     [429, "61", "61s", 1],
     [503, "120", "2m", 1],
   ])(
-    "with HTTP %i of %s seconds fails the request if it exceeds the remaining --max-wait",
+    "HTTP %i with a Retry-After of %s seconds fails the request if that exceeds the remaining --max-wait",
     async (status, wait, formatted, attempts) => {
       const server = await serve((_request, response) =>
         sendJson(response, "", status, { "retry-after": wait }),
@@ -115,7 +115,7 @@ it.each([
   ["invalid UTF-8", Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), {}, /not UTF-8/],
   ["a damaged gzip", Buffer.from("no gzip"), { "content-encoding": "gzip" }, /compressed body is damaged/],
 ])(
-  "a 200 with %s as its body is requested five times, then rejected",
+  "a response with %s as its body is rejected after five attempts",
   async (_name, body, headers, message) => {
     const server = await serve((_request, response) => response.writeHead(200, headers).end(body));
     const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
@@ -141,7 +141,7 @@ it("a status above 599 is rejected without a retry", async () => {
   expect(api.stats.requests).toBe(1);
 });
 
-describe("a body that", () => {
+describe("the body of a response", () => {
   const gzipped = (text: string | Buffer) => (_request: unknown, response: ServerResponse) =>
     response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(text));
   const endless = (_request: unknown, response: ServerResponse) => {
@@ -152,7 +152,7 @@ describe("a body that", () => {
     more();
   };
 
-  it("has a byte order mark and is compressed can be read", async () => {
+  it("a compressed body with a byte order mark can be read", async () => {
     const server = await serve(gzipped(`\ufeff${good}`));
     expect((await retryingClient(server.baseUrl).api.get("/orders")).data).toEqual([]);
   });
@@ -160,7 +160,7 @@ describe("a body that", () => {
   it.each([
     ["is a decompression bomb", gzipped(Buffer.alloc(40 * 2 ** 20, " "))],
     ["never ends", endless],
-  ])("%s is rejected at 16 MiB without a retry", async (_name, respond) => {
+  ])("a body that %s is rejected at 16 MiB without a retry", async (_name, respond) => {
     const server = await serve(respond);
     const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
     expect(error).toMatchObject({ name: "UnsafeResponse", exitCode: 7 });
@@ -169,7 +169,7 @@ describe("a body that", () => {
   });
 });
 
-it("a redirect is not followed, so that the key is not sent to another server", async () => {
+it("a redirect is not followed, because that would send the key to a different server", async () => {
   const other = await serve((_request, response) => sendJson(response, good));
   const server = await serve((_request, response) =>
     sendJson(response, "", 307, { location: `${other.baseUrl}/orders` }),
@@ -182,7 +182,7 @@ it("a redirect is not followed, so that the key is not sent to another server", 
 describe("an abort signal", () => {
   const settings = { maxWaitMs: 60_000 };
 
-  it("ends the current request with the signal's reason", async () => {
+  it("an abort signal ends the current request with its reason", async () => {
     const stop = new AbortController();
     const server = await serve(() => stop.abort(new Error("stop now")));
     const api = testApi(server.baseUrl, { settings, deps: { signal: stop.signal } });
@@ -190,7 +190,7 @@ describe("an abort signal", () => {
     expect(server.requests.length).toBe(1);
   });
 
-  it("ends the wait before a retry", async () => {
+  it("an abort signal ends the wait before a retry", async () => {
     const stop = new AbortController();
     const server = await serve((_request, response) => sendJson(response, "", 429, { "retry-after": "50" }));
     const events = { onRetry: () => setImmediate(() => stop.abort(new Error("stop now"))) };
@@ -212,7 +212,7 @@ describe("an error thrown by a request", () => {
     ["UNSPECIFIED", "permanent", /certificate/],
     ["ERR_SSL_WRONG_VERSION_NUMBER", "permanent", /TLS handshake with h failed/],
     ["ERR_OSSL_EVP_UNSUPPORTED", "permanent", /TLS handshake with h failed/],
-  ])("with the code %s is a %s failure", (code, kind, reason) => {
+  ])("an error with the code %s is classified as %s", (code, kind, reason) => {
     const failure = classifyError(coded(code), "h");
     expect(failure?.kind).toBe(kind);
     expect(failure?.reason).toMatch(reason);
@@ -220,14 +220,14 @@ describe("an error thrown by a request", () => {
       expect(failure).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
   });
 
-  it("is not classified if it is a defect of the program", () => {
+  it("an error that is a defect of the program is not classified", () => {
     expect(classifyError(new TypeError("x is not a function"), "h")).toBeNull();
     expect(classifyError("text", "h")).toBeNull();
     for (const code of ["UND_ERR_INVALID_ARG", "ERR_INVALID_URL"])
       expect(classifyError(coded(code), "h")).toBeNull();
   });
 
-  it("is not kept as the cause if it quotes the key", async () => {
+  it("an error that quotes the key is not kept as the cause", async () => {
     const fetch = () => Promise.reject(Object.assign(new Error(`header ${key}`), { code: "ECONNRESET" }));
     const api = testApi("https://api.test/api/brand/v1", { deps: { fetch } });
     const error = await rejection(api.get("/orders"));

@@ -7,7 +7,7 @@ const good = '{"success":true,"data":{}}';
 
 describe("a Retry-After longer than --max-wait", () => {
   it.each([60, null])(
-    "also fails the later requests of the run, with a rate limit of %s",
+    "a Retry-After longer than --max-wait fails all later requests of the run (rate limit: %s)",
     async (rateLimit) => {
       const server = await serve((_request, response) =>
         sendJson(response, good, 429, { "retry-after": "120" }),
@@ -23,20 +23,23 @@ describe("a Retry-After longer than --max-wait", () => {
     },
   );
 
-  it.each(["9999999", "3000"])("of %s seconds does not delay the next command", async (seconds) => {
-    const server = await serve((_request, response, count) =>
-      sendJson(response, good, count === 1 ? 429 : 200, { "retry-after": seconds }),
-    );
-    const clock = new FakeClock();
-    const settings = { rateLimit: 60, maxWaitMs: 8_000, statePath: temporaryFolder() };
-    const first = testApi(server.baseUrl, { settings, deps: { clock } });
-    expect(await rejection(first.get("/me"))).toMatchObject({ exitCode: 6 });
-    await testApi(server.baseUrl, { settings, deps: { clock } }).get("/me");
-    expect(clock.slept).toEqual([]);
-    expect(server.requests.length).toBe(2);
-  });
+  it.each(["9999999", "3000"])(
+    "a Retry-After of %s seconds does not delay the next command",
+    async (seconds) => {
+      const server = await serve((_request, response, count) =>
+        sendJson(response, good, count === 1 ? 429 : 200, { "retry-after": seconds }),
+      );
+      const clock = new FakeClock();
+      const settings = { rateLimit: 60, maxWaitMs: 8_000, statePath: temporaryFolder() };
+      const first = testApi(server.baseUrl, { settings, deps: { clock } });
+      expect(await rejection(first.get("/me"))).toMatchObject({ exitCode: 6 });
+      await testApi(server.baseUrl, { settings, deps: { clock } }).get("/me");
+      expect(clock.slept).toEqual([]);
+      expect(server.requests.length).toBe(2);
+    },
+  );
 
-  it("does not delay the next command either if it comes from a rate-limit header", async () => {
+  it("the reset in a rate-limit header does not delay the next command", async () => {
     const headers = { "ratelimit-remaining": "0", "ratelimit-reset": "50" };
     const server = await serve((_request, response) => sendJson(response, good, 200, headers));
     const clock = new FakeClock();
@@ -47,7 +50,7 @@ describe("a Retry-After longer than --max-wait", () => {
   });
 });
 
-describe("a request times out after --max-wait, but not before five seconds, if", () => {
+describe("the timeout of a request", () => {
   const drip = (response: ServerResponse) => {
     response.writeHead(200, { "content-type": "application/json" });
     const timer = setInterval(() => response.write(" "), 5);
@@ -64,7 +67,7 @@ describe("a request times out after --max-wait, but not before five seconds, if"
       () => {},
       { fetch: async () => new Response(new ReadableStream({ pull: never })) },
     ],
-  ])("%s", async (_, respond, deps) => {
+  ])("a request times out after --max-wait, but not before five seconds, if %s", async (_, respond, deps) => {
     const server = await serve((_request, response) => respond(response));
     const timeouts: number[] = [];
     const setTimer = (ms: number, call: () => void) => {
@@ -86,7 +89,7 @@ describe("the remaining --max-wait", () => {
     return { clock, outage: new OutageTimer(clock, maxWaitMs) };
   }
 
-  it("is measured from the first failed request and restored by a response", () => {
+  it("the remaining --max-wait is measured from the first failed request and restored by a response", () => {
     const { clock, outage } = start();
     const sentAt = clock.mono;
     clock.pass(3_000);
@@ -101,7 +104,7 @@ describe("the remaining --max-wait", () => {
     expect(outage.remainingMs(sentAt)).toBe(9_000);
   });
 
-  it("is a tenth for a request that starts when it is used up", () => {
+  it("a request that starts when --max-wait is used up gets a tenth of it", () => {
     const { clock, outage } = start();
     outage.recordFailure("/orders", clock.mono);
     clock.pass(maxWaitMs);

@@ -7,7 +7,7 @@ import { pagination, rejection, sendJson, serve, testApi } from "./support.js";
 
 type OnRequest = (list: { total: number }, page: number, response: ServerResponse) => boolean | undefined;
 
-/** Serves a paginated list. `onRequest` may change the list, or send its own response and return true. */
+/** Serves a paginated list. `onRequest` can change the list, or send its own response and return true. */
 async function serveList(total: number, onRequest?: OnRequest) {
   const list = { total };
   const requested: number[] = [];
@@ -47,7 +47,7 @@ describe("a list", () => {
     expect(requested).toEqual(expected);
   });
 
-  it("requests the next page while the caller handles the current one", async () => {
+  it("the next page is requested while the caller processes the current page", async () => {
     const { requested, baseUrl } = await serveList(40);
     for await (const { page } of readPages(testApi(baseUrl), "/orders", { per_page: 10 }))
       await expect.poll(() => requested).toEqual(upTo(Math.min(page + 1, 4)).map((each) => each + 1));
@@ -77,7 +77,7 @@ describe("a list", () => {
     },
   );
 
-  it("that grows during the read is read to its new end", async () => {
+  it("a list that grows while it is read is read to its new end", async () => {
     const { baseUrl } = await serveList(20, (list, page) => {
       if (page === 2) list.total = 35;
       return false;
@@ -85,7 +85,7 @@ describe("a list", () => {
     expect(itemsOf(await read(baseUrl))).toEqual(upTo(35));
   });
 
-  it("ends with an empty page, even if more pages are announced", async () => {
+  it("a list ends with an empty page, even if more pages are announced", async () => {
     const { requested, baseUrl } = await serveList(90, (_list, page, response) => {
       if (page > 1) sendJson(response, { success: true, data: [], pagination: pagination(page, 10, 90) });
       return page > 1;
@@ -97,7 +97,7 @@ describe("a list", () => {
   it.each([
     [400, "BadRequest", /rejected the parameters/],
     [404, "UnexpectedResponse", /announces page 3, which does not exist \(404\)\.$/],
-  ])("fails if an existing page returns HTTP %i", async (status, name, message) => {
+  ])("reading a list fails if an existing page returns HTTP %i", async (status, name, message) => {
     const { baseUrl } = await serveList(60, (_list, page, response) => {
       if (page === 3) sendJson(response, {}, status);
       return page === 3;
@@ -125,7 +125,7 @@ describe("a list", () => {
     ],
     ["no list", () => ({ data: {} }), /is not a list/],
     ["no pagination", () => ({ data: [] }), /has no `pagination`/],
-  ])("is rejected if the API returns %s", async (_name, body, message) => {
+  ])("a list is rejected if the API returns %s", async (_name, body, message) => {
     const { baseUrl } = await serveList(0, (_list, page, response) => {
       sendJson(response, { success: true, ...body(page) });
       return true;
@@ -135,7 +135,7 @@ describe("a list", () => {
     expect(error.message).toMatch(message);
   });
 
-  it("is not read beyond page 10,000", async () => {
+  it("a list is not read beyond page 10,000", async () => {
     const requested: number[] = [];
     const api = {
       async get(_path: string, { page }: { page?: number | string | undefined } = {}): Promise<ApiResponse> {
@@ -157,7 +157,7 @@ describe("a list", () => {
   });
 });
 
-it("a first page with another page number is rejected", () => {
+it("a first page with a different page number is rejected", () => {
   const response = { data: [], items: [], pagination: pagination(2, 1, 2), requestedAt: 0, serverTime: null };
   expect(() => firstPage("/orders", response)).toThrow("is page 2, but page 1 was requested");
 });

@@ -6,11 +6,11 @@ import { expect, it } from "vitest";
 import { temporaryFolder } from "./support.js";
 
 const root = join(import.meta.dirname, "../..");
-/** Shorter than the real minute. */
+/** A window that is shorter than a minute keeps the test fast. */
 const windowMs = 3_000;
 const [processes, requestsEach, rateLimit] = [20, 6, 60];
 
-/** A program that sends requests, two at a time, each of which takes a few milliseconds. */
+/** A program that sends two requests at a time; each takes a few milliseconds. */
 const program = `
 import { RateLimiter } from "./dist/rateLimit.js";
 import { systemClock as clock } from "./dist/deps.js";
@@ -45,7 +45,7 @@ it("20 processes with one key send at most 60 requests in any window, and none i
   const sent = sends.map((request) => request.sent).sort((a, b) => a - b);
   const answered = sends.map((request) => request.answered).sort((a, b) => a - b);
   for (let at = 0; at + rateLimit < sends.length; at += 1) {
-    // The server counts a request between `sent` and `answered`, so this is the worst case for its window.
+    // The server counts a request at any time between `sent` and `answered`, so the worst case is checked.
     expect((sent[at + rateLimit] ?? 0) - (answered[at] ?? 0)).toBeGreaterThanOrEqual(windowMs);
   }
 }, 60_000);

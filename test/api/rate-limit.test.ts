@@ -13,7 +13,7 @@ function openLimiter(clock: FakeClock, given: Partial<ApiSettings> = {}, events:
   const defaults = { baseUrl, key, rateLimit: 60, maxWaitMs: 0, userAgent: "" };
   const limiter = new RateLimiter({ ...defaults, ...given, statePath }, clock, events);
   onTestFinished(() => limiter.close());
-  /** Sends requests that each take `ms`. Returns when each was sent. */
+  /** Sends requests that take `ms` each. Returns the times at which they were sent. */
   const send = async (count: number, ms = 0) => {
     const times: number[] = [];
     for (let each = 0; each < count; each += 1) {
@@ -24,7 +24,7 @@ function openLimiter(clock: FakeClock, given: Partial<ApiSettings> = {}, events:
     }
     return times;
   };
-  /** Sends one request. Returns how long it had to wait. */
+  /** Sends one request. Returns the milliseconds that it had to wait. */
   const waited = async () => {
     const start = clock.mono;
     const [sent = 0] = await send(1);
@@ -38,7 +38,7 @@ function maxPerMinute(times: readonly number[]): number {
 }
 
 describe("the rate limit", () => {
-  it("allows a burst of 60 requests, then at most 60 in any minute", async () => {
+  it("the rate limit allows a burst of 60 requests, then at most 60 in any minute", async () => {
     const clock = new FakeClock();
     const start = clock.mono;
     const times = await openLimiter(clock).send(190, 20);
@@ -47,7 +47,7 @@ describe("the rate limit", () => {
     expect((times[189] ?? 0) - start).toBeLessThan(3 * 60_000 * 1.03);
   });
 
-  it("counts a request from its response, so that a slow network does not put 61 into the server's minute", async () => {
+  it("a request counts from its response, so that a slow network does not put 61 requests into a minute of the server", async () => {
     const clock = new FakeClock();
     const { send } = openLimiter(clock);
     const times = await send(60, 500);
@@ -55,7 +55,7 @@ describe("the rate limit", () => {
     expect(next - (times[0] ?? 0)).toBe(500 + 60_050);
   });
 
-  it("is shared by all processes per key and origin, with twice the limit for the machine", async () => {
+  it("all processes share the limit of a key and an origin, and twice that for the machine", async () => {
     const clock = new FakeClock();
     const { send, statePath } = openLimiter(clock);
     const other = openLimiter(clock, { statePath });
@@ -70,7 +70,7 @@ describe("the rate limit", () => {
     expect(waits).toEqual([{ ms: 60_050, reason: "rate-limit" }]);
   });
 
-  it("applies the lower limit of a process to the requests of all processes", async () => {
+  it("a process with a lower limit counts the requests of all processes", async () => {
     const clock = new FakeClock();
     const { send, statePath } = openLimiter(clock);
     const times = await send(60, 100);
@@ -78,7 +78,7 @@ describe("the rate limit", () => {
     expect(next).toBe((times[50] ?? 0) + 100 + 60_050);
   });
 
-  it("releases the permit of a killed process when its request can no longer arrive", async () => {
+  it("the permit of a killed process is released when its request can no longer arrive", async () => {
     const clock = new FakeClock();
     const { limiter, statePath } = openLimiter(clock, { rateLimit: 1 });
     await limiter.acquire(never);
@@ -99,14 +99,14 @@ describe("the rate limit", () => {
 });
 
 describe("the rate-limit file", () => {
-  it("can be read by its owner only, and does not contain the key", async () => {
+  it("the rate-limit file can only be read by its owner and does not contain the key", async () => {
     const { file, send, statePath } = openLimiter(new FakeClock());
     await send(3);
     expect([statePath, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
     expect(readFileSync(file).includes(key)).toBe(false);
   });
 
-  it("is not created if the limit is disabled, and nothing waits", async () => {
+  it("no rate-limit file is created and no request waits if the limit is disabled", async () => {
     const clock = new FakeClock();
     const { send, statePath } = openLimiter(clock, { rateLimit: null });
     await send(500);
@@ -114,7 +114,7 @@ describe("the rate-limit file", () => {
     expect(statSync(statePath, { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  it("is created again after it was deleted, with the whole limit used", async () => {
+  it("a deleted rate-limit file is created again with the complete limit used", async () => {
     const clock = new FakeClock();
     const { file, send, waited } = openLimiter(clock);
     await send(2);
@@ -123,7 +123,7 @@ describe("the rate-limit file", () => {
     expect(statSync(file).isFile()).toBe(true);
   });
 
-  it("is replaced if it is damaged, with the whole limit used", async () => {
+  it("a damaged rate-limit file is replaced, with the complete limit used", async () => {
     const clock = new FakeClock();
     const { file, statePath, waited } = openLimiter(clock);
     mkdirSync(statePath);
@@ -131,7 +131,7 @@ describe("the rate-limit file", () => {
     expect(await waited()).toBe(60_050);
   });
 
-  it("is replaced by a count in memory and a notice if its folder cannot be used", async () => {
+  it("requests are counted in memory, with a notice, if the folder of the rate-limit file cannot be used", async () => {
     const clock = new FakeClock();
     const statePath = join(temporaryFolder(), "state");
     writeFileSync(statePath, "a file, where the folder should be");
@@ -148,7 +148,7 @@ describe("the rate-limit file", () => {
 
 describe("rate-limit headers", () => {
   it.each([60, null])(
-    "without remaining requests delay the run until the reset, at most a minute, with a limit of %s",
+    "rate-limit headers without remaining requests delay the run until the reset, at most a minute (own limit: %s)",
     async (rateLimit) => {
       for (const [resetMs, expected] of [
         [12_000, 12_000],
@@ -162,7 +162,7 @@ describe("rate-limit headers", () => {
     },
   );
 
-  it("only count if they allow fewer requests than our own count", async () => {
+  it("rate-limit headers only count if they allow fewer requests than our own count", async () => {
     const clock = new FakeClock();
     const { limiter, send } = openLimiter(clock);
     limiter.release(await limiter.acquire(never), { remaining: 5_000, resetMs: 20_000 });
@@ -171,7 +171,7 @@ describe("rate-limit headers", () => {
     expect((await send(5)).map((at) => at - start)).toEqual([0, 0, 0, 20_000, 20_000]);
   });
 
-  it("that agree with our own count do not delay requests", async () => {
+  it("rate-limit headers that agree with our own count do not delay requests", async () => {
     const clock = new FakeClock();
     const { limiter } = openLimiter(clock, { rateLimit: 3 });
     const start = clock.mono;
@@ -185,7 +185,7 @@ describe("rate-limit headers", () => {
     expect(times).toEqual([0, 1_000, 2_000, 61_050]);
   });
 
-  it("do not affect other processes", async () => {
+  it("rate-limit headers do not affect other processes", async () => {
     const clock = new FakeClock();
     const { limiter, statePath } = openLimiter(clock);
     limiter.pause(120_000);
@@ -196,7 +196,7 @@ describe("rate-limit headers", () => {
     expect(await openLimiter(clock, { statePath }).waited()).toBe(0);
   });
 
-  it("delay requests by at most --max-wait, unlike our own limit", async () => {
+  it("rate-limit headers delay requests by at most --max-wait, unlike our own limit", async () => {
     const clock = new FakeClock();
     const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
     await send(1);

@@ -17,22 +17,22 @@ const wait = (failure: RequestFailure, given: Partial<typeof defaults> = {}) =>
   retryDelay(failure, { ...defaults, ...given });
 
 describe("a failed request", () => {
-  it.each([408, 429, 500, 502, 501, 503, 504, 520])("is retried after HTTP %i", (code) => {
+  it.each([408, 429, 500, 502, 501, 503, 504, 520])("a request is retried after HTTP %i", (code) => {
     expect(wait(status(code))).toBe(250);
   });
 
   it.each([201, 204, 301, 302, 304, 400, 401, 402, 403, 404, 405, 410, 418, 422])(
-    "is not retried after HTTP %i",
+    "a request is not retried after HTTP %i",
     (code) => {
       expect(wait(status(code, 1_000))).toBeNull();
     },
   );
 
-  it("is retried after a network error, but not after an untrusted certificate", () => {
+  it("a request is retried after a network error, but not after an untrusted certificate", () => {
     expect([wait(network), wait(permanent)]).toEqual([250, null]);
   });
 
-  it("is retried at most four times if the body is not JSON", () => {
+  it("a request is retried at most four times if the body is not JSON", () => {
     const waits = [1, 2, 3, 4, 5].map((attempt) => wait(invalidBody, { attempt, random: 0 }));
     expect(waits).toEqual([0, 0, 0, 0, null]);
   });
@@ -44,7 +44,7 @@ describe("a failed request", () => {
     [6, 16_000],
     [7, 30_000],
     [500, 30_000],
-  ])("waits a random time after attempt %i, at most %i ms", (attempt, maximum) => {
+  ])("the wait after attempt %i is a random time of at most %i ms", (attempt, maximum) => {
     expect([0, 1].map((random) => wait(network, { attempt, random }))).toEqual([0, maximum]);
   });
 

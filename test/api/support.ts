@@ -43,7 +43,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Deps with real sockets, no timeouts and a fixed `random`. */
+/** Returns Deps with real sockets, no timeouts and a fixed `random`. */
 function testDeps(given: Partial<Deps>): Deps {
   const { setTimer: _, ...system } = systemDeps({
     signal: new AbortController().signal,
@@ -54,7 +54,7 @@ function testDeps(given: Partial<Deps>): Deps {
   return { ...system, random: () => 0.5, ...given };
 }
 
-/** Opens a client without retries or a rate limit; closed when the test ends. */
+/** Opens a client without retries or a rate limit, and closes it after the test. */
 export function testApi(
   baseUrl: string,
   given: {
@@ -79,7 +79,7 @@ export function testApi(
 
 type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void;
 
-/** Starts an HTTP server on loopback. `requests` are the requests received. */
+/** Starts an HTTP server on loopback. Returns the received requests as `requests`. */
 export async function serve(
   handler: Handler,
 ): Promise<{ baseUrl: string; port: number; requests: IncomingMessage[] }> {
@@ -92,7 +92,7 @@ export async function serve(
   return { baseUrl: `http://127.0.0.1:${port}/api/brand/v1`, port, requests };
 }
 
-/** Starts a TCP server on loopback, to which the test writes raw bytes. */
+/** Starts a TCP server on loopback to which the test writes raw bytes. */
 export async function serveBytes(
   handler: (socket: Socket, count: number) => void,
 ): Promise<{ baseUrl: string }> {
@@ -148,7 +148,7 @@ export async function rejection(
   throw new Error("the promise did not reject");
 }
 
-/** Returns a port on which nothing listens. */
+/** Returns a port on which no server listens. */
 export async function freePort(): Promise<number> {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -25,7 +25,7 @@ async function serveProxy(status = 502) {
   return { received, url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
 }
 
-it("plain http never uses a proxy, which could read the key", async () => {
+it("plain http does not use a proxy, which could read the key", async () => {
   const proxy = await serveProxy();
   const server = await serve((_request, response) => sendJson(response, "{}"));
   for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"]) {
@@ -58,7 +58,7 @@ it.each([
 });
 
 it.each(["user:password@", "socks5://127.0.0.1:1"])(
-  "an invalid HTTPS_PROXY such as %s is an error for https, and ignored for http",
+  "an invalid HTTPS_PROXY such as %s is an error for https and ignored for http",
   async (value) => {
     const server = await serve((_request, response) => sendJson(response, "{}"));
     const fetch = createFetch({ HTTPS_PROXY: value });
@@ -75,7 +75,7 @@ it.each([
   ["deflate", deflateSync],
   ["br", brotliCompressSync],
   ["aws-chunked", (text: string) => text],
-])("decompresses a body with Content-Encoding: %s", async (coding, pack) => {
+])("the transport decompresses a body with Content-Encoding: %s", async (coding, pack) => {
   const server = await serve((_request, response) =>
     response.writeHead(200, { "content-encoding": coding }).end(pack("text")),
   );
@@ -103,7 +103,7 @@ it.each([
   await sleep(60);
 });
 
-it("undici is loaded with the transport only, so that `--help` starts fast", async () => {
+it("only the transport loads undici, so that `--help` starts fast", async () => {
   let loaded = false;
   vi.resetModules();
   vi.doMock("undici", async (original) => {
