@@ -8,7 +8,11 @@ export const hostLabel: ViewColumn = text(
 );
 
 /** The columns that identify a host. */
-export const hostColumns: readonly ViewColumn[] = [text("host_id", "user ID of the host"), hostUsername, hostLabel];
+export const hostColumns: readonly ViewColumn[] = [
+  text("host_id", "user ID of the host"),
+  hostUsername,
+  hostLabel,
+];
 
 /** Returns SQL for `hostColumns`. @param id an expression for the host's ID */
 export function selectHost(id: string): string {
