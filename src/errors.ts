@@ -163,3 +163,8 @@ export function affectsAllResources(error: unknown): boolean {
     !(error instanceof BrandapiError)
   );
 }
+
+/** True if the API is down, so that requests for other resources would fail as well. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof ApiUnavailable && error.affectsAllRequests;
+}

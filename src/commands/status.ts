@@ -22,7 +22,6 @@ import { renderTable } from "../util/terminal-table.js";
 import { escapeText } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { dayMs, formatAge, formatDuration, formatMinute, parseDuration } from "../util/times.js";
-import { isOnlyAboutDates } from "../verify/verify-resource.js";
 
 type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 
@@ -180,9 +179,9 @@ function resourceProblems(health: ResourceHealth): string[] {
   // A later incomplete sync names what is still open.
   if (found && (refused || last?.outcome !== "incomplete"))
     problems.push(
-      isOnlyAboutDates(resource, found.error)
-        ? `${escapeText(found.error)}: the API must correct these dates`
-        : `${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``,
+      found.repairable
+        ? `${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``
+        : `${escapeText(found.error)}: the API must correct these dates`,
     );
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(unexpectedText).join(", "))}`);

@@ -17,7 +17,7 @@ import { escapeText } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { formatMinute } from "../util/times.js";
 import type { Evidence } from "../verify/evidence.js";
-import { hasUnexpectedDates, type MonthResult, type VerificationResult } from "../verify/result.js";
+import { needsApi, type PartResult, type PrintedResult, type VerificationResult } from "../verify/result.js";
 import { verifyResource } from "../verify/verify-resource.js";
 
 interface VerifyFlags extends GlobalFlags {
@@ -73,22 +73,23 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
         hint: "run `brandapi sync`",
       });
     session.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
-    const withProblems: VerificationResult[] = [];
-    const withBlindSpot: Resource[] = [];
+    const verified: { resource: Resource; result: VerificationResult }[] = [];
     const results = await forEachResource(session, { due, named }, async (resource) => {
       const { result, error } = await verifyResource(session, resource, repair);
-      const { readEvidence, ...printed } = result;
-      if (result.found.length > 0) withProblems.push(result);
-      if (result.blind_spot !== "") withBlindSpot.push(resource);
+      verified.push({ resource, result });
+      const { readEvidence, problems, ...printed } = result;
       const numbers = evidence ? readEvidence?.() : undefined;
+      const line: PrintedResult = { ...printed, found: problems.map(({ text }) => text), evidence: numbers };
       // In an outage, the error at the end says everything.
-      const hasText = !(error instanceof ApiUnavailable) || result.found.length > 0;
-      if (json) printJson(deps.stdout, { ...printed, evidence: numbers });
+      const hasText = !(error instanceof ApiUnavailable) || problems.length > 0;
+      if (json) printJson(deps.stdout, line);
       else if (hasText) deps.stdout.write(resultText(result) + (numbers ? evidenceText(numbers) : ""));
       if (error !== null) throw error;
     });
+    const withBlindSpot = verified.flatMap(({ resource, result }) => (result.blind_spot ? resource : []));
     if (!json && withBlindSpot.length > 0) deps.stdout.write(`${blindSpotText(withBlindSpot)}\n`);
     throwIfFailed(results, due.length);
+    const withProblems = verified.flatMap(({ result }) => (result.problems.length > 0 ? result : []));
     if (withProblems.length > 0) throw problemsError(withProblems, repair);
   });
 }
@@ -98,16 +99,14 @@ function problemsError(results: readonly VerificationResult[], wasRepaired: bool
   const command = `brandapi verify ${results.map(({ resource }) => resource).join(" ")}`;
   const isRepairable = results.some(({ state, unread = 0 }) => state === "different" || unread > 0);
   let hint = `run \`${command}\` again later`;
-  if (results.every(hasOnlyUnexpectedDates))
+  if (results.every(({ problems }) => needsApi(problems)))
     hint =
       "the API must correct these dates; until then all records are kept, but these dates are not verified";
   if (isRepairable && !wasRepaired) hint = `run \`${command} --repair\``;
-  return new Incomplete(`Found: ${results.flatMap(({ found }) => found).join("; ")}.`, { hint });
-}
-
-/** True if only unreadable or out-of-range dates prevent a resource from being verified. */
-function hasOnlyUnexpectedDates(result: VerificationResult): boolean {
-  return result.found.length === 1 && hasUnexpectedDates(result);
+  return new Incomplete(
+    `Found: ${results.flatMap(({ problems }) => problems.map(({ text }) => text)).join("; ")}.`,
+    { hint },
+  );
 }
 
 /** Returns a result as text. Adjacent months with the same state share a line. */
@@ -162,10 +161,10 @@ function evidenceText(evidence: readonly Evidence[]): string {
 }
 
 /** The months from `first` to `month`. */
-type Span = MonthResult & { first: string };
+type Span = PartResult & { first: string };
 
 /** Merges adjacent months with the same state and reason; `read_at` is their oldest read. */
-function spansOf(months: readonly MonthResult[]): Span[] {
+function spansOf(months: readonly PartResult[]): Span[] {
   const spans: Span[] = [];
   for (const result of months) {
     const last = spans.at(-1);

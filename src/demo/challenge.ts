@@ -10,7 +10,7 @@ import type { JsonObject } from "../util/json-value.js";
 import { utcDay } from "../util/ranges.js";
 import { renderTable } from "../util/terminal-table.js";
 import { dayMs, formatInstant } from "../util/times.js";
-import type { Evidence } from "../verify/evidence.js";
+import { checks, type Evidence } from "../verify/evidence.js";
 import { type DemoFlags, startDemo } from "./demonstration.js";
 
 /**
@@ -54,16 +54,21 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
   const events = createBrandEvents(brand, () => now);
   // The name, the age of the order in days, the check, and the change itself, which may return the ID of another record.
   const kinds: readonly [string, number, string, (order: Order) => unknown][] = [
-    ["host left", 20, "one by one", () => events.leave(brand.roster[0]?.host.id ?? "")],
+    ["host left", 20, checks.list, () => events.leave(brand.roster[0]?.host.id ?? "")],
     ["refunded", 15, "refunded", ({ id }) => events.refund(id)],
-    ["refunded in part", 275, "a day", ({ id, total_amount }) => events.refund(id, Number(total_amount) / 3)],
-    ["attributed late", 60, "a day", ({ order_date }) => events.attributeLate(Date.parse(order_date))],
-    ["withdrawn", 150, "a day", ({ id }) => void events.withdraw(id)],
+    [
+      "refunded in part",
+      275,
+      checks.day,
+      ({ id, total_amount }) => events.refund(id, Number(total_amount) / 3),
+    ],
+    ["attributed late", 60, checks.day, ({ order_date }) => events.attributeLate(Date.parse(order_date))],
+    ["withdrawn", 150, checks.day, ({ id }) => void events.withdraw(id)],
     ["cancelled", 360, "cancelled", ({ id }) => events.cancel(id)],
     [
       "commission raised",
       550,
-      "a day",
+      checks.day,
       ({ id, commission_rate }) => events.changeRate(id, commission_rate + 5),
     ],
   ];
@@ -126,13 +131,13 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
         missed.includes(change) ? "not yet" : "found",
         describeEvidence(change, evidence),
       ]);
-      print(`\nThe night of ${utcDay(time)}:\n`);
+      print(`\nAfter the sync of ${utcDay(time)}:\n`);
       print(renderTable(["change", "script", "brandapi", "evidence"], rows));
       undetected = missed;
       evidence = await readEvidence();
     }
     const [first] = evidence;
-    print(`\nTo check by hand with your own API (here ${first?.api} orders, ${first?.mirror} in ${out}):\n`);
+    print(`\nTo check with your own API (here ${first?.api} orders, ${first?.mirror} in ${out}):\n`);
     print(`${first?.request}\n${first?.sql}`);
   } finally {
     await close();
@@ -143,7 +148,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
 function describeEvidence({ check, date }: SilentChange, evidence: readonly Evidence[]): string {
   const ofDate = evidence.filter(({ from, to }) => (from ?? "") <= date && date <= (to ?? "9999"));
   const difference = ofDate.findLast((each) => each.agrees === false && each.check === check);
-  if (!difference) return `nothing: ${ofDate.find((each) => each.check === "blind spot")?.note}`;
+  if (!difference) return `not detected: ${ofDate.find((each) => each.check === checks.undetected)?.note}`;
   const { api, mirror, note } = difference;
   return api === null ? `${note}` : `${check}: ${api} in the API, ${mirror} here`;
 }

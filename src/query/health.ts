@@ -15,6 +15,7 @@ import {
   type Run,
   wasRead,
 } from "../store/state/runs.js";
+import { isUnrepairableRun } from "../store/state/unrepairable.js";
 import { readUnexpectedColumns, type UnexpectedColumn } from "../store/tables/schema-issues.js";
 import { readTableCheck } from "../store/tables/table-check.js";
 import { quote } from "../store/tables/table-sql.js";
@@ -41,8 +42,11 @@ export interface ResourceHealth {
   age_seconds: number | null;
   last_run: Pick<Run, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
   last_error: string | null;
-  /** The problems that `verify` found, until a later verification supersedes them. */
-  found: { at: string; error: string } | null;
+  /**
+   * The problems that `verify` found, until a later verification supersedes them. `repairable`: false if only the API can
+   * correct them.
+   */
+  found: { at: string; error: string; repairable: boolean } | null;
   /** The refusal of the last run, if the key or the plan no longer allows a resource that was read before. */
   refused: Refusal | null;
   /** The run in progress. */
@@ -145,7 +149,7 @@ export function readResourceHealth(
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: { run_id, started_at, finished_at, outcome, error },
     last_error: error,
-    found: combineProblems(lastDifferingVerify(mirror, name), readTableCheck(mirror, name)),
+    found: readProblems(mirror, name),
     refused,
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
@@ -163,15 +167,18 @@ function resolveKilledRun(mirror: Mirror, run: Run | null, isLocked: boolean): R
     : { ...run, outcome: "stopped", error: "killed" };
 }
 
-/** Combines the problems that `verify` found in the records and in the tables; those of the records come last. */
-function combineProblems(
-  run: Run | null,
-  tables: { at: string; error: string } | null,
-): ResourceHealth["found"] {
-  if (run === null) return tables;
-  const { started_at: at, error } = run;
+/** Returns the problems that `verify` found in the records and in the tables; those of the records come last. */
+function readProblems(mirror: Mirror, resource: string): ResourceHealth["found"] {
+  const run = lastDifferingVerify(mirror, resource);
+  const tables = readTableCheck(mirror, resource);
+  if (run === null) return tables && { ...tables, repairable: true };
+  const { started_at: at, error, run_id } = run;
   const isIncluded = tables === null || error?.includes(tables.error);
-  return { at, error: isIncluded ? (error ?? "") : `${tables.error}; ${error}` };
+  return {
+    at,
+    error: isIncluded ? (error ?? "") : `${tables.error}; ${error}`,
+    repairable: tables !== null || !isUnrepairableRun(mirror, resource, run_id),
+  };
 }
 
 function toDateRange({ from, to }: Range): DateRange {

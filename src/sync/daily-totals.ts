@@ -1,11 +1,12 @@
 import {
-  ApiUnavailable,
   affectsAllResources,
   BrandapiError,
+  isOutage,
   UnexpectedResponse,
   UnsafeResponse,
 } from "../errors.js";
 import type { DailyTotals } from "../resources/resource.js";
+import type { DayTotals, TotalsByDay } from "../store/state/stored-totals.js";
 import { amountsEqual } from "../util/amounts.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import {
@@ -25,9 +26,9 @@ import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./session.js";
 
 /** The response to the request for daily totals. */
 export interface DailyTotalsResponse {
-  /** The totals of each day with activity, as text; null if the API returned none. */
-  dailyTotals: ReadonlyMap<string, string> | null;
-  /** Why the API returned none; null if it returned some, or has none for this resource. */
+  /** The totals of the days with activity; null if the API returned none. */
+  dailyTotals: TotalsByDay | null;
+  /** The error of the request; null if it succeeded, or the API has no totals for this resource. */
   error: BrandapiError | null;
 }
 
@@ -39,19 +40,22 @@ export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResp
   const { dailyTotals: declared } = run.resource.strategy;
   if (!declared) return { dailyTotals: null, error: null };
   try {
-    const days = new Map<string, string>();
-    for (const [day, point] of await requestDailyPoints(run, declared)) {
-      const names = [declared.count, ...declared.amounts];
-      const totals = names.map((name) => Number(valueAt(point, [name])) || 0);
-      if (totals.some(Boolean)) days.set(day, JSON.stringify(totals));
-    }
-    return { dailyTotals: days, error: null };
+    const totals = [...(await requestDailyPoints(run, declared))].map(([day, point]): [string, DayTotals] => [
+      day,
+      totalsOf(point, declared),
+    ]);
+    const active = totals.filter(([, { amounts, count }]) => count !== 0 || amounts.some(Boolean));
+    return { dailyTotals: new Map(active), error: null };
   } catch (error) {
-    const isDown = error instanceof ApiUnavailable && error.affectsAllRequests;
     const isRefused = error instanceof UnsafeResponse || affectsAllResources(error);
-    if (!(error instanceof BrandapiError) || isDown || isRefused) throw error;
+    if (!(error instanceof BrandapiError) || isOutage(error) || isRefused) throw error;
     return { dailyTotals: null, error };
   }
+}
+
+function totalsOf(point: Json, declared: DailyTotals): DayTotals {
+  const numberAt = (name: string) => Number(valueAt(point, [name])) || 0;
+  return { count: numberAt(declared.count), amounts: declared.amounts.map(numberAt) };
 }
 
 /**
@@ -113,10 +117,8 @@ function daysOf({ from, to }: Range): Range {
 /** The API's daily totals, and which of them a run compares. */
 export interface ComparedTotals {
   /** Null if the API returned none. */
-  dailyTotals: ReadonlyMap<string, string> | null;
-  /**
-   * True if the amounts of most days changed at once but no record did: then only the number of records is compared.
-   */
+  dailyTotals: TotalsByDay | null;
+  /** True if the amounts of most days changed at once but no record did: then only the numbers of records are compared. */
   ignoresAmounts: boolean;
 }
 
@@ -128,27 +130,23 @@ export function changedDays(
   if (!dailyTotals) return [];
   const stored = state.dailyTotals.all();
   const covered = mergeRanges(state.coverage());
-  const differs = (day: string) => {
-    const difference = compareTotals(stored.get(day), dailyTotals.get(day));
-    return difference.count || (difference.amounts && !ignoresAmounts);
+  const isChanged = (day: string) => {
+    const [before, now] = [stored.get(day), dailyTotals.get(day)];
+    return !hasSameCount(before, now) || (!ignoresAmounts && !hasSameAmounts(before, now));
   };
   const days = [...new Set([...stored.keys(), ...dailyTotals.keys()])];
-  return days.filter((day) => differs(day) && contains(covered, dayRange(day))).sort();
+  return days.filter((day) => isChanged(day) && contains(covered, dayRange(day))).sort();
 }
 
-/** Compares a day's stored totals with the API's; returns undefined for a day without totals. */
-function compareTotals(a: string | undefined, b: string | undefined): { count: boolean; amounts: boolean } {
-  if (a === b) return { count: false, amounts: false };
-  const [count = 0, ...amounts] = parseTotals(a);
-  const [otherCount = 0, ...others] = parseTotals(b);
-  const length = Math.max(amounts.length, others.length);
-  const isSame = (nth: number) => amountsEqual(amounts[nth] ?? 0, others[nth] ?? 0);
-  const nths = Array.from({ length }, (_, nth) => nth);
-  return { count: count !== otherCount, amounts: !nths.every(isSame) };
+/** A day without totals has no records. */
+function hasSameCount(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
+  return (a?.count ?? 0) === (b?.count ?? 0);
 }
 
-function parseTotals(text: string | undefined): number[] {
-  return text === undefined ? [] : (JSON.parse(text) as number[]);
+function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
+  const [first, second] = [a?.amounts ?? [], b?.amounts ?? []];
+  const longer = first.length > second.length ? first : second;
+  return longer.every((_, index) => amountsEqual(first[index] ?? 0, second[index] ?? 0));
 }
 
 /** Merges days into ranges, least recently read first. Adjacent days whose records fit on one page become one range. */
@@ -182,7 +180,7 @@ const maxSampledRecords = 500;
  */
 export function findAmountDrift(
   { state }: Pick<DatedRun, "state">,
-  dailyTotals: ReadonlyMap<string, string> | null,
+  dailyTotals: TotalsByDay | null,
 ): AmountDrift | null {
   const covered = mergeRanges(state.coverage());
   const days: string[] = [];
@@ -191,8 +189,7 @@ export function findAmountDrift(
     const now = dailyTotals?.get(day);
     if (now === undefined || !contains(covered, dayRange(day))) continue;
     compared += 1;
-    const { amounts, count } = compareTotals(stored, now);
-    if (amounts && !count) days.push(day);
+    if (hasSameCount(stored, now) && !hasSameAmounts(stored, now)) days.push(day);
   }
   return days.length > compared / 2 ? { days: days.sort(), compared } : null;
 }

@@ -1,3 +1,4 @@
+import type { ApiClient } from "../api/client.js";
 import { affectsAllResources, Forbidden, findForbidden, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { RecordWriter } from "../store/records/record-writer.js";
@@ -19,75 +20,93 @@ import { ranking } from "./ranking.js";
 import { ReadProgress } from "./read-progress.js";
 import { runLine } from "./run-line.js";
 import type { SyncRun, SyncSession } from "./session.js";
-import type { IncompleteReason, PlanStep, SyncStrategy } from "./strategy.js";
+import type { CountTotals, IncompleteReason, PlanStep, SyncResult, SyncStrategy } from "./strategy.js";
 
-/** How each kind of resource is read. The cast is safe because `readResource` and `planResource` look up a resource's own kind. */
+/** The strategies. None of them is passed a run of a different kind, because `strategyOf` looks up the resource's own kind. */
 const strategies: Record<Strategy["kind"], SyncStrategy> = {
   dated,
   details,
   full,
   monthly,
   ranking,
-} satisfies {
-  [Kind in Strategy["kind"]]: SyncStrategy<Strategy & { kind: Kind }>;
-} as Record<Strategy["kind"], SyncStrategy>;
+} satisfies { [Kind in Strategy["kind"]]: SyncStrategy<Strategy & { kind: Kind }> };
+
+function strategyOf({ strategy }: Resource): SyncStrategy {
+  return strategies[strategy.kind];
+}
+
+/** A run that was recorded. */
+export interface RecordedRun {
+  run: Run;
+  /** The error that ended the run or made it incomplete; null if there is none. */
+  error: unknown;
+}
 
 /**
- * Reads one resource into the mirror, and records the run whether it succeeds or fails. An error is returned in the
- * result.
+ * Reads one resource into the mirror, and records the run whether it succeeds or fails.
  * @param isOptional true if the resource was not named: then it is skipped if the key or the plan does not allow it
+ * @throws only if the mirror cannot be written
  */
 export async function syncResource(
   session: SyncSession,
   resource: Resource,
   isOptional: boolean,
-): Promise<RunEnd> {
+): Promise<RecordedRun> {
   const { mirror, reporter } = session;
   const task = reporter.begin({ name: resource.name });
-  const { run, error, value } = await recordRun(session, resource.name, {
-    async work(id) {
-      const syncRun = openRun(session, resource, id, task);
-      const result = await readResource(syncRun, isOptional);
-      const { coveredFrom = null, incompleteReasons, isPartial, totals } = result;
-      const isComplete = incompleteReasons.length === 0;
-      return {
-        value: { result, floor: formatInstantOrNull(syncRun.state.floor() ?? Number.NEGATIVE_INFINITY) },
-        columns: {
-          ...totals,
-          outcome: isComplete ? "done" : "incomplete",
-          verified: isComplete && !isPartial,
-          covered_from: coveredFrom,
-        },
-        error: isComplete ? null : incompleteError(resource, incompleteReasons),
-      };
-    },
-    outcomeOf(error) {
-      if (error instanceof Stopped) return "stopped";
-      if (error instanceof Forbidden && isOptional) return "skipped";
-      return error instanceof Incomplete ? "incomplete" : "failed";
-    },
-  });
-  const { comparesTotals = true, listRows } = value?.result ?? {};
-  task.end(runLine(run, { floor: value?.floor ?? null, comparesTotals, listRows }));
+  const started = startRun(session, resource.name);
+  const syncRun = openRun(session, resource, started.id, task);
+  const { end, result } = await readResource(syncRun, isOptional);
+  const run = finishRun(session, started, end);
+  const { comparesTotals = true, listRows } = result ?? {};
+  const floor = result && formatInstantOrNull(syncRun.state.floor() ?? Number.NEGATIVE_INFINITY);
+  task.end(runLine(run, { floor, comparesTotals, listRows }));
   warnOfUnexpectedValues({ mirror, reporter }, resource);
-  return { run, error };
+  return { run, error: end.error };
 }
 
-async function readResource(run: SyncRun, isOptional: boolean) {
-  const { mirror, progress, resource } = run;
+/** Reads a resource. Returns how the run ended, and the result of its strategy; null if that threw an error. */
+async function readResource(
+  run: SyncRun,
+  isOptional: boolean,
+): Promise<{ end: RunEnd; result: SyncResult | null }> {
+  const { mirror, resource } = run;
   try {
-    const result = await strategies[resource.strategy.kind].read(run);
+    const result = await strategyOf(resource).read(run);
     indexTables(mirror, resource);
-    return result;
-  } catch (error) {
-    if (!isOptional || !(error instanceof Forbidden) || affectsAllResources(error)) throw error;
-    throw progress.hasResponses() || wasRead(mirror, resource.name) ? lostAccess(resource, error) : error;
+    return { end: endOf(resource, result), result };
+  } catch (thrown) {
+    return { end: isOptional ? endOfOptional(run, thrown) : endOfError(thrown), result: null };
   }
+}
+
+function endOf(
+  resource: Resource,
+  { coveredFrom, incompleteReasons, isPartial, totals }: SyncResult,
+): RunEnd {
+  const columns = { ...totals, covered_from: coveredFrom ?? null };
+  if (incompleteReasons.length > 0)
+    return { outcome: "incomplete", error: incompleteError(resource, incompleteReasons), columns };
+  return { outcome: "done", error: null, columns: { ...columns, verified: !isPartial } };
+}
+
+/** Returns the end of a run of a resource that was not named: a refusal is an error only if the resource was read before. */
+function endOfOptional({ mirror, progress, resource }: SyncRun, error: unknown): RunEnd {
+  if (!(error instanceof Forbidden)) return endOfError(error);
+  const isLost = progress.hasResponses() || wasRead(mirror, resource.name);
+  if (isLost && !affectsAllResources(error)) return endOfError(lostAccess(resource, error));
+  return { outcome: "skipped", error };
+}
+
+/** Returns the end of a run that threw an error. */
+function endOfError(error: unknown): RunEnd {
+  if (error instanceof Stopped) return { outcome: "stopped", error };
+  return { outcome: error instanceof Incomplete ? "incomplete" : "failed", error };
 }
 
 /** Returns the plan of a sync of this resource. */
 export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
-  return await strategies[resource.strategy.kind].plan(openUnrecordedRun(session, resource));
+  return await strategyOf(resource).plan(openUnrecordedRun(session, resource));
 }
 
 /** Opens a run that is recorded in the row with this `run_id`. */
@@ -117,67 +136,66 @@ export function openRun(session: SyncSession, resource: Resource, id: number, ta
   };
 }
 
-/** Opens a run that writes nothing, for plans and for verdicts that need no request. */
+/** Opens a run that writes nothing, for plans and for results that need no request. */
 export function openUnrecordedRun(session: SyncSession, resource: Resource): SyncRun {
   return openRun(session, resource, 0, silentReporter.begin({ name: resource.name }));
 }
 
-/** A recorded run. `error`: why it failed, or null. */
-export interface RunEnd {
-  run: Run;
-  error: unknown;
+/** A run that has started. */
+interface StartedRun {
+  /** Its `run_id` in `sync_runs`. */
+  id: number;
+  resource: string;
+  /** The requests and retries of the command before the run. */
+  before: Readonly<ApiClient["stats"]>;
 }
 
-/** The work of a run. */
-interface RunWork<T> {
-  /** @returns a value for the caller, the columns of the run's row, and the error of a run that is incomplete */
-  work(runId: number): Promise<{
-    value: T;
-    columns: Partial<Omit<Run, "run_id" | "resource" | "started_at">> & { outcome: RunOutcome };
-    error: Error | null;
-  }>;
-  /** Returns the outcome of a run whose work threw an error. */
-  outcomeOf(error: unknown): RunOutcome;
+/** How a run ended. */
+export interface RunEnd {
+  outcome: RunOutcome;
+  /** The error that ended the run, or the problems that it found as text; null if there are none. */
+  error: unknown;
+  /** Other columns of the run's row. */
+  columns?: Partial<Pick<Run, "verified" | "covered_from" | keyof CountTotals>>;
 }
+
+/** Records that a run of a resource starts. */
+export function startRun({ api, clock, mirror }: RecordingSession, resource: string): StartedRun {
+  return { id: beginRun(mirror, resource, formatInstant(clock.now())), resource, before: { ...api.stats } };
+}
+
+type RecordingSession = Pick<SyncSession, "api" | "clock" | "keys" | "mirror">;
 
 /**
- * Executes a run, and records it whether it succeeds or fails.
- * @returns `value`: the return value of the work; null if it threw an error
- * @throws only if the mirror cannot be written
+ * Records the end of a run, and whether the API refused the resource.
+ * @throws the run's own error if the mirror cannot be written, for example because the disk is full
  */
-export async function recordRun<T>(
-  { api, clock, keys, mirror }: Pick<SyncSession, "api" | "clock" | "keys" | "mirror">,
-  resource: string,
-  { work, outcomeOf }: RunWork<T>,
-): Promise<RunEnd & { value: T | null }> {
-  const before = { ...api.stats };
-  const runId = beginRun(mirror, resource, formatInstant(clock.now()));
-  const { value, columns, error } = await work(runId).catch((thrown: unknown) => ({
-    value: null,
-    columns: { outcome: outcomeOf(thrown), error: null },
-    error: thrown,
-  }));
+export function finishRun(
+  { api, clock, keys, mirror }: RecordingSession,
+  { id, resource, before }: StartedRun,
+  { outcome, error, columns }: RunEnd,
+): Run {
   const finishedAt = formatInstant(clock.now());
-  const text = error === null ? columns.error : error instanceof Error ? error.message : String(error);
+  const text = error instanceof Error ? error.message : String(error ?? "");
   try {
-    updateRun(mirror, runId, {
+    updateRun(mirror, id, {
       ...columns,
+      outcome,
       error: text ? hideKeys(text, keys) : null,
       finished_at: finishedAt,
       requests: api.stats.requests - before.requests,
       retries: api.stats.retries - before.retries,
     });
     const refusal = findForbidden(error);
-    const isAnswered = columns.outcome !== "failed" && columns.outcome !== "stopped";
+    const hasResponse = outcome !== "failed" && outcome !== "stopped";
     if (refusal) {
       const { hint = null, message } = refusal;
       writeRefusal(mirror, resource, { at: finishedAt, error: hideKeys(message, keys), hint });
-    } else if (isAnswered) writeRefusal(mirror, resource, null);
-  } catch (second) {
-    // If the disk is full, the row cannot be written either: the first error is the one to report.
-    throw error ?? second;
+    } else if (hasResponse) writeRefusal(mirror, resource, null);
+  } catch (writeError) {
+    throw error instanceof Error ? error : writeError;
   }
-  return { run: readRun(mirror, runId), error, value };
+  return readRun(mirror, id);
 }
 
 /** Returns the error for a resource that was read before and that the key or the plan no longer allows. */

@@ -3,6 +3,7 @@ import type { Clock } from "../deps.js";
 import type { DailyTotals, DatedStrategy, Resource, Strategy } from "../resources/resource.js";
 import type { Mirror } from "../store/mirror/database.js";
 import type { RecordWriter } from "../store/records/record-writer.js";
+import type { TotalsByDay } from "../store/state/stored-totals.js";
 import type { SyncState } from "../store/state/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
@@ -76,8 +77,8 @@ export type DatedRun = SyncRun<DatedStrategy>;
 
 /** A run of `sync` that reads a resource by date; `verify` has only a `DatedRun`. */
 export interface DatedSync extends DatedRun {
-  /** The API's totals of each day as text, requested before anything was read; null if the API returned none. */
-  readonly dailyTotals: ReadonlyMap<string, string> | null;
+  /** The API's totals of each day, requested before anything was read; null if the API returned none. */
+  readonly dailyTotals: TotalsByDay | null;
   /** What the sync could not do so far. The functions that read add to it; nothing is removed unless it is empty. */
   readonly incompleteReasons: IncompleteReason[];
 }

@@ -1,10 +1,11 @@
-import { ApiUnavailable, affectsAllResources, Forbidden, findForbidden, Incomplete } from "../errors.js";
+import { affectsAllResources, Forbidden, findForbidden, Incomplete, isOutage } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
+import type { Mirror } from "../store/mirror/database.js";
 import { blankRun, lastVerifiedSync, type Run, wasRead } from "../store/state/runs.js";
 import { errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
-import { lostAccess, type RunEnd, recordRun, syncResource } from "./run.js";
+import { finishRun, lostAccess, type RecordedRun, startRun, syncResource } from "./run.js";
 import type { SyncSession } from "./session.js";
 
 export interface Failure {
@@ -22,29 +23,33 @@ export interface ResourceResults {
 
 /**
  * Does work for one resource after another. A failure does not stop the others, unless the API is down.
- * A resource that the key or the plan never allowed is skipped, unless the user named it (`named`).
- * @throws Unauthorized, a refusal of this machine's address, and Stopped at once: the other resources would fail in the same way
+ * @param chosen.named true if the user named the resources: then a resource that the key or the plan never allowed fails,
+ * and is not just skipped
+ * @throws errors that would end the work for every resource in the same way, such as a rejected key
  */
 export async function forEachResource(
   { mirror }: Pick<SyncSession, "mirror">,
   { due, named }: { due: readonly Resource[]; named: boolean },
   work: (resource: Resource) => Promise<void>,
 ): Promise<ResourceResults> {
-  const ended: ResourceResults = { failures: [], succeeded: 0, notTried: [] };
+  const results: ResourceResults = { failures: [], succeeded: 0, notTried: [] };
   for (const [index, resource] of due.entries())
     try {
       await work(resource);
-      ended.succeeded += 1;
+      results.succeeded += 1;
     } catch (error) {
       if (affectsAllResources(error)) throw error;
-      if (named || !(error instanceof Forbidden)) ended.failures.push({ resource, error });
-      else if (wasRead(mirror, resource.name))
-        ended.failures.push({ resource, error: lostAccess(resource, error) });
-      if (!(error instanceof ApiUnavailable && error.affectsAllRequests)) continue;
-      ended.notTried = due.slice(index + 1);
-      break;
+      const failure = named ? { resource, error } : failureOfOptional(mirror, resource, error);
+      if (failure) results.failures.push(failure);
+      if (isOutage(error)) return { ...results, notTried: due.slice(index + 1) };
     }
-  return ended;
+  return results;
+}
+
+/** Returns the failure of a resource that was not named; null if it is skipped: it was never allowed. */
+function failureOfOptional(mirror: Mirror, resource: Resource, error: unknown): Failure | null {
+  if (!(error instanceof Forbidden)) return { resource, error };
+  return wasRead(mirror, resource.name) ? { resource, error: lostAccess(resource, error) } : null;
 }
 
 /** A resource whose scope the key lacks. */
@@ -65,7 +70,7 @@ export async function syncResources(
   const { clock, mirror, reporter } = session;
   const due = smallFirst(chosen.allowed);
   reporter.expect(due.map(({ name }) => ({ name, requests: lastVerifiedSync(mirror, name)?.requests })));
-  const ended = await forEachResource(session, { due, named: chosen.named }, async (resource) => {
+  const results = await forEachResource(session, { due, named: chosen.named }, async (resource) => {
     const { run, error } = await syncResource(session, resource, !chosen.named);
     finished(run);
     // The run is recorded in the mirror even if it failed; `forEachResource` collects its error for the exit code.
@@ -74,26 +79,24 @@ export async function syncResources(
   for (const skipped of chosen.skipped) {
     const { resource, why } = skipped;
     if (wasRead(mirror, resource.name)) {
-      const { run, error } = await recordLostScope(session, skipped);
+      const { run, error } = recordLostScope(session, skipped);
       finished(run);
-      ended.failures.push({ resource, error });
+      results.failures.push({ resource, error });
       continue;
     }
     reporter.note(`${resource.name}: skipped: ${why}`);
     const at = formatInstant(clock.now());
     finished({ ...blankRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
-  return ended;
+  return results;
 }
 
 /** Records an incomplete run, without a request, of a resource that was read before the key lost its scope. */
-async function recordLostScope(session: SyncSession, { resource, why }: Skipped): Promise<RunEnd> {
+function recordLostScope(session: SyncSession, { resource, why }: Skipped): RecordedRun {
   const hint = "create a key with that scope in the brand's console, then run `brandapi login`";
-  const refusal = new Forbidden(`${why}.`, { hint });
-  return await recordRun<never>(session, resource.name, {
-    work: () => Promise.reject(lostAccess(resource, refusal)),
-    outcomeOf: () => "incomplete",
-  });
+  const error = lostAccess(resource, new Forbidden(`${why}.`, { hint }));
+  const run = finishRun(session, startRun(session, resource.name), { outcome: "incomplete", error });
+  return { run, error };
 }
 
 /** Sorts lists first, because they are short, while the first reading of a resource with dates may take hours. */

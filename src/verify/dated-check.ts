@@ -5,6 +5,7 @@ import {
   openRecordComparison,
 } from "../store/records/current-records.js";
 import { recordKey } from "../store/records/record-key.js";
+import type { TotalsByDay } from "../store/state/stored-totals.js";
 import { startBudget } from "../sync/budget.js";
 import { describeMarked } from "../sync/by-page.js";
 import {
@@ -46,17 +47,18 @@ import {
 } from "../util/ranges.js";
 import { dayRange, formatInstantOrNull } from "../util/times.js";
 import { datedEvidence } from "./evidence.js";
-import { type MonthResult, type RecordsResult, stateOf, unexpectedDates, unprovenMonth } from "./result.js";
+import { combineParts, type PartResult, type RecordsResult, unprovenPart } from "./result.js";
 
 /** Request budget for finding the days that differ. */
-const mostRequests = 100;
+const maxRequests = 100;
 
-/** The API's daily totals, and the days on which they differ from those stored when the day was read. */
-interface ComparedDays {
+/** The comparison of the API's daily totals with those stored at the last reading of each day. */
+interface TotalsComparison {
   requestedAt: number;
-  totals: ReadonlyMap<string, string>;
+  totals: TotalsByDay;
+  /** The days that differ. */
   changed: string[];
-  /** The drift, if the amounts were not compared because of it. */
+  /** The drift that kept the amounts from being compared; null if they were compared. */
   drift: AmountDrift | null;
 }
 
@@ -67,14 +69,14 @@ export interface Difference extends Range {
   count?: CountComparison;
 }
 
-/** The comparison with the API. It requests only counts and daily totals. */
+/** The comparison of a dated resource with the API. */
 export interface DatedComparison {
   /** The counts of everything that is covered. */
   counts: CountComparison[];
   /** The filters that are compared, `all` first. */
   filters: string[];
-  /** The days whose totals differ from those stored when the day was read; null if the API returned no totals. */
-  dailyTotals: ComparedDays | null;
+  /** Null if the API returned no daily totals. */
+  dailyTotals: TotalsComparison | null;
   differences: Difference[];
   /** The ranges with records that were never read, oldest first. */
   unread: CountComparison[];
@@ -90,27 +92,18 @@ export interface DatedComparison {
 
 /** Compares daily totals and counts, and counts the ranges that were never read. */
 async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
-  const { clock, state } = run;
-  const remaining = startBudget(run, mostRequests);
-  const requestedAt = clock.now();
-  const { dailyTotals, error: totalsError } = await requestDailyTotals(run);
-  const largeDrift = findAmountDrift(run, dailyTotals);
-  const drift = largeDrift && (await isSampleUnchanged(run, largeDrift.days)) ? largeDrift : null;
-  const changed = changedDays(run, { dailyTotals, ignoresAmounts: drift !== null });
+  const { state } = run;
+  const remaining = startBudget(run, maxRequests);
+  const dailyTotals = await compareDailyTotals(run);
   const counts = await compareCovered(run);
-  if (totalsError) warnOfMissingTotals(run, totalsError);
   const distrusted = state.distrusted();
   const differing = differingCounts(counts, distrusted);
-  const differences: Difference[] = changed.map((day) =>
+  const differences = (dailyTotals?.changed ?? []).map((day) =>
     dayDifference(day, "its totals changed since it was read"),
   );
-  for (const one of differing)
-    for await (const part of bisect(run, one, remaining, isOneDay)) differences.push(countDifference(part));
-  const marked = state.markedIds();
-  for (const { id, dated } of state.missing.all())
-    if (dated !== null && !marked.has(id))
-      differences.push(dayDifference(utcDay(dated), "a record is no longer there"));
-  const totals = sumTotals(counts, differing.length);
+  for (const count of differing)
+    for await (const part of bisect(run, count, remaining, isOneDay)) differences.push(countDifference(part));
+  differences.push(...missingDifferences(run));
   const allUnread = await compareUnread(run);
   const { future, unread } = await separateFuture(run, allUnread);
   const allDates = await compareCount(run, allTime);
@@ -123,13 +116,41 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
     undatedCount: hasMarked ? 0 : Math.max(0, allDates.apiCount - sumOf(datedCounts, "apiCount")),
     counts,
     filters: countFilters(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
-    dailyTotals: dailyTotals && { requestedAt, totals: dailyTotals, changed, drift },
+    dailyTotals,
     differences,
-    // Counts of covered ranges exclude marked slices.
-    totals: hasMarked
-      ? { ...totals, api_total: allDates.apiCount, mirror_total: countCurrent(run.mirror, run.resource.name) }
-      : totals,
+    totals: {
+      ...sumTotals(counts, differing.length),
+      // The counts of covered ranges exclude marked slices.
+      ...(hasMarked && {
+        api_total: allDates.apiCount,
+        mirror_total: countCurrent(run.mirror, run.resource.name),
+      }),
+    },
   };
+}
+
+/** Compares the API's daily totals with the stored ones. Returns null, and warns, if the API returned none. */
+async function compareDailyTotals(run: DatedRun): Promise<TotalsComparison | null> {
+  const requestedAt = run.clock.now();
+  const { dailyTotals: totals, error } = await requestDailyTotals(run);
+  if (error) warnOfMissingTotals(run, error);
+  if (!totals) return null;
+  const largeDrift = findAmountDrift(run, totals);
+  const drift = largeDrift && (await isSampleUnchanged(run, largeDrift.days)) ? largeDrift : null;
+  const changed = changedDays(run, { dailyTotals: totals, ignoresAmounts: drift !== null });
+  return { requestedAt, totals, changed, drift };
+}
+
+/** Returns the records that earlier runs noted as missing, except those that a marked slice returned. */
+function missingDifferences({ state }: DatedRun): Difference[] {
+  const markedIds = state.markedIds();
+  return state.missing
+    .all()
+    .flatMap(({ id, dated }) =>
+      dated === null || markedIds.has(id)
+        ? []
+        : dayDifference(utcDay(dated), "the API no longer returns a record"),
+    );
 }
 
 /** Reads the oldest of these days without writing. Returns true if their records equal the mirror's. */
@@ -140,7 +161,7 @@ async function isSampleUnchanged(run: DatedRun, days: readonly string[]): Promis
     const list = await readList(run, { query: rangeQuery(resource.strategy, range) });
     const records = [...list.records.values()].map(({ record }) => record);
     const isSame = records.every(
-      (record, nth) => compare(record, recordKey(resource, record, nth)) === "same",
+      (record, position) => compare(record, recordKey(resource, record, position)) === "same",
     );
     if (!list.isComplete || !isSame || records.length !== state.count(range)) return false;
   }
@@ -161,79 +182,79 @@ function countDifference(count: CountComparison): Difference {
   return { from, to, count, text };
 }
 
-/** Verifies a resource that the API can filter by date, with the same counts as a sync. Reports by month. */
+/** Verifies a resource that the API can filter by date, with the counts that a sync compares. Reports by month. */
 export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
-  const { resource, state } = run;
+  const { mirror, resource, state } = run;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
-  const evidence = await compareWithApi(run);
-  const { undatedCount, future, unread } = evidence;
-  const months = [
-    ...createMonthResults(run, evidence),
-    ...unread.map((one) => unreadMonth(resource.name, one, floor)),
-  ];
-  const why = `the API counts ${undatedCount} more without a range of dates than in all dates`;
-  if (undatedCount > 0) months.push(unprovenMonth("undated", why));
-  const undated = countUndated(run.mirror, resource.name);
+  const comparison = await compareWithApi(run);
+  const { dailyTotals, undatedCount, future, unread } = comparison;
   const marked = describeMarked(run);
-  if (marked !== null) months.push(unprovenMonth(unexpectedDates, marked));
+  const months = [
+    ...verifyMonths(run, comparison),
+    ...unread.map((range) => unreadPart(resource.name, range, floor)),
+  ];
+  const undatedText = `the API counts ${undatedCount} more records without a date range than in all date ranges`;
+  if (undatedCount > 0) months.push(unprovenPart("undated", "undated", undatedText));
+  if (marked !== null) months.push(unprovenPart("unexpected-dates", "dates", marked));
   const wanted = unread.filter(({ to }) => to >= floor);
-  const comparesTotals = evidence.dailyTotals !== null && evidence.dailyTotals.drift === null;
-  const what = comparesTotals ? "no count and no daily total" : "no count";
+  const comparesTotals =
+    !resource.strategy.dailyTotals || (dailyTotals !== null && dailyTotals.drift === null);
   return {
     resource: resource.name,
-    ...evidence.totals,
-    state: stateOf(months),
+    ...comparison.totals,
+    state: combineParts(months),
     months,
-    blind_spot: `a change to an old record that moves ${what}: only reading shows it, which every sync does in turn (\`--audit\`)`,
+    blind_spot: `changes to old records that affect ${comparesTotals ? "no count and no daily total" : "no count"}`,
     future: future && { records: future.records, until: future.until },
     unread: wanted.reduce((sum, { apiCount, mirrorCount }) => sum + Math.max(0, apiCount - mirrorCount), 0),
-    undated,
+    undated: countUndated(mirror, resource.name),
     unsettled: undatedCount > 0 || marked !== null,
-    readEvidence: () => datedEvidence(run, evidence),
+    readEvidence: () => datedEvidence(run, comparison),
   };
 }
 
 /** @param floor the oldest date that any run was asked to read: a plain sync reads nothing below it */
-function unreadMonth(
+function unreadPart(
   name: string,
   { apiCount, mirrorCount, ...range }: CountComparison,
   floor: number,
-): MonthResult {
+): PartResult {
   const command = `brandapi sync ${name}${range.to < floor ? " --full" : ""}`;
-  return unprovenMonth(
-    describeRange(range),
-    `${apiCount - mirrorCount} ${name} were never read: \`${command}\` reads them`,
-  );
+  const why = `${apiCount - mirrorCount} ${name} were never read: \`${command}\` reads them`;
+  return unprovenPart("unread", describeRange(range), why);
 }
 
 /** Returns the result for each month that was read. */
-function createMonthResults(
+function verifyMonths(
   { mirror, resource, state }: DatedRun,
   { differences, filters, dailyTotals, unread }: DatedComparison,
-): MonthResult[] {
+): PartResult[] {
   const coverage = state.coverage();
   const covered = mergeRanges(coverage);
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return [];
-  const oldestRecord = findNthDate(mirror, resource.name, { from: first.from, to: last.to }, 0) ?? last.to;
+  const newestRead = last.to;
+  const oldestRecord =
+    findNthDate(mirror, resource.name, { from: first.from, to: newestRead }, 0) ?? newestRead;
   const oldest = Math.min(oldestRecord, ...differences.map(({ to }) => to));
-  const hasNewer = unread.some(({ to }) => to > last.to);
+  const hasNewer = unread.some(({ to }) => to > newestRead);
   const drift = dailyTotals?.drift;
   const compared = dailyTotals && !drift ? "daily totals and counts agree" : "counts agree";
-  const agreed = `${compared} (${filters.join(", ")})${drift ? `; ${driftText(drift)}` : ""}`;
+  const agreement = `${compared} (${filters.join(", ")})${drift ? `; ${driftText(drift)}` : ""}`;
 
-  function judgeMonth({ month, ...range }: ReturnType<typeof monthsIn>[number]): MonthResult {
-    const ages = coverage.filter((one) => overlaps(one, range)).map(({ readAt }) => readAt);
-    const known = { month, read_at: formatInstantOrNull(Math.min(...ages)) };
-    const texts = differences.filter((one) => overlaps(one, range)).map(({ text }) => text);
-    if (texts.length > 0) return { ...known, state: "different", why: texts.join("; ") };
+  function verifyMonth({ month, ...range }: ReturnType<typeof monthsIn>[number]): PartResult {
+    const readings = coverage.filter((part) => overlaps(part, range)).map(({ readAt }) => readAt);
+    const part = { kind: "month", month, read_at: formatInstantOrNull(Math.min(...readings)) } as const;
+    const texts = differences.filter((difference) => overlaps(difference, range)).map(({ text }) => text);
+    if (texts.length > 0) return { ...part, state: "different", why: texts.join("; ") };
     if (state.markedSlices().some((slice) => overlaps(slice, range)))
-      return { ...known, state: "unproven", why: "read by page number: it has records with other dates" };
-    const claimed = hasNewer ? range : { from: range.from, to: Math.min(range.to, last?.to ?? range.to) };
-    if (!contains(covered, claimed)) return { ...known, state: "unproven", why: "not read completely" };
-    return { ...known, state: "proven", why: agreed };
+      return { ...part, state: "unproven", why: "read by page number: it has records with other dates" };
+    // The current month need only be covered up to the newest date that was read.
+    const toCover = hasNewer ? range : { from: range.from, to: Math.min(range.to, newestRead) };
+    if (!contains(covered, toCover)) return { ...part, state: "unproven", why: "not read completely" };
+    return { ...part, state: "proven", why: agreement };
   }
 
   const from = Number.isFinite(first.from) ? first.from : oldest;
-  return monthsIn({ from, to: last.to }).map(judgeMonth);
+  return monthsIn({ from, to: newestRead }).map(verifyMonth);
 }

@@ -13,40 +13,51 @@ import { dayMs, formatInstantOrNull } from "../util/times.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { DatedComparison } from "./dated-check.js";
 
-/** Prints the API's count of a list. */
+/** Prints `total_items` of a response. */
 const printTotalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
 
 /**
- * Returns a curl command that prints one number. The key and the base URL stay shell variables, and the shell's own
- * `echo` passes the key to curl, because a process list shows arguments.
+ * Returns a curl command that prints one number. The key and the base URL stay shell variables. The key is passed through
+ * stdin, because a process list includes arguments.
  */
-function curlLine(path: string, query: QueryParameters, printing: string): string {
-  const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
-  const address = `$BRANDAPI_BASE_URL${path}?${given}`.replaceAll("%3A", ":").replace(/\?$/, "");
-  return `echo "Authorization: Bearer $BRANDAPI_KEY" | curl -fsS -H @- "${address}" | ${printing}`;
+function curlLine(path: string, query: QueryParameters, filter: string): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) parameters.set(name, String(value));
+  const url = `$BRANDAPI_BASE_URL${path}?${parameters}`.replaceAll("%3A", ":").replace(/\?$/, "");
+  return `echo "Authorization: Bearer $BRANDAPI_KEY" | curl -fsS -H @- "${url}" | ${filter}`;
 }
 
-/** Returns a line for the sqlite3 shell that opens the mirror read-only and prints what a statement selects. */
+/** Returns an sqlite3 command that opens the mirror read-only and prints the result of a statement. */
 function sqliteLine({ path }: Mirror, sql: string): string {
-  const escaped = encodeURI(path).replace(/[?#']/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
+  const escaped = encodeURI(path).replace(/[?#']/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
   return `sqlite3 'file:${escaped}?mode=ro' "${sql.replace(/[\\"$`]/g, "\\$&")}"`;
 }
 
-/** Returns SQL that counts a resource's current records in a range. @param also further conditions */
-function countingSql({ date, table }: Resource, { from, to }: Range, also: string[] = []): string {
-  // Ranges begin and end with whole seconds.
+/** Returns SQL that counts the current records of a resource in a range. The range consists of complete seconds. */
+function countingSql({ date, table }: Resource, { from, to }: Range, moreConditions: string[] = []): string {
   const second = (ms: number) => formatInstantOrNull(ms)?.slice(0, 19).replace("T", " ");
-  const conditions = [...also];
+  const conditions = [...moreConditions];
   if (Number.isFinite(from)) conditions.push(`datetime(${date}) >= '${second(from)}'`);
   if (Number.isFinite(to)) conditions.push(`datetime(${date}) <= '${second(to)}'`);
   const where = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   return `SELECT count(*) FROM ${table}${where}`;
 }
 
-/** A number in the API and in the mirror, and the two commands that print them: an item of `evidence`. */
+/** The names of the checks. A check that counts the records of a filter has the name of the filter. */
+export const checks = {
+  allDates: "all, without dates",
+  dailyTotals: "days with totals",
+  day: "a day",
+  list: "one by one",
+  restated: "unproven",
+  undetected: "blind spot",
+} as const;
+
+/** A number in the API and in the mirror, and the two commands that print them. */
 export interface Evidence {
   resource: string;
+  /** One of `checks`, or the name of a filter. */
   check: string;
   /** ISO 8601; null: without an end. */
   from: string | null;
@@ -84,99 +95,96 @@ export function createEvidence(
   return { resource: run.resource.name, check, ...dates, ...emptyEvidence, ...known, sql };
 }
 
-/**
- * Returns the evidence for a list that was compared completely. The request has no parameters, because not every list
- * is paginated.
- */
+/** Returns the evidence for a complete list. The request has no parameters, because not every list is paginated. */
 export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: Partial<Evidence>): Evidence {
   const counting = "jq '.pagination.total_items // ([.data] | flatten(1) | length)'";
   const request = curlLine(run.resource.path, run.resource.query, counting);
   const sql = countingSql(run.resource, allTime);
   const asked_at = formatInstantOrNull(requestedAt);
-  return createEvidence(run, "one by one", allTime, { api: total, asked_at, request, sql, ...known });
+  return createEvidence(run, checks.list, allTime, { api: total, asked_at, request, sql, ...known });
 }
 
 /** Returns the evidence for a resource whose values the API can restate at any time. */
 export function restatedEvidence(run: SyncRun): Evidence {
   const mirror = countCurrent(run.mirror, run.resource.name);
   const sql = countingSql(run.resource, allTime);
-  return createEvidence(run, "unproven", allTime, {
-    mirror,
-    sql,
-    note: "the API restates it at any time",
-  });
+  const note = "the API restates these values at any time";
+  return createEvidence(run, checks.restated, allTime, { mirror, sql, note });
 }
 
 /** The minimum number of new records per audit request: a page without its overlap with the next. */
 const recordsPerRequest = 98;
 
-/** Returns each number that the verification of a dated resource compares, and what it cannot detect. */
-export function datedEvidence(run: DatedRun, evidence: DatedComparison): Evidence[] {
-  const { differences, undatedCount, filters, counts, future, unread, allDates } = evidence;
-  const counted = new Set([...counts, ...differences.flatMap((one) => one.count ?? [])]);
-  const days = differences.filter((one) => !one.count);
+/** Returns each number that the verification of a dated resource compares, and the changes that it cannot detect. */
+export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evidence[] {
+  const { differences, undatedCount, filters, counts, future, unread, allDates } = comparison;
+  const allCounts = new Set([...counts, ...differences.flatMap(({ count }) => count ?? [])]);
+  const days = differences.filter(({ count }) => !count);
   const notRead =
     undatedCount > 0 ? `${undatedCount} more than in all dates: not read` : "not all of it was read";
   const isAllRead = undatedCount === 0 && unread.length === 0;
   return [
-    ...[...counted].map((one) =>
-      filters.includes(one.filter.name)
-        ? countEvidence(run, one, { agrees: one.apiCount === one.mirrorCount })
-        : countEvidence(run, one, { note: "no evidence: the filter does not count what its records say" }),
+    ...[...allCounts].map((count) =>
+      filters.includes(count.filter.name)
+        ? countEvidence(run, count, { agrees: count.apiCount === count.mirrorCount })
+        : countEvidence(run, count, { note: "the filter does not count the records with this status" }),
     ),
-    ...dailyTotalsEvidence(run, evidence),
-    ...days.map(({ text, ...range }) => createEvidence(run, "a day", range, { agrees: false, note: text })),
-    ...unread.map((one) => countEvidence(run, one, { note: "never read" })),
+    ...dailyTotalsEvidence(run, comparison),
+    ...days.map(({ text, ...range }) =>
+      createEvidence(run, checks.day, range, { agrees: false, note: text }),
+    ),
+    ...unread.map((count) => countEvidence(run, count, { note: "never read" })),
     ...(future ? [countEvidence(run, future.count, { note: "dated in the future: not due yet" })] : []),
-    // If all dates were read, this count shows whether there are records without dates.
+    // If everything was read, this count shows whether there are records without a date.
     countEvidence(run, allDates, {
-      check: "all, without dates",
+      check: checks.allDates,
       agrees: isAllRead ? allDates.apiCount === allDates.mirrorCount : null,
       note: isAllRead ? null : notRead,
     }),
-    ...blindSpot(run),
+    ...undetectedEvidence(run),
   ];
 }
 
-function countEvidence(run: DatedRun, counted: CountComparison, known: Partial<Evidence>): Evidence {
-  const { requestedAt, filter, apiCount: api, mirrorCount: mirror, ...range } = counted;
+function countEvidence(run: DatedRun, count: CountComparison, known: Partial<Evidence>): Evidence {
+  const { requestedAt, filter, apiCount: api, mirrorCount: mirror, ...range } = count;
   const { path, query, strategy } = run.resource;
-  const asked = { ...query, ...rangeQuery(strategy, range), ...filter.query, page: 1, per_page: 1 };
-  const request = curlLine(path, asked, printTotalItems);
-  const sql = sqlOf(run, range, filter.name);
+  const parameters = { ...query, ...rangeQuery(strategy, range), ...filter.query, page: 1, per_page: 1 };
+  const request = curlLine(path, parameters, printTotalItems);
+  const sql = filterSql(run, range, filter.name);
   const asked_at = formatInstantOrNull(requestedAt);
   return createEvidence(run, filter.name, range, { api, mirror, asked_at, request, sql, ...known });
 }
 
-/** Missing records are not counted. */
-function sqlOf({ resource, state }: DatedRun, range: Range, check?: string): string {
-  const member = resource.strategy.countedFilters?.find(({ name }) => name === check)?.member;
-  const isAnyMissing = state.missing.all().length > 0;
-  const also = [member ?? [], isAnyMissing ? "record_id NOT IN (SELECT record_id FROM missing)" : []].flat();
-  return countingSql(resource, range, also);
+/** Returns SQL that counts the records of a range that match a filter, and are not missing. */
+function filterSql({ resource, state }: DatedRun, range: Range, filter?: string): string {
+  const conditions: string[] = [];
+  const member = resource.strategy.countedFilters?.find(({ name }) => name === filter)?.member;
+  if (member) conditions.push(member);
+  if (state.missing.all().length > 0) conditions.push("record_id NOT IN (SELECT record_id FROM missing)");
+  return countingSql(resource, range, conditions);
 }
 
-/** Returns the number of days with totals, of the days that were read completely. */
+/** Returns the number of days with totals in each range of days that were read completely. */
 function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): Evidence[] {
   const { resource, state } = run;
   const { dailyTotals: declared } = resource.strategy;
   if (!declared || !dailyTotals) return [];
-  const any = [declared.count, ...declared.amounts].map((name) => `.${name}`).join(", ");
-  const counting = `jq '[.data.${declared.points}[] | select(any(${any}; (. // 0) != 0))] | length'`;
+  const members = [declared.count, ...declared.amounts].map((name) => `.${name}`).join(", ");
+  const filter = `jq '[.data.${declared.points}[] | select(any(${members}; (. // 0) != 0))] | length'`;
   const ranges = mergeRanges(state.coverage()).map(clipToCompleteDays);
-  const inWholeDays = ranges.filter(({ from, to }) => from < to);
-  return inWholeDays.map((range) => {
+  const completeDays = ranges.filter(({ from, to }) => from < to);
+  return completeDays.map((range) => {
     const first = Number.isFinite(range.from) ? utcDay(range.from) : "";
     const last = utcDay(range.to);
     const countIn = (days: Iterable<string>) => [...days].filter((day) => day >= first && day <= last).length;
     const differing = countIn(dailyTotals.changed);
     const [start_date, end_date] = [range.from, range.to].map((at) => formatInstantOrNull(at) ?? undefined);
-    return createEvidence(run, "days with totals", range, {
+    return createEvidence(run, checks.dailyTotals, range, {
       api: countIn(dailyTotals.totals.keys()),
       mirror: countIn(state.dailyTotals.all().keys()),
       agrees: dailyTotals.drift && differing === 0 ? null : differing === 0,
       asked_at: formatInstantOrNull(dailyTotals.requestedAt),
-      request: curlLine(declared.path, { ...declared.query, start_date, end_date }, counting),
+      request: curlLine(declared.path, { ...declared.query, start_date, end_date }, filter),
       sql: `SELECT count(*) FROM day_figures WHERE resource = '${resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
       note: describeDays(differing, dailyTotals.drift),
     });
@@ -185,36 +193,36 @@ function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): E
 
 function describeDays(differing: number, drift: AmountDrift | null): string {
   if (differing > 0) return `${differing} differ`;
-  return drift ? driftText(drift) : "each as when the day was read";
+  return drift ? driftText(drift) : "unchanged since each day was read";
 }
 
 /**
- * Returns the night by which records are read again, even if no count and no daily total changes: those of the window in
- * the next night, then those below the audit's cursor, then those above it.
+ * Returns the dates by which records are re-read, even if no count and no daily total changes, assuming one sync a day: the
+ * records of the window on the next day, then those below the audit's cursor, then those above it.
  */
-function blindSpot(run: DatedRun): Evidence[] {
-  const { resource, state } = run;
-  const used = state.lastOptions();
+function undetectedEvidence(run: DatedRun): Evidence[] {
+  const { clock, mirror, resource, state } = run;
+  const options = state.lastOptions();
   const newest = state.coverage().at(-1)?.to;
-  if (!used || newest === undefined) return [];
-  const finishedUntil = readFinishedRuns(run.mirror, resource.name).until ?? newest;
-  const since = earlier(finishedUntil + 1, used.windowMs);
+  if (!options || newest === undefined) return [];
+  const finishedUntil = readFinishedRuns(mirror, resource.name).until ?? newest;
+  const since = earlier(finishedUntil + 1, options.windowMs);
   const cursor = Math.min(state.cursor() ?? since, since - 1);
   const window = { from: since, to: newest };
   const below = { from: Number.NEGATIVE_INFINITY, to: cursor };
   const above = { from: cursor + 1, to: since - 1 };
-  const nightsFor = (records: number) => Math.ceil(records / (used.audit * recordsPerRequest));
-  const nights = nightsFor(state.count(below));
+  const daysFor = (records: number) => Math.ceil(records / (options.audit * recordsPerRequest));
+  const daysBelow = daysFor(state.count(below));
   // In the meantime other records leave the window, and the audit reads those first.
-  const leaving = (state.count(window) * nights * dayMs) / Math.max(used.windowMs, 1);
-  const readBy = [1, nights, nights + nightsFor(state.count(above)) + nightsFor(leaving)];
-  const ranges = Number.isFinite(since) ? [window, below, above] : [window];
-  return ranges.flatMap((range, index) => {
-    const mirror = state.count(range);
-    if (mirror === 0) return [];
-    const by = run.clock.now() + (readBy[index] ?? 1) * dayMs;
-    const never = "never read again (`--audit 0`)";
-    const note = Number.isFinite(by) ? `read again by the night of ${utcDay(by)}` : never;
-    return createEvidence(run, "blind spot", range, { mirror, sql: sqlOf(run, range), note });
+  const leaving = (state.count(window) * daysBelow * dayMs) / Math.max(options.windowMs, 1);
+  const daysAbove = daysBelow + daysFor(state.count(above)) + daysFor(leaving);
+  const parts = [{ ...window, days: 1 }];
+  if (Number.isFinite(since)) parts.push({ ...below, days: daysBelow }, { ...above, days: daysAbove });
+  return parts.flatMap(({ days, ...range }) => {
+    const count = state.count(range);
+    if (count === 0) return [];
+    const by = clock.now() + days * dayMs;
+    const note = Number.isFinite(by) ? `re-read by ${utcDay(by)}` : "never re-read (`--audit 0`)";
+    return createEvidence(run, checks.undetected, range, { mirror: count, sql: filterSql(run, range), note });
   });
 }

@@ -5,11 +5,11 @@ import type { SyncRun } from "../sync/session.js";
 import { allTime } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
-import { createEvidence, listEvidence } from "./evidence.js";
-import type { MonthResult, RecordsResult } from "./result.js";
+import { checks, createEvidence, listEvidence } from "./evidence.js";
+import type { PartResult, RecordsResult } from "./result.js";
 
 /**
- * Verifies a resource that the API cannot filter: reads the list and compares it with the mirror. Writes nothing.
+ * Verifies a resource that the API cannot filter: reads the list and compares it with the mirror, without writing.
  * @param details the number of records whose details were not read since the record changed; null if the resource has
  * no details
  */
@@ -21,17 +21,16 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
   const listed = new Map(items.map((item, position) => [recordKey(resource, item, position), item]));
   const comparisons = [...listed].map(([key, item]) => compare(item, key));
   const mirrorTotal = countCurrent(mirror, resource.name);
-  const absent = comparisons.filter((one) => one === "absent").length;
-  const changed = comparisons.filter((one) => one === "changed").length;
+  const absent = comparisons.filter((comparison) => comparison === "absent").length;
+  const changed = comparisons.filter((comparison) => comparison === "changed").length;
   const removed = Math.max(0, mirrorTotal - (listed.size - absent));
   const differing = absent + changed + removed;
 
   const unread = details ?? 0;
-  const blind_spot =
-    details === null ? "" : "details, which cost a request each: `sync --details all` reads them again";
+  const blind_spot = details === null ? "" : "changes to details";
   const differs = `${absent} not in the mirror, ${changed} different, ${removed} no longer in the API`;
 
-  function decideState(): [MonthResult["state"], string] {
+  function decideState(): [PartResult["state"], string] {
     if (!list.isComplete) return ["unproven", `the list ${whyIncomplete(list)}`];
     if (differing > 0) return ["different", differs];
     if (unread > 0) return ["unproven", `the details of ${unread} were not read as they are now`];
@@ -40,11 +39,11 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
 
   const [state, why] = decideState();
   const agrees = list.isComplete ? differing === 0 : null;
-  const undetected = { mirror: mirrorTotal, note: blind_spot };
+  const note = "changes to details: `sync --details all` re-reads them";
   return {
     resource: resource.name,
     state,
-    months: [{ month: "all", state, why, read_at: formatInstant(clock.now()) }],
+    months: [{ kind: "list", month: "all", state, why, read_at: formatInstant(clock.now()) }],
     blind_spot,
     api_total: list.total,
     mirror_total: mirrorTotal,
@@ -53,7 +52,9 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
     unsettled: !list.isComplete,
     readEvidence: () => [
       listEvidence(run, list, { mirror: mirrorTotal, agrees, note: why }),
-      ...(blind_spot === "" ? [] : [createEvidence(run, "blind spot", allTime, undetected)]),
+      ...(blind_spot === ""
+        ? []
+        : [createEvidence(run, checks.undetected, allTime, { mirror: mirrorTotal, note })]),
     ],
   };
 }

@@ -3,14 +3,25 @@ import type { TableDifference } from "../store/tables/table-check.js";
 import type { CountTotals } from "../sync/strategy.js";
 import type { Evidence } from "./evidence.js";
 
-/** The result for a calendar month, or for everything if a resource has no dates. */
-export interface MonthResult {
-  /** `2026-01`; `all`; a range of dates that was never read; `undated` or `dates` for records without a usable date. */
+/**
+ * What a part of a result is about:
+ * - `month`: a calendar month of records
+ * - `list`: a complete list without dates
+ * - `unread`: a range of dates that was never read
+ * - `undated`: records that the API counts, but returns in no range of dates
+ * - `unexpected-dates`: records whose dates are unreadable, or outside the range in which the API returns them
+ */
+export type PartKind = "month" | "list" | "unread" | "undated" | "unexpected-dates";
+
+/** The result for a part of a resource. */
+export interface PartResult {
+  kind: PartKind;
+  /** The printed name: a month (`2026-01`), a range of dates, `all`, `undated` or `dates`. */
   month: string;
   state: "proven" | "unproven" | "different";
-  /** The reason for the state: why it is proven or unproven, or how it differs. */
+  /** The reason for the state. */
   why: string;
-  /** When the records were last read, ISO 8601: the oldest read in the month. */
+  /** The oldest reading of the part's records, ISO 8601. */
   read_at: string | null;
 }
 
@@ -18,8 +29,8 @@ export interface MonthResult {
 export interface RecordsResult extends CountTotals {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
-  months: MonthResult[];
-  /** The changes that the verification cannot detect; empty if there are none. */
+  months: PartResult[];
+  /** The changes that the verification cannot detect, as a noun; empty if there are none. */
   blind_spot: string;
   /** The number of records above the floor that were never read. */
   unread?: number;
@@ -27,7 +38,7 @@ export interface RecordsResult extends CountTotals {
   future?: { records: number; until: string } | null;
   /** The number of mirrored records without a valid date. */
   undated?: number;
-  /** Why the API's counts contradict each other, or its list never settled. The last month says why. */
+  /** True if the API's counts contradict each other, or its list never settled. */
   unsettled?: boolean;
   /** The run that repaired the resource, and the rows that it wrote. */
   repaired?: Pick<Run, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
@@ -42,37 +53,68 @@ export interface TablesResult {
   differences: (TableDifference & { why: string })[];
 }
 
-/** The result for a resource's records and its tables: a line of `verify --json`. */
+/** A problem, as a clause. */
+export interface Problem {
+  kind: "different" | "unread" | "tables" | "unsettled" | "unexpected-dates";
+  text: string;
+}
+
+/** The result for a resource's records and its tables. */
 export interface VerificationResult extends RecordsResult {
   /** The number of requests, including those of a repair. */
   requests: number;
   tables: TablesResult;
-  /** The problems, one clause each. `status` shows them until a later verification has none. */
-  found: string[];
+  /** `status` shows them until a later verification has none. */
+  problems: Problem[];
 }
 
-export function unprovenMonth(month: string, why: string): MonthResult {
-  return { month, state: "unproven", why, read_at: null };
+/** A line of `verify --json`. */
+export interface PrintedResult extends Omit<VerificationResult, "problems" | "readEvidence"> {
+  /** The problems, one clause each. */
+  found: string[];
+  /** With `--evidence`. */
+  evidence?: Evidence[] | undefined;
+}
+
+export function unprovenPart(kind: PartKind, name: string, why: string): PartResult {
+  return { kind, month: name, state: "unproven", why, read_at: null };
 }
 
 /** Returns the result when there was nothing to compare. */
 export function unprovenResult(resource: string, why: string): RecordsResult {
-  const months = [unprovenMonth("all", why)];
+  const months = [unprovenPart("list", "all", why)];
   const uncounted = { api_total: null, mirror_total: null, differing: null };
   return { resource, state: "unproven", months, blind_spot: "", ...uncounted };
 }
 
-/** Combines the states of all months: `different` takes precedence over `unproven`. */
-export function stateOf(months: readonly MonthResult[]): MonthResult["state"] {
-  const states = new Set(months.map(({ state }) => state));
+/** Combines the states of all parts: `different` takes precedence over `unproven`. */
+export function combineParts(parts: readonly PartResult[]): PartResult["state"] {
+  const states = new Set(parts.map(({ state }) => state));
   if (states.has("different")) return "different";
-  return states.has("unproven") || months.length === 0 ? "unproven" : "proven";
+  return states.has("unproven") || parts.length === 0 ? "unproven" : "proven";
 }
 
-/** The month of records whose dates are unreadable, or outside the range in which the API returns them. */
-export const unexpectedDates = "dates";
+/** Returns the problems of a result. @param tableError the problem with the tables */
+export function listProblems(records: RecordsResult, tableError: string | null): Problem[] {
+  const { months: parts, resource, unread, unsettled } = records;
+  const problems: Problem[] = [];
+  const differing = parts.filter(({ state }) => state === "different").map(({ month }) => month);
+  const more = differing.length > 3 ? ` and ${differing.length - 3} more` : "";
+  const names = `${differing.slice(0, 3).join(", ")}${more}`;
+  if (differing.length > 0)
+    problems.push({ kind: "different", text: `${resource} differs from the API (${names})` });
+  if (unread) problems.push({ kind: "unread", text: `${unread} ${resource} were not read yet` });
+  if (tableError !== null) problems.push({ kind: "tables", text: tableError });
+  const dates = parts.find(({ kind }) => kind === "unexpected-dates");
+  const contradiction = parts.find(({ kind }) => kind === "undated" || kind === "list");
+  if (dates)
+    problems.push({ kind: "unexpected-dates", text: `${resource} with unexpected dates: ${dates.why}` });
+  else if (unsettled && contradiction)
+    problems.push({ kind: "unsettled", text: `${resource} cannot be verified: ${contradiction.why}` });
+  return problems;
+}
 
-/** True if unexpected dates, which only the API can correct, keep a resource from being verified. */
-export function hasUnexpectedDates({ months }: Pick<RecordsResult, "months">): boolean {
-  return months.some(({ month }) => month === unexpectedDates);
+/** True if there are problems, and only the API can correct them. */
+export function needsApi(problems: readonly Problem[]): boolean {
+  return problems.length > 0 && problems.every(({ kind }) => kind === "unexpected-dates");
 }

@@ -1,10 +1,18 @@
 import { affectsAllResources, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { SyncState } from "../store/state/sync-state.js";
+import { writeUnrepairableRun } from "../store/state/unrepairable.js";
 import { rebuildTables } from "../store/tables/rebuild.js";
 import { compareTables, differenceText, saveTableCheck } from "../store/tables/table-check.js";
 import { countPending } from "../sync/details.js";
-import { openRun, openUnrecordedRun, recordRun, syncResource, warnOfUnexpectedValues } from "../sync/run.js";
+import {
+  finishRun,
+  openRun,
+  openUnrecordedRun,
+  startRun,
+  syncResource,
+  warnOfUnexpectedValues,
+} from "../sync/run.js";
 import type { SyncRun, SyncSession } from "../sync/session.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
@@ -13,7 +21,9 @@ import { verifyDated } from "./dated-check.js";
 import { restatedEvidence } from "./evidence.js";
 import { verifyList } from "./list-check.js";
 import {
-  hasUnexpectedDates,
+  listProblems,
+  needsApi,
+  type Problem,
   type RecordsResult,
   type TablesResult,
   unprovenResult,
@@ -34,9 +44,10 @@ const verifiers: Record<Strategy["kind"], Verifier | null> = {
 } satisfies { [Kind in Strategy["kind"]]: Verifier<Strategy & { kind: Kind }> | null };
 
 /**
- * Compares a resource's tables with its records, and its records with the API. With `repair`, repairs what differs. Each
- * verification is recorded in `sync_runs`; the error that ended it is in the result.
- * @throws errors that every other resource would fail with, too
+ * Compares a resource's tables with its records, and its records with the API. With `repair`, repairs the differences. Each
+ * verification is recorded in `sync_runs`.
+ * @returns `error`: the error that ended the verification; null if there was none
+ * @throws errors that would end the verification of every resource in the same way
  */
 export async function verifyResource(
   session: SyncSession,
@@ -54,9 +65,9 @@ export async function verifyResource(
   // The repairing sync has already warned.
   if (!records.repaired) warnOfUnexpectedValues(session, resource);
   const state = combineStates(records.state, tables.state);
-  const found = describeProblems(records, tableError);
+  const problems = listProblems(records, tableError);
   const requests = session.api.stats.requests - before;
-  return { result: { ...records, state, requests, tables, found }, error };
+  return { result: { ...records, state, requests, tables, problems }, error };
 }
 
 /**
@@ -121,57 +132,39 @@ async function recordVerification(
   verifier: Verifier,
   tableError: string | null,
 ): Promise<RecordsResult> {
-  const task = session.reporter.begin({ name: resource.name });
-  const { error, value } = await recordRun(session, resource.name, {
-    async work(id) {
-      const result = await verifier.verify(openRun(session, resource, id, task));
-      const { api_total, mirror_total, differing, months } = result;
-      const problems = describeProblems(result, tableError);
-      return {
-        value: result,
-        columns: {
-          outcome: "verified",
-          verified: problems.length === 0 && months.length > 0,
-          error: problems.join("; ") || null,
-          api_total,
-          mirror_total,
-          differing,
-        },
-        error: null,
-      };
-    },
-    outcomeOf: (error) => (error instanceof Stopped ? "stopped" : "failed"),
+  const { mirror, reporter } = session;
+  const task = reporter.begin({ name: resource.name });
+  const started = startRun(session, resource.name);
+  let result: RecordsResult;
+  try {
+    result = await verifier.verify(openRun(session, resource, started.id, task));
+  } catch (error) {
+    finishRun(session, started, { outcome: error instanceof Stopped ? "stopped" : "failed", error });
+    throw error;
+  } finally {
+    task.end(null);
+  }
+  const { api_total, mirror_total, differing, months } = result;
+  const problems = listProblems(result, tableError);
+  const columns = {
+    verified: problems.length === 0 && months.length > 0,
+    api_total,
+    mirror_total,
+    differing,
+  };
+  mirror.transaction(() => {
+    finishRun(session, started, { outcome: "verified", error: joinProblems(problems), columns });
+    writeUnrepairableRun(mirror, resource.name, needsApi(problems) ? started.id : null);
   });
-  task.end(null);
-  if (value === null) throw error;
-  return value;
+  return result;
+}
+
+function joinProblems(problems: readonly Problem[]): string | null {
+  return problems.map(({ text }) => text).join("; ") || null;
 }
 
 function createRestatedResult(session: SyncSession, resource: Resource): RecordsResult {
   const why = "the API restates these values at any time: the mirror has the last values read";
   const readEvidence = () => [restatedEvidence(openUnrecordedRun(session, resource))];
   return { ...unprovenResult(resource.name, why), readEvidence };
-}
-
-/** Returns the problems that a verification found, one clause each. Unexpected dates come last: see `isOnlyAboutDates`. */
-function describeProblems(records: RecordsResult, tableError: string | null): string[] {
-  const { months, resource, unread, unsettled } = records;
-  const problems: string[] = [];
-  const differing = months.filter(({ state }) => state === "different").map(({ month }) => month);
-  const more = differing.length > 3 ? ` and ${differing.length - 3} more` : "";
-  if (differing.length > 0)
-    problems.push(`${resource} differs from the API (${differing.slice(0, 3).join(", ")}${more})`);
-  if (unread) problems.push(`${unread} ${resource} were not read yet`);
-  if (tableError !== null) problems.push(tableError);
-  const why = months.at(-1)?.why ?? "";
-  if (unsettled && hasUnexpectedDates(records)) problems.push(`${datesPrefix(resource)}${why}`);
-  else if (unsettled) problems.push(`${resource} cannot be verified: ${why}`);
-  return problems;
-}
-
-const datesPrefix = (resource: string) => `${resource} with unexpected dates: `;
-
-/** True if the recorded problems of a verification are only records with unexpected dates, which the API has to correct. */
-export function isOnlyAboutDates(resource: string, error: string): boolean {
-  return error.startsWith(datesPrefix(resource));
 }

@@ -24,13 +24,13 @@ test.each([1, 2, 3])(
     expect(rows.map(([, , , byScript]) => byScript).filter((one) => one === "found")).toHaveLength(2);
     const mirror = new Sqlite(join(home, "brandapi-challenge", "demo.sqlite"), { readonly: true });
     const changed = mirror.prepare("SELECT min(seen_changed_at) FROM changes WHERE key = ?").pluck();
-    const first = /The night of (\S+):/.exec(out)?.[1];
+    const first = /After the sync of (\S+):/.exec(out)?.[1];
     for (const [, what, id, , brandapi, by = ""] of rows) {
       expect(out).toContain(`  ${what}, ${id}: ${by}\n`);
       const seen = String(changed.get(id)).slice(0, 10);
       expect(brandapi, what).toBe(seen === first ? "found" : "not yet");
-      const night = by.startsWith("nothing") ? /night of (\S+)$/.exec(by)?.[1] : first;
-      expect(seen <= (night ?? ""), `${what}: ${by}, ${seen}`).toBe(true);
+      const announced = by.startsWith("not detected") ? /re-read by (\S+)$/.exec(by)?.[1] : first;
+      expect(seen <= (announced ?? ""), `${what}: ${by}, ${seen}`).toBe(true);
     }
     expect(later.at(-1)).toEqual(expect.arrayContaining(["commission raised", "missed", "found"]));
     mirror.close();

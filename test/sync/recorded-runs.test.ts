@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ApiClient } from "../../src/api/client.js";
 import { systemClock } from "../../src/deps.js";
 import { blankRun, lastRun } from "../../src/store/state/runs.js";
-import { recordRun } from "../../src/sync/run.js";
+import { finishRun, startRun } from "../../src/sync/run.js";
 import { runLine } from "../../src/sync/run-line.js";
 import { mirrorForTest } from "../store/record-mirror.js";
 
@@ -13,36 +13,23 @@ describe("the row of a run", () => {
   const stats = { requests: 7, retries: 1 };
   const api = { stats } as ApiClient;
 
-  test("has the result of the work, and only the requests of this run", async () => {
+  test("has the outcome, and only the requests of this run", async () => {
     const mirror = await mirrorForTest();
-    const { run, error, value } = await recordRun({ mirror, clock, api, keys: new Set() }, "orders", {
-      async work() {
-        stats.requests += 3;
-        const columns = {
-          outcome: "done",
-          rows_read: 5,
-          verified: true,
-          api_total: 5,
-          mirror_total: 5,
-        } as const;
-        return { value: "value", columns, error: null };
-      },
-      outcomeOf: () => "failed",
-    });
-    expect([error, value]).toEqual([null, "value"]);
-    expect(run).toMatchObject({ requests: 3, retries: 0, rows_read: 5, outcome: "done", finished_at: at(3) });
+    const session = { mirror, clock, api, keys: new Set<string>() };
+    const started = startRun(session, "orders");
+    stats.requests += 3;
+    const columns = { verified: true, api_total: 5, mirror_total: 5 };
+    const run = finishRun(session, started, { outcome: "done", error: null, columns });
+    expect(run).toMatchObject({ ...columns, requests: 3, retries: 0, outcome: "done", finished_at: at(3) });
     expect(lastRun(mirror, "orders")).toEqual(run);
   });
 
   test("has the error that ended the run, without keys", async () => {
     const mirror = await mirrorForTest();
     const key = `grk_${"a1B2".repeat(8)}`;
-    const thrown = new Error(`refused for ${key}`);
-    const { error, run } = await recordRun({ mirror, clock, api, keys: new Set([key]) }, "orders", {
-      work: () => Promise.reject(thrown),
-      outcomeOf: () => "failed",
-    });
-    expect(error).toBe(thrown);
+    const session = { mirror, clock, api, keys: new Set([key]) };
+    const error = new Error(`refused for ${key}`);
+    const run = finishRun(session, startRun(session, "orders"), { outcome: "failed", error });
     expect(run.error).toMatch(/^refused for /);
     expect(run.error).not.toContain("a1B2");
     expect(lastRun(mirror, "orders")).toEqual(run);

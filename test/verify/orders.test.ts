@@ -115,7 +115,7 @@ describe("verify names the month of a difference, and --repair reads it", () => 
     brand.withdraw("o100");
     brand.attributeLate(late, orderAt("late", late));
     // All counts agree: only daily totals show the difference, in both months.
-    expect((await verified(brand)).verdict?.blind_spot).toContain("that moves no count:");
+    expect((await verified(brand)).verdict?.blind_spot).toBe("changes to old records that affect no count");
     brand.variants = {};
     await brand.run("sync orders");
     brand.withdraw("o99");
@@ -130,7 +130,7 @@ describe("verify names the month of a difference, and --repair reads it", () => 
     await brand.stopped("sync orders", counts);
     const { code, states, verdict } = await verified(brand);
     expect([code, different(states)]).toEqual([8, ["2026-11"]]);
-    expect(why(verdict, "2026-11")).toContain("a record is no longer there");
+    expect(why(verdict, "2026-11")).toContain("the API no longer returns a record");
   });
 });
 
@@ -226,4 +226,12 @@ test("an interrupted verify is recorded, and does not hide earlier findings", as
   expect(brand.lastRun()).toMatchObject({ outcome: "failed", verified: 0 });
   brand.before = undefined;
   expect((await brand.run("status")).out).toContain("differs from the API (2026-07)");
+});
+
+test("verify prints nothing but one error and its hint in an outage", async () => {
+  const brand = await synced();
+  brand.before = (request) => (counts(request) ? { status: 503 } : undefined);
+  const { code, err, out } = await brand.run("verify orders --max-wait 10s");
+  expect([code, out]).toEqual([6, ""]);
+  expect(err.match(/^brandapi: |hint: /gm)).toEqual(["brandapi: ", "hint: "]);
 });

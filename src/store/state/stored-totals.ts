@@ -1,6 +1,16 @@
 import { type Range, utcDay } from "../../util/ranges.js";
 import { type Mirror, statement } from "../mirror/database.js";
 
+/** The API's totals of one day. */
+export interface DayTotals {
+  /** The number of records. */
+  count: number;
+  amounts: readonly number[];
+}
+
+/** Totals keyed by day (`2026-01-31`). Days without activity may be missing. */
+export type TotalsByDay = ReadonlyMap<string, DayTotals>;
+
 /** The API's totals of each day at the time when the records of the day were last read, in the table `day_figures`. */
 export class StoredTotals {
   constructor(
@@ -8,14 +18,14 @@ export class StoredTotals {
     private readonly resource: string,
   ) {}
 
-  /** Returns the totals as JSON, by day (`YYYY-MM-DD`). */
-  all(): ReadonlyMap<string, string> {
+  all(): TotalsByDay {
     const select = statement(this.mirror, "SELECT day, figures FROM day_figures WHERE resource = ?").raw();
-    return new Map(select.all(this.resource) as [string, string][]);
+    const rows = select.all(this.resource) as [string, string][];
+    return new Map(rows.map(([day, json]) => [day, fromJson(json)]));
   }
 
   /** Replaces the totals of a range of complete days. A stored day without totals differs from any totals of the API. */
-  replace({ from, to }: Range, totals: ReadonlyMap<string, string>): void {
+  replace({ from, to }: Range, totals: TotalsByDay): void {
     const first = Number.isFinite(from) ? utcDay(from) : "";
     const last = utcDay(to);
     const remove = statement(
@@ -24,8 +34,13 @@ export class StoredTotals {
     );
     remove.run(this.resource, first, last);
     const insert = statement(this.mirror, "INSERT INTO day_figures VALUES (?, ?, ?)");
-    for (const [day, text] of totals) {
-      if (day >= first && day <= last) insert.run(this.resource, day, text);
+    for (const [day, { count, amounts }] of totals) {
+      if (day >= first && day <= last) insert.run(this.resource, day, JSON.stringify([count, ...amounts]));
     }
   }
+}
+
+function fromJson(json: string): DayTotals {
+  const [count = 0, ...amounts] = JSON.parse(json) as number[];
+  return { count, amounts };
 }

@@ -180,7 +180,7 @@ export class SyncState {
     this.#set("distrusted = ?", JSON.stringify([...filters]));
   }
 
-  /** Returns `--window` and `--audit` of the newest run; null before the first. */
+  /** Returns `--window` and `--audit` of the newest run; null if no run has stored them. */
   lastOptions(): { windowMs: number; audit: number } | null {
     const row = this.#row();
     if (!row || row.window_ms === null || row.audit_requests === null) return null;
