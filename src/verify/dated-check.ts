@@ -92,10 +92,14 @@ export interface DatedComparison {
 
 /** Compares daily totals and counts, and counts the ranges that were never read. */
 async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
-  const { state } = run;
+  const { clock, state } = run;
   const remaining = startBudget(run, maxRequests);
-  const dailyTotals = await compareDailyTotals(run);
+  const requestedAt = clock.now();
+  const { dailyTotals: apiTotals, error: totalsError } = await requestDailyTotals(run);
+  const dailyTotals = apiTotals && (await compareDailyTotals(run, apiTotals, requestedAt));
   const counts = await compareCovered(run);
+  // In an outage the counts fail as well, and their error is enough.
+  if (totalsError) warnOfMissingTotals(run, totalsError);
   const distrusted = state.distrusted();
   const differing = differingCounts(counts, distrusted);
   const differences = (dailyTotals?.changed ?? []).map((day) =>
@@ -129,12 +133,12 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   };
 }
 
-/** Compares the API's daily totals with the stored ones. Returns null, and warns, if the API returned none. */
-async function compareDailyTotals(run: DatedRun): Promise<TotalsComparison | null> {
-  const requestedAt = run.clock.now();
-  const { dailyTotals: totals, error } = await requestDailyTotals(run);
-  if (error) warnOfMissingTotals(run, error);
-  if (!totals) return null;
+/** Compares the API's daily totals with the stored ones. */
+async function compareDailyTotals(
+  run: DatedRun,
+  totals: TotalsByDay,
+  requestedAt: number,
+): Promise<TotalsComparison> {
   const largeDrift = findAmountDrift(run, totals);
   const drift = largeDrift && (await isSampleUnchanged(run, largeDrift.days)) ? largeDrift : null;
   const changed = changedDays(run, { dailyTotals: totals, ignoresAmounts: drift !== null });
