@@ -1,4 +1,4 @@
-import { rowTerminator } from "../query/select.js";
+import { rowTerminator } from "../query/joined-rows.js";
 
 /**
  * Text that a spreadsheet runs as a formula when it opens a CSV file: it starts with = + - @ (also full-width), a tab

@@ -1,7 +1,5 @@
 import type { Mirror } from "../store/mirror/database.js";
 import type { SqlValue } from "../store/tables/column-values.js";
-import { quote } from "../store/tables/table-sql.js";
-
 /** A value of a row. Only the results of a user's SQL contain `bigint`. */
 export type RowValue = SqlValue | bigint;
 export type Row = readonly RowValue[];
@@ -20,13 +18,6 @@ export interface SelectStatement {
 
 /** A statement that can run once per batch. */
 export type BatchedStatement = SelectStatement & { batchKey: string };
-
-/** Rows that SQLite has concatenated to one text, which is much faster than reading value by value. */
-export interface JoinedRows {
-  bytes: Buffer;
-  rows: number;
-}
-
 export const rowsPerBatch = 256;
 
 export function isBatched(statement: SelectStatement): statement is BatchedStatement {
@@ -63,35 +54,6 @@ export function readStatement(
   const orderBy = order.length > 0 ? ` ORDER BY ${order.join(", ")}` : "";
   const select = `SELECT ${columns.join(", ")} ${from}${orderBy} LIMIT ${limit}`;
   return inBatches(mirror.db.prepare(select).raw().iterate() as IterableIterator<Row>);
-}
-
-/**
- * Reads statements one after the other, each batch as one text.
- * @param text SQL expression for a row
- * @param separator SQL expression for the text between two rows
- */
-export function* readJoinedRows(
-  mirror: Mirror,
-  statements: readonly BatchedStatement[],
-  { text, separator }: { text: string; separator: string },
-): Iterable<JoinedRows> {
-  for (const { from, batchKey } of statements) {
-    const id = `t.${quote(batchKey)}`;
-    // A BLOB, because the texts of `RowSource.cells` have terminators that are not UTF-8.
-    const nextBatch = mirror.db
-      .prepare(
-        `SELECT CAST(group_concat(x, ${separator}) AS BLOB), count(*), max(id)
-         FROM (SELECT ${text} AS x, ${id} AS id ${from} WHERE ${id} > ? ORDER BY ${id} LIMIT ?)`,
-      )
-      .raw();
-    let lastId = Number.MIN_SAFE_INTEGER;
-    while (true) {
-      const [bytes, rows, last] = nextBatch.get(lastId, rowsPerBatch) as [Buffer | null, number, number];
-      if (bytes === null) break;
-      yield { bytes, rows };
-      lastId = last;
-    }
-  }
 }
 
 /** Groups rows into batches of `rowsPerBatch`. */

@@ -4,17 +4,9 @@ import { quote } from "../store/tables/table-sql.js";
 import { formatInstant } from "../util/times.js";
 import { formatUtc, maxTimestampMs } from "../util/timestamp.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";
+import { type JoinedRows, readCells, readRecordTexts } from "./joined-rows.js";
 import type { DateColumn, ReadableColumn, ReadableTable } from "./readable-tables.js";
-import {
-  type BatchedStatement,
-  countSelectedRows,
-  isBatched,
-  type JoinedRows,
-  type Row,
-  readJoinedRows,
-  readStatements,
-  type SelectStatement,
-} from "./rows.js";
+import { countSelectedRows, isBatched, type Row, readStatements, type SelectStatement } from "./rows.js";
 
 /** Selected rows and columns of a table. */
 export interface Selection {
@@ -31,7 +23,7 @@ export interface Selection {
   limit?: number | undefined;
 }
 
-/** Rows that can be read: a selection of a table, or the result of a query. */
+/** Rows that can be read: a selection of a table, or the result of a query, which only has `rows`. */
 export interface RowSource {
   /** The table's name; `answer` for the result of a query. */
   name: string;
@@ -51,10 +43,6 @@ export interface RowSource {
   count?: (() => number) | undefined;
 }
 
-/** Like 0xff, which ends the other cells, a byte that never occurs in UTF-8. */
-export const rowTerminator = 0xfe;
-const [cellTerminatorSql, rowTerminatorSql] = ["CAST(x'ff' AS TEXT)", "CAST(x'fe' AS TEXT)"];
-
 /** Opens a selection for reading. Call it inside `withReadTransaction`. */
 export function openRows(mirror: Mirror, selection: Selection): RowSource {
   const { table, limit = Number.POSITIVE_INFINITY } = selection;
@@ -64,17 +52,18 @@ export function openRows(mirror: Mirror, selection: Selection): RowSource {
   const sources = removedSource === null ? [source] : [source, removedSource];
   const statements = sources.map((each) => selectStatement(selection, each));
   const hasRemoved = table.columns.some(({ name }) => name === "removed_at");
+  const areRecords = exportsRawRecords(shape) && selection.columns === undefined;
+  // The format of a discovered column depends on each value's type.
+  const canFormatCells = !shape?.discoversColumns;
   return {
     name: table.name,
     columns,
     rows: () => readStatements(mirror, statements, values),
-    records:
-      exportsRawRecords(shape) && selection.columns === undefined
-        ? (separator) => readRecordTexts(mirror, statements, { separator, hasRemoved })
-        : undefined,
-    // The format of a discovered column depends on each value's type.
+    records: areRecords
+      ? (separator) => readRecordTexts(mirror, statements, { separator, hasRemoved })
+      : undefined,
     cells:
-      statements.every(isBatched) && !shape?.discoversColumns
+      canFormatCells && statements.every(isBatched)
         ? () => readCells(mirror, statements, columns)
         : undefined,
     changed:
@@ -85,30 +74,6 @@ export function openRows(mirror: Mirror, selection: Selection): RowSource {
         statements.reduce((sum, statement) => sum + countSelectedRows(mirror, statement), 0),
       ),
   };
-}
-
-/** Reads the records' JSON texts for `RowSource.records`. */
-function readRecordTexts(
-  mirror: Mirror,
-  statements: readonly SelectStatement[],
-  { separator, hasRemoved }: { separator: ",\n" | "\n"; hasRemoved: boolean },
-): Iterable<JoinedRows> {
-  const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";
-  const text = hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json;
-  if (!statements.every(isBatched)) return joinBatches(readStatements(mirror, statements, [text]), separator);
-  const separatorSql = separator === "\n" ? "char(10)" : "',' || char(10)";
-  return readJoinedRows(mirror, statements, { text, separator: separatorSql });
-}
-
-/** Reads the values as text for `RowSource.cells`. */
-function readCells(
-  mirror: Mirror,
-  statements: readonly BatchedStatement[],
-  columns: readonly ReadableColumn[],
-): Iterable<JoinedRows> {
-  const cells = columns.map((column) => cellSql(column, `t.${quote(column.name)}`));
-  const text = `concat_ws(${cellTerminatorSql}, ${cells.join(", ")}) || ${rowTerminatorSql}`;
-  return readJoinedRows(mirror, statements, { text, separator: "''" });
 }
 
 /** Returns the statement that reads a selection. @param source the table's `source` or `removedSource` */
@@ -150,26 +115,4 @@ function boundText(ms: number, form: DateColumn["form"]): string {
 function selectColumns({ table, columns }: Pick<Selection, "table" | "columns">): readonly ReadableColumn[] {
   if (!columns) return table.columns.filter(({ isComputed }) => !isComputed);
   return [...new Set(columns)].flatMap((name) => table.columns.filter((column) => column.name === name));
-}
-
-/**
- * Returns an SQL expression for a value as text: what `String` returns in JavaScript, so that SQLite and JavaScript
- * write the same CSV. Only numbers of more than 15 digits can differ.
- */
-function cellSql(column: ReadableColumn, value: string): string {
-  const text = `ifnull(${value}, '')`;
-  if (column.type === "boolean")
-    return `CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE ${text} END`;
-  if (column.type !== "number") return text;
-  const integer = `CAST(${value} AS INTEGER)`;
-  // SQLite prints 17 digits of a large number even if 15 identify it.
-  const digits = `printf('%!.15g', ${value})`;
-  const isSame = `abs(${value}) >= 1e9 AND CAST(${digits} AS REAL) = ${value}`;
-  return `CASE WHEN typeof(${value}) <> 'real' THEN ${text} WHEN ${value} = ${integer} THEN ${integer}
-    WHEN ${isSame} THEN ${digits} ELSE ${text} END`;
-}
-
-function* joinBatches(batches: Iterable<readonly Row[]>, separator: string): Iterable<JoinedRows> {
-  for (const batch of batches)
-    yield { bytes: Buffer.from(batch.map(([json]) => json).join(separator)), rows: batch.length };
 }
