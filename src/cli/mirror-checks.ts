@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Incomplete } from "../errors.js";
-import { lastBackup } from "../store/mirror/backups.js";
+import { findLastBackup } from "../store/mirror/backups.js";
 import type { Mirror } from "../store/mirror/database.js";
 import { findUnredacted, mustBeScrubbed } from "../store/redaction/redact-mirror.js";
 import { readRedactionRules } from "../store/redaction/redaction-rules.js";
@@ -37,7 +37,7 @@ export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; 
  * Returns the age of the last backup, with a hint if it is old. Without a backup, the age of the oldest data counts.
  */
 export function checkBackup(mirror: Mirror, now: number): { text: string; hint?: string } {
-  const last = lastBackup(mirror);
+  const last = findLastBackup(mirror);
   const since = last?.at ?? readFirstReadAt(mirror) ?? formatInstant(now);
   const text = last
     ? `the last one was made on ${formatMinute(last.at)}: ${last.path}`

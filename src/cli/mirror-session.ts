@@ -10,8 +10,8 @@ import { lockMirror } from "../store/mirror/lock.js";
 import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/mirror/open.js";
 import { checkOwner, claimMirror, readOwner } from "../store/mirror/owner.js";
 import { omitMembers } from "../store/redaction/redact-mirror.js";
-import { noteFailedRun } from "../store/state/run-failures.js";
-import { noteProgress } from "../store/state/run-progress.js";
+import { writeFailedRun } from "../store/state/run-failures.js";
+import { writeProgress } from "../store/state/run-progress.js";
 import type { SyncSession } from "../sync/session.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
@@ -152,7 +152,7 @@ async function prepare(mirror: Mirror, open: OpenCommand, identity: Identity): P
   const { deps, name } = open;
   if (name === "sync") await deps.runKillable(async () => checkForDamage(mirror, deps.clock.now()));
   claimMirror(mirror, identity.brand);
-  noteFailedRun(mirror, null);
+  writeFailedRun(mirror, null);
   if (name !== "verify") await deps.runKillable(async () => applyOmit(mirror, open));
 }
 
@@ -167,7 +167,7 @@ function saveProgress(mirror: Mirror, { name: command, deps }: OpenCommand, prog
   const { name: resource, position, of, requests, left, isKnown } = progress;
   const requests_left = isKnown ? left : null;
   const at = formatInstant(deps.clock.now());
-  noteProgress(mirror, { command, resource, position, of, requests, requests_left, at });
+  writeProgress(mirror, { command, resource, position, of, requests, requests_left, at });
 }
 
 /** Records that the API rejected the key, or refused this machine, after `/me` had succeeded. */
@@ -183,7 +183,7 @@ function noteRejection(mirror: Mirror, open: OpenCommand, error: unknown): void 
 
 /** Records a failed command for `status`, because nobody reads the output of a nightly run. */
 function noteFailure(mirror: Mirror, { name, deps }: OpenCommand, error: unknown): void {
-  noteFailedRun(mirror, {
+  writeFailedRun(mirror, {
     command: name,
     at: formatInstant(deps.clock.now()),
     error: hideKeys(errorReason(error), deps.keys),

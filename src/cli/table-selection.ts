@@ -7,7 +7,7 @@ import {
   syncingResource,
 } from "../query/readable-tables.js";
 import type { Selection } from "../query/select.js";
-import { findPartialResources, findUnreadTables, wasSynced } from "../query/table-facts.js";
+import { findPartialResources, findUnreadTables, wasResourceRead } from "../query/table-facts.js";
 import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/mirror/database.js";
 import { closestName } from "../util/suggestions.js";
@@ -33,7 +33,7 @@ export function findSyncedTable(
 ): ReadableTable {
   const table = describeTable(mirror, name, options);
   const { shape } = table;
-  if (!shape || wasSynced(mirror, shape.resource)) return table;
+  if (!shape || wasResourceRead(mirror, shape.resource)) return table;
   throw new ConfigurationError(`The mirror holds no \`${name}\` yet: ${mirror.path}`, {
     hint: `run \`brandapi sync ${syncingResource(shape.resource).name}\` first`,
   });

@@ -9,7 +9,7 @@ import { type Change, type ChangeFilter, changesCondition, listChanges } from ".
 import { describeTable } from "../query/readable-tables.js";
 import { openRows } from "../query/select.js";
 import { resources } from "../resources/registry.js";
-import { newestRunId } from "../store/state/runs.js";
+import { findNewestRunId } from "../store/state/runs.js";
 import { renderTable } from "../util/terminal-table.js";
 import { formatCount } from "../util/text.js";
 import { formatInstant, formatMinute } from "../util/times.js";
@@ -54,7 +54,7 @@ export async function run(flags: ChangesFlags, { deps }: Context, resource: stri
   const filter = { run, resource, since: formatInstant(since) };
   await readMirror(flags, deps, async (session) => {
     const { mirror } = session;
-    const newest = newestRunId(mirror);
+    const newest = findNewestRunId(mirror);
     if (run !== undefined && run > newest)
       throw new UsageError(`There is no run ${run}.`, { hint: `the newest is ${newest}` });
     if (!output) return await printChanges(session, filter, limit);

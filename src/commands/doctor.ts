@@ -14,9 +14,9 @@ import { type Mirror, readInfo, withReadTransaction } from "../store/mirror/data
 import { openMirrorOrEmpty } from "../store/mirror/open.js";
 import { checkOwner, readOwner } from "../store/mirror/owner.js";
 import { schemaVersion } from "../store/mirror/schema.js";
-import { hasOtherColumns } from "../store/tables/rebuild.js";
-import { readUnexpectedColumns, unexpectedText } from "../store/tables/schema-issues.js";
-import { compareTables, differenceText } from "../store/tables/table-check.js";
+import { hasOutdatedColumns } from "../store/tables/rebuild.js";
+import { describeUnexpectedColumn, readUnexpectedColumns } from "../store/tables/schema-issues.js";
+import { compareTables, describeDifference } from "../store/tables/table-check.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { asBrandapiError, damagedHint } from "../util/system-errors.js";
@@ -111,7 +111,7 @@ async function checkSettings(flags: GlobalFlags, deps: Deps): Promise<Finding<Se
 
 async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>> {
   const mirror = await openMirrorOrEmpty(dbPath);
-  if (schemaVersion(mirror) !== "current" || hasOtherColumns(mirror)) {
+  if (schemaVersion(mirror) !== "current" || hasOutdatedColumns(mirror)) {
     mirror.db.close();
     return {
       text: `There is no mirror yet, or it was written by an older version: ${dbPath}`,
@@ -134,7 +134,7 @@ async function checkTables(mirror: Mirror): Promise<Finding> {
   return await withReadTransaction(mirror, async () => {
     const differing = compareTables(mirror, [...resources, ...details]);
     if (differing.length === 0) return { text: `all ${typedTables().length} match the records` };
-    const texts = differing.map((table) => `${table.table}: ${differenceText(table)}`);
+    const texts = differing.map((table) => `${table.table}: ${describeDifference(table)}`);
     throw new Incomplete(`Tables differ from the mirror's records: ${texts.join("; ")}.`, {
       hint: "run `brandapi verify --repair`",
     });
@@ -147,7 +147,7 @@ function checkColumns(mirror: Mirror): Finding {
   const affected = [...resources, ...details].filter((resource) => columnsOf(resource).length > 0);
   const [first] = affected;
   if (!first) return { text: "every value has the type of its column" };
-  const text = affected.flatMap(columnsOf).map(unexpectedText).join(", ");
+  const text = affected.flatMap(columnsOf).map(describeUnexpectedColumn).join(", ");
   return {
     text: `unexpected types: ${text}`,
     hint: `\`brandapi export ${first.table} --ndjson\` prints these records as the API sent them; report them to the API's support`,

@@ -6,8 +6,8 @@ import { TerminalReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { MirrorBusy, UsageError } from "../errors.js";
-import { type KnownHost, readHosts } from "../store/history/host-names.js";
-import { lastBackup } from "../store/mirror/backups.js";
+import { type NamedHost, readHosts } from "../store/history/host-names.js";
+import { findLastBackup } from "../store/mirror/backups.js";
 import { withMirrorFile } from "../store/mirror/database.js";
 import { lockMirror } from "../store/mirror/lock.js";
 import { redactMirror, scrubFile } from "../store/redaction/redact-mirror.js";
@@ -74,7 +74,7 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
             hint: `close other programs that read the mirror, free some space, then run \`brandapi forget --host ${id}\``,
           },
         );
-      return { host_id: id, records: counts, last_backup: lastBackup(mirror) };
+      return { host_id: id, records: counts, last_backup: findLastBackup(mirror) };
     });
   const done = await deps.runKillable(forget).finally(lock.release);
   const rewrittenCounts = Object.entries(done.records).map(([resource, count]) => `${resource} ${count}`);
@@ -91,7 +91,7 @@ function parseHost(text: string, previous: string | undefined): string {
 }
 
 /** Finds a host by ID, prefix of an ID, or handle. Throws a UsageError, without a suggestion, if it is not exactly one. */
-function findHost(typed: string, hosts: readonly KnownHost[]): KnownHost {
+function findHost(typed: string, hosts: readonly NamedHost[]): NamedHost {
   const hint =
     `use the handle, or at least ${minPrefixLength} characters of the ID: ` +
     '`brandapi query "SELECT * FROM hosts"` lists both; forgotten hosts have no handle';
@@ -110,7 +110,7 @@ function findHost(typed: string, hosts: readonly KnownHost[]): KnownHost {
 }
 
 /** Returns a description such as `@ada (Ada Lovelace, ID 3f0c…)`. */
-function hostText({ id, handles: [handle, ...others], name }: KnownHost): string {
+function hostText({ id, handles: [handle, ...others], name }: NamedHost): string {
   const also = others.length > 0 ? `also @${others.join(", @")}` : [];
   const facts = [handle === undefined ? [] : (name ?? []), also, `ID ${id}`].flat();
   return `${handle === undefined ? (name ?? "a host without a name") : `@${handle}`} (${facts.join(", ")})`;

@@ -3,7 +3,7 @@ import type { Context } from "../cli/context.js";
 import { TerminalReporter } from "../cli/progress.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { mirrorPath, type Profile, readProfilesWithKey } from "../config/stored-profiles.js";
-import { oldestSuccess } from "../query/health.js";
+import { findOldestSuccess } from "../query/health.js";
 import { withMirror } from "../store/mirror/database.js";
 import { openMirrorOrEmpty } from "../store/mirror/open.js";
 import { errorReason } from "../util/system-errors.js";
@@ -42,7 +42,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
 type ListedProfile = ReturnType<typeof describeBrand> & { profile: string; mirror: string };
 
 async function lastSuccess(path: string): Promise<string | null> {
-  return await withMirror(openMirrorOrEmpty(path), oldestSuccess);
+  return await withMirror(openMirrorOrEmpty(path), findOldestSuccess);
 }
 
 /**

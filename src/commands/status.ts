@@ -9,13 +9,13 @@ import { readProfiles } from "../config/stored-profiles.js";
 import { type ExitCode, exitCodes, MirrorStale } from "../errors.js";
 import { type Health, type ResourceHealth, readHealth } from "../query/health.js";
 import { resources } from "../resources/registry.js";
-import { lastBackup } from "../store/mirror/backups.js";
+import { findLastBackup } from "../store/mirror/backups.js";
 import type { Mirror } from "../store/mirror/database.js";
 import { findCurrentRun } from "../store/mirror/lock.js";
 import { readRedactionRules } from "../store/redaction/redaction-rules.js";
 import type { FailedRun } from "../store/state/run-failures.js";
-import { currentRunText } from "../store/state/run-progress.js";
-import { unexpectedText } from "../store/tables/schema-issues.js";
+import { describeCurrentRun } from "../store/state/run-progress.js";
+import { describeUnexpectedColumn } from "../store/tables/schema-issues.js";
 import { pathExists } from "../util/files.js";
 import { printJson, type Style } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
@@ -166,7 +166,8 @@ function listProblems({ checked_at, failed_run, resources, under_way }: Health):
     resourceProblems(one).map((problem) => `${one.resource}: ${problem}`),
   );
   if (failed_run) problems.unshift(`the ${failedRunText(failed_run)}`);
-  if (under_way) problems.unshift(`a run is under way ${currentRunText(under_way, Date.parse(checked_at))}`);
+  if (under_way)
+    problems.unshift(`a run is under way ${describeCurrentRun(under_way, Date.parse(checked_at))}`);
   return problems;
 }
 
@@ -184,7 +185,7 @@ function resourceProblems(health: ResourceHealth): string[] {
         : `${escapeText(found.error)}: the API must correct these dates`,
     );
   if (columns.length > 0)
-    problems.push(`unexpected types: ${escapeText(columns.map(unexpectedText).join(", "))}`);
+    problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
   if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
   else if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && last.outcome !== "verified") {
@@ -230,7 +231,7 @@ function oldestDataLines({ resources, checked_at }: Health): string[] {
 
 /** Returns the last backup, the omitted members and the forgotten hosts, as members for JSON and as text. */
 function describeKept(mirror: Mirror, omit: readonly string[], now: number) {
-  const last_backup = lastBackup(mirror);
+  const last_backup = findLastBackup(mirror);
   const { forgotten, omit: stored } = readRedactionRules(mirror);
   const when = String(omit) === String(stored) ? "" : " (from the next sync on)";
   const { at = "", path = "" } = last_backup ?? {};

@@ -5,7 +5,7 @@ import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { checkTableName } from "../cli/table-selection.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { UsageError } from "../errors.js";
-import { listFacts, readFacts, type TableFacts } from "../query/table-facts.js";
+import { listTableFacts, readTableFacts, type TableFacts } from "../query/table-facts.js";
 import { printJson } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { wrap } from "../util/terminal-text.js";
@@ -44,7 +44,8 @@ export async function run(flags: TablesFlags, context: Context, name: string | u
   const { stdout } = context.deps;
   await readMirror(flags, context.deps, async (session) => {
     const { mirror } = session;
-    const facts = name === undefined ? listFacts(mirror, { all }) : readFacts(mirror, checkTableName(name));
+    const facts =
+      name === undefined ? listTableFacts(mirror, { all }) : readTableFacts(mirror, checkTableName(name));
     if (json) printJson(stdout, facts);
     else stdout.write(Array.isArray(facts) ? listText(facts, session) : tableText(facts, session));
   });

@@ -7,11 +7,11 @@ import { readMarkedSlices } from "../store/state/marked-slices.js";
 import { type FailedRun, type Refusal, readFailedRun, readRefusal } from "../store/state/run-failures.js";
 import type { CurrentRun } from "../store/state/run-progress.js";
 import {
-  lastCompleteSync,
-  lastDifferingVerify,
-  lastRun,
-  lastVerifiedSync,
-  newestRunId,
+  findLastCompleteSync,
+  findLastRun,
+  findLastVerifiedSync,
+  findNewestRunId,
+  findUnresolvedVerify,
   type Run,
   wasRead,
 } from "../store/state/runs.js";
@@ -104,8 +104,8 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
 }
 
 /** Returns the start of the last successful sync of the resource with the oldest data, in ISO 8601; null if there is none. */
-export function oldestSuccess(mirror: Mirror): string | null {
-  const times = [...resources, ...details].flatMap((one) => lastSuccess(mirror, one)?.started_at ?? []);
+export function findOldestSuccess(mirror: Mirror): string | null {
+  const times = [...resources, ...details].flatMap((one) => findLastSuccess(mirror, one)?.started_at ?? []);
   return times.sort()[0] ?? null;
 }
 
@@ -113,9 +113,9 @@ export function oldestSuccess(mirror: Mirror): string | null {
  * Returns the latest sync that read all of a resource up to its start. For lists and dated records this includes runs with
  * exit code 0 that unreadable dates or duplicate IDs kept from being verified.
  */
-function lastSuccess(mirror: Mirror, { name, strategy }: Resource): Run | null {
+function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): Run | null {
   const readsAll = strategy.kind === "dated" || strategy.kind === "full";
-  return readsAll ? lastCompleteSync(mirror, name) : lastVerifiedSync(mirror, name);
+  return readsAll ? findLastCompleteSync(mirror, name) : findLastVerifiedSync(mirror, name);
 }
 
 /** Returns the health of a resource; null if it was never synced, or the key or the plan never allowed it. */
@@ -126,11 +126,11 @@ export function readResourceHealth(
 ): ResourceHealth | null {
   const { name, table, strategy } = resource;
   const { now, maxAgeMs, underWay } = options;
-  const last = resolveKilledRun(mirror, lastRun(mirror, name), underWay !== null);
+  const last = resolveKilledRun(mirror, findLastRun(mirror, name), underWay !== null);
   const refused = readRefusal(mirror, name);
   if (!last || ((refused || last.outcome === "skipped") && !wasRead(mirror, name))) return null;
   const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
-  const success = lastSuccess(mirror, resource);
+  const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
   const coverage = readCoverage(mirror, name);
   const covered = mergeRanges(coverage);
@@ -162,14 +162,14 @@ export function readResourceHealth(
 /** Marks a run as killed if its row says `running`, but no process has locked the mirror or a newer run has begun. */
 function resolveKilledRun(mirror: Mirror, run: Run | null, isLocked: boolean): Run | null {
   if (run?.outcome !== "running") return run;
-  return isLocked && run.run_id === newestRunId(mirror)
+  return isLocked && run.run_id === findNewestRunId(mirror)
     ? run
     : { ...run, outcome: "stopped", error: "killed" };
 }
 
 /** Returns the problems that `verify` found in the records and in the tables; those of the records come last. */
 function readProblems(mirror: Mirror, resource: string): ResourceHealth["found"] {
-  const run = lastDifferingVerify(mirror, resource);
+  const run = findUnresolvedVerify(mirror, resource);
   const tables = readTableCheck(mirror, resource);
   if (run === null) return tables && { ...tables, repairable: true };
   const { started_at: at, error, run_id } = run;

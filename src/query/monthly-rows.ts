@@ -1,5 +1,5 @@
 import { type Mirror, readInfo } from "../store/mirror/database.js";
-import { lastRun, lastVerifiedSync } from "../store/state/runs.js";
+import { findLastRun, findLastVerifiedSync } from "../store/state/runs.js";
 import { quote } from "../store/tables/table-sql.js";
 import { type ReadableColumn, type ReadableTable, syncingResource } from "./readable-tables.js";
 import { type Row, readStatement } from "./rows.js";
@@ -65,9 +65,9 @@ export function openMonthlyRows(
 
 function readMirrorState(mirror: Mirror, table: string): MirrorState {
   const names = findTypedTables(mirror, table).map(({ resource }) => syncingResource(resource).name);
-  const runs = names.flatMap((name) => lastRun(mirror, name) ?? []);
+  const runs = names.flatMap((name) => findLastRun(mirror, name) ?? []);
   const run = Math.max(0, ...runs.map(({ run_id }) => run_id));
-  const through = names.map((name) => lastVerifiedSync(mirror, name)?.started_at ?? "").sort()[0] || null;
+  const through = names.map((name) => findLastVerifiedSync(mirror, name)?.started_at ?? "").sort()[0] || null;
   const verified = through !== null && runs.every((one) => one.verified && one.error === null);
   return { brand: readInfo(mirror, "brand_id"), run, verified, through };
 }

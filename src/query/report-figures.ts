@@ -3,7 +3,7 @@ import type { Mirror } from "../store/mirror/database.js";
 import { readCoverage } from "../store/state/coverage.js";
 import { readMarkedSlices } from "../store/state/marked-slices.js";
 import type { CurrentRun } from "../store/state/run-progress.js";
-import { lastVerifiedRun, type Run } from "../store/state/runs.js";
+import { findLastVerifiedRun, type Run } from "../store/state/runs.js";
 import { views } from "../store/views/all-views.js";
 import { selectHostLabel } from "../store/views/host-columns.js";
 import { orderFigureNames, orderFigureSums, sumAmounts } from "../store/views/order-figures.js";
@@ -27,7 +27,7 @@ export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered"
  */
 export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
   const orders = readResourceHealth(mirror, resource, { now: 0, maxAgeMs: null, underWay });
-  const latest = lastVerifiedRun(mirror, "orders");
+  const latest = findLastVerifiedRun(mirror, "orders");
   return {
     proven: latest ? describeProof(mirror, latest) : null,
     against: orders?.found?.error ?? failureSince(latest?.run_id ?? 0, orders?.last_run ?? null),

@@ -47,23 +47,23 @@ GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
  * Returns the tables and views. The rows of views are not counted, because some views take long.
  * @param all adds helper views and the tables of removed records
  */
-export function listFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
+export function listTableFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
   const isHelper = (name: string) =>
     removedTableNames().includes(name) || views.some((view) => view.name === name && view.isHelper);
   const names = knownTableNames().filter((name) => all || !isHelper(name));
   const isView = (name: string) => views.some((view) => view.name === name);
-  return names.map((name) => readFacts(mirror, name, isView(name) ? "nothing" : "rows"));
+  return names.map((name) => readTableFacts(mirror, name, isView(name) ? "nothing" : "rows"));
 }
 
 /** Returns one table or view. By default it counts the rows, and the values in each column. */
-export function readFacts(
+export function readTableFacts(
   mirror: Mirror,
   name: string,
   counted: "values" | "rows" | "nothing" = "values",
 ): TableFacts {
   const table = describeTable(mirror, name);
   const view = views.find((one) => one.name === name);
-  const isRead = table.shape === null || wasSynced(mirror, table.shape.resource);
+  const isRead = table.shape === null || wasResourceRead(mirror, table.shape.resource);
   const counts =
     isRead && counted !== "nothing" ? countValues(mirror, table, counted === "values") : undefined;
   return {
@@ -98,7 +98,7 @@ function countValues(mirror: Mirror, table: ReadableTable, withValues: boolean) 
 }
 
 /** True if any records of the resource were ever read. */
-export function wasSynced(mirror: Mirror, resource: Resource): boolean {
+export function wasResourceRead(mirror: Mirror, resource: Resource): boolean {
   return wasRead(mirror, resource.name, syncingResource(resource).name);
 }
 
@@ -107,7 +107,7 @@ export function findUnreadTables(
   mirror: Mirror,
   names: readonly string[],
 ): { name: string; resource: string }[] {
-  const isUnread = (shape: TableShape) => !wasSynced(mirror, shape.resource);
+  const isUnread = (shape: TableShape) => !wasResourceRead(mirror, shape.resource);
   return names.flatMap((name) => {
     const shapes = findTypedTables(mirror, name);
     const [first] = shapes;
@@ -119,7 +119,7 @@ export function findUnreadTables(
 export function findPartialResources(mirror: Mirror, names: readonly string[]): string[] {
   const shapes = names.flatMap((name) => findTypedTables(mirror, name));
   const partial = shapes.filter(
-    ({ resource }) => wasSynced(mirror, resource) && !hasCompletedSync(mirror, resource),
+    ({ resource }) => wasResourceRead(mirror, resource) && !hasCompletedSync(mirror, resource),
   );
   return [...new Set(partial.map(({ resource }) => syncingResource(resource).name))];
 }

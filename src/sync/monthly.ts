@@ -2,7 +2,7 @@ import { ConfigurationError, UnexpectedResponse } from "../errors.js";
 import type { MonthlyStrategy } from "../resources/resource.js";
 import { rankedHostId } from "../store/history/ranking-history.js";
 import { readCurrentRecords } from "../store/records/current-records.js";
-import { sameJson } from "../store/records/record-diff.js";
+import { isSameJson } from "../store/records/record-diff.js";
 import { updateRun } from "../store/state/runs.js";
 import { amountsEqual } from "../util/amounts.js";
 import { asObject, type Json, valueAt } from "../util/json-value.js";
@@ -138,7 +138,7 @@ function samePoint(a: Json, b: Json, amounts: readonly string[]): boolean {
   };
   const without = (point: Json) =>
     Object.fromEntries(Object.entries(asObject(point)).filter(([name]) => !amounts.includes(name)));
-  return amounts.every(isSameAmount) && sameJson(without(a), without(b));
+  return amounts.every(isSameAmount) && isSameJson(without(a), without(b));
 }
 
 function isIdle(point: Json): boolean {

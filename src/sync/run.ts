@@ -7,7 +7,7 @@ import { writeRefusal } from "../store/state/run-failures.js";
 import { beginRun, type Run, type RunOutcome, readRun, updateRun, wasRead } from "../store/state/runs.js";
 import { SyncState } from "../store/state/sync-state.js";
 import { indexTables } from "../store/tables/projection.js";
-import { unexpectedWarning } from "../store/tables/schema-issues.js";
+import { describeUnexpectedValues } from "../store/tables/schema-issues.js";
 import { startOfSecond } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { silentReporter, type Task } from "../util/reporter.js";
@@ -220,7 +220,7 @@ export function warnOfUnexpectedValues(
   resource: Resource,
 ): void {
   for (const { name } of [resource, detailsResource(resource) ?? []].flat()) {
-    const warning = unexpectedWarning(mirror, name);
+    const warning = describeUnexpectedValues(mirror, name);
     if (warning !== null) reporter.warn(warning);
   }
 }

@@ -1,7 +1,7 @@
 import { affectsAllResources, Forbidden, findForbidden, Incomplete, isOutage } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/mirror/database.js";
-import { blankRun, lastVerifiedSync, type Run, wasRead } from "../store/state/runs.js";
+import { createUnrecordedRun, findLastVerifiedSync, type Run, wasRead } from "../store/state/runs.js";
 import { errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
@@ -69,7 +69,7 @@ export async function syncResources(
 ): Promise<ResourceResults> {
   const { clock, mirror, reporter } = session;
   const due = smallFirst(chosen.allowed);
-  reporter.expect(due.map(({ name }) => ({ name, requests: lastVerifiedSync(mirror, name)?.requests })));
+  reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
   const results = await forEachResource(session, { due, named: chosen.named }, async (resource) => {
     const { run, error } = await syncResource(session, resource, !chosen.named);
     finished(run);
@@ -86,7 +86,7 @@ export async function syncResources(
     }
     reporter.note(`${resource.name}: skipped: ${why}`);
     const at = formatInstant(clock.now());
-    finished({ ...blankRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
+    finished({ ...createUnrecordedRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
   return results;
 }

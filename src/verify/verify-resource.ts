@@ -3,7 +3,7 @@ import { detailsResource, type Resource, type Strategy } from "../resources/reso
 import { SyncState } from "../store/state/sync-state.js";
 import { writeUnrepairableRun } from "../store/state/unrepairable.js";
 import { rebuildTables } from "../store/tables/rebuild.js";
-import { compareTables, differenceText, saveTableCheck } from "../store/tables/table-check.js";
+import { compareTables, describeDifference, saveTableCheck } from "../store/tables/table-check.js";
 import { countPending } from "../sync/details.js";
 import {
   finishRun,
@@ -85,7 +85,7 @@ function verifyTables(
   if (isRepaired) for (const lost of rebuildTables(mirror, resources)) reporter.warn(lost);
   const after = isRepaired ? compareTables(mirror, resources) : before;
   const note = saveTableCheck(mirror, resource.name, after, formatInstant(clock.now()));
-  const differences = (note ? after : before).map((one) => ({ ...one, why: differenceText(one) }));
+  const differences = (note ? after : before).map((one) => ({ ...one, why: describeDifference(one) }));
   if (note) return { state: "different", differences, error: note.error };
   return { state: isRepaired ? "repaired" : "proven", differences, error: null };
 }

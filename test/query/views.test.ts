@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { describeTable } from "../../src/query/readable-tables.js";
-import { readFacts } from "../../src/query/table-facts.js";
+import { readTableFacts } from "../../src/query/table-facts.js";
 import type { Mirror } from "../../src/store/mirror/database.js";
 import { openMirror, openMirrorReadOnly } from "../../src/store/mirror/open.js";
 import { views } from "../../src/store/views/all-views.js";
@@ -50,7 +50,7 @@ describe("every view", () => {
     const mirror = await filled();
     const plain = new Sqlite(mirror.path, { readonly: true });
     for (const { name, date } of views) {
-      const { example } = readFacts(mirror, name);
+      const { example } = readTableFacts(mirror, name);
       expect(example).toMatch(new RegExp(`\\b${name}\\b`));
       expect(() => plain.prepare(example).all()).not.toThrow();
       if (date) expect(describeTable(mirror, name).columns.map((column) => column.name)).toContain(date);

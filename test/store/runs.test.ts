@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import type { Mirror } from "../../src/store/mirror/database.js";
 import { findCurrentRun, lockMirror } from "../../src/store/mirror/lock.js";
-import { noteFailedRun, readFailedRun } from "../../src/store/state/run-failures.js";
-import { currentRunText, noteProgress } from "../../src/store/state/run-progress.js";
+import { readFailedRun, writeFailedRun } from "../../src/store/state/run-failures.js";
+import { describeCurrentRun, writeProgress } from "../../src/store/state/run-progress.js";
 import {
   beginRun,
-  lastDifferingVerify,
-  lastRun,
-  lastVerifiedRun,
-  lastVerifiedSync,
+  findLastRun,
+  findLastVerifiedRun,
+  findLastVerifiedSync,
+  findUnresolvedVerify,
   type Run,
   type RunOutcome,
   updateRun,
@@ -33,8 +33,8 @@ describe("recording a run", () => {
     const mirror = await mirrorForTest();
     updateRun(mirror, beginRun(mirror, "orders", at(1)), { rows_read: 100 });
     beginRun(mirror, "roster", at(2));
-    expect(lastRun(mirror, "orders")?.outcome).toBe("running");
-    const killed = lastRun(mirror, "orders")?.run_id;
+    expect(findLastRun(mirror, "orders")?.outcome).toBe("running");
+    const killed = findLastRun(mirror, "orders")?.run_id;
     beginRun(mirror, "orders", at(3));
     const row = mirror.db.prepare("SELECT * FROM sync_runs WHERE run_id = ?").get(killed);
     expect(row).toMatchObject({ outcome: "stopped", error: "killed", rows_read: 100 });
@@ -46,9 +46,9 @@ describe("the last run", () => {
     const mirror = await mirrorForTest();
     const failed = run(mirror, 1, { outcome: "failed", error: "no network" });
     run(mirror, 2, { outcome: "verified", verified: true });
-    expect(lastRun(mirror, "orders")?.run_id).toBe(failed);
+    expect(findLastRun(mirror, "orders")?.run_id).toBe(failed);
     const differing = run(mirror, 3, { outcome: "verified", error: "orders differ" });
-    expect(lastRun(mirror, "orders")?.run_id).toBe(differing);
+    expect(findLastRun(mirror, "orders")?.run_id).toBe(differing);
   });
 
   test("reports a difference until a later run verifies all dates up to its start", async () => {
@@ -56,13 +56,13 @@ describe("the last run", () => {
     const differing = run(mirror, 1, { outcome: "verified", error: "orders differ" });
     run(mirror, 2, { outcome: "done", verified: false });
     run(mirror, 3, { outcome: "done", verified: true, until: at(1) });
-    expect(lastDifferingVerify(mirror, "orders")?.run_id).toBe(differing);
-    expect(lastVerifiedSync(mirror, "orders")).toBeNull();
-    const partial = lastVerifiedRun(mirror, "orders")?.run_id;
+    expect(findUnresolvedVerify(mirror, "orders")?.run_id).toBe(differing);
+    expect(findLastVerifiedSync(mirror, "orders")).toBeNull();
+    const partial = findLastVerifiedRun(mirror, "orders")?.run_id;
     const verified = run(mirror, 4, { outcome: "done", verified: true, until: at(4) });
     expect(partial).toBe(verified - 1);
-    expect(lastDifferingVerify(mirror, "orders")).toBeNull();
-    expect(lastVerifiedSync(mirror, "orders")?.run_id).toBe(verified);
+    expect(findUnresolvedVerify(mirror, "orders")).toBeNull();
+    expect(findLastVerifiedSync(mirror, "orders")?.run_id).toBe(verified);
   });
 });
 
@@ -78,7 +78,7 @@ test("another process reads the progress of the current run, and not that of an 
     requests_left: 5,
     at: at(4),
   };
-  noteProgress(mirror, progress);
+  writeProgress(mirror, progress);
   expect(await findCurrentRun(mirror.path)).toBeNull();
   const signal = new AbortController().signal;
   const lock = await lockMirror(mirror.path, {
@@ -87,9 +87,9 @@ test("another process reads the progress of the current run, and not that of an 
     signal,
   });
   expect(await findCurrentRun(mirror.path)).toEqual({ started_at: at(5), progress: null });
-  noteProgress(mirror, { ...progress, at: at(5) });
+  writeProgress(mirror, { ...progress, at: at(5) });
   const current = await findCurrentRun(mirror.path);
-  expect(current && currentRunText(current, now + 120_000)).toBe(
+  expect(current && describeCurrentRun(current, now + 120_000)).toBe(
     "since 2026-11-20 05:00 UTC, 2m ago (sync of orders, 2 of 3, 4 requests, about 5 to go)",
   );
   lock.release();
@@ -99,8 +99,8 @@ test("another process reads the progress of the current run, and not that of an 
 test("remembers a run that failed before it read anything until a later one starts", async () => {
   const mirror = await mirrorForTest();
   const failed = { command: "sync", at: at(1), error: "no network", hint: null, isRefused: false };
-  noteFailedRun(mirror, failed);
+  writeFailedRun(mirror, failed);
   expect(readFailedRun(mirror)).toEqual(failed);
-  noteFailedRun(mirror, null);
+  writeFailedRun(mirror, null);
   expect(readFailedRun(mirror)).toBeNull();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sameJson } from "../../src/store/records/record-diff.js";
+import { isSameJson } from "../../src/store/records/record-diff.js";
 import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, hour, noon, ordersBefore } from "../support/records.js";
 
@@ -108,7 +108,7 @@ test.each([
   [12.5, 12.501, false],
   [0, 1e-9, false],
 ])("a record's numbers %d and %d: equal is %s", (a, b, isSame) => {
-  expect(sameJson({ value: a }, { value: b })).toBe(isSame);
+  expect(isSameJson({ value: a }, { value: b })).toBe(isSame);
 });
 
 test("a refund of a tenth of a cent makes its day read again", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiClient } from "../../src/api/client.js";
 import { systemClock } from "../../src/deps.js";
-import { blankRun, lastRun } from "../../src/store/state/runs.js";
+import { createUnrecordedRun, findLastRun } from "../../src/store/state/runs.js";
 import { finishRun, startRun } from "../../src/sync/run.js";
 import { runLine } from "../../src/sync/run-line.js";
 import { mirrorForTest } from "../store/record-mirror.js";
@@ -21,7 +21,7 @@ describe("the row of a run", () => {
     const columns = { verified: true, api_total: 5, mirror_total: 5 };
     const run = finishRun(session, started, { outcome: "done", error: null, columns });
     expect(run).toMatchObject({ ...columns, requests: 3, retries: 0, outcome: "done", finished_at: at(3) });
-    expect(lastRun(mirror, "orders")).toEqual(run);
+    expect(findLastRun(mirror, "orders")).toEqual(run);
   });
 
   test("has the error that ended the run, without keys", async () => {
@@ -32,7 +32,7 @@ describe("the row of a run", () => {
     const run = finishRun(session, startRun(session, "orders"), { outcome: "failed", error });
     expect(run.error).toMatch(/^refused for /);
     expect(run.error).not.toContain("a1B2");
-    expect(lastRun(mirror, "orders")).toEqual(run);
+    expect(findLastRun(mirror, "orders")).toEqual(run);
   });
 });
 
@@ -54,7 +54,7 @@ describe("the line that a run prints", () => {
     [{ outcome: "stopped", error: "Stopped." }, null, "stopped"],
   ] as const)("ends with the outcome: %o", (fields, floor, end) => {
     const run = {
-      ...blankRun("orders", at(1)),
+      ...createUnrecordedRun("orders", at(1)),
       finished_at: "2026-11-20T01:02:00.000Z",
       requests: 1,
       ...fields,
@@ -69,13 +69,16 @@ describe("the line that a run prints", () => {
     ["2026-10-01T00:00:00.000Z", "verified by counts from 2026-10-01 (older orders were never read)"],
   ])("says that only counts were compared, from %s", (covered_from, end) => {
     const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
-    const line = runLine({ ...blankRun("orders", at(1)), ...done }, { floor: null, comparesTotals: false });
+    const line = runLine(
+      { ...createUnrecordedRun("orders", at(1)), ...done },
+      { floor: null, comparesTotals: false },
+    );
     expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
   });
 
   test("states the numbers of surveys and of results", () => {
     const run = {
-      ...blankRun("surveys", at(1)),
+      ...createUnrecordedRun("surveys", at(1)),
       finished_at: at(1),
       rows_read: 18,
       outcome: "done" as const,

@@ -3,7 +3,7 @@ import { type Mirror, statement } from "../mirror/database.js";
 import { omitsHostNames, readRedactionRules } from "../redaction/redaction-rules.js";
 
 /** A host in the records or their history. */
-export interface KnownHost {
+export interface NamedHost {
   id: string;
   /** Every handle the host ever had, newest first. */
   handles: string[];
@@ -12,7 +12,7 @@ export interface KnownHost {
 }
 
 /** Returns every host that the records and their history name. */
-export function readHosts(mirror: Mirror): KnownHost[] {
+export function readHosts(mirror: Mirror): NamedHost[] {
   // Objects named `host` have an `id`; others refer to a host by `host_id`.
   const select = `WITH objects AS (
       SELECT value, iif(key = 'host', '', 'host_') AS prefix, since_at, is_current
@@ -30,7 +30,7 @@ export function readHosts(mirror: Mirror): KnownHost[] {
   const rows = mirror.db
     .prepare<[], { id: string; handle: string | null; name: string | null }>(select)
     .all();
-  const hosts = new Map<string, KnownHost>();
+  const hosts = new Map<string, NamedHost>();
   for (const { id, handle, name } of rows) {
     const host = hosts.get(id) ?? { id, handles: [], name: null };
     hosts.set(id, host);

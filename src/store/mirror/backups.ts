@@ -139,7 +139,7 @@ export function replaceMirror(file: string, place: string, aside: string): void 
 }
 
 /** Returns the newest backup recorded in the mirror; null if there is none, or its file no longer exists. */
-export function lastBackup(mirror: Mirror): Backup | null {
+export function findLastBackup(mirror: Mirror): Backup | null {
   const last: Backup | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
   return last && existsSync(last.path) ? last : null;
 }
@@ -157,7 +157,7 @@ export async function addRestoreHint(error: unknown, path: string): Promise<unkn
 
 /** Returns the newest backup recorded in the mirror; if the mirror cannot be read, the newest in the default folder. */
 async function findBackup(path: string): Promise<string | null> {
-  const last = await withMirror(connect(path, true), lastBackup).catch(() => null);
+  const last = await withMirror(connect(path, true), findLastBackup).catch(() => null);
   if (last) return last.path;
   const folder = backupFolder(path);
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => isBackupName(name, path)) : [];

@@ -4,7 +4,7 @@ import type { Clock } from "../../deps.js";
 import { MirrorBusy } from "../../errors.js";
 import { loadSqlite } from "../../util/sqlite.js";
 import { errorCode } from "../../util/system-errors.js";
-import { type CurrentRun, currentRunText, readCurrentRun } from "../state/run-progress.js";
+import { type CurrentRun, describeCurrentRun, readCurrentRun } from "../state/run-progress.js";
 import { connect, type Mirror, withMirror } from "./database.js";
 import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
 
@@ -32,7 +32,7 @@ export async function lockMirror(
   try {
     for (let isQueued = false; !tryLock(db); isQueued = true) {
       const other = isQueued && wait ? null : await findCurrentRun(path);
-      const which = other === null ? "" : ` ${currentRunText(other, clock.now())}`;
+      const which = other === null ? "" : ` ${describeCurrentRun(other, clock.now())}`;
       if (!wait)
         throw new MirrorBusy(`Another run is using this mirror${which}: ${path}.`, {
           hint: "wait until it has ended; with `--wait`, `sync`, `verify` and `download` do so themselves",

@@ -3,7 +3,7 @@ import type { Json } from "../../util/json-value.js";
 import { allTime, type Range } from "../../util/ranges.js";
 import { type Mirror, statement } from "../mirror/database.js";
 import { createRedactor } from "../redaction/redaction-rules.js";
-import { sameRecord } from "./record-diff.js";
+import { isSameRecord } from "./record-diff.js";
 
 /** Queries on the current records of a resource. "Present" records are those that are not removed. */
 
@@ -120,7 +120,7 @@ export function openRecordComparison(mirror: Mirror, resource: Resource) {
   return (value: Json, key: string): "same" | "changed" | "absent" => {
     const stored = find.get(resource.name, key) as string | undefined;
     if (stored === undefined) return "absent";
-    const isSame = sameRecord(JSON.parse(stored) as Json, redact(value, resource.name), resource);
+    const isSame = isSameRecord(JSON.parse(stored) as Json, redact(value, resource.name), resource);
     return isSame ? "same" : "changed";
   };
 }

@@ -5,22 +5,22 @@ import { nearlyEqual } from "../../util/amounts.js";
 import { isObject, type Json, type JsonObject } from "../../util/json-value.js";
 
 /** True if two versions of a record are equal, apart from the order of members and the signatures of URLs. */
-export function sameRecord(a: Json, b: Json, resource: Resource): boolean {
-  return sameJson(a, b, findSignedUrls(resource));
+export function isSameRecord(a: Json, b: Json, resource: Resource): boolean {
+  return isSameJson(a, b, findSignedUrls(resource));
 }
 
 /** True if two values are equal, apart from the order of members, the query of signed URLs and rounding in the last digits. */
-export function sameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
+export function isSameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
   if (a === b) return true;
   if (typeof a === "number" && typeof b === "number") return nearlyEqual(a, b);
-  if (signed === "url") return typeof a === "string" && typeof b === "string" && sameFile(a, b);
+  if (signed === "url") return typeof a === "string" && typeof b === "string" && isSameFile(a, b);
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b))
     return (
       Array.isArray(a) &&
       Array.isArray(b) &&
       a.length === b.length &&
-      a.every((item, i) => sameJson(item, b[i] ?? null, signed))
+      a.every((item, i) => isSameJson(item, b[i] ?? null, signed))
     );
   const members = Object.keys(a);
   return (
@@ -28,13 +28,13 @@ export function sameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
     members.every(
       (member) =>
         Object.hasOwn(b, member) &&
-        sameJson(a[member] ?? null, b[member] ?? null, signedUrlsBelow(signed, member)),
+        isSameJson(a[member] ?? null, b[member] ?? null, signedUrlsBelow(signed, member)),
     )
   );
 }
 
 /** True if two URLs differ only in their query, which is a signature. */
-function sameFile(a: string, b: string): boolean {
+function isSameFile(a: string, b: string): boolean {
   return /^https?:\/\//i.test(a) && a.split("?", 1)[0] === b.split("?", 1)[0];
 }
 
@@ -90,8 +90,8 @@ interface Pair {
 
 function compareValues(pair: Pair, jsonColumns: ReadonlySet<string>): FieldChange[] {
   const { before, after, name, signed } = pair;
-  if (sameJson(before ?? null, after ?? null, signed)) return [];
-  const members = jsonColumns.has(name) ? undefined : comparableMembers(before, after);
+  if (isSameJson(before ?? null, after ?? null, signed)) return [];
+  const members = jsonColumns.has(name) ? undefined : pairMembers(before, after);
   if (!members) return [{ field: name, old: changeText(before), new: changeText(after) }];
   const separator = members.areItems ? "." : pair.separator;
   const names = new Set([...Object.keys(members.before), ...Object.keys(members.after)]);
@@ -110,7 +110,7 @@ function compareValues(pair: Pair, jsonColumns: ReadonlySet<string>): FieldChang
 }
 
 /** Returns two values as objects that can be compared by member: objects, or lists whose items have IDs. */
-function comparableMembers(before: Json | undefined, after: Json | undefined) {
+function pairMembers(before: Json | undefined, after: Json | undefined) {
   if (isObject(before) && isObject(after)) return { before, after, areItems: false };
   const [oldItems, newItems] = [itemsById(before), itemsById(after)];
   return oldItems && newItems ? { before: oldItems, after: newItems, areItems: true } : undefined;

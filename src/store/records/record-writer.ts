@@ -11,7 +11,7 @@ import { addWrittenRows } from "../state/runs.js";
 import { AttributeWatch } from "../tables/attribute-watch.js";
 import { Projection } from "../tables/projection.js";
 import { SchemaIssues } from "../tables/schema-issues.js";
-import { sameRecord } from "./record-diff.js";
+import { isSameRecord } from "./record-diff.js";
 import { recordDate, recordKey } from "./record-key.js";
 import {
   type MirroredRecord,
@@ -265,7 +265,7 @@ export class RecordWriter {
     const isSame =
       row.removed_at === null &&
       row.context === sent.context &&
-      sameRecord(before, sent.value, this.resource);
+      isSameRecord(before, sent.value, this.resource);
     if (isSame) return row.json === sent.json ? "none" : "insignificant";
     return sent.isDetail && row.detailed_at === null ? "firstDetails" : "changed";
   }

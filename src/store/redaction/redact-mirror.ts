@@ -3,9 +3,9 @@ import { errorCode } from "../../util/system-errors.js";
 import { rebuildHostNames } from "../history/host-names.js";
 import { deleteInfo, type Mirror, readInfo, statement, truncateLog, writeInfo } from "../mirror/database.js";
 import { diffRecords } from "../records/record-diff.js";
-import { newestRunId } from "../state/runs.js";
+import { findNewestRunId } from "../state/runs.js";
 import { rebuildTables } from "../tables/rebuild.js";
-import { createRedactor, isCovered, noteRedaction, readRedactionRules } from "./redaction-rules.js";
+import { createRedactor, isCovered, readRedactionRules, writeRedactedAfterRun } from "./redaction-rules.js";
 
 export interface RedactionResult {
   /** How many records were rewritten. */
@@ -50,7 +50,7 @@ export function redactMirror(
     }
     if (records.length > 0) {
       writeInfo(mirror, toScrub, "1");
-      noteRedaction(mirror, newestRunId(mirror));
+      writeRedactedAfterRun(mirror, findNewestRunId(mirror));
     }
     const changed = [...resources, ...details].filter(({ name }) => name in counts);
     const lost = rebuildTables(mirror, changed);

@@ -89,7 +89,7 @@ export function omitsHostNames({ omit }: Pick<RedactionRules, "omit">): boolean 
 }
 
 /** Notes that stored records were redacted after this run. */
-export function noteRedaction(mirror: Mirror, newestRunId: number): void {
+export function writeRedactedAfterRun(mirror: Mirror, newestRunId: number): void {
   writeInfo(mirror, redactedAfterRun, String(newestRunId));
 }
 

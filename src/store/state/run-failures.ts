@@ -39,7 +39,7 @@ export interface FailedRun {
 const failedRunName = "failed_run";
 
 /** Records a failed run; null clears it, because a later run has started. */
-export function noteFailedRun(mirror: Mirror, run: FailedRun | null): void {
+export function writeFailedRun(mirror: Mirror, run: FailedRun | null): void {
   mirror.transaction(() => {
     if (run) writeInfo(mirror, failedRunName, JSON.stringify(run));
     else deleteInfo(mirror, failedRunName);

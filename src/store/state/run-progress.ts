@@ -26,7 +26,7 @@ export interface RunProgress {
 /** Entries of `mirror_info`. */
 const progressName = "under_way";
 
-export function noteProgress(mirror: Mirror, progress: RunProgress): void {
+export function writeProgress(mirror: Mirror, progress: RunProgress): void {
   mirror.transaction(() => writeInfo(mirror, progressName, JSON.stringify(progress)));
 }
 
@@ -39,12 +39,12 @@ export function readCurrentRun(mirror: Mirror, since: number): CurrentRun {
 }
 
 /** Returns `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431 requests, about 570 to go)`. */
-export function currentRunText({ started_at, progress }: CurrentRun, now: number): string {
+export function describeCurrentRun({ started_at, progress }: CurrentRun, now: number): string {
   const age = formatDuration(Math.max(0, now - Date.parse(started_at)));
-  return `since ${formatMinute(started_at)} UTC, ${age} ago (${progressText(progress)})`;
+  return `since ${formatMinute(started_at)} UTC, ${age} ago (${describeProgress(progress)})`;
 }
 
-function progressText(progress: RunProgress | null): string {
+function describeProgress(progress: RunProgress | null): string {
   if (progress === null) return "nothing read yet";
   const { command, of, position, requests, requests_left, resource } = progress;
   return [

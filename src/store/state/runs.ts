@@ -87,7 +87,7 @@ export function addReadRows(
 }
 
 /** Returns the row of a run that is not recorded. */
-export function blankRun(resource: string, startedAt: string): Run {
+export function createUnrecordedRun(resource: string, startedAt: string): Run {
   return {
     run_id: 0,
     resource,
@@ -130,12 +130,12 @@ function findNewest(mirror: Mirror, resource: string, condition = ""): Run | nul
 }
 
 /** Returns the `run_id` of the newest run of any resource; 0 if there is none. */
-export function newestRunId({ db }: Mirror): number {
+export function findNewestRunId({ db }: Mirror): number {
   return db.prepare("SELECT coalesce(max(run_id), 0) FROM sync_runs").pluck().get() as number;
 }
 
 /** Returns a resource's latest run, except a `verify` that found no difference: it does not say how the last sync ended. */
-export function lastRun(mirror: Mirror, resource: string): Run | null {
+export function findLastRun(mirror: Mirror, resource: string): Run | null {
   return (
     findNewest(mirror, resource, "AND NOT (outcome = 'verified' AND error IS NULL)") ??
     findNewest(mirror, resource)
@@ -147,17 +147,17 @@ const isUpToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
 const isVerifiedUpToDate = `verified = 1 AND ${isUpToDate}`;
 
 /** Returns the latest sync that verified all dates up to its start. */
-export function lastVerifiedSync(mirror: Mirror, resource: string): Run | null {
+export function findLastVerifiedSync(mirror: Mirror, resource: string): Run | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${isVerifiedUpToDate}`);
 }
 
 /** Returns the latest sync that read all dates up to its start, verified or not. */
-export function lastCompleteSync(mirror: Mirror, resource: string): Run | null {
+export function findLastCompleteSync(mirror: Mirror, resource: string): Run | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${isUpToDate}`);
 }
 
 /** Returns the latest run that was verified, whatever its range. */
-export function lastVerifiedRun(mirror: Mirror, resource: string): Run | null {
+export function findLastVerifiedRun(mirror: Mirror, resource: string): Run | null {
   return findNewest(
     mirror,
     resource,
@@ -166,7 +166,7 @@ export function lastVerifiedRun(mirror: Mirror, resource: string): Run | null {
 }
 
 /** Returns the latest `verify` that found a difference, unless a later run has verified the resource. */
-export function lastDifferingVerify(mirror: Mirror, resource: string): Run | null {
+export function findUnresolvedVerify(mirror: Mirror, resource: string): Run | null {
   const differing = findNewest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
   const verified = differing && findNewest(mirror, resource, `AND ${isVerifiedUpToDate}`);
   return differing && differing.run_id > (verified?.run_id ?? 0) ? differing : null;

@@ -20,7 +20,7 @@ export class AttributeWatch {
     private readonly resource: Resource,
     private readonly report: ReportIssue,
   ) {
-    this.#root = resource.discoversColumns ? null : knownObject(resource.fields, "", false);
+    this.#root = resource.discoversColumns ? null : describeObject(resource.fields, "", false);
   }
 
   check(record: JsonObject): void {
@@ -62,13 +62,13 @@ interface KnownObject {
   members: Map<string, KnownObject | null>;
 }
 
-function knownObject(fields: readonly Field[], path: string, isList: boolean): KnownObject {
+function describeObject(fields: readonly Field[], path: string, isList: boolean): KnownObject {
   const recordFields = fields.filter((field) => field.kind !== "scalar" || field.from === "record");
   const members = recordFields.map((field): [string, KnownObject | null] => {
     const isUnchecked = field.kind === "scalar" || (field.kind === "list" && field.discoversColumns);
     if (isUnchecked) return [field.name, null];
     const fieldPath = path === "" ? field.name : `${path}.${field.name}`;
-    return [field.name, knownObject(field.fields, fieldPath, field.kind === "list")];
+    return [field.name, describeObject(field.fields, fieldPath, field.kind === "list")];
   });
   return { path, isList, members: new Map(members) };
 }

@@ -13,7 +13,7 @@ import { createTables, indexTables, Projection } from "./projection.js";
 import { clearUnexpectedValues, SchemaIssues } from "./schema-issues.js";
 import { forgetDeclaredColumns, forgetUnusableNames, TableColumns } from "./table-columns.js";
 import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
-import { clearConflictingNames, readUserObjects, restoreUserObjects } from "./user-objects.js";
+import { freeTableNames, readUserObjects, restoreUserObjects } from "./user-objects.js";
 
 // A newer version of the program may declare other columns than a mirror's tables have. The tables are then rebuilt from the
 // records, without the API.
@@ -27,7 +27,7 @@ export function hasOutdatedTables(mirror: Mirror): boolean {
 }
 
 /** True if a table was created by another version, with other columns. */
-export function hasOtherColumns(mirror: Mirror): boolean {
+export function hasOutdatedColumns(mirror: Mirror): boolean {
   return [...resources, ...details].some((resource) => !hasCurrentColumns(mirror, resource));
 }
 
@@ -38,7 +38,7 @@ export function hasOtherColumns(mirror: Mirror): boolean {
 export function rebuildOutdatedTables(mirror: Mirror): string[] {
   const all = [...resources, ...details];
   const hasRemovedTables = readInfo(mirror, removedTables) !== null;
-  const cleared = hasRemovedTables ? [] : clearConflictingNames(mirror, all.flatMap(removedTableNames));
+  const cleared = hasRemovedTables ? [] : freeTableNames(mirror, all.flatMap(removedTableNames));
   writeInfo(mirror, removedTables, "separate");
   const outdated = all.filter((resource) => !hasCurrentTables(mirror, resource));
   const lost = outdated.flatMap((resource) => rebuild(mirror, resource));

@@ -131,17 +131,17 @@ export function clearUnexpectedValues({ db }: Mirror, resource: string): void {
 const maxNamedColumns = 10;
 
 /** Returns a warning about current records with values of an unexpected type; null if there are none. */
-export function unexpectedWarning(mirror: Mirror, resource: string): string | null {
+export function describeUnexpectedValues(mirror: Mirror, resource: string): string | null {
   const columns = readUnexpectedColumns(mirror, resource);
   if (columns.length === 0) return null;
   const records = pluralize(countUnexpectedRecords(mirror, resource), "record");
-  const parts = columns.slice(0, maxNamedColumns).map(unexpectedText);
+  const parts = columns.slice(0, maxNamedColumns).map(describeUnexpectedColumn);
   if (columns.length > maxNamedColumns) parts.push(`${columns.length - maxNamedColumns} more`);
   return `${resource}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports have them as the API sent them`;
 }
 
 /** Returns, for example, `3 text values in orders.total_amount (null in the column)`. */
-export function unexpectedText({ table, column, found, records }: UnexpectedColumn): string {
+export function describeUnexpectedColumn({ table, column, found, records }: UnexpectedColumn): string {
   const place = `${table}.${column}`;
   if (found === numberAsText) return `${pluralize(records, "text number")} in ${place} (read as numbers)`;
   return `${pluralize(records, nouns.get(found) ?? found)} in ${place} (null in the column)`;

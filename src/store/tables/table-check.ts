@@ -123,7 +123,7 @@ function isSameRow(expected: TableRow, stored: readonly unknown[]): boolean {
 }
 
 /** Returns, for example, `25 rows missing, 3 changed, 1 too many`. */
-export function differenceText({ missing, changed, extra }: TableDifference): string {
+export function describeDifference({ missing, changed, extra }: TableDifference): string {
   const counts: [number, string][] = [
     [missing, "missing"],
     [changed, "changed"],
@@ -152,7 +152,7 @@ export function saveTableCheck(
   differences: readonly TableDifference[],
   at: string,
 ): TableCheck | null {
-  const texts = differences.map((difference) => `${difference.table}: ${differenceText(difference)}`);
+  const texts = differences.map((difference) => `${difference.table}: ${describeDifference(difference)}`);
   const check =
     differences.length === 0 ? null : { at, error: `tables differ from the records (${texts.join("; ")})` };
   mirror.transaction(() => {

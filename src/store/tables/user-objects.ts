@@ -70,7 +70,7 @@ export function findBrokenViews({ db }: Mirror): Map<string, string> {
  * Frees the names of new tables: drops users' views with these names, and renames users' tables. Returns a sentence for
  * each.
  */
-export function clearConflictingNames({ db }: Mirror, tables: readonly string[]): string[] {
+export function freeTableNames({ db }: Mirror, tables: readonly string[]): string[] {
   const find = db.prepare<[string], { name: string; type: string; sql: string }>(
     "SELECT name, type, sql FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) = ?",
   );
