@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -310,4 +311,93 @@ test("reports a Delta table with one row as `1 row`", async () => {
   const { mirror, run } = await makeDeltaFolder();
   writeRead(mirror, "roster", [{ relationship_id: "r1", host: { id: "h1" } }]);
   expect((await run("export roster")).err).toContain("roster: version 0, 1 row, months written: 1");
+});
+
+test("verify --delta --full finds a damaged page, and its hint repairs the table", async () => {
+  const { folder, table, run } = await makeDeltaFolder();
+  await run("export orders");
+  expect((await run("verify --full")).out).toBe("orders: version 0 equals the mirror, 5 rows compared\n");
+  const path = join(table, (await currentFiles(table)).get("2026-10") ?? "");
+  const bytes = readFileSync(path);
+  // A page of the first column.
+  for (const position of [60, 70, 80]) bytes[position] = (bytes[position] ?? 0) ^ 0xff;
+  writeFileSync(path, bytes);
+  expect(await run("verify")).toMatchObject({ code: 0 });
+  const damaged = await run("verify --full");
+  expect(damaged).toMatchObject({
+    code: 8,
+    err: expect.stringContaining(`\`rm ${path} && brandapi export orders --delta ${folder}\``),
+  });
+  expect(damaged.out).toMatch(
+    /^orders: version 0 differs from the mirror: 2026-10, 2 rows compared\n {2}damaged: \S+month=2026-10\S+: .+\n$/,
+  );
+  const [json] = (await run("verify --full --json")).out.split("\n");
+  expect(JSON.parse(json ?? "")).toEqual({
+    table: "orders",
+    version: 0,
+    differing: ["2026-10"],
+    rows: 2,
+    damaged: [{ month: "2026-10", file: path, problem: expect.any(String) }],
+  });
+  rmSync(path);
+  await run("export orders");
+  expect(await run("verify --full")).toMatchObject({ code: 0 });
+});
+
+test("verify --delta --full compares each value with the mirror", async () => {
+  const { mirror, table, run } = await makeDeltaFolder();
+  const odd = anOrder(3, {
+    order_date: "soon",
+    total_amount: 0.123456789,
+    order_number: "\ufeff#1\u0000",
+    currency: null,
+  });
+  writeRead(mirror, "orders", [odd], { at: "2026-11-02T00:00:00.000Z" });
+  await run("export orders sales_by_month");
+  expect((await run("verify --full")).out).toBe(
+    "orders: version 0 equals the mirror, 6 rows compared\nsales_by_month: version 0 equals the mirror, 3 rows compared\n",
+  );
+  const path = join(table, (await currentFiles(table)).get("2026-09") ?? "");
+  // A page that is still readable.
+  writeFileSync(path, readFileSync(path, "latin1").replaceAll("#31", "#39"), "latin1");
+  expect(await run("verify orders")).toMatchObject({ code: 0 });
+  const { code, out } = await run("verify orders --full");
+  expect(code).toBe(8);
+  expect(out).toContain("row 2 has a different `order_number`");
+});
+
+test("a restored or replaced mirror continues the table without duplicates or removed rows", async () => {
+  const { mirror, folder, table, run } = await makeDeltaFolder();
+  await run("export orders");
+  const backup = join(folder, "../backup.sqlite");
+  await mirror.db.backup(backup);
+  writeRead(mirror, "orders", [{ ...orders[1], refund_amount: 7 }, anOrder(2), anOrder(3)], {
+    at: "2026-11-02T00:00:00.000Z",
+    remove: ["order-30"],
+  });
+  await run("export orders");
+  const ids = "SELECT string_agg(id, ' ' ORDER BY id) AS ids, sum(refund_amount) AS refunds FROM t";
+  expect(await read(table, ids)).toEqual([
+    { ids: "order-0 order-1 order-2 order-3 order-31", refunds: "7.000000" },
+  ]);
+  const restored = async (path: string) =>
+    await brandapi(["export", "orders", "--delta", folder, "--db", path]);
+  expect(await restored(backup)).toMatchObject({
+    code: 0,
+    err: expect.stringContaining("months written: 2"),
+  });
+  const ofBackup = [{ ids: "order-0 order-1 order-2 order-30 order-31", refunds: "0.000000" }];
+  expect(await read(table, ids)).toEqual(ofBackup);
+  expect((await restored(backup)).err).toContain("nothing has changed");
+
+  const replaced = await makeMirror(makeHome());
+  writeInfo(replaced, "brand_id", "fern");
+  writeRead(replaced, "orders", [...orders].reverse().slice(0, 4), {
+    at: "2026-11-05T00:00:00.000Z",
+    whole: true,
+  });
+  replaced.db.close();
+  expect(await restored(replaced.path)).toMatchObject({ code: 0 });
+  expect(await read(table, ids)).toEqual([{ ids: "order-1 order-2 order-30 order-31", refunds: "0.000000" }]);
+  expect(monthsOf(actionsOf(table, 3), "add")).toEqual(["2026-09", "2026-10"]);
 });
