@@ -1,19 +1,19 @@
 /**
- * Why a download failed:
- * - permanent:   retrying cannot help
- * - missing:     the library no longer has the file
- * - retryable:   another attempt may succeed
- * - restart:     another attempt may succeed, from the first byte
- * - unavailable: the file host cannot be reached or is failing, which probably affects the next file as well
+ * Why a download failed.
+ * - permanent: a retry cannot help
+ * - missing: the library no longer has the file
+ * - retryable: a retry may succeed
+ * - restart: a retry may succeed from the first byte
+ * - unavailable: the file host is unreachable or failing, which probably affects the next file as well
  */
 export type DownloadFailureKind = "permanent" | "missing" | "retryable" | "restart" | "unavailable";
 
-/** Thrown if one file cannot be downloaded, but others can. The message is printed after the path. It never contains a URL. */
+/** Thrown if one file cannot be downloaded. The message is printed after the path and never contains a URL. */
 export class DownloadFailure extends Error {
   constructor(
     message: string,
     readonly kind: DownloadFailureKind = "permanent",
-    /** Milliseconds that the file host asks to wait before the next attempt. */
+    /** The wait that the file host asks for, in milliseconds. */
     readonly retryAfterMs?: number,
   ) {
     super(message);

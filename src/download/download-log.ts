@@ -4,7 +4,7 @@ import type { Mirror } from "../store/mirror/database.js";
 export interface CompletedDownload {
   source: string;
   id: string;
-  /** Absolute. */
+  /** The absolute path of the file. */
   path: string;
   bytes: number;
   sha256: string;
@@ -13,7 +13,7 @@ export interface CompletedDownload {
 
 const columns = "source, id, path, bytes, sha256, downloaded_at";
 
-/** The completed downloads in the mirror. Every write is a transaction of its own. */
+/** Reads and writes the completed downloads in the mirror. Each write is a transaction. */
 export class DownloadLog {
   readonly #completed: Map<string, CompletedDownload>;
 
@@ -30,7 +30,7 @@ export class DownloadLog {
     return this.#completed.values();
   }
 
-  /** Adds a download, or replaces the earlier one of the same file. */
+  /** Adds a download, or replaces the earlier download of the file. */
   save(download: CompletedDownload): void {
     const insert = this.mirror.db.prepare(
       `INSERT OR REPLACE INTO content_downloads (${columns}, synced_at)
@@ -41,7 +41,7 @@ export class DownloadLog {
   }
 }
 
-/** Returns the key of a file's record: IDs are unique only within a source. */
+/** Returns the key of a file's record. IDs are only unique within a source. */
 export function fileKey({ source, id }: { source: string; id: string }): string {
   return `${source}/${id}`;
 }

@@ -7,19 +7,22 @@ export type NamedFile = Pick<LibraryFile, "source" | "id" | "filename" | "mimeTy
 
 /** Suffix of an incomplete file. */
 export const partSuffix = ".part";
-/** Suffix of the file with an incomplete file's version; not longer than `partSuffix`. */
+/** Suffix of the file with the version of an incomplete file. Not longer than `partSuffix`. */
 export const versionSuffix = ".etag";
 
-/** Maximum bytes of a name in UTF-8 with `.part`. File systems allow 255; Windows allows 260 characters for a complete path. */
+/**
+ * Maximum number of UTF-8 bytes in a name with `.part`. File systems allow 255; Windows allows 260 characters for the
+ * complete path.
+ */
 const maxNameBytes = 200;
 const maxIdBytes = 64;
-/** Only this many characters at the start and end of a longer file name are used. */
+/** Number of characters that are used from each end of a longer file name. */
 const [maxStart, maxEnd] = [900, 100];
 
 /**
- * Returns `<date>_<id>_<name>`, a name that is safe on all common file systems. It starts with the date or `undated`, so it is
- * never a hidden file, a flag or a Windows device; it contains no separators, so it stays in its folder. If the ID contains
- * unsafe characters or the name is taken, a hash of source and ID makes it unique.
+ * Returns `<date>_<id>_<name>`, which is safe on all common file systems. It starts with the date or `undated`, so it
+ * is never a hidden file, a flag or a Windows device, and it contains no separators. If the ID contains unsafe
+ * characters or the name is taken, a hash of source and ID makes it unique.
  * @param taken the names of other files, as returned by `foldName`
  */
 export function fileName(file: NamedFile, taken: ReadonlySet<string>): string {
@@ -30,7 +33,7 @@ export function fileName(file: NamedFile, taken: ReadonlySet<string>): string {
   return joinName(file, `${id}-${hash}`);
 }
 
-/** Normalizes a name for comparison, as file systems do that ignore case or Unicode normalization. */
+/** Normalizes a name for comparison, because some file systems ignore case or Unicode normalization. */
 export function foldName(name: string): string {
   return name.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKD");
 }
@@ -52,7 +55,10 @@ const reserved = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}<>:"/\\|?*＜＞：＂／＼｜？＊
 /** Bidirectional controls, joiners, fillers and variation selectors. */
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
 
-/** Makes a text safe as part of a file name. Cuts it to `maxBytes`, but keeps a short extension. Never returns an empty string. */
+/**
+ * Returns a text that is safe in a file name, cut to `maxBytes` but with a short extension. Never returns an empty
+ * string.
+ */
 function sanitize(text: string, maxBytes: number, extension = ""): string {
   const short = text.length > maxStart + maxEnd ? text.slice(0, maxStart) + text.slice(-maxEnd) : text;
   const clean = short
@@ -67,17 +73,17 @@ function sanitize(text: string, maxBytes: number, extension = ""): string {
   if (Buffer.byteLength(name) <= maxBytes) return name;
   const suffix = /\.[\p{L}\p{N}]{1,10}$/u.exec(name)?.[0] ?? "";
   const stem = Buffer.from(name.slice(0, name.length - suffix.length));
-  // A truncated character decodes to U+FFFD.
+  // A truncated character is decoded as U+FFFD.
   const cut = stem.toString("utf8", 0, maxBytes - Buffer.byteLength(suffix)).replace(/\ufffd+$/, "");
   return trimEnd(cut) + suffix;
 }
 
-/** Removes trailing dots and spaces, as Windows does. */
+/** Removes trailing dots and spaces, which Windows would drop. */
 function trimEnd(text: string): string {
   return text.replace(/[\s.]+$/u, "");
 }
 
-/** MIME types whose subtype is not the usual extension. */
+/** MIME types whose subtype is not the common extension. */
 const extensions: ReadonlyMap<string, string> = new Map([
   ["image/jpeg", "jpg"],
   ["video/quicktime", "mov"],
@@ -85,7 +91,7 @@ const extensions: ReadonlyMap<string, string> = new Map([
   ["audio/mp4", "m4a"],
 ]);
 
-/** Returns the extension for a file without a name. */
+/** Returns an extension for a file without a name. */
 function extensionOf(mimeType: string | null): string {
   const [type = ""] = mimeType?.toLowerCase().split(/[ ;]/) ?? [];
   const extension =

@@ -6,13 +6,13 @@ import { isLoopback } from "../util/urls.js";
 import { DownloadFailure } from "./download-failure.js";
 import type { LibraryFile } from "./library-files.js";
 
-/** Signed URLs have a few thousand characters; servers reject URLs longer than this. */
+/** Maximum length of a URL. Signed URLs have a few thousand characters, and servers reject longer URLs. */
 const maxUrlLength = 16_384;
 
 /**
- * Requests the signed URL of a file (API document, "8. GET /content/{source}/{item_id}/download"). The URL is short-lived
- * and never stored.
- * @throws DownloadFailure if the API has no usable URL for the file, and other errors of the API
+ * Requests the signed URL of a file (API document, "8. GET /content/{source}/{item_id}/download"). The URL expires soon
+ * and is never stored.
+ * @throws DownloadFailure if the API returns no usable URL, and other errors of the API
  */
 export async function requestFileUrl(
   file: LibraryFile,
@@ -34,8 +34,8 @@ export async function requestFileUrl(
 }
 
 /**
- * Returns the path, below the base URL, of a file's download URL; null if no URL can contain its ID. It is built from source
- * and ID, not taken from the item's `download_path`, which could lead elsewhere.
+ * Returns the API path of a file's download URL; null if no URL can contain its ID. The item's `download_path` is not
+ * used, because it could lead elsewhere.
  */
 export function downloadPath(file: { source: string; id: string }): string | null {
   const [source, id] = [encodePathSegment(file.source), encodePathSegment(file.id)];
@@ -43,8 +43,8 @@ export function downloadPath(file: { source: string; id: string }): string | nul
 }
 
 /**
- * Returns a URL that is safe to request: https without user name and password, or http if both the URL and the base URL are
- * on loopback. Otherwise returns the problem, which does not quote the URL.
+ * Returns a URL that is safe to request: https without user name and password, or http if both the URL and the base URL
+ * are on loopback. Otherwise returns the problem, without quoting the URL.
  */
 export function readFileUrl(text: unknown, baseUrl: string): URL | { problem: string } {
   if (typeof text !== "string") return { problem: "is missing" };

@@ -27,14 +27,14 @@ export interface DownloadOptions extends TransferOptions, Pick<Deps, "clock" | "
 export interface FileResult {
   source: string;
   id: string;
-  /** Absolute. */
+  /** The absolute path of the file. */
   path: string;
   outcome: "downloaded" | "failed";
   bytes: number | null;
-  /** The size according to the library, which can be wrong; null if it does not state one. */
+  /** The size stated by the library, which can be wrong; null if it states none. */
   library_bytes: number | null;
   sha256: string | null;
-  /** The number of bytes that an earlier run had downloaded. */
+  /** The number of bytes from an earlier run. */
   resumed_from: number | null;
   error: string | null;
 }
@@ -48,20 +48,20 @@ export interface DownloadSummary {
   failed: number;
   /** Files that were skipped because the file host was down. */
   not_tried: number;
-  /** Bytes of the downloaded files. */
+  /** Total size of the downloaded files. */
   bytes: number;
 }
 
 const concurrency = 4;
-/** The file host is considered down when this many files in a row failed because of it. */
+/** The file host counts as down after this many consecutive failures caused by it. */
 const maxHostFailures = 4;
 
 /**
- * Downloads files into a folder, four at a time. Skips files that are complete there. A file that fails does not stop the
+ * Downloads files into a folder, four at a time. Skips files that are already complete. A failed file does not stop the
  * others.
  * @param limit maximum number of files to download
  * @param onFile called after each file, with its failure if it failed
- * @throws errors that affect all files: refusals of the API, a full disk, the signal's reason
+ * @throws errors that affect all files: the API denies access, a full disk, the signal's reason
  */
 export async function downloadFiles(
   files: readonly LibraryFile[],
@@ -109,9 +109,9 @@ export async function downloadFiles(
 }
 
 /**
- * True if the folder contains a complete file, according to the mirror and the file's size. Updates the path in the
- * mirror if the folder was moved. A file whose size differs from the library's counts as complete until the library's
- * record changes.
+ * True if the folder contains the complete file, according to the mirror and the size of the file. If the folder was
+ * moved, updates the path in the mirror. A file whose size differs from the library's counts as complete until the
+ * library's record changes.
  */
 function isComplete(file: LibraryFile, folder: string, log: DownloadLog): boolean {
   const download = log.get(file);
@@ -160,12 +160,12 @@ async function downloadOne(
 }
 
 const maxAttempts = 3;
-/** Milliseconds to wait before the second and third attempt, with jitter. */
+/** Milliseconds to wait before the second and the third attempt, without jitter. */
 const retryDelays = [1_000, 5_000];
 
 /**
- * Downloads one file with up to three attempts, each with a new signed URL. Resumes a partial file if the file host still has
- * the same version. The target exists only once it is complete.
+ * Downloads one file in up to three attempts, each with a new signed URL. Resumes a partial file if the file host still
+ * has the same version. The target file appears only when it is complete.
  * @throws DownloadFailure, or errors of the file system, the API and the signal
  */
 async function downloadWithRetries(
@@ -176,7 +176,7 @@ async function downloadWithRetries(
   const partial = await PartialFile.open(path);
   const hasAllBytes = partial.length === partial.version?.length;
   let isDownloaded = hasAllBytes && partial.length > 0 && partial.length === file.size;
-  // The complete file of a version whose size no longer matches the library's.
+  // The partial file is a complete version, but its size does not match the library's any more.
   if (hasAllBytes && !isDownloaded) await partial.restart(undefined);
   try {
     for (let attempt = 1; !isDownloaded; attempt += 1) {
@@ -214,7 +214,7 @@ const fileErrorCodes = [
   "EFBIG",
 ];
 
-/** Returns an error as the failure of one file; undefined if it affects all files. */
+/** Converts an error to the failure of one file. Returns undefined if it affects all files. */
 function asDownloadFailure(error: unknown): DownloadFailure | undefined {
   if (error instanceof DownloadFailure) return error;
   if (!(error instanceof Error) || !fileErrorCodes.includes(errorCode(error))) return undefined;

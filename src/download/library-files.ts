@@ -2,37 +2,37 @@ import type { ReadableTable } from "../query/readable-tables.js";
 import { checkCondition, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/mirror/database.js";
 
-/** Filters of `brandapi download`. Times are in milliseconds since 1970. */
+/** The filters of `brandapi download`. Times are in milliseconds since 1970. */
 interface FileSelection {
-  /** A SQL expression over the columns of `content`. */
+  /** A SQL expression on the columns of `content`. */
   where: string | undefined;
   since: number | undefined;
   until: number | undefined;
 }
 
-/** A library file as recorded in the mirror (API document, "Content item"). */
+/** A library file in the mirror (API document, "Content item"). */
 export interface LibraryFile {
   source: string;
   id: string;
   filename: string | null;
   mimeType: string | null;
-  /** Bytes; null if the API does not state it. */
+  /** The number of bytes; null if the API does not state it. */
   size: number | null;
   createdAt: string | null;
-  /** When the current version of the record was first read. */
+  /** The time at which the current version of the record was first read. */
   sinceAt: string;
 }
 
 /**
- * Returns the selected files that are in the library now, newest first.
- * @param table `content`
+ * Returns the selected files of the current library, newest first.
+ * @param table describes `content`
  * @throws UsageError for a condition that SQLite rejects
  */
 export function selectFiles(mirror: Mirror, table: ReadableTable, selection: FileSelection): LibraryFile[] {
   const { where = "1", since = null, until = null } = selection;
   checkCondition(mirror, table, where);
   const select = mirror.db.prepare(
-    // A numeric ID is null in its column; the record's key (source/id) contains it.
+    // The column of a numeric ID is null, but the key of the record (source/id) contains the ID.
     `SELECT coalesce(c.source, substr(r.key, 1, instr(r.key, '/') - 1)) AS source,
        coalesce(c.id, substr(r.key, instr(r.key, '/') + 1)) AS id, c.filename, c.mime_type AS mimeType,
        iif(c.file_size_bytes >= 0, c.file_size_bytes, NULL) AS size, c.created_at AS createdAt, r.since_at AS sinceAt

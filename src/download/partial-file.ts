@@ -4,24 +4,24 @@ import { type FileHandle, open, readFile, rename, rm, writeFile } from "node:fs/
 import { parseJson } from "../util/json-value.js";
 import { partSuffix, versionSuffix } from "./file-name.js";
 
-/** A version of a file on the file host. Bytes of two versions are never combined. */
+/** A version of a file on the file host. Bytes of different versions are never combined. */
 export interface FileVersion {
   header: "etag" | "last-modified";
-  /** The value of that header, sent back as `If-Range`. */
+  /** The value of the header, which is sent back as `If-Range`. */
   validator: string;
-  /** Bytes. */
+  /** The size of the complete file in bytes. */
   length: number;
 }
 
 /**
- * A file that is being downloaded: `<path>.part`, and `<path>.etag` with the version of its bytes. Bytes without a version
- * cannot be resumed: they are deleted when the file is opened or closed.
+ * An incomplete download: `<path>.part`, and `<path>.etag` with the version of its bytes. Without a version it cannot
+ * be resumed, and its bytes are deleted when it is opened or closed.
  */
 export class PartialFile {
   /** The number of bytes downloaded so far. */
   length = 0;
   version: FileVersion | undefined;
-  /** The number of bytes that come from an earlier run. */
+  /** The number of bytes from an earlier run. */
   resumedFrom = 0;
 
   private constructor(
@@ -29,7 +29,7 @@ export class PartialFile {
     private readonly handle: FileHandle,
   ) {}
 
-  /** Opens the partial file of a target path, with the bytes of an earlier run. */
+  /** Opens the partial file for a target path, including the bytes of an earlier run. */
   static async open(path: string): Promise<PartialFile> {
     if (!isRegularFile(path + partSuffix)) await rm(path + partSuffix, { force: true });
     const file = new PartialFile(path, await open(path + partSuffix, "a"));
@@ -45,7 +45,7 @@ export class PartialFile {
     }
   }
 
-  /** Deletes all bytes. The following ones belong to `version`. */
+  /** Deletes all bytes, to start with a different version. */
   async restart(version: FileVersion | undefined): Promise<void> {
     if (this.length > 0) {
       await this.handle.truncate(0);
@@ -64,7 +64,7 @@ export class PartialFile {
     this.length += bytes.byteLength;
   }
 
-  /** Renames the complete file to its target path. Returns its SHA-256. */
+  /** Renames the complete file to its target path. Returns its SHA-256 hash. */
   async finish(): Promise<string> {
     await this.handle.sync();
     const hash = createHash("sha256");
@@ -75,7 +75,7 @@ export class PartialFile {
     return hash.digest("hex");
   }
 
-  /** Closes an incomplete file. Deletes it if it cannot be resumed. */
+  /** Closes an incomplete file, and deletes it if it cannot be resumed. */
   async close(): Promise<void> {
     await this.handle.close().catch(() => {});
     if (this.length > 0 && this.version) return;
@@ -84,7 +84,7 @@ export class PartialFile {
   }
 }
 
-/** True for a regular file without further links. A link could point to another user's file. */
+/** True for a regular file with a single link. A link could lead to a different user's file. */
 function isRegularFile(path: string): boolean {
   const file = lstatSync(path, { throwIfNoEntry: false });
   return file?.isFile() === true && file.nlink === 1;

@@ -7,23 +7,23 @@ import type { FileVersion, PartialFile } from "./partial-file.js";
 
 export interface TransferOptions extends Pick<Deps, "fetch" | "setTimer" | "signal"> {
   userAgent: string;
-  /** The base URL of the API, which decides whether http on loopback is allowed. */
+  /** The base URL of the API. Only if it is on loopback, http on loopback is allowed. */
   baseUrl: string;
-  /** `--max-wait` in milliseconds. */
+  /** The value of `--max-wait` in milliseconds. */
   maxWaitMs: number;
 }
 
-/** The largest file that is downloaded, unless the library itself states a larger size. */
+/** Maximum size of a file, unless the library states a larger size. */
 const maxBytes = 16 * 2 ** 30;
-/** An attempt may take as long as the file needs at this speed, plus `--max-wait`. */
+/** Minimum speed: an attempt may take `--max-wait` plus the time that the file takes at this speed. */
 const minBytesPerMs = 64;
 const maxTimeoutMs = 86_400_000;
 const maxRedirects = 3;
 
 /**
- * Downloads a file, or the rest of it, from a signed URL, without the API key. If the transfer fails, the partial file keeps
- * the bytes received so far.
- * @param size the size according to the library in bytes, or null. The length that the file host sends takes precedence.
+ * Downloads the missing bytes of a file from a signed URL, without the API key. If the transfer fails, the partial file
+ * keeps the received bytes.
+ * @param size the size in bytes stated by the library, or null. The length stated by the file host takes precedence.
  * @throws DownloadFailure, or the signal's reason
  */
 export async function transfer(
@@ -70,7 +70,7 @@ export async function transfer(
     return options.setTimer?.(ms, () => timeout.abort());
   }
 
-  /** Throws a DownloadFailure for a network error, without its cause, which could quote the URL. */
+  /** Throws a DownloadFailure for a network error. Its cause is dropped, because it could quote the URL. */
   function throwFailure(error: unknown): never {
     if (error instanceof DownloadFailure) throw error;
     options.signal.throwIfAborted();
@@ -80,7 +80,10 @@ export async function transfer(
   }
 }
 
-/** Requests a file, or the rest of it, and follows up to three redirects. @throws DownloadFailure for other redirects */
+/**
+ * Requests the missing bytes of a file. Follows up to three redirects.
+ * @throws DownloadFailure for an invalid redirect
+ */
 async function requestFile(url: URL, file: PartialFile, options: TransferOptions): Promise<HttpResponse> {
   const headers: Record<string, string> = { "user-agent": options.userAgent, "accept-encoding": "identity" };
   if (file.length > 0 && file.version) {
@@ -93,7 +96,7 @@ async function requestFile(url: URL, file: PartialFile, options: TransferOptions
     const signal = AbortSignal.any([options.signal, abort.signal]);
     const response = await unlessAborted(options.fetch(target, { headers, signal }), signal);
     if (![301, 302, 303, 307, 308].includes(response.status)) return response;
-    // Frees the connection: the body of a redirect is not read.
+    // Frees the connection, because the body of a redirect is not read.
     abort.abort();
     if (redirects === maxRedirects)
       throw new DownloadFailure(`the file host redirects more than ${maxRedirects} times`);
@@ -111,8 +114,8 @@ function redirectTarget({ status, headers }: HttpResponse, from: URL, baseUrl: s
 }
 
 /**
- * True if a response continues the partial file, false if it is not a range.
- * @throws DownloadFailure if it is a range of another version, or if there is nothing to continue
+ * True if a response continues the partial file; false if it contains the complete file.
+ * @throws DownloadFailure if it is a range of a different version, or if nothing can be continued
  */
 function continuesFile({ status, headers }: HttpResponse, { length, version }: PartialFile): boolean {
   if (status !== 206 && status !== 416) return false;
@@ -142,15 +145,15 @@ function requireOk({ status, headers }: HttpResponse): void {
   );
 }
 
-/** Returns the length in bytes that a file host states; null if it does not, or if the body is compressed. */
+/** Returns the length in bytes stated by the file host; null if there is none or the body is compressed. */
 function contentLength({ headers }: HttpResponse): number | null {
   const length = headers.get("content-length")?.trim() ?? "";
   return /^\d{1,15}$/.test(length) && headers.get("content-encoding") === null ? Number(length) : null;
 }
 
 /**
- * Returns the version of a complete response: its strong validator (RFC 9110, 8.8) and length. Returns undefined if it has
- * none: such a file cannot be resumed.
+ * Returns the version of a complete response: its strong validator (RFC 9110, 8.8) and its length. Returns undefined
+ * without them, because such a file cannot be resumed.
  */
 function versionOf(response: HttpResponse): FileVersion | undefined {
   const length = contentLength(response);
@@ -159,7 +162,7 @@ function versionOf(response: HttpResponse): FileVersion | undefined {
   if (etag)
     return /^"[\x21\x23-\x7e]*"$/.test(etag) ? { header: "etag", validator: etag, length } : undefined;
   const modified = response.headers.get("last-modified")?.trim() ?? "";
-  // A file modified just before the response may change again within the same second.
+  // A file modified just before the response can change again within the same second.
   const ageMs = Date.parse(response.headers.get("date") ?? "") - Date.parse(modified);
   return ageMs >= 60_000 ? { header: "last-modified", validator: modified, length } : undefined;
 }

@@ -7,9 +7,10 @@ import { formatCells, neutralize } from "./csv-cells.js";
 import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
- * Writes CSV: UTF-8, a header, RFC 4180 quoting, `\n`, null as empty, exact values. With `excel`: a BOM, CRLF,
- * timestamps in the format that spreadsheets read as dates, and an apostrophe before text that a spreadsheet would run
- * as a formula. Without it such cells are unchanged, and one warning counts them.
+ * Writes CSV: UTF-8, a header, RFC 4180 quoting, `\
+ * ` line ends, empty cells for null, exact values. With `excel`: a BOM, CRLF, timestamps in the format that
+ * spreadsheets recognize, and an apostrophe before each formula. Without `excel`, formulas are unchanged, and one
+ * warning counts them.
  */
 export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
   const { excel, decimalComma = false, delimiter = ",", warn } = options;
@@ -19,7 +20,7 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
     delimiter,
     record_delimiter: excel ? "\r\n" : "\n",
     quote_record_delimiter: true,
-    // Most readers skip empty lines, so an empty value in the only column is quoted.
+    // Most readers skip empty lines, so an empty value in a single column is quoted.
     quoted_empty: hasOneColumn,
   };
   yield { data: (excel ? "\ufeff" : "") + stringify([columns.map(({ name }) => name)], csv), rows: 0 };
@@ -53,18 +54,18 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
 
   if (formulas > 0 && !excel)
     warn(
-      `${pluralize(formulas, "cell")} would run as a formula in a spreadsheet: not changed; for a spreadsheet add \`--excel\``,
+      `${pluralize(formulas, "cell")} would run as a formula in a spreadsheet; add \`--excel\` to export plain text`,
     );
 }
 
-/** Formats a timestamp as spreadsheets read it, in UTC: `2026-11-28 06:44:52`. Returns undefined for other text. */
+/** Formats a timestamp for spreadsheets, in UTC: `2026-11-28 06:44:52`. Returns undefined for other text. */
 function spreadsheetTime(text: string, type: ReadableColumn["type"] | undefined): string | undefined {
   if (type !== "timestamp" && !(type === "any" && isTimestampText(text))) return undefined;
   const read = readTimestamp(text);
   return read && formatUtc(read).slice(0, 19);
 }
 
-/** True if a column contains text, which can be a formula. */
+/** True if a column can contain formulas. */
 function isTextColumn({ type, stored }: ReadableColumn): boolean {
   return stored?.isDiscovered === true || (type !== "number" && type !== "integer" && type !== "boolean");
 }

@@ -5,13 +5,13 @@ import { errorCode } from "../util/system-errors.js";
 
 /** Error codes of `link` on a file system without hard links, such as exFAT. */
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
-/** A claim lasts for one rename. An older claim was left by a process that was killed. */
+/** Maximum age of a lock file. An older one belongs to a killed process. */
 const maxClaimMs = 60_000;
 
 /**
- * Moves a file to a path where no file exists. If two processes try it at once, only one succeeds.
+ * Moves a file to a path where no file exists. If two processes try it at the same time, only one succeeds.
  * @param now milliseconds since 1970
- * @throws EEXIST if the path exists, or another process is about to create it
+ * @throws EEXIST if the path exists or a different process is about to create it
  */
 export async function linkExclusive(from: string, to: string, now: number): Promise<void> {
   try {
@@ -20,11 +20,11 @@ export async function linkExclusive(from: string, to: string, now: number): Prom
     if (!withoutLinks.has(errorCode(error))) throw error;
     return await renameExclusive(from, to, now);
   }
-  // A leftover second link to the file is harmless.
+  // A remaining second link to the file is harmless.
   await rm(from).catch(() => {});
 }
 
-/** Renames the file while holding a lock file, for file systems without hard links. */
+/** Renames the file while it has a lock file, for file systems without hard links. */
 async function renameExclusive(from: string, to: string, now: number): Promise<void> {
   const claim = join(dirname(to), `.${basename(to)}.claim.part`);
   const age = now - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);
@@ -39,7 +39,7 @@ async function renameExclusive(from: string, to: string, now: number): Promise<v
   }
 }
 
-/** Flushes a folder to disk, so that new file names survive a power loss, on systems that support it. */
+/** Flushes a folder to disk on systems that support it, so that new file names survive a power failure. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r").catch(() => undefined);
   await handle?.sync().catch(() => {});

@@ -1,60 +1,59 @@
 import type { Bookmark } from "../query/changed-rows.js";
 import type { RowSource } from "../query/select.js";
 
-/** A piece of the output. */
+/** A part of the output. */
 export interface Chunk {
   data: Uint8Array | string;
-  /** The number of rows that end in this piece. */
+  /** The number of rows that end in this part. */
   rows: number;
-  /** The name of their source; can be omitted if there is only one. */
+  /** The name of the row source. Optional if there is only one. */
   table?: string;
 }
 
 export interface FormatOptions {
   excel: boolean;
-  /** CSV: use a decimal comma in numbers. */
+  /** For CSV: decimal commas in numbers. */
   decimalComma?: boolean;
-  /** CSV: the delimiter; a comma by default. */
+  /** For CSV: the delimiter. Default: a comma. */
   delimiter?: string;
-  /** Singer: the bookmarks of the state that the target returned last. */
+  /** For Singer: the bookmarks of the last state. */
   bookmarks?: Readonly<Bookmarks> | undefined;
   warn(text: string): void;
 }
 
-/** The state of a Singer export: a bookmark for each stream, with a hash of its columns. */
+/** The state of a Singer export: for each stream a bookmark and a hash of its columns. */
 export type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 export type RowSources = readonly [RowSource, ...RowSource[]];
 
-/** Writes rows piece by piece, with no more than a few batches in memory. */
+/** Generates the output for rows, with a few batches in memory at most. */
 export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 
-/** An export format. `formats.ts` lists them, each `NAME.ts` exports `write`. */
+/** An export format. Its module exports the writer as `write`. */
 export interface Format {
   name: string;
-  /** `--NAME`. */
+  /** The flag `--NAME`. */
   flag: string;
-  /** The help text of the flag. */
   about: string;
-  /** The extensions of `-o` that choose the format; the first is that of files in a folder. */
+  /** The extensions of `-o` that choose the format. Files in a folder get the first one. */
   extensions: readonly string[];
   /** Extensions of other formats that are allowed if the flag is given. */
   alsoExtensions: readonly string[];
-  /** True if a terminal can show it, and if it can be compressed (`.gz`). */
+  /** True if the output can be printed on a terminal and compressed (`.gz`). */
   isText: boolean;
-  /** True if one file can have several tables. */
+  /** True if one file can contain several tables. */
   holdsMany: boolean;
-  /** Imports the format's module on demand, which keeps other commands fast. */
+  /** Imports the module of the format on demand, which keeps other commands fast. */
   load(): Promise<{ write: Writer }>;
 }
 
 /** The export formats, in the order of the help. */
 export const formats: readonly Format[] = [
   define("csv", "comma-separated values, with a header", [".csv", ".tsv"], () => import("./csv.js")),
-  define("json", "one array of records, in the API's own shape", [".json"], () => import("./json.js")),
+  define("json", "one array of records, as returned by the API", [".json"], () => import("./json.js")),
   define(
     "ndjson",
-    "one record per line, in the API's own shape",
+    "one record per line, as returned by the API",
     [".ndjson", ".jsonl"],
     () => import("./ndjson.js"),
   ),
@@ -65,13 +64,13 @@ export const formats: readonly Format[] = [
   define("parquet", "for DuckDB, Spark, BigQuery and others", [".parquet"], () => import("./parquet.js"), {
     isText: false,
   }),
-  define("singer", "lines for Singer and Meltano targets", [], () => import("./singer.js"), {
+  define("singer", "messages for Singer and Meltano targets", [], () => import("./singer.js"), {
     alsoExtensions: [".ndjson", ".jsonl"],
     holdsMany: true,
   }),
 ];
 
-/** Returns a text format for one table per file; `options` differ from that. */
+/** Returns a text format with one table per file, changed by `options`. */
 function define(
   name: string,
   about: string,

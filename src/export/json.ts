@@ -5,8 +5,8 @@ import { parseJson } from "../util/json-value.js";
 import type { Chunk, RowSources } from "./formats.js";
 
 /**
- * Writes batches of JSON objects with a separator between the objects of a batch: complete records as the API sent them,
- * other rows as objects of their columns.
+ * Writes JSON objects in batches, with a separator between the objects of a batch. Complete records are written as the
+ * API returned them; other rows become objects of their columns.
  */
 export function* writeJsonRows(source: RowSource, separator: ",\n" | "\n"): Iterable<Chunk> {
   if (source.records) {

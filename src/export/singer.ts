@@ -13,11 +13,11 @@ import { daysSince1970, readTimestamp } from "../util/timestamp.js";
 import type { Bookmarks, Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
- * Reads the state that a Singer target returned: the value of the last STATE message that it stored, or the complete message.
- * `{}` is the state before the first export. Like other taps, this one never writes the file.
+ * Reads the state that a Singer target returned: the value of the last STATE message that it stored, or the complete
+ * message. `{}` is the state before the first export.
  * @param path absolute
- * @throws ConfigurationError for a missing or empty file: it usually means that the last run failed, and an export of
- * everything would hide that
+ * @throws ConfigurationError for a missing or empty file, which usually means that the last run failed. An export of
+ * all rows would hide that.
  */
 export function readSingerState(path: string): Bookmarks {
   const content = parseJson<unknown>(readState(path));
@@ -79,7 +79,7 @@ export function singerSchema(type: ReadableColumn["type"], isKey: boolean): obje
   return { type: isKey ? [jsonType] : ["null", jsonType], ...(isTime ? { format } : {}) };
 }
 
-/** Converts a value to its column's schema. Returns undefined if it does not fit. */
+/** Converts a value to the schema of its column. Returns undefined if it does not fit. */
 export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn["type"]): unknown {
   if (type === "boolean") return value === 0 || value === 1 ? value === 1 : undefined;
   if (type === "integer") return Number.isInteger(value) ? value : undefined;
@@ -91,13 +91,13 @@ export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn
   return at && (rfc3339.test(text) ? text : formatInstant(at.ms));
 }
 
-/** The property with the time of a row's removal; null for a current row. */
+/** The property with the time at which a row was removed; null for a current row. */
 const deletedAtProperty = "_sdc_deleted_at";
 
 interface SingerStream {
   source: RowSource;
   changed: ChangedRows;
-  /** The properties that identify a row: the API's IDs where they are documented. */
+  /** The properties that identify a row. These are the API's IDs if they are documented. */
   keys: readonly string[];
   /** The keys that are not columns of the table. */
   added: readonly string[];
@@ -105,9 +105,9 @@ interface SingerStream {
 }
 
 /**
- * Writes the messages of the Singer specification: for each table a SCHEMA, a RECORD for each row that was added, changed or
- * removed, and the STATE for the next run. Removed rows have `_sdc_deleted_at`. With the state of a different mirror, all
- * rows are sent.
+ * Writes the messages of the Singer specification: for each table a SCHEMA, a RECORD for each row that was added,
+ * changed or removed, and the STATE for the next run. Removed rows have `_sdc_deleted_at`. With the state of a
+ * different mirror, all rows are sent.
  * Source: github.com/singer-io/getting-started, docs/SPEC.md.
  */
 export function* write(sources: RowSources, options: FormatOptions): Iterable<Chunk> {
@@ -120,7 +120,7 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
     const previous = bookmark && changed.matches(bookmark) ? bookmark : undefined;
     const schema = { type: "object", properties };
     yield messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
-    // A new column affects every row.
+    // All rows get a value in a new column, so all rows are sent.
     const rows = changed.rows(previous?.columns === columns ? previous : undefined);
     yield* recordLines(stream, rows, options);
     if (previous) yield* recordLines(stream, changed.removedItems(previous), options);
@@ -140,7 +140,7 @@ function openStream(source: RowSource): SingerStream {
     );
   const { idColumns, isList } = changed;
   const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(isList ? ["position"] : [])];
-  // An undocumented column can have the name of a key and mean something else.
+  // An undocumented column can have the name of a key but a different meaning.
   const isDeclared = (name: string) =>
     source.columns.some((column) => column.name === name && !column.stored?.isDiscovered);
   const added = keys.filter((name) => !isDeclared(name));
@@ -165,7 +165,7 @@ function* recordLines(
         const value = values[index] ?? null;
         const converted = value === null ? null : singerValue(value, type);
         if (converted === undefined) mismatches += 1;
-        // A target needs the key, even if its value does not fit the column.
+        // A target needs the key even if its value does not fit the column.
         record[name] = converted ?? (keys.includes(name) ? key : null);
       }
       for (const name of added) record[name] = name === "position" ? position : key;
@@ -176,7 +176,7 @@ function* recordLines(
   }
   if (mismatches > 0)
     options.warn(
-      `${pluralize(mismatches, "value")} of \`${source.name}\` with a different type than the column: sent as null`,
+      `sent ${pluralize(mismatches, "value")} of \`${source.name}\` as null because the type differs from the column's`,
     );
 }
 

@@ -10,11 +10,11 @@ import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { quoteShellWord } from "../util/text.js";
 import { syncFolder } from "./durable-files.js";
 
-/** The target of an export. Each sink ends with one call of `finish` or `discard`. */
+/** The target of an export. The last call is either `finish` or `discard`. */
 export interface Sink {
-  /** Resolves when the sink is ready for the next piece. */
+  /** Resolves when the sink accepts the next piece. */
   write(data: Uint8Array | string): Promise<void>;
-  /** Publishes the output. */
+  /** Makes the output visible at the target. */
   finish(): Promise<void>;
   /** Leaves the target unchanged. */
   discard(): Promise<void>;
@@ -26,10 +26,10 @@ export interface WriteResult {
   isCutShort: boolean;
 }
 
-/** The reader closed the output (`| head`), which is not a failure. */
+/** Thrown when the reader closes the output (`| head`), which is not a failure. */
 class OutputClosed extends Error {}
 
-/** Writes data to a sink. If that fails, it discards the sink and throws the error. */
+/** Writes data to a sink. Discards the sink if an error is thrown. */
 export async function writeAll(
   data: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
   sink: Sink,
@@ -49,7 +49,7 @@ export async function writeAll(
   }
 }
 
-/** Returns a sink for a stream, such as stdout, which stays open. */
+/** Returns a sink for a stream that stays open, such as stdout. */
 export function createStreamSink(stream: OutputStream): Sink {
   let failure: Error | undefined;
   const onError = (error: NodeJS.ErrnoException) => {
@@ -70,7 +70,7 @@ export function createStreamSink(stream: OutputStream): Sink {
   };
 }
 
-/** Resolves when the stream accepts data again, or has failed. */
+/** Resolves when the stream accepts data again or has failed. */
 async function waitForDrain(stream: OutputStream): Promise<void> {
   const done = new AbortController();
   const events = ["drain", "close"].map((name) => once(stream, name, { signal: done.signal }));
@@ -91,7 +91,7 @@ export async function openFileSink(
   const fail = (cause: unknown): never => {
     throw errorCode(cause) === "EPIPE" ? new OutputClosed() : explainWriteError(path, cause);
   };
-  // A link such as `/dev/fd/63`, which a shell makes for `>(…)`, cannot be resolved: it leads to a pipe.
+  // A link such as `/dev/fd/63`, which a shell creates for `>(…)`, leads to a pipe and cannot be resolved.
   const previous = existsSync(path) ? statSync(path) : undefined;
   if (previous && !previous.isFile()) return createDeviceSink(await open(path, "w").catch(fail), fail);
   const target = await resolveLinks(path);
@@ -119,14 +119,14 @@ function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Si
  * in a mode in which signals are handled, and renames that one to the target.
  */
 class FileSink implements Sink {
-  /** The write in progress: it runs while the caller makes the next piece. */
+  /** The write in progress, during which the caller generates the next piece. */
   #writing: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly file: FileHandle,
     private readonly options: {
       target: string;
-      /** The permissions of the previous file. */
+      /** The permissions of the previous file, if any. */
       mode: number | undefined;
       publish(from: string, to: string): Promise<void>;
       fail(cause: unknown): never;
@@ -137,7 +137,7 @@ class FileSink implements Sink {
   async write(data: Uint8Array | string): Promise<void> {
     await this.#writing;
     this.#writing = this.file.writeFile(data).catch(this.options.fail);
-    // The next call reports the error.
+    // The next call throws the error.
     this.#writing.catch(() => {});
   }
 
@@ -171,7 +171,7 @@ class FileSink implements Sink {
   }
 }
 
-/** Opens a file next to the target and unlinks it. */
+/** Opens a file next to the target and deletes its name. */
 async function openUnnamedFile(target: string, random: () => number): Promise<FileHandle> {
   const path = await reserveTempFile(target, random);
   const file = await open(path, "wx+").finally(() => releaseTempFile(path));

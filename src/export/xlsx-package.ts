@@ -2,14 +2,14 @@ import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
 import { UsageError } from "../errors.js";
 
-/** Larger entries need ZIP64. */
+/** Maximum size of an entry without ZIP64. */
 const maxEntryBytes = 2 ** 32 - 1;
-/** Sheets compress well: higher levels take far longer and save little. */
+/** The compression level. Sheets compress well, and higher levels take far longer to save little. */
 const compressionLevel = 3;
 
 /**
- * A ZIP file that is written entry by entry. fflate writes the ZIP structure; Node's zlib compresses several times as
- * fast.
+ * Writes a ZIP file entry by entry. fflate writes the structure of the file; Node's zlib compresses, which is several
+ * times as fast.
  */
 export class ZipWriter {
   #output: Uint8Array[] = [];
@@ -19,10 +19,10 @@ export class ZipWriter {
     this.#output.push(data);
   });
 
-  /** Ends the current entry and begins the next. */
+  /** Ends the current entry and begins the next one. */
   begin(name: string): void {
     this.#endEntry();
-    // A fixed time, so that the same rows give the same bytes.
+    // With a fixed time, the same rows give the same bytes.
     this.#entry = { filename: name, size: 0, crc: 0, compression: 8, mtime: new Date(2000, 0, 1) };
     this.#zip.add(this.#entry);
   }
@@ -68,13 +68,15 @@ const contentType = "application/vnd.openxmlformats-officedocument.spreadsheetml
 /** The index of each cell style in the workbook. */
 export const styles = { text: 1, day: 2, time: 3, header: 4, yesNo: 5, amount: 6 } as const;
 
-/** A sheet, and the range of its filter, such as `A1:K10`. */
+/** A sheet and the range of its filter, such as `A1:K10`. */
 export interface Sheet {
   table: string;
   range: string;
 }
 
-/** Returns the name of a table's sheet. Excel accepts at most 31 characters; no two tables have the same first 31. */
+/**
+ * Returns the name of a table's sheet. Excel accepts at most 31 characters, and no two tables start with the same 31.
+ */
 export function sheetName(table: string): string {
   return table.slice(0, 31);
 }
@@ -96,7 +98,10 @@ export function workbookXml(sheets: readonly Sheet[]): string {
   );
 }
 
-/** Returns the other required parts of a workbook (ECMA-376), apart from its sheets. @param sheets names of the tables */
+/**
+ * Returns the other required parts of a workbook (ECMA-376) except its sheets.
+ * @param sheets the names of the tables
+ */
 export function workbookParts(sheets: readonly string[]): readonly (readonly [name: string, xml: string])[] {
   const forEachSheet = (part: (name: string, number: number) => string) =>
     sheets.map((name, index) => part(name, index + 1)).join("");
@@ -127,8 +132,8 @@ export function workbookParts(sheets: readonly string[]): readonly (readonly [na
 function styleSheet(): string {
   const xf = (format: number, fontId = 0) =>
     `<xf numFmtId="${format}" fontId="${fontId}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>`;
-  // In the order of `styles`. 49 is Excel's format for text, which also keeps what is typed into the cell as text; 4 is
-  // `#,##0.00`.
+  // In the order of `styles`. Format 49 is text, which also applies to values that a user types into the cell; format 4
+  // is `#,##0.00`.
   const cells = [xf(0), xf(49), xf(164), xf(165), xf(49, 1), xf(166), xf(4)];
   const font = (weight: string) => `<font>${weight}<sz val="11"/><name val="Calibri"/></font>`;
   return (
@@ -145,7 +150,7 @@ function styleSheet(): string {
   );
 }
 
-/** Escapes text for XML. Characters that XML does not allow become `_x0000_`, and text that looks like that is escaped. */
+/** Escapes text for XML. Characters that XML does not allow become `_x0000_`, and text in that form is escaped. */
 export function xmlText(text: string): string {
   if (/^[\w ./:,+-]*$/.test(text) && !text.includes("_x")) return text;
   return (

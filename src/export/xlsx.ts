@@ -17,15 +17,15 @@ import {
   ZipWriter,
 } from "./xlsx-package.js";
 
-/** The maximum number of rows of a sheet, including its header. */
+/** Maximum number of rows in a sheet, including its header. */
 const maxSheetRows = 1_048_576;
-/** The number of characters of XML that are compressed at a time. */
+/** Number of characters of XML to compress at a time. */
 const flushLength = 256 * 1_024;
 
 /**
- * Writes a workbook with one sheet per table, each with a frozen header and a filter. Dates are dates (times in UTC),
- * numbers are numbers, amounts have two decimals, and IDs and all other text are text. Strings are written inline,
- * because a table of shared strings would have to stay in memory.
+ * Writes a workbook with one sheet per table, each with a frozen header and a filter. Times are in UTC, amounts have
+ * two decimals, and IDs are text. Strings are written inline, because a table of shared strings would have to stay in
+ * memory.
  * @throws UsageError if a table has more rows than a sheet
  */
 export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<Chunk> {
@@ -48,7 +48,7 @@ export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<C
   yield { data: zip.take(), rows: 0 };
   if (cut.count > 0)
     warn(
-      `${pluralize(cut.count, "text")} longer than a cell can be: cut after 32,767 characters; CSV has all of it`,
+      `${pluralize(cut.count, "text")} cut to 32,767 characters, the limit of a cell; export CSV for the complete text`,
     );
 }
 
@@ -84,7 +84,7 @@ function* writeSheet(source: RowSource, zip: ZipWriter, cut: { count: number }):
   return range;
 }
 
-/** Returns the beginning of a sheet: the column widths and the frozen header. */
+/** Returns the start of a sheet: the column widths and the frozen header. */
 function sheetStart(columns: readonly ReadableColumn[], letters: readonly string[]): string {
   const widths = columns.map(({ name, type }, index) => {
     const width = Math.max(name.length + 2, type === "text" || type === "timestamp" ? 20 : 12);
@@ -100,7 +100,7 @@ function sheetStart(columns: readonly ReadableColumn[], letters: readonly string
   );
 }
 
-/** Returns `A`, `Z`, `AA` for 0, 25, 26. */
+/** Returns the letters of a column: `A`, `Z`, `AA` for 0, 25, 26. */
 function columnLetters(column: number): string {
   const rest = Math.floor(column / 26);
   return (rest > 0 ? columnLetters(rest - 1) : "") + String.fromCharCode(65 + (column % 26));
@@ -117,12 +117,12 @@ function checkRows(name: string, rows: number): void {
   );
 }
 
-/** Spreadsheets report a file with a longer text as damaged. */
+/** Maximum length of a text. Spreadsheets report a file with a longer text as damaged. */
 const maxCellText = 32_767;
 
 /**
- * Returns a cell without the opening `<c` and its position; empty for null. A value that does not fit the column's type is
- * text. No cell is a formula.
+ * Returns a cell without the opening `<c` and its position; empty for null. A value that does not fit the type of the
+ * column becomes text. No cell is a formula.
  */
 export function formatCell(value: RowValue, column: CellColumn): string {
   if (value === null) return "";
@@ -140,19 +140,22 @@ function typedCell(value: Exclude<RowValue, null>, { type, isAmount }: CellColum
   return day ?? (isTime ? dateCell((parseTimestamp(value) ?? Number.NaN) / dayMs, styles.time) : undefined);
 }
 
-/** An integer of 16 digits is an ID, which a spreadsheet would round: it becomes text. */
+/** Returns undefined for an integer of 16 digits or more, because it is an ID, which a spreadsheet would round. */
 function numberCell(value: number | bigint, isAmount: boolean): string | undefined {
   const number = Number(value);
-  const isHeld = Number.isFinite(number) && !(Number.isInteger(number) && Math.abs(number) >= 1e15);
-  return isHeld ? `${isAmount ? ` s="${styles.amount}"` : ""}><v>${value}</v></c>` : undefined;
+  const fits = Number.isFinite(number) && !(Number.isInteger(number) && Math.abs(number) >= 1e15);
+  return fits ? `${isAmount ? ` s="${styles.amount}"` : ""}><v>${value}</v></c>` : undefined;
 }
 
-/** 1 and 0, displayed as true and false, because LibreOffice turns boolean cells into formulas. */
+/** Booleans are 1 and 0, displayed as true and false, because LibreOffice converts boolean cells to formulas. */
 function booleanCell(value: number | bigint): string | undefined {
   return value === 0 || value === 1 ? ` s="${styles.yesNo}"><v>${value}</v></c>` : undefined;
 }
 
-/** Spreadsheets count days since the end of 1899. They disagree about dates before March 1900 and have none after 9999. */
+/**
+ * Spreadsheets count days from the end of 1899. They disagree about dates before March 1900 and do not support years
+ * after 9999.
+ */
 function dateCell(daysSince1970: number | undefined, style: number): string | undefined {
   const serial = (daysSince1970 ?? Number.NaN) + 25_569;
   return serial >= 61 && serial < 2_958_466 ? ` s="${style}"><v>${serial}</v></c>` : undefined;

@@ -1,5 +1,6 @@
 /**
- * Waits for work, but rejects as soon as a signal aborts. Needed because undici ignores its signal while it connects.
+ * Waits for `work`, but rejects as soon as the signal aborts. Necessary because undici ignores the signal while it
+ * connects.
  * @throws the error of `work`, or the signal's reason
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

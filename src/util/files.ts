@@ -4,17 +4,17 @@ import { dirname, resolve } from "node:path";
 import { UsageError } from "../errors.js";
 import { errorCode } from "./system-errors.js";
 
-/** True if a path exists, following links. @throws the system's error if the path cannot be accessed */
+/** True if a path exists. Follows links. @throws the system's error if the path cannot be accessed */
 export function pathExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Maximum size of a SQL statement, key or settings file: a larger input is a mistake or endless. */
+/** Maximum size of a SQL statement, a key or a settings file. A larger input is a mistake or endless. */
 const maxInputBytes = 16 * 2 ** 20;
 
 /**
- * Reads a text file without its byte order mark: UTF-8, or UTF-16 as written by Windows PowerShell.
- * @throws UsageError if it is larger than `maxInputBytes`, as an endless device or pipe is
+ * Reads a text file without its byte order mark, in UTF-8 or in the UTF-16 of Windows PowerShell.
+ * @throws UsageError if it is larger than `maxInputBytes`, such as an endless device or pipe
  */
 export function readTextFile(path: string): string {
   const chunks: Buffer[] = [];
@@ -35,7 +35,7 @@ export function readTextFile(path: string): string {
 
 /**
  * Reads a stream to its end.
- * @param name the name of the stream in the error
+ * @param name the name of the stream, for the error
  * @throws UsageError if it is larger than `maxInputBytes`
  */
 export async function readStream(stream: AsyncIterable<Uint8Array | string>, name: string): Promise<string> {
@@ -56,14 +56,14 @@ function decode(bytes: Uint8Array): string {
 }
 
 function tooLong(name: string): UsageError {
-  return new UsageError(`The input from ${name} is larger than 16 MiB, or never ends.`, {
+  return new UsageError(`The input from ${name} is larger than 16 MiB or endless.`, {
     hint: "check the file name or the program that writes the input",
   });
 }
 
 /**
- * Creates a folder and its missing parents. Does not use Node's `recursive` option, which loops forever where the
- * system reports an existing parent as missing, as below /proc.
+ * Creates a folder and its missing parents. Node's `recursive` option loops forever where the system reports an
+ * existing parent as missing, such as below /proc.
  * @throws the system's error
  */
 export function createFolder(path: string, mode = 0o777): void {
@@ -73,7 +73,7 @@ export function createFolder(path: string, mode = 0o777): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // Another process may have created it in the meantime.
+    // A different process may have created it in the meantime.
     if (!isFolder(path)) throw error;
   }
 }
@@ -82,12 +82,12 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Resolves the links in a path, including a link to a file that does not exist yet. */
+/** Resolves the links in a path, even if the file does not exist yet. */
 export async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    // Links that form a cycle.
+    // ELOOP means that links form a cycle.
     if (errorCode(error) === "ELOOP") return path;
   }
   const target = await readlink(path).catch(() => undefined);

@@ -1,21 +1,23 @@
-/** A value as `JSON.parse` returns it. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 
 export interface JsonObject {
   [member: string]: Json;
 }
 
-/** True for a JSON object: not null and not an array. */
+/** True for a JSON object, but not for null or an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value if it is a JSON object, otherwise an empty one. */
+/** Returns the value if it is a JSON object, otherwise an empty object. */
 export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Parses JSON. Returns undefined if it is invalid, because the error of `JSON.parse` quotes the text, which may contain a key. */
+/**
+ * Parses JSON. Returns undefined if it is invalid, because the error of `JSON.parse` quotes the text, which may contain
+ * a key.
+ */
 export function parseJson<T>(text: string): T | undefined {
   try {
     return JSON.parse(text);
@@ -25,8 +27,8 @@ export function parseJson<T>(text: string): T | undefined {
 }
 
 /**
- * Parses JSON as `parseJson` does, but returns a number beyond the range of a double (`1e400`) as a string with its digits.
- * `JSON.parse` would return Infinity, which `JSON.stringify` writes as null.
+ * Like `parseJson`, but returns a number outside the range of a double (`1e400`) as a string with its digits.
+ * `JSON.parse` returns Infinity, which `JSON.stringify` writes as null.
  */
 export function parseFiniteJson<T>(text: string): T | undefined {
   const value = parseJson<T>(text);
@@ -39,7 +41,10 @@ function quoteInfiniteNumber(token: string): string {
   return token.startsWith('"') || Number.isFinite(Number(token)) ? token : `"${token}"`;
 }
 
-/** False if a value contains an infinite number at any depth. Not recursive, because deep nesting would overflow the stack. */
+/**
+ * Returns false if a value contains an infinite number at any depth. Not recursive, because deep nesting would overflow
+ * the stack.
+ */
 function hasOnlyFiniteNumbers(value: unknown): boolean {
   const stack = [{ value }] as object[];
   for (let next = stack.pop(); next !== undefined; next = stack.pop())
@@ -50,12 +55,12 @@ function hasOnlyFiniteNumbers(value: unknown): boolean {
   return true;
 }
 
-/** Returns the value at a path of members; undefined if a member is missing or its parent is not an object. */
+/** Returns the value at a path of members; undefined if a member is missing. */
 export function valueAt(source: unknown, path: readonly string[]): unknown {
   let value = source;
   for (const member of path) {
     if (typeof value !== "object" || value === null) return undefined;
-    // Inherited members, such as `constructor`, are not part of the record.
+    // Inherited members, such as `constructor`, are ignored.
     value = Object.hasOwn(value, member) ? (value as Record<string, unknown>)[member] : undefined;
   }
   return value;

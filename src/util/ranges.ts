@@ -1,8 +1,8 @@
 import { dayMs, formatInstant, formatMinute, monthRange } from "./times.js";
 
 /**
- * A range of time in milliseconds since 1970. Both ends are included; `to` includes all of its millisecond. -Infinity and
- * Infinity stand for an open start and end.
+ * A range of time in milliseconds since 1970, including both ends; `to` includes its complete millisecond. An open
+ * range starts at -Infinity or ends at Infinity.
  */
 export interface Range {
   from: number;
@@ -11,7 +11,7 @@ export interface Range {
 
 export const allTime: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
-/** Merges ranges that overlap or adjoin. Returns them sorted. */
+/** Merges ranges that overlap or adjoin, and sorts them. */
 export function mergeRanges(ranges: Iterable<Range>): Range[] {
   return [...ranges]
     .sort((a, b) => a.from - b.from)
@@ -23,7 +23,6 @@ export function mergeRanges(ranges: Iterable<Range>): Range[] {
     }, []);
 }
 
-/** Subtracts ranges from others. */
 export function subtractRanges(ranges: readonly Range[], others: Iterable<Range>): Range[] {
   let remaining = [...ranges];
   for (const removed of mergeRanges(others))
@@ -38,29 +37,26 @@ function subtract(range: Range, removed: Range): Range[] {
   return [...below, ...above];
 }
 
-/** Clips ranges to another range. */
 export function clipRanges(ranges: Iterable<Range>, { from, to }: Range): Range[] {
   return [...ranges]
     .map((range) => ({ from: Math.max(range.from, from), to: Math.min(range.to, to) }))
     .filter((range) => range.from <= range.to);
 }
 
-/** True if two ranges overlap. */
 export function overlaps(a: Range, b: Range): boolean {
   return a.from <= b.to && a.to >= b.from;
 }
 
-/** True if one of the merged ranges contains all of another range. */
+/** True if one of the merged ranges contains a complete other range. */
 export function contains(merged: readonly Range[], { from, to }: Range): boolean {
   return merged.some((range) => range.from <= from && range.to >= to);
 }
 
-/** True if a range contains an instant, which may have fractions of a millisecond. */
+/** True if a range contains an instant, which can have fractions of a millisecond. */
 export function containsInstant({ from, to }: Range, instant: number): boolean {
   return instant >= from && instant < to + 1;
 }
 
-/** Returns the gaps between ranges. */
 export function findGaps(ranges: Iterable<Range>): Range[] {
   const merged = mergeRanges(ranges);
   const [first, last] = [merged[0], merged.at(-1)];
@@ -72,22 +68,22 @@ export function utcDay(ms: number): string {
   return formatInstant(ms).slice(0, 10);
 }
 
-/** Returns the first millisecond of an instant's second. */
+/** Returns the first millisecond of a second. */
 export function startOfSecond(ms: number): number {
   return Math.floor(ms / 1_000) * 1_000;
 }
 
-/** Returns the first millisecond of an instant's UTC day. */
+/** Returns the first millisecond of a UTC day. */
 export function startOfDay(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;
 }
 
-/** Returns the complete UTC days within a range. If there are none, the result ends before it starts. */
+/** Returns the complete UTC days within a range. Without a complete day, the result ends before it starts. */
 export function clipToCompleteDays({ from, to }: Range): Range {
   return { from: startOfDay(from + dayMs - 1), to: startOfDay(to + 1) - 1 };
 }
 
-/** Returns the complete calendar months (UTC) that overlap a range, oldest first. */
+/** Returns the calendar months in UTC that overlap a range, oldest first. */
 export function monthsIn({ from, to }: Range): (Range & { month: string })[] {
   const months: (Range & { month: string })[] = [];
   for (let at = from; at <= to; at = (months.at(-1)?.to ?? to) + 1) {
@@ -97,7 +93,7 @@ export function monthsIn({ from, to }: Range): (Range & { month: string })[] {
   return months;
 }
 
-/** Formats a range for messages, to the minute. */
+/** Formats a range for messages, with minutes. */
 export function describeRange({ from, to }: Range): string {
   const end = Number.isFinite(to) ? formatMinute(to) : "now";
   return Number.isFinite(from) ? `${formatMinute(from)} to ${end}` : `everything until ${end}`;

@@ -1,15 +1,15 @@
 import type { Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 
-/** Shorter keys are not redacted, because they may be parts of ordinary words. */
+/** Shorter keys are not redacted, because they can be parts of ordinary words. */
 const minKeyLength = 6;
-/** Longer arguments are abbreviated in messages: an unexpected one may be a key. */
+/** Messages abbreviate longer arguments, because an unexpected argument may be a key. */
 const maxQuotedLength = 40;
 const quotedStart = 8;
 
 /**
- * Rejects a command line or an environment variable that contains a key in use, which could end up in a file name, a request
- * or a log.
+ * Rejects a command line or an environment variable that contains a key in use, because the key could end up in a file
+ * name, a request or a log.
  * @throws UsageError or ConfigurationError, which do not quote the text
  */
 export function refuseKeys(argv: readonly string[], env: Env, keys: ReadonlySet<string>): void {
@@ -17,7 +17,7 @@ export function refuseKeys(argv: readonly string[], env: Env, keys: ReadonlySet<
   const containsKey = (text: string) => patterns.some((pattern) => text.search(pattern) >= 0);
   if (argv.some(containsKey))
     throw new UsageError("An API key was passed on the command line, where other users can see it.", {
-      hint: "`brandapi login` reads it from a hidden prompt or from stdin; consider replacing it in the brand's console",
+      hint: "use `brandapi login`, which reads it from a hidden prompt or from stdin; consider replacing the key in the brand's console",
     });
   for (const [name, value = ""] of Object.entries(env))
     if (name.startsWith("BRANDAPI_") && name !== "BRANDAPI_KEY" && containsKey(value))
@@ -31,9 +31,9 @@ export function hideKeys(text: string, keys: ReadonlySet<string>): string {
   return keyPatterns(keys).reduce((redacted, pattern) => redacted.replace(pattern, "[key hidden]"), text);
 }
 
-/** Abbreviates all arguments of more than 40 characters that a text quotes. */
+/** Abbreviates the arguments of more than 40 characters in a message. */
 export function abbreviateArguments(text: string, argv: readonly string[]): string {
-  // Messages also quote the value of `--flag=value` and single items of a list.
+  // Messages can also quote the value of `--flag=value` or an item of a list.
   const parts = argv.flatMap((argument) => [
     argument,
     argument.replace(/^[^=]*=/, ""),
@@ -45,7 +45,7 @@ export function abbreviateArguments(text: string, argv: readonly string[]): stri
     .reduce((short, part) => short.replaceAll(part, abbreviate(part)), text);
 }
 
-/** Returns a text of up to 40 characters unchanged, and a longer one as its first eight characters and its length. */
+/** Returns a text of up to 40 characters unchanged, otherwise its first eight characters and its length. */
 export function abbreviate(text: string): string {
   if (text.length <= maxQuotedLength) return text;
   return `${text.slice(0, quotedStart)}… (${text.length} characters)`;

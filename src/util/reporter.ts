@@ -1,31 +1,31 @@
-/** Receives progress and messages of sync, verify and download. `cli/progress.ts` implements it for the terminal. */
+/**
+ * Receives the progress and the messages of sync, verify and download. `cli/progress.ts` implements it for terminals.
+ */
 export interface Reporter {
-  /**
-   * Announces the upcoming tasks in order, with the requests that each took last time, to estimate the remaining time.
-   */
+  /** Announces the upcoming tasks in order, with their previous numbers of requests, to estimate the remaining time. */
   expect(tasks: readonly ExpectedTask[]): void;
-  /** Starts a task, such as the sync of a resource. `total` can be set later by `update`. */
+  /** Starts a task, such as the sync of a resource. `update` can set `total` later. */
   begin(task: { name: string; total?: number }): Task;
-  /** Prints a line on stderr, except with `--quiet`. */
+  /** Prints a line on stderr, unless `--quiet` is set. */
   note(text: string): void;
-  /** Prints a warning that needs action, also with `--quiet`. Each text is printed once per run. */
+  /** Prints a warning that needs action, even with `--quiet`. Each text is printed once per run. */
   warn(text: string): void;
-  /** Prints a line with `--verbose` only. */
+  /** Prints a line if `--verbose` is set. */
   detail(text: string): void;
 }
 
 export interface ExpectedTask {
   name: string;
-  /** Undefined if unknown. */
+  /** The number of requests; undefined if it is unknown. */
   requests: number | undefined;
 }
 
 export interface Task {
-  /** Sets the progress, in requests or in files. */
+  /** Sets the progress as a number of requests or files. */
   update(progress: { done: number; total?: number }): void;
-  /** Reports a wait: for the rate limit, for the server, or before a retry. */
+  /** Reports a wait for the rate limit, for the server or for a retry. */
   waiting(ms: number, reason: string): void;
-  /** Ends the task. `summary` is the line to print, if any. */
+  /** Ends the task and prints `summary`, if any. */
   end(summary: string | null): void;
 }
 

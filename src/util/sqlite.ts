@@ -3,14 +3,13 @@ import { versions } from "node:process";
 import type Sqlite from "better-sqlite3";
 import { ConfigurationError } from "../errors.js";
 
-/** The constructor of better-sqlite3. */
 export type SqliteConstructor = typeof Sqlite;
 
 const hasNode22 = Number(versions.node.split(".")[0]) >= 22;
 
 /**
- * The package for this version of Node. better-sqlite3 13 contains its binaries and needs Node 22. Version 12 is for Node 20;
- * its binary is downloaded or compiled at installation.
+ * The package for this version of Node. better-sqlite3 13 contains its binaries and needs Node 22. Version 12 supports
+ * Node 20; its binary is downloaded or compiled during installation.
  */
 export const sqlitePackage = hasNode22 ? "better-sqlite3" : "better-sqlite3-12";
 
@@ -18,7 +17,7 @@ let loaded: SqliteConstructor | undefined;
 
 /**
  * Loads better-sqlite3 on first use.
- * @throws ConfigurationError if it is not installed or was compiled for another version of Node
+ * @throws ConfigurationError if it is missing or was compiled for a different version of Node
  */
 export async function loadSqlite(): Promise<SqliteConstructor> {
   loaded ??= load(sqlitePackage);
@@ -28,12 +27,12 @@ export async function loadSqlite(): Promise<SqliteConstructor> {
 function load(name: string): SqliteConstructor {
   try {
     const Constructor = createRequire(import.meta.url)(name) as SqliteConstructor;
-    // Version 12 loads its binary when the first database is opened.
+    // Version 12 loads its binary with the first database.
     new Constructor(":memory:").close();
     return Constructor;
   } catch (cause) {
     const reinstall =
-      "install brandapi again with this Node: `npm ci` in a checkout, or `npm install -g` of its package";
+      "reinstall brandapi with this version of Node: `npm ci` in a checkout, or `npm install -g` of its package";
     throw new ConfigurationError(
       `SQLite is not installed for Node ${versions.node}: ${name} cannot be loaded.`,
       {

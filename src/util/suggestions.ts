@@ -11,7 +11,7 @@ export function closestName(typed: string, names: Iterable<string>): string | un
   return closest;
 }
 
-/** Returns a hint for an unknown name: the closest valid one, or all of them if there are few. */
+/** Returns a hint for an unknown name: the closest valid name, or all names if there are few. */
 export function suggestName(typed: string, names: readonly string[]): string | undefined {
   const closest = closestName(typed, names);
   if (closest !== undefined) return `did you mean \`${closest}\`?`;
@@ -20,7 +20,7 @@ export function suggestName(typed: string, names: readonly string[]): string | u
   return names.length === 1 ? `use ${quoted}` : `use one of ${quoted}`;
 }
 
-/** Returns the Levenshtein distance of two words. */
+/** Returns the Levenshtein distance between two words. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (const letter of a) {

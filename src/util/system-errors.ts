@@ -1,8 +1,8 @@
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
 
 /**
- * Converts any thrown value to a BrandapiError. Errors of the operating system and SQLite get a message and a hint;
- * everything else is reported as a defect of this program.
+ * Converts any thrown value to a BrandapiError. Errors of the operating system and of SQLite get a message and a hint;
+ * all others are defects of this program.
  */
 export function asBrandapiError(error: unknown): BrandapiError {
   if (error instanceof BrandapiError) return error;
@@ -10,7 +10,7 @@ export function asBrandapiError(error: unknown): BrandapiError {
     explainSqlite(error) ??
     explainSystem(error) ??
     new BrandapiError(`A defect in brandapi: ${error instanceof Error ? error.message : String(error)}`, {
-      hint: "please report it, with what `--verbose` prints",
+      hint: "please report it with the output of `--verbose`",
       cause: error,
     })
   );
@@ -18,8 +18,8 @@ export function asBrandapiError(error: unknown): BrandapiError {
 
 /** The hint for a damaged mirror. */
 export const damagedHint =
-  "restore a sound copy, `brandapi backup --restore FILE`, or move the file away and run `brandapi sync --full`";
-const thenRetry = "then run the same command again: what was read is kept";
+  "restore a backup with `brandapi backup --restore FILE`, or move the file away and run `brandapi sync --full`";
+const thenRetry = "then run the same command again: data already read is kept";
 const sqliteFailures: readonly [pattern: RegExp, hint: string][] = [
   [/^SQLITE_FULL/, `free some space, ${thenRetry}`],
   [/^SQLITE_(CORRUPT|NOTADB|ERROR: (malformed JSON|unsupported file format))/, damagedHint],
@@ -49,7 +49,7 @@ const hints: Readonly<Record<string, string>> = {
   EDQUOT: `free some space, ${thenRetry}`,
   EACCES: "check the permissions of the file and its folder",
   EPERM: "check the permissions of the file and its folder",
-  EROFS: "choose a file on a disk where you can write",
+  EROFS: "choose a file on a writable disk",
   EADDRINUSE: "choose another port, or omit it",
 };
 
@@ -68,7 +68,7 @@ function failedAction(cause: unknown): string {
   return cause instanceof Error && "port" in cause ? `cannot use port ${cause.port}` : "a system call failed";
 }
 
-/** Clearer messages than Node's own. */
+/** Reasons that are clearer than the messages of Node. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EADDRINUSE: "already in use",
@@ -83,7 +83,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Returns the reason of a system error without its code; undefined for other errors. */
 function systemReason(error: unknown): string | undefined {
-  // better-sqlite3 throws a TypeError for a missing folder.
+  // better-sqlite3 throws a TypeError if the folder is missing.
   if (error instanceof TypeError && /directory does not exist$/.test(error.message)) return error.message;
   const code = errorCode(error);
   if (!(error instanceof Error && ("syscall" in error || code in hints))) return undefined;

@@ -3,15 +3,16 @@ import { readdir, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-/** Temporary files of this process that are not complete yet. */
+/** The incomplete temporary files of this process. */
 const ownTempFiles = new Set<string>();
 
-/** A file name may have at most 255 bytes, so only the start of the target's name is used. */
+/** A file name can have at most 255 bytes, so only the start of the target's name is used. */
 const maxTargetCharacters = 60;
 
 /**
- * Returns a path next to `target` for a temporary file that is renamed to `target` when complete. The caller creates
- * the file. Its name contains the process ID. Also removes the files that killed processes left behind for `target`.
+ * Returns a path next to `target` for a temporary file that the caller creates, and renames to `target` when it is
+ * complete. The name contains the process ID. Also removes the temporary files for `target` that killed processes left
+ * behind.
  * @param random returns a number in [0, 1)
  */
 export async function reserveTempFile(target: string, random: () => number): Promise<string> {
@@ -29,7 +30,7 @@ export function releaseTempFile(path: string): void {
   ownTempFiles.delete(path);
 }
 
-/** Removes all temporary files of this process, before it exits. */
+/** Removes all temporary files of this process before it exits. */
 export function removeTempFiles(): void {
   for (const path of ownTempFiles)
     for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
@@ -39,7 +40,7 @@ async function removeStaleFiles(folder: string, stem: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((name) => name.startsWith(stem))) {
     const path = join(folder, name);
-    // A database has further files, such as its journal.
+    // A database can have other files, such as its journal.
     const [, suffix = "", pid] =
       /^(([1-9]\d*)-[0-9a-z]{6}\.part)(?:-journal|-wal|-shm)?$/.exec(name.slice(stem.length)) ?? [];
     if (pid !== undefined && !isInUse(Number(pid), join(folder, stem + suffix)))
@@ -47,7 +48,10 @@ async function removeStaleFiles(folder: string, stem: string): Promise<void> {
   }
 }
 
-/** True if the process that created a temporary file is still running. In a container, every run can have the same process ID. */
+/**
+ * True if the process that created a temporary file is still running. In containers, every run can have the same
+ * process ID.
+ */
 function isInUse(pid: number, path: string): boolean {
   if (pid === process.pid) return ownTempFiles.has(path);
   try {
@@ -58,7 +62,7 @@ function isInUse(pid: number, path: string): boolean {
   }
 }
 
-/** Process IDs are only valid on one machine, so names contain the host name. */
+/** Returns the host name for file names, because process IDs are only valid on one machine. */
 function thisHost(): string {
   return hostname()
     .replace(/[^\w-]/g, "")

@@ -5,28 +5,30 @@ export type TableCell = string | number | bigint | boolean | null | undefined;
 type Rows = readonly (readonly TableCell[])[];
 
 export interface TableOptions {
-  /** Columns of the terminal; undefined for unlimited (pipes, files). */
+  /** The width of the terminal in columns; undefined for pipes and files, which have no limit. */
   width?: number | undefined;
   style?: Style | undefined;
-  /** Titles of right-aligned columns; by default those that contain only numbers. */
+  /** Titles of the right-aligned columns. Default: columns that contain only numbers. */
   rightAligned?: readonly string[];
-  /** Printed for null; empty by default. */
+  /** The text for null. Default: empty. */
   nullText?: string;
-  /** Titles of columns that are omitted, one after another, until the table fits. */
+  /** Titles of the columns that are omitted, one after another, until the table fits. */
   optionalColumns?: readonly string[];
-  /** Title of the last column if its text is wrapped, not cut. In a narrow terminal it is printed below its row. */
+  /**
+   * The title of the last column if its text is wrapped instead of cut. In a narrow terminal it is printed below its
+   * row.
+   */
   wrappedColumn?: string;
 }
 
 const gap = "  ";
 const minColumnWidth = 4;
-/** Minimum width of a wrapped column. */
 const minWrappedWidth = 24;
 const indent = "    ";
 
 /**
- * Renders a table without a trailing newline: a header, then one line per row. Cells are escaped. If the table is wider than
- * `width`, omits optional columns, then cuts the widest ones with `…`.
+ * Renders a table with a header and one line per row, without a trailing newline. Escapes the cells. If the table is
+ * wider than `width`, omits optional columns, then cuts the widest columns with `…`.
  */
 export function renderTable(titles: readonly string[], rows: Rows, options: TableOptions = {}): string {
   const {
@@ -90,12 +92,11 @@ function renderWrapped(
   return [header, ...body.flatMap((line, index) => [line, ...below(texts[index])])].join("\n");
 }
 
-/** True if a table is not wider than `width`. */
 export function tableFits(titles: readonly string[], rows: Rows, { width, nullText }: TableOptions): boolean {
   return width === undefined || widthOf(measure(titles, rows, nullText).widths) <= width;
 }
 
-/** Renders each row as a block of lines `column: value`. Without rows, renders the column names. */
+/** Renders each row as a block of lines `column: value`. Without rows, renders the names of the columns. */
 export function renderBlocks(
   titles: readonly string[],
   rows: Rows,
@@ -110,7 +111,7 @@ export function renderBlocks(
   return rows.map(block).join("\n\n");
 }
 
-/** Returns header and rows as escaped cells, and the full width of each column. */
+/** Returns the header and the rows as escaped cells, and the full width of each column. */
 function measure(titles: readonly string[], rows: Rows, nullText = "") {
   const lines = [titles, ...rows].map((row) =>
     titles.map((_, index) => escapeText(String(row[index] ?? nullText))),
@@ -124,7 +125,7 @@ function widthOf(columns: readonly number[]): number {
   return columns.reduce((sum, width) => sum + width, 0) + gap.length * (columns.length - 1);
 }
 
-/** Shrinks the widest column by one, repeatedly, until the table fits. */
+/** Shrinks the widest column by one until the table fits. */
 function narrow(widths: number[], width: number): void {
   for (let over = widthOf(widths) - width; over > 0; over--) {
     const widest = Math.max(...widths);

@@ -3,33 +3,37 @@ import stringWidth from "string-width";
 import type { OutputStream } from "../deps.js";
 
 /**
- * Text from outside (the API, servers, files) is not printed to a terminal as it is: characters that could move the cursor,
- * change colors, or reorder or hide text are replaced with visible escapes.
+ * Text from the API, servers and files could move the cursor, change colors, or reorder or hide text in a terminal.
+ * Such characters are replaced with visible escapes.
  */
 
 /**
  * Control characters, lone surrogates, annotations, line and paragraph separators, and invisible characters
- * (bidirectional overrides, tags, fillers). Joiners and variation selectors are allowed: emoji and many scripts need them.
+ * (bidirectional overrides, tags, fillers). Joiners and variation selectors are allowed, because emoji and many scripts
+ * need them.
  */
 const unsafe =
   /[\p{Cc}\p{Cs}\ufff9-\ufffb\p{Zl}\p{Zp}]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
 const shortEscapes: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** Longer texts are cut: the API could send a million characters. */
+/** Longer texts are cut, because the API could return a million characters. */
 const maxLength = 2_000;
 
-/** Replaces invisible and control characters with escapes (`\n`, `\u001b`), and cuts the text to 2,000 characters. */
+/**
+ * Replaces invisible and control characters with escapes (`
+ * `, `\u001b`), and cuts the text to 2,000 characters.
+ */
 export function escapeText(text: string): string {
   const short = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
   return short.replace(unsafe, (character) => shortEscapes[character] ?? escapeUnits(character));
 }
 
-/** Escapes a multi-line message. Lines after the first are indented. */
+/** Escapes a message of several lines. Indents all lines after the first. */
 export function escapeLines(text: string): string {
   return text.split("\n").map(escapeText).join("\n  ");
 }
 
-/** Escapes data of any length. Keeps line ends and tabs; JSON parsers read the escapes as the same text. */
+/** Escapes data of any length, except line ends and tabs. JSON parsers read the escapes as the original text. */
 export function escapeData(text: string): string {
   return text.replace(unsafe, (character, at: number) => {
     const isWhitespace =
@@ -45,10 +49,11 @@ function escapeUnits(character: string): string {
 
 const ascii = /^[\x20-\x7e]*$/;
 
-/** Text is not wrapped for narrower terminals. */
 const minWrapWidth = 20;
 
-/** Returns the width of a terminal in columns; undefined if the stream is no terminal, or its width is unknown (0). */
+/**
+ * Returns the width of a terminal in columns; undefined if the stream is not a terminal or its width is unknown (0).
+ */
 export function terminalWidth({
   columns,
   isTTY,
@@ -79,7 +84,6 @@ export function pad(text: string, width: number, align: "left" | "right" = "left
   return align === "right" ? blanks + text : text + blanks;
 }
 
-/** Wraps a text to `width` columns. */
 export function wrap(text: string, width: number): string {
   return Object.assign(new Help(), { minWidthToWrap: minWrapWidth }).boxWrap(text, width);
 }

@@ -7,7 +7,7 @@ export type Style = Readonly<
   Record<"bold" | "dim" | "red" | "green" | "yellow" | "cyan", (text: string) => string>
 >;
 
-// kleur checks process.stdout only; `styleFor` decides for each stream.
+// kleur only checks process.stdout; `styleFor` decides for each stream.
 kleur.$.enabled = true;
 
 const { bold, dim, red, green, yellow, cyan } = kleur;
@@ -22,7 +22,7 @@ const plain: Style = {
   cyan: identity,
 };
 
-/** Returns the style for a stream: colors if it is a terminal, unless `NO_COLOR` or `--no-color` is set. */
+/** Returns the style for a stream: colors on a terminal, unless `NO_COLOR` or `--no-color` is set. */
 export function styleFor(
   stream: OutputStream,
   output: { color?: boolean | undefined },
@@ -32,7 +32,7 @@ export function styleFor(
   return stream.isTTY && !isDisabled ? colored : plain;
 }
 
-/** Prints a value as a line of JSON. Control characters are escaped on a terminal. */
+/** Prints a value as a line of JSON. Escapes control characters on a terminal. */
 export function printJson(stdout: OutputStream, value: unknown): void {
   const line = `${JSON.stringify(value)}\n`;
   stdout.write(stdout.isTTY ? escapeData(line) : line);

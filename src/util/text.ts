@@ -1,6 +1,6 @@
 /**
  * Returns a count with its noun: `1 record`, `3 records`, `1 retry`, `2 retries`.
- * @param format formats the number; use `formatCount` for large ones
+ * @param format formats the number, for example `formatCount` for large numbers
  */
 export function pluralize(count: number, noun: string, format: (count: number) => string = String): string {
   return `${format(count)} ${count === 1 ? noun : `${noun.replace(/(?<![aeiou])y$/, "ie")}s`}`;
@@ -16,7 +16,7 @@ export function formatCount(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** Formats a size with decimal units: `512 B`, `4.2 MB`. */
+/** Formats a size in decimal units: `512 B`, `4.2 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let value = bytes;
@@ -30,7 +30,7 @@ export function formatBytes(bytes: number): string {
 }
 
 /**
- * Returns a name that is not taken, ignoring case: the name itself, or with a suffix `_2`, `_3` and so on.
+ * Returns a name that is not taken, ignoring case. If necessary, it gets a suffix `_2`, `_3` and so on.
  * @param taken names in lower case
  * @param maxLength maximum length in characters, including the suffix
  */

@@ -4,7 +4,7 @@ import { daysSince1970, minTimestampMs, parseTimestamp } from "./timestamp.js";
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 export const dayMs = unitMs.d;
 
-/** Describes the values of `--max-wait`, `--max-age` and similar flags, for help and messages. */
+/** The formats of durations, for help and messages. */
 export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
 /**
@@ -15,10 +15,10 @@ export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
 export function parseDuration(text: string): number {
   const ms = durationMs(text);
   if (ms !== undefined) return ms;
-  throw new UsageError(`Not a duration: \`${text}\`.`, { hint: `use for example ${durationFormats}` });
+  throw new UsageError(`Not a duration: \`${text}\`.`, { hint: `use a value such as ${durationFormats}` });
 }
 
-/** Parses the value of `--window`: a duration, or a number of days. */
+/** Parses the value of `--window`: a duration or a number of days. */
 export function parseWindow(text: string): number {
   return /^\d+$/.test(text) ? parseDuration(`${text}d`) : parseDuration(text);
 }
@@ -29,14 +29,14 @@ function durationMs(text: string): number | undefined {
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
 }
 
-/** Describes the values of `--since`, `--until` and similar flags, for help and messages. */
+/** The formats of times, for help and messages. */
 export const timeFormats =
   "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, " +
   "an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
 
 /**
- * Parses the value of `--since` or `--until`, one of `timeFormats`, in UTC. A day or a month includes all of it: with
- * `start` its first millisecond is returned, with `end` its last.
+ * Parses the value of `--since` or `--until` in UTC, in one of `timeFormats`. For a day or a month, returns its first
+ * millisecond with `start` and its last with `end`.
  * @param now milliseconds since 1970
  * @returns milliseconds since 1970
  * @throws UsageError
@@ -48,11 +48,13 @@ export function parseInstant(text: string, edge: "start" | "end", now: number): 
   if (period) return edge === "start" ? period.from : period.to;
   const ms = parseTimestamp(text.trim());
   if (ms === undefined) throw new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeFormats}` });
-  // Ranges have whole milliseconds, and include all of the last one.
+  // Ranges have milliseconds and include all of the last one.
   return Math.floor(ms);
 }
 
-/** Parses a day or month, absolute or relative. Returns its first and last millisecond; undefined for any other text. */
+/**
+ * Parses an absolute or relative day or month. Returns its first and last millisecond; undefined for any other text.
+ */
 function parsePeriod(text: string, now: number): { from: number; to: number } | undefined {
   const today = dayRange(formatInstant(now).slice(0, 10));
   const thisMonth = monthRange(formatInstant(now).slice(0, 7));
@@ -77,12 +79,12 @@ export function monthRange(month: string): { from: number; to: number } {
   return { from, to: next.setUTCMonth(next.getUTCMonth() + 1) - 1 };
 }
 
-/** Formats an instant as ISO 8601 in UTC with milliseconds, for requests and for the mirror. */
+/** Formats an instant as ISO 8601 in UTC with milliseconds, the format of requests and of the mirror. */
 export function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Formats an instant like `formatInstant`. Returns null for the infinite end of a range. */
+/** Formats an instant like `formatInstant`. Returns null for the open end of a range. */
 export function formatInstantOrNull(ms: number): string | null {
   return Number.isFinite(ms) ? formatInstant(ms) : null;
 }
@@ -102,7 +104,7 @@ export function formatDuration(ms: number): string {
   return `${Math.round(seconds / 86_400)}d`;
 }
 
-/** Formats an age like `formatDuration`. A negative age, from a clock that was ahead, is printed as `5m ahead`. */
+/** Formats an age like `formatDuration`. A negative age, from a clock that was ahead, becomes `5m ahead`. */
 export function formatAge(ms: number): string {
   return ms < 0 ? `${formatDuration(-ms)} ahead` : formatDuration(ms);
 }

@@ -1,10 +1,9 @@
-/** A parsed timestamp. */
 export interface Timestamp {
   /** Milliseconds since 1970, rounded down. */
   ms: number;
   /** Microseconds after `ms`, 0 to 999. Further digits are dropped. */
   micros: number;
-  /** False for a date without a time and for a time with minute precision. */
+  /** False for a date without a time and for a time without seconds. */
   hasSeconds: boolean;
 }
 
@@ -18,15 +17,15 @@ export const minTimestampMs = Date.parse("0000-01-01T00:00:00.000Z");
 export const maxTimestampMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Parses an ISO 8601 timestamp. All timestamps from the API are parsed here, so that columns, filters, views and exports
- * agree.
+ * Parses an ISO 8601 timestamp. All timestamps from the API are parsed here, so that columns, filters, views and
+ * exports agree.
  *
- * A date may be followed by a time with minutes, seconds or fractions of a second, and the time by an offset. Without an
+ * A date can have a time with minutes, seconds or fractions of a second, and the time can have an offset. Without an
  * offset the time is UTC; without a time the timestamp is the start of the day.
  *
- * Returns undefined for any other text, even with surrounding whitespace, and for a time that does not exist: 30 February,
- * 24:00:00, an offset beyond 14:00, a UTC year outside 0000 to 9999, or a leap second (`23:59:60`), which Unix time cannot
- * represent and which would otherwise move to the next day.
+ * Returns undefined for any other text, including one with surrounding whitespace, and for times that do not exist: 30
+ * February, 24:00:00, an offset beyond 14:00, a UTC year outside 0000 to 9999, or a leap second (`23:59:60`), which
+ * Unix time cannot represent.
  */
 export function readTimestamp(text: string): Timestamp | undefined {
   const match = timestampForm.exec(text);
@@ -44,14 +43,15 @@ export function readTimestamp(text: string): Timestamp | undefined {
   return { ms, micros: Number(digits.slice(3, 6)), hasSeconds: match[4] !== undefined };
 }
 
-/** True for a time as the API writes it (`…T…Z`), or as SQLite's `datetime()` does. */
+/** True for a time in the format of the API (`…T…Z`) or of SQLite's `datetime()`. */
 export function isTimestampText(text: string): boolean {
   return /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z| \d\d:\d\d:\d\d(?:\.\d+)?)$/.test(text);
 }
 
 /**
- * Parses a timestamp like `readTimestamp`, but returns milliseconds since 1970 with microseconds as a fraction. Beyond the year
- * 2200 a double cannot represent all microseconds: the fraction may be rounded, but never up to the next millisecond.
+ * Parses a timestamp like `readTimestamp`, but returns milliseconds since 1970 with microseconds as a fraction. From
+ * the year 2200 on, a double cannot represent all microseconds: the fraction may be rounded, but never up to the next
+ * millisecond.
  */
 export function parseTimestamp(text: string): number | undefined {
   const read = readTimestamp(text);
@@ -61,8 +61,8 @@ export function parseTimestamp(text: string): number | undefined {
 }
 
 /**
- * Formats a timestamp in SQLite's format, in UTC and without trailing zeros: `2026-10-31 23:30:00.5`. Such strings sort by
- * time, start with the day, and can be compared with `datetime('now', …)`.
+ * Formats a timestamp in SQLite's format, in UTC and without trailing zeros: `2026-10-31 23:30:00.5`. Such texts sort
+ * by time, start with the day, and can be compared with `datetime('now', …)`.
  */
 export function formatUtc({ ms, micros }: Pick<Timestamp, "ms" | "micros">): string {
   const iso = new Date(ms).toISOString();

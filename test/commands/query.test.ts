@@ -117,9 +117,9 @@ describe("query", () => {
   });
 
   it.each([
-    ["query -f -", "The input from stdin is larger than 16 MiB, or never ends."],
-    ["query", "The input from stdin is larger than 16 MiB, or never ends."],
-    ["query -f /dev/zero", "The input from /dev/zero is larger than 16 MiB, or never ends."],
+    ["query -f -", "The input from stdin is larger than 16 MiB or endless."],
+    ["query", "The input from stdin is larger than 16 MiB or endless."],
+    ["query -f /dev/zero", "The input from /dev/zero is larger than 16 MiB or endless."],
     [
       "login --base-url https://x.example/api/brand/v1 --key-stdin",
       "The input from stdin is larger than 16 MiB",

@@ -46,7 +46,7 @@ test("explains how to install SQLite if it is missing", () => {
   const { status, stderr, stdout } = runDoctor(installWithoutSqlite());
   expect(status, stderr).toBe(3);
   expect(stdout).toMatch(refused);
-  expect(stdout).toContain("install brandapi again with this Node");
+  expect(stdout).toContain("reinstall brandapi with this version of Node");
   if (major < 22) expect(stdout).toContain("use Node 22 or later, which needs no compiler");
 });
 
