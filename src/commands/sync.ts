@@ -24,7 +24,7 @@ import type { PlanStep } from "../sync/strategy.js";
 import { type Skipped, smallFirst, syncResources, throwIfFailed } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { pluralize } from "../util/text.js";
-import { parseWindow } from "../util/times.js";
+import { dayMs, parseWindow } from "../util/times.js";
 
 interface SyncFlags extends GlobalFlags {
   since?: string;
@@ -69,7 +69,11 @@ export function define(command: Command): void {
     .option("--since <time>", "read from TIME, even if it was read before")
     .option("--until <time>", "read up to TIME")
     .addOption(
-      parsedOption("--window <span>", "re-read this much before the last sync (default: 30d)", parseWindow),
+      parsedOption(
+        "--window <span>",
+        `re-read this much before the last sync (default: ${defaultOptions.windowMs / dayMs}d)`,
+        parseWindow,
+      ),
     );
   command
     .optionsGroup("What to read:")
@@ -91,7 +95,11 @@ export function define(command: Command): void {
     .optionsGroup("Other options:")
     .option("--dry-run", "print the plan: ranges, requests and time")
     .addOption(
-      parsedOption("--audit <n>", "requests spent on re-reading the oldest data (default: 5)", parseCount),
+      parsedOption(
+        "--audit <n>",
+        `requests spent on re-reading the oldest data (default: ${defaultOptions.audit})`,
+        parseCount,
+      ),
     )
     .option("--accept-removals", "apply removals even if they look implausible")
     .addHelpOption(new Option("-h, --help", "show this help"));

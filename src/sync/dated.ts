@@ -10,6 +10,7 @@ import { describeMarked, readByPage } from "./by-page.js";
 import { compareCount, countFilters } from "./counts.js";
 import {
   type AmountDrift,
+  type ComparedTotals,
   changedDays,
   findAmountDrift,
   requestDailyTotals,
@@ -21,7 +22,7 @@ import { readRange } from "./read.js";
 import { readChangedDays, reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
 import type { DatedRun, DatedSync } from "./session.js";
-import type { PlanStep, SyncStrategy } from "./strategy.js";
+import type { IncompleteReason, PlanStep, SyncStrategy } from "./strategy.js";
 
 /** Reads newest first, filtered by a date: orders, content. `README.md` describes the loop. */
 export const dated: SyncStrategy<DatedStrategy> = {
@@ -40,14 +41,22 @@ export const dated: SyncStrategy<DatedStrategy> = {
     return [...steps, { what, requests: (dailyTotals ? 1 : 0) + countFilters(run).length + 1, open: true }];
   },
 
+  /**
+   * The order of the steps matters:
+   * 1. The daily totals are requested, and drifting amounts are found, before anything is read. A change during the run
+   *    then shows in the totals of the next run, and reading a day replaces the stored totals that amounts drift from.
+   * 2. The planned ranges come before the audit, which skips everything that was just read.
+   * 3. Missing daily totals are reported after reading: if the API is down, the error of the reading is enough.
+   * 4. The drift sample comes before other changed days, because it decides whether a change of amounts counts.
+   * 5. The counts come after all other reading, and changed days are listed after the counts, whose differences lead to
+   *    further reading.
+   * 6. Removals come last, and only if the run has no incomplete reason.
+   */
   async read(datedRun) {
     const { options, reporter, resource, state } = datedRun;
     const { gaps, markedSlices, ranges } = planAndRecord(datedRun);
-    // Before anything is read: a change in the middle of this run then shows in the totals of the next one.
     const { dailyTotals, error: totalsError } = await requestDailyTotals(datedRun);
     const run: DatedSync = { ...datedRun, dailyTotals, incompleteReasons: [] };
-    const { incompleteReasons } = run;
-    // Reading a day replaces its stored totals, which the drift is compared with.
     const drift = findAmountDrift(run, dailyTotals);
     for (const range of ranges) await readRange(run, range);
     for (const range of markedSlices) await readByPage(run, range);
@@ -55,17 +64,17 @@ export const dated: SyncStrategy<DatedStrategy> = {
     if (totalsError) warnOfMissingTotals(run, totalsError);
 
     const remaining = startBudget(run, options.budget);
-    const ignoresAmounts = drift !== null && (await readDriftSample(run, drift, remaining));
+    const ignoresAmounts = drift !== null && (await readDriftSample(run, drift.days, remaining));
+    if (ignoresAmounts) warnOfDrift(run, drift);
     const compared = { dailyTotals, ignoresAmounts };
     await readChangedDays(run, compared, remaining);
-    const { hasUndated, totals } = await reconcile(run, compared, remaining);
-    const unreadDays = changedDays(run, compared).length;
-    if (unreadDays > 0)
-      incompleteReasons.push({
-        text: `the API's daily totals changed on ${pluralize(unreadDays, "day")} that the next runs will read`,
-      });
-    const refusal = incompleteReasons.length === 0 ? removeMissing(run) : null;
-    if (refusal) incompleteReasons.push(refusal);
+    const counted = await reconcile(run, compared, remaining);
+    const incompleteReasons = [
+      ...run.incompleteReasons,
+      ...counted.incompleteReasons,
+      ...unreadDays(run, compared),
+    ];
+    if (incompleteReasons.length === 0) incompleteReasons.push(...removeMissing(run));
 
     for (const gap of gaps)
       reporter.warn(
@@ -79,8 +88,8 @@ export const dated: SyncStrategy<DatedStrategy> = {
     const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
     return {
       incompleteReasons,
-      isPartial: hasUndated || markedText !== null,
-      totals,
+      isPartial: counted.hasUndated || markedText !== null,
+      totals: counted.totals,
       coveredFrom: formatInstantOrNull(Math.max(floor, ...gaps.map(({ to }) => to + 1))),
       comparesTotals: !resource.strategy.dailyTotals || (dailyTotals !== null && !ignoresAmounts),
     };
@@ -122,23 +131,22 @@ function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" |
 }
 
 /**
- * Reads the oldest days whose amounts changed. If no record of them changed, the amounts show nothing about records: the
- * run then compares the number of records of each day, and no amounts. The first time, it warns.
- * @param drift what `findAmountDrift` returned before the run read anything
+ * Reads the oldest days whose amounts changed before the run read anything. If no record of them changed, neither did the
+ * other records: the run then compares the number of records of each day, and no amounts.
  * @param remaining returns the remaining requests of the run's budget
- * @returns true if the run ignores amounts
+ * @returns true if the sample was read and no record of it changed
  */
 async function readDriftSample(
   run: DatedSync,
-  drift: AmountDrift,
+  days: readonly string[],
   remaining: () => number,
 ): Promise<boolean> {
-  const { clock, dailyTotals, mirror, reporter, resource, state } = run;
+  const { dailyTotals, state } = run;
   const compared = { dailyTotals, ignoresAmounts: false };
   const stillChanged = new Set(changedDays(run, compared));
   const ranges = sampleOldest(
     run,
-    drift.days.filter((day) => stillChanged.has(day)),
+    days.filter((day) => stillChanged.has(day)),
   );
   if (ranges.length === 0) return false;
   const missingBefore = state.missing.all().length;
@@ -147,11 +155,22 @@ async function readDriftSample(
   const unread = changedDays(run, compared).filter((day) => stillChanged.has(day));
   const isSampleRead = !unread.some((day) => contains(ranges, dayRange(day)));
   const hasChanges = changed > 0 || state.missing.all().length !== missingBefore;
-  if (unread.length === 0 || !isSampleRead || hasChanges) return false;
+  return unread.length > 0 && isSampleRead && !hasChanges;
+}
+
+/** Warns the first time that a mirror's amounts drift. */
+function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared, days }: AmountDrift): void {
   const at = formatInstant(clock.now());
   if (mirror.transaction(() => isFirstNotice(mirror, `drift:${resource.name}`, at)))
     reporter.warn(
-      `${resource.name}: the API's amounts changed on ${drift.days.length} of ${pluralize(drift.compared, "day")} at once, but no record of the oldest of these days did. Amounts that are converted from another currency change like this. Such runs compare counts instead, and find a change of an old amount when they read it again in turn (\`--audit\`)`,
+      `${resource.name}: the API's amounts changed on ${days.length} of ${pluralize(compared, "day")} at once, but no record of the oldest of these days did. Amounts that are converted from another currency change like this. Such runs compare counts instead, and find a change of an old amount when the audit re-reads the record (\`--audit\`)`,
     );
-  return true;
+}
+
+/** Returns the reason if the budget was too small for some days whose totals changed. */
+function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
+  const days = changedDays(run, compared).length;
+  if (days === 0) return [];
+  const text = `the API's daily totals changed on ${pluralize(days, "day")} that the next runs will read`;
+  return [{ text }];
 }

@@ -138,21 +138,25 @@ export const details: SyncStrategy<DetailsStrategy> = {
   },
 
   async read(run) {
-    const { options, resource } = run;
-    const listResult = await readCompleteList(run);
-    const result = { ...listResult, listRows: run.progress.rows };
-    if (options.details === "none") return { ...result, isPartial: true };
-    const { into, path } = resource.strategy;
-    try {
-      if (into !== "merge") await syncDetailRecords(run, dueParents(run), path, into);
-      else result.incompleteReasons.push(...(await mergeDetails(run, path)));
-    } catch (error) {
-      if (!(error instanceof Incomplete)) throw error;
-      result.incompleteReasons.push({ text: error.message, ...(error.hint && { hint: error.hint }) });
-    }
-    return result;
+    const list = await readCompleteList(run);
+    const result = { ...list, listRows: run.progress.rows };
+    if (run.options.details === "none") return { ...result, isPartial: true };
+    return { ...result, incompleteReasons: [...list.incompleteReasons, ...(await readDetails(run))] };
   },
 };
+
+/** Reads the details of the mirrored records that are due. */
+async function readDetails(run: DetailsRun): Promise<IncompleteReason[]> {
+  const { into, path } = run.resource.strategy;
+  try {
+    if (into === "merge") return await mergeDetails(run, path);
+    await syncDetailRecords(run, dueParents(run), path, into);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Incomplete)) throw error;
+    return [{ text: error.message, ...(error.hint && { hint: error.hint }) }];
+  }
+}
 
 /** Returns the mirrored records of a list whose details can be requested, in the order in which they were added. */
 function parentsOf(run: DetailsRun): Parent[] {

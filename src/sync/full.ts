@@ -40,12 +40,9 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
     if (isComplete) state.coverList({ ids: written, requestedAt, runId: id });
     progress.addRows(list.rowCount);
   });
-  if (isComplete) {
-    const refusal = removeMissing(run);
-    const incompleteReasons = refusal ? [refusal] : [];
-    return { incompleteReasons, isPartial: false, totals: listTotals(run, total) };
-  }
+  const incompleteReasons = isComplete ? removeMissing(run) : [];
   const totals = listTotals(run, total);
+  if (isComplete) return { incompleteReasons, isPartial: false, totals };
   if (repeated.length === 0) {
     const text = `the list of ${resource.name} ${whyIncomplete(list)}`;
     return { incompleteReasons: [{ text }], isPartial: false, totals };

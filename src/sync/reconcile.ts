@@ -15,12 +15,14 @@ import {
 import { type ComparedTotals, changedDays, groupDays } from "./daily-totals.js";
 import { readRange } from "./read.js";
 import type { DatedSync } from "./session.js";
-import type { CountTotals } from "./strategy.js";
+import type { CountTotals, IncompleteReason } from "./strategy.js";
 
 const maxRounds = 4;
 
 /** The result of comparing the API's counts with the mirror's. */
 interface Reconciliation {
+  /** The counts that still differ, and the filters that count wrong. */
+  incompleteReasons: IncompleteReason[];
   totals: CountTotals;
   /** True if the API counts more records without a date range than in all ranges together (A11). */
   hasUndated: boolean;
@@ -28,7 +30,7 @@ interface Reconciliation {
 
 /**
  * Compares the counts of everything that is covered, and reads where they differ, until they agree, at most four times.
- * The last count comes after the last reading. Remaining differences are incomplete reasons.
+ * The last count comes after the last reading.
  * @param remaining returns the remaining requests of the run's budget
  */
 export async function reconcile(
@@ -36,30 +38,34 @@ export async function reconcile(
   compared: ComparedTotals,
   remaining: () => number,
 ): Promise<Reconciliation> {
-  const { incompleteReasons, resource } = run;
+  const { reporter, resource } = run;
+  const wrongFilters: IncompleteReason[] = [];
   let { differing, totals } = await recount(run);
   for (let round = 1; round <= maxRounds && differing.length > 0 && remaining() > 0; round += 1) {
-    for (const count of differing) await readDiffering(run, count, remaining);
+    for (const count of differing) wrongFilters.push(...(await readDiffering(run, count, remaining)));
     // If only part of a day was read, the rest of the day may have changed as well.
     await readChangedDays(run, compared, remaining);
     ({ differing, totals } = await recount(run));
   }
   let undatedCount = 0;
-  if (differing.length === 0 && incompleteReasons.length === 0 && isAllCovered(run)) {
+  const isComplete = differing.length + wrongFilters.length + run.incompleteReasons.length === 0;
+  if (isComplete && isAllCovered(run)) {
     undatedCount = await requestUndatedCount(run, totals);
     // The other records may only have been added after the counts.
     if (undatedCount > 0) ({ differing, totals } = await recount(run));
   }
-  for (const { apiCount, filter, mirrorCount } of differing) {
-    const name = filter === allRecords ? resource.name : filter.name;
-    incompleteReasons.push({ text: `the API counts ${apiCount} ${name} and the mirror ${mirrorCount}` });
-  }
   const hasUndated = undatedCount > 0 && differing.length === 0;
   if (hasUndated)
-    run.reporter.warn(
-      `${resource.name}: the API counts ${undatedCount} more without a range of dates than in all dates: those are not read, and nothing is verified`,
+    reporter.warn(
+      `${resource.name}: the API counts ${undatedCount} more records without a date range than in all date ranges: those are not read, and nothing is verified`,
     );
-  return { totals, hasUndated };
+  const differences = differing.map((count) => ({ text: differenceText(resource.name, count) }));
+  return { incompleteReasons: [...wrongFilters, ...differences], totals, hasUndated };
+}
+
+function differenceText(resource: string, { apiCount, filter, mirrorCount }: CountComparison): string {
+  const name = filter === allRecords ? resource : filter.name;
+  return `the API counts ${apiCount} ${name} and the mirror ${mirrorCount}`;
 }
 
 /** True if everything from the beginning to the newest read is covered. */
@@ -106,25 +112,30 @@ async function recount(run: DatedSync): Promise<{ differing: CountComparison[]; 
   return { differing, totals: sumTotals(counts, differing.length) };
 }
 
-/** Reads the parts of a range in which a count differs. */
+/**
+ * Reads the parts of a range in which a count differs, while the budget lasts. If the filter turns out to be wrong, stops
+ * trusting it, and returns that as the reason.
+ */
 async function readDiffering(
   run: DatedSync,
   differing: CountComparison,
   remaining: () => number,
-): Promise<void> {
-  const { incompleteReasons, mirror, state } = run;
+): Promise<IncompleteReason[]> {
+  const { mirror, state } = run;
   const { filter } = differing;
   for await (const part of bisect(run, differing, remaining)) {
-    if (remaining() <= 0) return;
+    if (remaining() <= 0) return [];
     const { reached } = await readRange(run, part, remaining);
     const isReadCompletely = reached <= part.from;
     if (filter === allRecords || !isReadCompletely || !(await isMeaningless(run, part))) continue;
     mirror.transaction(() => state.setDistrusted([...state.distrusted(), filter.name]));
-    incompleteReasons.push({
-      text: `the API's filter \`${filter.name}\` does not count the records that have this status: it is ignored until it does`,
-    });
-    return;
+    return [
+      {
+        text: `the API's filter \`${filter.name}\` does not count the records that have this status: it is ignored until it does`,
+      },
+    ];
   }
+  return [];
 }
 
 /**

@@ -20,17 +20,18 @@ export function refuseRemovals(
   };
 }
 
-/** Marks the missing records as removed (`removed_at`). @returns the reason if the removals are refused, as `refuseRemovals` does */
-export function removeMissing(run: SyncRun): IncompleteReason | null {
+/** Marks the missing records as removed. Returns the reason if that is refused. */
+export function removeMissing(run: SyncRun): IncompleteReason[] {
   const { clock, mirror, resource, state, store } = run;
   // A record that a marked slice returned still exists, even if the range of its date does not include it.
   const marked = state.markedIds();
   const ids = state.missing.all().flatMap(({ id }) => (marked.has(id) ? [] : id));
   const refusal = refuseRemovals(run, ids.length, countCurrent(mirror, resource.name));
-  if (refusal || ids.length === 0) return refusal;
+  if (refusal) return [refusal];
+  if (ids.length === 0) return [];
   mirror.transaction(() => {
     store.remove(ids, formatInstant(clock.now()));
     state.missing.delete(ids);
   });
-  return null;
+  return [];
 }

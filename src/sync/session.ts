@@ -7,6 +7,7 @@ import type { TotalsByDay } from "../store/state/stored-totals.js";
 import type { SyncState } from "../store/state/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
+import { dayMs } from "../util/times.js";
 import type { ReadProgress } from "./read-progress.js";
 import type { IncompleteReason } from "./strategy.js";
 
@@ -33,7 +34,7 @@ export interface SyncOptions {
 
 export const defaultOptions: SyncOptions = {
   full: false,
-  windowMs: 30 * 86_400_000,
+  windowMs: 30 * dayMs,
   acceptRemovals: false,
   budget: 100,
   audit: 5,
@@ -79,6 +80,6 @@ export type DatedRun = SyncRun<DatedStrategy>;
 export interface DatedSync extends DatedRun {
   /** The API's totals of each day, requested before anything was read; null if the API returned none. */
   readonly dailyTotals: TotalsByDay | null;
-  /** What the sync could not do so far. The functions that read add to it; nothing is removed unless it is empty. */
+  /** The dense seconds and lists that did not settle. The functions that read add to it. */
   readonly incompleteReasons: IncompleteReason[];
 }

@@ -198,7 +198,7 @@ test("A11: warns on every run about a record that is in no date range, and verif
   for (const _ of [1, 2]) {
     const { code, err, verified } = await synced(brand);
     expect([code, verified]).toEqual([0, 0]);
-    expect(err).toContain("the API counts 1 more without a range of dates");
+    expect(err).toContain("the API counts 1 more records without a date range");
     brand.pass(day);
   }
 });
