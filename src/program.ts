@@ -165,7 +165,7 @@ export async function buildProgram(
       define?.(command);
       command
         .description(about)
-        .addHelpText("after", formatExamples(examples))
+        .addHelpText("after", formatExamples(examples, context.deps))
         .action(async () => {
           const code = await run(command.optsWithGlobals(), context, ...command.processedArgs);
           onExit(code ?? exitCodes.done);

@@ -1,25 +1,69 @@
-import { Argument, Command } from "commander";
+import { Argument, Command, Help } from "commander";
 import type { Deps } from "../deps.js";
+import { wrap } from "../util/terminal-text.js";
 import { durationFormats, timeFormats } from "../util/times.js";
 import { withChoices } from "./flags.js";
 
-/** Formats the examples of a command's help. @param examples command lines, and what each is for */
-export function formatExamples(examples: Readonly<Record<string, string>>): string {
-  const texts = Object.entries(examples).map(([line, about]) => `  $ ${line}\n      ${about}`);
+/** The width of descriptions below which they are printed under the option or command instead of next to it. */
+const minDescriptionWidth = 30;
+/** The indentation of such descriptions, and of the purpose of an example. */
+const indentation = 6;
+
+/** Returns the width of the help in columns. */
+function helpWidth({ env, stdout }: Deps): number {
+  return Math.min(stdout.columns || Number(env.COLUMNS) || 80, 100);
+}
+
+/** Formats the examples of a command's help. @param examples command lines, and the purpose of each */
+export function formatExamples(examples: Readonly<Record<string, string>>, deps: Deps): string {
+  const width = helpWidth(deps);
+  const texts = Object.entries(examples).map(
+    ([line, purpose]) => `  $ ${wrapCommand(line, width - 4)}\n${indent(wrap(purpose, width - indentation))}`,
+  );
   return `\nExamples:\n${texts.join("\n")}`;
 }
 
-/** Shortens commander's help and adds a footer. */
-export function configureHelp(program: Command, { stdout }: Deps): void {
-  const width = Math.min(stdout.columns || 80, 100);
+/** Wraps a command line at spaces, so that a shell still runs it: with a backslash, except within quotes. */
+function wrapCommand(line: string, width: number): string {
+  if (line.length <= width) return line;
+  let lines = "";
+  let current = "";
+  for (const word of line.split(" ")) {
+    if (current !== "" && current.length + word.length + 3 > width) {
+      lines += isQuoteOpen(lines + current) ? `${current}\n` : `${current} \\\n`;
+      current = `${" ".repeat(indentation)}${word}`;
+    } else current += current === "" ? word : ` ${word}`;
+  }
+  return lines + current;
+}
+
+function isQuoteOpen(text: string): boolean {
+  return /^(?:[^'"]|'[^']*'|"[^"]*")*$/.exec(text) === null;
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, " ".repeat(indentation));
+}
+
+/** Shortens commander's help, wraps it to the terminal, and adds a footer. */
+export function configureHelp(program: Command, deps: Deps): void {
+  const { stdout } = deps;
+  const width = helpWidth(deps);
   program
     .helpOption("-h, --help", "show this help")
     .helpCommand(false)
     .configureHelp({
+      minWidthToWrap: minDescriptionWidth,
       subcommandTerm: (command) => command.name(),
       argumentDescription: ({ description }) => description,
       commandDescription: (command) =>
         [command.summary(), command.description()].filter((text) => text !== "").join("\n\n"),
+      styleUsage: (usage) => wrap(usage, width - "Usage: ".length).replaceAll("\n", "\n       "),
+      formatItem(term, termWidth, description, help) {
+        if (description === "" || width - termWidth - 4 >= minDescriptionWidth)
+          return new Help().formatItem.call(help, term, termWidth, description, help);
+        return `  ${term}\n${indent(wrap(description, width - indentation))}`;
+      },
     })
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
@@ -28,7 +72,7 @@ export function configureHelp(program: Command, { stdout }: Deps): void {
     })
     .addHelpText("afterAll", ({ command }) => {
       const lines = command === program ? programFooter : commandFooter(command);
-      return `\n${lines.map((line) => command.createHelp().boxWrap(line, width)).join("\n")}`;
+      return `\n${lines.map((line) => wrap(line, width)).join("\n")}`;
     });
 }
 

@@ -3,7 +3,7 @@ import type { Deps, OutputStream } from "../deps.js";
 import { hideKeys } from "../util/redact-keys.js";
 import type { ExpectedTask, Reporter, Task } from "../util/reporter.js";
 import { type Style, styleFor } from "../util/terminal.js";
-import { escapeLines } from "../util/terminal-text.js";
+import { displayWidth, escapeLines, truncate } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
@@ -25,32 +25,36 @@ export interface Progress {
 const barWidth = 20;
 
 /**
- * Returns the progress line of a terminal: name, requests sent, requests left, time left, and a bar or the current wait.
+ * Returns the progress line of a terminal: name, requests sent, requests left, time left, and a bar or the current wait. Leaves
+ * out the least important parts if the line does not fit.
  * @param perMinute the rate limit in requests a minute, null for none
- * @param waiting what the command is waiting for and for how long, null if it is not waiting
+ * @param waiting the reason and the duration of the current wait, null without one
  */
 function progressLine(
   progress: Progress,
   style: Style,
-  perMinute: number | null,
-  waiting: string | null,
+  { perMinute, waiting, width }: { perMinute: number | null; waiting: string | null; width: number },
 ): string {
   const { name, position, of, requests, left, isKnown } = progress;
   const title = of > 1 ? `${name ?? ""} (${position} of ${of})` : (name ?? "");
-  const time = perMinute === null ? "" : `, ${formatDuration((left / perMinute) * 60_000)}`;
-  const rest = left === 0 ? "" : `, ${isKnown ? "" : "at least "}${formatCount(left)} left${time}`;
-  const text = `${style.bold(title)}  ${pluralize(requests, "request", formatCount)} done${rest}`;
-  if (waiting !== null) return `${text}  ${style.dim(waiting)}`;
-  if (!isKnown) return text;
-  const full = Math.round((requests / Math.max(1, requests + left)) * barWidth);
-  return `${text}  ${style.cyan("█".repeat(full))}${style.dim("░".repeat(barWidth - full))}`;
+  const done = `${pluralize(requests, "request", formatCount)} done`;
+  const rest = left === 0 ? "" : `, ${isKnown ? "" : "at least "}${formatCount(left)} left`;
+  const time = left === 0 || perMinute === null ? "" : `, ${formatDuration((left / perMinute) * 60_000)}`;
+  const start = `${style.bold(title)}  ${done}`;
+  const filled = Math.round((requests / Math.max(1, requests + left)) * barWidth);
+  const bar = `${style.cyan("█".repeat(filled))}${style.dim("░".repeat(barWidth - filled))}`;
+  const lines =
+    waiting === null
+      ? [...(isKnown ? [`${start}${rest}${time}  ${bar}`] : []), `${start}${rest}${time}`, start]
+      : [`${start}${rest}${time}  ${style.dim(waiting)}`, `${style.bold(title)}  ${style.dim(waiting)}`];
+  return lines.find((line) => displayWidth(line) <= width) ?? truncate(`${title}  ${waiting ?? done}`, width);
 }
 
 /** One line at the bottom of a terminal that is redrawn in place, with other lines printed above it. */
 class StatusLine {
   readonly #stream: OutputStream;
   readonly isEnabled: boolean;
-  #format: (() => string) | null = null;
+  #format: ((width: number) => string) | null = null;
   #bar: SingleBar | undefined;
 
   constructor(stream: OutputStream, isEnabled: boolean) {
@@ -58,8 +62,8 @@ class StatusLine {
     this.isEnabled = isEnabled;
   }
 
-  /** Draws what `format` returns, ten times a second, until `hide` is called. */
-  show(format: () => string): void {
+  /** Draws what `format` returns for the terminal's width, ten times a second, until `hide` is called. */
+  show(format: (width: number) => string): void {
     this.#format = format;
     void this.#draw();
   }
@@ -84,14 +88,14 @@ class StatusLine {
     const { SingleBar } = loaded.default ?? loaded;
     this.#bar = new SingleBar({
       stream: this.#stream,
-      format: () => this.#format?.() ?? "",
+      format: () => this.#format?.(this.#stream.columns || 80) ?? "",
       fps: 10,
       clearOnComplete: true,
       forceRedraw: true,
       // A process that a signal ends could not show the cursor again.
       hideCursor: false,
       gracefulExit: false,
-      // The terminal truncates a line that is too long.
+      // After the terminal was narrowed, it cuts the line instead of wrapping it.
       linewrap: false,
     });
     this.#bar.start(1, 0);
@@ -161,7 +165,10 @@ export class TerminalReporter implements Reporter {
     // A command with a single task does not announce it.
     this.#position = index === -1 ? 1 : index + 1;
     if (!this.#deps.signal.aborted)
-      this.#line.show(() => progressLine(this.#progress(), this.#style, this.#perMinute, this.#waitText()));
+      this.#line.show((width) => {
+        const options = { perMinute: this.#perMinute, waiting: this.#waitText(), width };
+        return progressLine(this.#progress(), this.#style, options);
+      });
     this.#notify();
     return {
       update: ({ done, total: newTotal = task.total }) => {
@@ -199,7 +206,7 @@ export class TerminalReporter implements Reporter {
     const isNew = reason !== this.#wait.reason;
     this.#wait = { reason, until: this.#deps.clock.monotonic() + ms };
     if (this.#task) return;
-    if (this.#line.isEnabled) this.#line.show(() => this.#waitText() ?? "");
+    if (this.#line.isEnabled) this.#line.show((width) => truncate(this.#waitText() ?? "", width));
     else if (isNew) this.#print(this.#waitText() ?? "");
   }
 

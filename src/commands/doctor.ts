@@ -21,7 +21,7 @@ import { hideKeys } from "../util/redact-keys.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { asBrandapiError, damagedHint } from "../util/system-errors.js";
 import { printJson, styleFor } from "../util/terminal.js";
-import { escapeText } from "../util/terminal-text.js";
+import { escapeText, terminalWidth, wrapIndented } from "../util/terminal-text.js";
 
 export const about =
   "Prints a line per check: `ok`, or `!` with the command that fixes the problem. Skips checks that depend on a failed " +
@@ -91,7 +91,10 @@ function printFinding(
   const { green, red, yellow } = styleFor(stdout, { color }, env);
   const mark = { ok: green("ok"), warning: yellow("! "), failed: red("! ") }[state];
   if (json) printJson(stdout, { check, state, text, exit_code, hint });
-  else stdout.write(`${mark} ${check}: ${escapeText(text)}\n${hint ? `     ${escapeText(hint)}\n` : ""}`);
+  else {
+    const line = wrapIndented(`${mark} ${check}: ${escapeText(text)}`, terminalWidth(stdout), 5);
+    stdout.write(`${line}\n${hint ? `     ${escapeText(hint)}\n` : ""}`);
+  }
 }
 
 async function checkNode({ machine }: Deps): Promise<Finding> {

@@ -13,7 +13,7 @@ import { defaultOptions } from "../sync/session.js";
 import { forEachResource, throwIfFailed } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
-import { escapeText } from "../util/terminal-text.js";
+import { escapeText, terminalWidth, wrapIndented } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { formatMinute } from "../util/times.js";
 import type { Evidence } from "../verify/evidence.js";
@@ -73,6 +73,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
         hint: "run `brandapi sync`",
       });
     session.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
+    const width = terminalWidth(deps.stdout);
     const verified: { resource: Resource; result: VerificationResult }[] = [];
     const results = await forEachResource(session, { due, named }, async (resource) => {
       const { result, error } = await verifyResource(session, resource, repair);
@@ -83,11 +84,12 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
       // In an outage, the error at the end says everything.
       const hasText = !(error instanceof ApiUnavailable) || problems.length > 0;
       if (json) printJson(deps.stdout, line);
-      else if (hasText) deps.stdout.write(resultText(result) + (numbers ? evidenceText(numbers) : ""));
+      else if (hasText) deps.stdout.write(resultText(result, width) + (numbers ? evidenceText(numbers) : ""));
       if (error !== null) throw error;
     });
     const withBlindSpot = verified.flatMap(({ resource, result }) => (result.blind_spot ? resource : []));
-    if (!json && withBlindSpot.length > 0) deps.stdout.write(`${blindSpotText(withBlindSpot)}\n`);
+    if (!json && withBlindSpot.length > 0)
+      deps.stdout.write(`${wrapIndented(blindSpotText(withBlindSpot), width, 2)}\n`);
     throwIfFailed(results, due.length);
     const withProblems = verified.flatMap(({ result }) => (result.problems.length > 0 ? result : []));
     if (withProblems.length > 0) throw problemsError(withProblems, repair);
@@ -110,7 +112,7 @@ function problemsError(results: readonly VerificationResult[], wasRepaired: bool
 }
 
 /** Returns a result as text. Adjacent months with the same state share a line. */
-function resultText(result: VerificationResult): string {
+function resultText(result: VerificationResult, width: number | undefined): string {
   const { api_total: apiTotal, mirror_total: mirrorTotal, repaired, months, resource, tables } = result;
   const isCounted = apiTotal !== null && mirrorTotal !== null;
   const totals = isCounted
@@ -129,7 +131,7 @@ function resultText(result: VerificationResult): string {
   }
   if (result.future) lines.push(`  not due yet: ${futureText(result.future)}`);
   for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
-  return `${lines.join("\n")}\n`;
+  return `${lines.map((line) => wrapIndented(line, width, 4)).join("\n")}\n`;
 }
 
 /** Returns a sentence about the changes to these resources that `verify` cannot detect. */

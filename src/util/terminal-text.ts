@@ -88,6 +88,12 @@ export function wrap(text: string, width: number): string {
   return Object.assign(new Help(), { minWidthToWrap: minWrapWidth }).boxWrap(text, width);
 }
 
+/** Wraps a text to the terminal; lines after the first are indented. @param width undefined if the output is not a terminal */
+export function wrapIndented(text: string, width: number | undefined, indentation: number): string {
+  if (width === undefined) return text;
+  return wrap(text, width - indentation).replaceAll("\n", `\n${" ".repeat(indentation)}`);
+}
+
 let segmenter: Intl.Segmenter | undefined;
 
 /** Splits a text into graphemes. The segmenter is created on first use, because that takes ten milliseconds. */

@@ -56,6 +56,23 @@ test.each(commands.map((command) => [command.name(), command] as const))(
   },
 );
 
+test.each(commands.map((command) => command.name()))(
+  "the help of %s breaks only words that are longer than a terminal of 40 columns",
+  async (name) => {
+    const { out } = await brandapi(`help ${name}`, { columns: 40, tty: true });
+    const tooLong = out.split("\n").filter((line) => line.length > 40);
+    for (const line of tooLong) expect(line.trim().replace(/ \\$/, "")).not.toContain(" ");
+  },
+);
+
+test("help wraps an example so that a shell still runs it", async () => {
+  const { out } = await brandapi("help query", { env: { COLUMNS: "40" } });
+  expect(out).toContain('  $ brandapi query "SELECT host_label,\n      orders, net_by_currency FROM\n');
+  expect(out).toContain(
+    "  $ brandapi query -f own.sql -p \\\n      month=2026-10 -o \\\n      october.xlsx\n",
+  );
+});
+
 test("help explains how to write times and durations only where an option takes one", async () => {
   const help = async (name: string) => (await brandapi(`${name} --help`)).out.replace(/\s+/g, " ");
   expect(await help("changes")).toContain(timeFormats);

@@ -90,6 +90,32 @@ test("shows the requests sent, the requests left and the remaining time on a ter
   ]);
 });
 
+test.each([100, 60, 40, 30, 12])(
+  "the progress line never exceeds a terminal of %i columns",
+  async (columns) => {
+    const seen = reporterFor({}, { ...terminal, columns });
+    const drawn: string[] = [];
+    const draw = async (text: RegExp) => {
+      await vi.waitUntil(() => text.test(seen.screen[0] ?? ""));
+      drawn.push(seen.screen[0] ?? "");
+    };
+    seen.reporter.limited(60);
+    seen.reporter.expect([
+      { name: "recommendations", requests: 2 },
+      { name: "orders", requests: 1_234 },
+    ]);
+    const task = seen.reporter.begin({ name: "recommendations" });
+    await draw(/recommend/);
+    task.update({ done: 1, total: 1_234 });
+    seen.reporter.answered();
+    await draw(columns < 60 ? /recommend/ : /1 request done/);
+    seen.reporter.waiting(42_000, "rate limit of 60 requests per minute");
+    await draw(columns < 40 ? /…$/ : /wait/);
+    seen.reporter.close();
+    expect(drawn.filter((line) => line.length > columns)).toEqual([]);
+  },
+);
+
 test("counts down a wait in the progress line on a terminal", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.begin({ name: "orders", total: 9 });
