@@ -1,5 +1,5 @@
+import type { FormattedValue } from "./formatting.js";
 import type { Period } from "./period.js";
-import type { FormattedValue } from "./text-format.js";
 
 /** A report before it is rendered as a page, as text or as JSON. */
 export interface ReportDocument {
@@ -32,10 +32,12 @@ export interface Paragraph {
   text: string;
 }
 
-/** A few large figures side by side. */
+/** The most important figures of a currency. */
 export interface KeyFigures {
   kind: "figures";
   title: string;
+  /** True if one line is enough: the page and the text leave out the comparisons. */
+  is_minor: boolean;
   figures: KeyFigure[];
 }
 
@@ -93,4 +95,10 @@ export function createTable<Row>(
 
 export function paragraph(text: string): Paragraph {
   return { kind: "text", text };
+}
+
+/** Returns key figures as one sentence, such as `SEK: net 57.89, gross 77.89, refunds 20.00, orders 1, cancelled 0.` */
+export function keyFiguresLine({ title, figures }: KeyFigures): string {
+  const parts = figures.map(({ title: name, value }) => `${name.toLowerCase()} ${value.text}`);
+  return `${title}: ${parts.join(", ")}.`;
 }

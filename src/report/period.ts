@@ -1,7 +1,7 @@
 import type { DayRange } from "../query/report-figures.js";
 import { utcDay } from "../util/ranges.js";
 import { dayMs, dayRange, monthRange } from "../util/times.js";
-import { formatDay, formatMonth } from "./text-format.js";
+import { formatDay, formatMonth, formatShortMonth } from "./formatting.js";
 
 /** Days that a report is compared with. */
 export interface Comparison extends DayRange {
@@ -50,7 +50,7 @@ export function choosePeriod(
   const isComplete = through <= lastComplete && isRead(read, { since, until: through }, reached);
   const comparison = (other: DayRange) =>
     isComplete && isRead(read, other, reached) && other.until >= (firstDay ?? other.until)
-      ? { ...other, name: formatDays(other) }
+      ? { ...other, name: formatDays(other, formatShortMonth) }
       : null;
   const isMonth = isFullMonth(days);
   const dates = since === until ? since : `${since}-to-${until}`;
@@ -103,8 +103,8 @@ function sameDaysBefore({ since, until }: DayRange, count: number, through: stri
 }
 
 /** Returns for example `October 2026` for a complete month, `3 Oct 2026` for a day, `1–24 Oct 2026` for other days. */
-function formatDays({ since, until }: DayRange): string {
-  if (isFullMonth({ since, until })) return formatMonth(since);
+function formatDays({ since, until }: DayRange, formatFullMonth = formatMonth): string {
+  if (isFullMonth({ since, until })) return formatFullMonth(since);
   if (since === until) return formatDay(until);
   if (since.slice(0, 7) === until.slice(0, 7)) return `${Number(since.slice(8))}–${formatDay(until)}`;
   const first = since.slice(0, 4) === until.slice(0, 4) ? formatDay(since).slice(0, -5) : formatDay(since);

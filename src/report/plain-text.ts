@@ -1,8 +1,15 @@
 import type { Style } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { escapeText, pad, wrap } from "../util/terminal-text.js";
-import type { Block, Chart, KeyFigures, ReportDocument, ReportTable } from "./document.js";
-import { formatCompact, formatTime } from "./text-format.js";
+import {
+  type Block,
+  type Chart,
+  type KeyFigures,
+  keyFiguresLine,
+  type ReportDocument,
+  type ReportTable,
+} from "./document.js";
+import { formatCompact, formatTime } from "./formatting.js";
 
 export interface TextOptions {
   style: Style;
@@ -22,7 +29,7 @@ export function renderText(document: ReportDocument, look: TextOptions): string 
 }
 
 function renderBlock(block: Block, look: TextOptions): string[] {
-  if (block.kind === "figures") return renderKeyFigures(block);
+  if (block.kind === "figures") return renderKeyFigures(block, look);
   if (block.kind === "table") return [renderReportTable(block, look)];
   return [block.kind === "chart" ? renderChart(block, look) : wrapText(block.text, look)];
 }
@@ -31,7 +38,9 @@ function wrapText(text: string, { width }: TextOptions): string {
   return wrap(escapeText(text), width);
 }
 
-function renderKeyFigures({ title, figures }: KeyFigures): string[] {
+function renderKeyFigures(block: KeyFigures, look: TextOptions): string[] {
+  const { title, figures } = block;
+  if (block.is_minor) return [wrapText(keyFiguresLine(block), look)];
   const label = Math.max(...figures.map((one) => one.title.length));
   const valueWidth = Math.max(...figures.map(({ value }) => value.text.length));
   const lines = figures.map(({ title: term, value, comparisons }) => {

@@ -2,8 +2,8 @@ import type { Proof } from "../query/report-figures.js";
 import { pluralize } from "../util/text.js";
 import { dayMs, formatInstant } from "../util/times.js";
 import { paragraph, type Section } from "./document.js";
+import { formatDay, formatTime } from "./formatting.js";
 import type { ReportData } from "./report-data.js";
-import { formatDay, formatTime } from "./text-format.js";
 
 /** How the figures were verified, how old the data is, and what the API does not provide. */
 export function proofSection(data: ReportData): Section {

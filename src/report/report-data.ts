@@ -9,8 +9,13 @@ export interface ReportData {
   /** The complete days of the period, which the figures are about. */
   days: DayRange;
   sums: Record<"now" | "before" | "year_ago", SalesFigures[]>;
-  /** The currencies of the period and of the days before it, the one with the most orders first. */
+  /**
+   * The currencies of the period and of the days before it, by gross, largest first. Minor currencies are not included, unless
+   * all are minor: then the largest is included.
+   */
   currencies: (string | null)[];
+  /** The other currencies of the period: those with one order, and `null`. In the same order. */
+  minorCurrencies: (string | null)[];
   /** The time that the orders were read up to, in milliseconds since 1970. */
   reached: number;
   /** False if `reached` is the day of the newest order, because no range of dates was read completely. */
@@ -29,17 +34,32 @@ export function readReportData(
     before: period.before ? readSums(mirror, period.before) : [],
     year_ago: period.year_ago ? readSums(mirror, period.year_ago) : [],
   };
-  const orders = new Map<string | null, number>();
-  for (const { currency, orders: count } of [...sums.now, ...sums.before])
-    orders.set(currency, (orders.get(currency) ?? 0) + count);
-  return {
-    mirror,
-    period,
-    days,
-    sums,
-    currencies: [...orders].sort((a, b) => b[1] - a[1]).map(([currency]) => currency),
-    ...rest,
-  };
+  return { mirror, period, days, sums, ...splitCurrencies(sums), ...rest };
+}
+
+function splitCurrencies({
+  now,
+  before,
+}: ReportData["sums"]): Pick<ReportData, "currencies" | "minorCurrencies"> {
+  const all = [...new Set([...now, ...before].map(({ currency }) => currency))];
+  const sumOf = (
+    rows: SalesFigures[],
+    currency: string | null,
+    key: Exclude<keyof SalesFigures, "currency">,
+  ) => inCurrency(rows, currency)[0]?.[key] ?? 0;
+  const bySize = all.sort(
+    (a, b) =>
+      sumOf(now, b, "gross_amount") - sumOf(now, a, "gross_amount") ||
+      sumOf(before, b, "gross_amount") - sumOf(before, a, "gross_amount"),
+  );
+  const isMajor = (currency: string | null) =>
+    currency !== null && Math.max(sumOf(now, currency, "orders"), sumOf(before, currency, "orders")) > 1;
+  const major = bySize.filter(isMajor);
+  const currencies = major.length > 0 ? major : bySize.slice(0, 1);
+  const inPeriod = (currency: string | null) =>
+    sumOf(now, currency, "orders") + sumOf(now, currency, "cancelled_orders") > 0;
+  const minorCurrencies = bySize.filter((currency) => !currencies.includes(currency) && inPeriod(currency));
+  return { currencies, minorCurrencies };
 }
 
 /** Returns the rows of one currency. */
@@ -48,4 +68,14 @@ export function inCurrency<Row extends { currency: string | null }>(
   currency: string | null,
 ): Row[] {
   return rows.filter((row) => row.currency === currency);
+}
+
+/** Sorts rows by currency in the order of the report, and those of other currencies last. Keeps the order within a currency. */
+export function sortByCurrency<Row extends { currency: string | null }>(
+  rows: readonly Row[],
+  { currencies, minorCurrencies }: ReportData,
+): Row[] {
+  const order = [...currencies, ...minorCurrencies];
+  const rank = ({ currency }: Row) => (order.includes(currency) ? order.indexOf(currency) : order.length);
+  return rows.toSorted((a, b) => rank(a) - rank(b));
 }

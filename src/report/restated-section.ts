@@ -1,7 +1,5 @@
 import { readRefundLosses, readRestatedOrders, readRestatements } from "../query/report-figures.js";
 import { type Block, type ColumnSpec, createTable, paragraph, type Section } from "./document.js";
-import { monthsBefore } from "./period.js";
-import type { ReportData } from "./report-data.js";
 import {
   FormattedValue,
   formatAmount,
@@ -11,10 +9,13 @@ import {
   formatDifference,
   formatPercent,
   formatShortMonth,
-} from "./text-format.js";
+} from "./formatting.js";
+import { monthsBefore } from "./period.js";
+import { type ReportData, sortByCurrency } from "./report-data.js";
 
 const monthsBack = 12;
-const mostOrders = 8;
+/** The changed orders of all currencies, and of one currency. */
+const [maxOrders, maxOrdersOfCurrency] = [24, 8];
 
 /** Months whose figures changed after they were reported, and the orders that changed them. */
 export function restatedSection(data: ReportData): Section {
@@ -29,11 +30,15 @@ export function restatedSection(data: ReportData): Section {
   };
 }
 
-function restatedTables({ mirror }: ReportData, since: string): Block[] {
-  const months = readRestatements(mirror, since);
+function restatedTables(data: ReportData, since: string): Block[] {
+  const months = sortByCurrency(readRestatements(data.mirror, since), data).sort((a, b) =>
+    a.month < b.month ? 1 : a.month > b.month ? -1 : 0,
+  );
   if (months.length === 0) return [];
   const all = months.reduce((sum, row) => sum + row.orders, 0);
-  const orders = readRestatedOrders(mirror, since, mostOrders);
+  const currencyCount = new Set(months.map((row) => row.currency)).size;
+  const most = Math.min(maxOrdersOfCurrency, Math.ceil(maxOrders / currencyCount));
+  const orders = sortByCurrency(readRestatedOrders(data.mirror, since, most), data);
   const title =
     orders.length < all ? `The ${orders.length} largest of ${all} changed orders` : "Changed orders";
   const dayCell = (at: string) => new FormattedValue(at, formatDay(at));
@@ -43,7 +48,7 @@ function restatedTables({ mirror }: ReportData, since: string): Block[] {
       currency,
       ["reported_at", "Reported", "short", (row) => dayCell(row.reported_at), "spare"],
       ["net_reported", "Net then", "number", (row) => formatAmount(row.net_reported, row.currency), "spare"],
-      ["net_now", "Net now", "number", (row) => formatAmount(row.net_now, row.currency)],
+      ["net_now", "Net now", "number", (row) => formatAmount(row.net_now, row.currency), "spare"],
       ["difference", "Difference", "number", (row) => formatDifference(row.difference, row.currency)],
       ["orders", "Orders", "number", (row) => formatCount(row.orders), "spare"],
     ]),
@@ -79,8 +84,10 @@ const currency = [
 ] satisfies ColumnSpec<never>;
 
 /** Returns a sentence for each currency about how much reported months usually lose to later refunds. */
-function lossLines({ mirror, currencies }: ReportData): Block[] {
-  const losses = readRefundLosses(mirror).filter(({ currency }) => currencies.includes(currency));
+function lossLines(data: ReportData): Block[] {
+  const losses = sortByCurrency(readRefundLosses(data.mirror), data).filter(({ currency }) =>
+    data.currencies.includes(currency),
+  );
   return losses.map(({ currency, months, share, least, most }) => {
     const prefix = losses.length > 1 ? `${formatCurrency(currency)}: ` : "";
     const range =

@@ -11,12 +11,15 @@ import { type Mirror, readInfo } from "../store/mirror/database.js";
 import type { CurrentRun } from "../store/state/run-progress.js";
 import { utcDay } from "../util/ranges.js";
 import { dayRange, formatInstant } from "../util/times.js";
+import { daysSection } from "./days-section.js";
 import type { ReportDocument } from "./document.js";
+import { hostsSection } from "./hosts-section.js";
+import { monthsSection } from "./months-section.js";
 import { choosePeriod, type Period } from "./period.js";
 import { isProven, proofLine, proofSection } from "./proof-section.js";
 import { readReportData } from "./report-data.js";
 import { restatedSection } from "./restated-section.js";
-import { daysSection, hostsSection, monthsSection, salesSection, summarize } from "./sales-section.js";
+import { salesSection, summarize } from "./sales-section.js";
 
 const sections = [salesSection, daysSection, monthsSection, restatedSection, hostsSection, proofSection];
 
@@ -49,7 +52,7 @@ export function createReport(
     summary: summarize(data),
     is_proven: isProven(proof),
     proof: proofLine(proof),
-    sections: sections.map((createSection) => createSection(data)),
+    sections: sections.map((createSection) => createSection(data)).filter(({ blocks }) => blocks.length > 0),
     made_at: formatInstant(now),
     reached: readUntil ?? formatInstant(reached),
   };

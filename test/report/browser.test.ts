@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -8,7 +9,9 @@ import { names, pageOf } from "./brands.js";
 import { chromium, openBrowser, type Page } from "./chromium.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const widths = [375, 768, 1280] as const;
+const widths = [375, 390, 768, 1280] as const;
+/** Reads the text of a PDF; from the package `poppler-utils`. */
+const hasPdftotext = spawnSync("pdftotext", ["-v"]).error === undefined;
 /** Wide and narrow fonts; missing ones fall back to the system font. */
 const fonts = ["DejaVu Sans", "Verdana", "Noto Sans", "Liberation Sans", "monospace"];
 
@@ -33,6 +36,20 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
       expect(browser.heard()).toEqual({ console: [], requests: [String(pathToFileURL(fileOf(name)))] });
     });
 
+    test.each(widths)("has no text outside the margins at %i pixels", async (width) => {
+      await browser.open(fileOf(name), { width });
+      const outside = await browser.ask<string[]>(`(() => {
+        const style = getComputedStyle(document.body);
+        const body = document.body.getBoundingClientRect();
+        const [left, right] = [body.left + parseFloat(style.paddingLeft), body.right - parseFloat(style.paddingRight)];
+        return [...document.querySelectorAll("h1, h2, h3, p, dt, dd b, th, td, caption, figcaption, text, rect")]
+          .filter((one) => one.getClientRects().length > 0)
+          .filter((one) => one.getBoundingClientRect().left < left - 1 || one.getBoundingClientRect().right > right + 1)
+          .map((one) => one.outerHTML.slice(0, 80));
+      })()`);
+      expect(outside).toEqual([]);
+    });
+
     test.each([
       ["light", {}],
       ["dark", { dark: true }],
@@ -55,6 +72,80 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
       );
       expect(room).toBeLessThanOrEqual(width);
     });
+  });
+
+  test("shows the five key figures of a currency in one row at 1280 pixels", async () => {
+    await browser.open(fileOf("a busy brand"), { width: 1280 });
+    const rows = await browser.ask<number[][]>(
+      "[...document.querySelectorAll('dl')].map((list) => [...list.children].map((one) => one.offsetTop))",
+    );
+    expect(rows.length).toBeGreaterThan(1);
+    for (const tops of rows) expect([tops.length, new Set(tops).size]).toEqual([5, 1]);
+  });
+
+  test.each(widths)(
+    "draws charts as wide as the text at %i pixels, without scaling their text",
+    async (width) => {
+      await browser.open(fileOf("a busy brand"), { width });
+      const charts = await browser.ask<[number, number, string][]>(
+        `[...document.querySelectorAll("figure")].map((one) => [
+        one.parentElement.getBoundingClientRect().right - one.querySelector(".chart").getBoundingClientRect().right,
+        one.querySelector(".chart text").getBoundingClientRect().left - one.parentElement.getBoundingClientRect().left,
+        getComputedStyle(one.querySelector("text")).fontSize,
+      ])`,
+      );
+      expect(charts.length).toBeGreaterThan(1);
+      for (const [right, left, size] of charts) {
+        expect(Math.abs(right)).toBeLessThan(1);
+        expect(left).toBeLessThan(40);
+        expect(size).toBe("13px");
+      }
+    },
+  );
+
+  describe.each(["A4", "Letter"] as const)("printed on %s", (paper) => {
+    const print = async (name: string) => {
+      await browser.open(fileOf(name));
+      const file = join(home, `${name}-${paper}.pdf`);
+      writeFileSync(file, await browser.pdf(paper));
+      return file;
+    };
+
+    test("a month of three currencies fits on six pages", async () => {
+      const pdf = readFileSync(await print("a busy brand"), "latin1");
+      const pages = pdf.match(/\/Type \/Page\b/g) ?? [];
+      expect(pages.length).toBeGreaterThan(2);
+      expect(pages.length).toBeLessThanOrEqual(6);
+    });
+
+    test.skipIf(!hasPdftotext).each(names)(
+      "%s has no page with only a title, no heading at the end of a page and no single table row",
+      async (name) => {
+        const file = await print(name);
+        const textsOf = (selector: string) =>
+          browser.ask<string[]>(`[...document.querySelectorAll("${selector}")].map((one) => one.innerText)`);
+        const headings = await textsOf("h1, h2, h3");
+        const captions = (await textsOf("caption, figcaption")).map((text) => text.split(" from ")[0] ?? "");
+        const firstColumns = await textsOf("thead th:first-child");
+        const pages = execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" })
+          .split("\f")
+          .slice(0, -1);
+        const isHeading = (line = "") =>
+          headings.includes(line) || captions.some((caption) => line.startsWith(caption));
+        for (const [index, page] of pages.entries()) {
+          const lines = page
+            .split("\n")
+            .map((line) => line.trim())
+            .filter((line) => line !== "");
+          expect(lines.length, `lines of page ${index + 1}`).toBeGreaterThan(5);
+          expect(isHeading(lines.at(-1)), `last line of page ${index + 1}: ${lines.at(-1)}`).toBe(false);
+          // A table that continues from the page before repeats its header.
+          const continued = index > 0 && firstColumns.some((column) => lines[0]?.startsWith(`${column} `));
+          if (continued)
+            expect(lines.slice(1, 4).some(isHeading), `first rows of page ${index + 1}`).toBe(false);
+        }
+      },
+    );
   });
 
   test("does not run HTML in names from the API", async () => {

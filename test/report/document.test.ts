@@ -12,6 +12,7 @@ interface Block {
   rows?: Row[];
   labels?: string[];
   series?: { values: number[] }[];
+  is_minor?: boolean;
   figures?: { title: string; value: number; comparisons: { change: number | null; before: number }[] }[];
 }
 interface Report {
@@ -135,7 +136,7 @@ test("has the same summary and tables as a page and as text", async () => {
   expect(text.replace(/\s+/g, " ")).toContain(report.summary);
   for (const { title } of blocks(report, "months", "table")) {
     expect(text).toContain(`${title}:`);
-    expect(page).toContain(`<caption>${title}</caption>`);
+    expect(page).toContain(`<caption>${title} <span`);
   }
   const [first] = rowsOf(sectionOf(page, "months")).slice(1);
   expect(first?.[0]).toBe("Dec 2026, in part");
@@ -150,6 +151,86 @@ test("shows the currency of every amount on a phone, where some columns are left
       if (row.some((cell) => /^[+−]?[\d,]+\.\d\d$/.test(cell)))
         expect([...head, ...row].join(" ")).toMatch(/\b(EUR|USD|GBP)\b/);
   }
+});
+
+describe("the currencies of a report", () => {
+  /** Three currencies whose gross is in the reverse order of their codes, one order in SEK, and one without a currency. */
+  const orders = Array.from({ length: 200 }, (_, nth) =>
+    orderAt(`o${nth}`, noon - hour - nth * 6 * hour, {
+      currency: nth === 20 ? null : nth === 21 ? "SEK" : ["AUD", "GBP", "USD"][nth % 3],
+      total_amount: 100 * (1 + (nth % 3)),
+    }),
+  );
+  let one: TestBrand;
+  let months: Report;
+
+  beforeAll(async () => {
+    one = makeBrand({ orders });
+    await one.run("sync orders");
+    for (const { id } of orders.slice(90, 150)) one.refund(id, 10);
+    one.pass(day);
+    await one.run("sync orders");
+    months = await reportOf(one, "--month 2026-11");
+  });
+
+  test("are in the order of their gross in every section", () => {
+    const ordered = (titles: (string | undefined)[]) => titles.map((title) => title?.slice(-3));
+    const titles = (id: string, kind: string) => ordered(blocks(months, id, kind).map(({ title }) => title));
+    const expected = ["USD", "GBP", "AUD"];
+    expect(titles("sales", "figures").slice(0, 3)).toEqual(expected);
+    expect(titles("days", "chart")).toEqual(expected);
+    expect(titles("months", "chart")).toEqual(expected);
+    expect(titles("months", "table")).toEqual(expected);
+    expect(titles("hosts", "table")).toEqual(expected);
+    const losses = blocks(months, "restated", "text").map(({ text }) => text?.slice(0, 3));
+    expect(losses).toEqual(expected);
+    const [, changed] = blocks(months, "restated", "table");
+    expect([...new Set(changed?.rows?.map(({ currency }) => currency))]).toEqual(expected);
+    expect(months.summary.match(/[A-Z]{3}/g)).toEqual(expected);
+  });
+
+  test("with one order, and orders without a currency, are one line each", async () => {
+    const minor = blocks(months, "sales", "figures").filter(({ is_minor }) => is_minor);
+    expect(minor.map(({ title }) => title)).toEqual(["No currency", "SEK"]);
+    const line = "SEK: net 100.00, gross 100.00, refunds 0.00, orders 1, cancelled 0.";
+    const html = (await one.run("report --month 2026-11 -o -")).out;
+    expect(html).toContain(`<p>${line}</p>`);
+    expect(html.match(/<dl>/g)).toHaveLength(3);
+    expect((await one.run("report --month 2026-11 --text")).out).toContain(`\n${line}\n`);
+  });
+
+  test("are shown in full if there is only one, even without a code", async () => {
+    const uncoded = makeBrand({ orders: orders.map((order) => ({ ...order, currency: null }) as never) });
+    await uncoded.run("sync orders");
+    const only = await reportOf(uncoded, "--month 2026-11");
+    expect(blocks(only, "sales", "figures").map(({ is_minor }) => is_minor)).toEqual([false]);
+    expect(only.sections.map(({ id }) => id)).toEqual([
+      "sales",
+      "days",
+      "months",
+      "restated",
+      "hosts",
+      "proof",
+    ]);
+  });
+});
+
+describe("charts", () => {
+  const labelsOf = async (id: string, words: string) =>
+    blocks(await reportOf(brand, words), id, "chart").map(({ labels }) => labels);
+
+  test("by day are omitted for one day and for more than 93 days", async () => {
+    expect(await labelsOf("days", "--since 2026-11-03 --until 2026-11-03")).toEqual([]);
+    expect((await labelsOf("days", "--since 2026-08-01 --until 2026-11-01"))[0]).toHaveLength(93);
+    expect(await labelsOf("days", "--since 2026-08-01 --until 2026-11-02")).toEqual([]);
+  });
+
+  test("by month include all months of a long period, and at least thirteen", async () => {
+    const [short] = await labelsOf("months", "--month 2026-11");
+    expect([short?.length, short?.at(0), short?.at(-1)]).toEqual([13, "Nov ’25", "Nov ’26"]);
+    const [long] = await labelsOf("months", "--since 2025-01-01 --until 2026-11-30");
+    expect([long?.length, long?.at(0), long?.at(-1)]).toEqual([23, "Jan ’25", "Nov ’26"]);
+  });
 });
 
 describe("a day that is not over", () => {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { formatAmount } from "../../src/report/text-format.js";
+import { formatAmount } from "../../src/report/formatting.js";
 
 test.each([
   [1234.5, "EUR", "1,234.50"],
   [1234, "JPY", "1,234"],
-  [1234.25, "JPY", "1,234.25"],
+  [1234.5, "JPY", "1,234.50"],
   [1.5, "KWD", "1.500"],
   [-0.004, null, "\u22120.00"],
 ])(

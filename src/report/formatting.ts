@@ -47,12 +47,6 @@ export function formatAmount(value: number, currency: string | null): FormattedV
   return new FormattedValue(value, writeAmount(value, currency));
 }
 
-/** Returns an amount with its currency, for example `EUR 1,234.50`. */
-export function formatMoney(value: number, currency: string | null): FormattedValue {
-  const code = currency === null ? "" : `${formatCurrency(currency)} `;
-  return new FormattedValue(value, code + writeAmount(value, currency));
-}
-
 /** Returns an amount with a plus or minus sign. */
 export function formatDifference(value: number, currency: string | null): FormattedValue {
   return new FormattedValue(value, writeAmount(value, currency, signed));
@@ -79,11 +73,15 @@ export function formatCurrency(currency: string | null): string {
   return currency === null ? "no currency" : truncate(escapeText(currency), 16);
 }
 
-/** Returns an amount with the decimal places of its currency, or two if it has more than the currency allows. */
+/** Returns the currency code, or `No currency`, for a heading. */
+export function formatCurrencyTitle(currency: string | null): string {
+  return currency === null ? "No currency" : formatCurrency(currency);
+}
+
+/** Returns an amount with the decimal places of its currency, but with at least two if it is not an integer. */
 function writeAmount(value: number, currency: string | null, sign: Intl.NumberFormatOptions = {}): string {
-  const places = decimalPlaces(currency);
-  const digits = { minimumFractionDigits: places, maximumFractionDigits: Math.max(places, 2) };
-  return formatNumber(value, { ...digits, ...sign });
+  const places = Math.max(decimalPlaces(currency), Number.isInteger(value) ? 0 : 2);
+  return formatNumber(value, { minimumFractionDigits: places, maximumFractionDigits: places, ...sign });
 }
 
 /** Returns a short number for an axis, for example `25K`. */
