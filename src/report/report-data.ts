@@ -41,25 +41,29 @@ function splitCurrencies({
   now,
   before,
 }: ReportData["sums"]): Pick<ReportData, "currencies" | "minorCurrencies"> {
-  const all = [...new Set([...now, ...before].map(({ currency }) => currency))];
-  const sumOf = (
-    rows: SalesFigures[],
-    currency: string | null,
-    key: Exclude<keyof SalesFigures, "currency">,
-  ) => inCurrency(rows, currency)[0]?.[key] ?? 0;
-  const bySize = all.sort(
-    (a, b) =>
-      sumOf(now, b, "gross_amount") - sumOf(now, a, "gross_amount") ||
-      sumOf(before, b, "gross_amount") - sumOf(before, a, "gross_amount"),
+  const codes = [...new Set([...now, ...before].map(({ currency }) => currency))];
+  const all = codes
+    .map((currency) => ({
+      currency,
+      now: inCurrency(now, currency)[0],
+      before: inCurrency(before, currency)[0],
+    }))
+    .sort((a, b) => gross(b.now) - gross(a.now) || gross(b.before) - gross(a.before));
+  const major = all.filter(
+    (one) => one.currency !== null && Math.max(one.now?.orders ?? 0, one.before?.orders ?? 0) > 1,
   );
-  const isMajor = (currency: string | null) =>
-    currency !== null && Math.max(sumOf(now, currency, "orders"), sumOf(before, currency, "orders")) > 1;
-  const major = bySize.filter(isMajor);
-  const currencies = major.length > 0 ? major : bySize.slice(0, 1);
-  const inPeriod = (currency: string | null) =>
-    sumOf(now, currency, "orders") + sumOf(now, currency, "cancelled_orders") > 0;
-  const minorCurrencies = bySize.filter((currency) => !currencies.includes(currency) && inPeriod(currency));
-  return { currencies, minorCurrencies };
+  const main = major.length > 0 ? major : all.slice(0, 1);
+  const minor = all.filter(
+    (one) => !main.includes(one) && one.now && one.now.orders + one.now.cancelled_orders > 0,
+  );
+  return {
+    currencies: main.map(({ currency }) => currency),
+    minorCurrencies: minor.map(({ currency }) => currency),
+  };
+}
+
+function gross(figures: SalesFigures | undefined): number {
+  return figures?.gross_amount ?? 0;
 }
 
 /** Returns the rows of one currency. */
