@@ -54,8 +54,6 @@ export default defineConfig({
     testTimeout: 60_000,
     // Two cores are what the smallest machine has, and much of the work is waiting; files share nothing but the build.
     maxWorkers: 3,
-    // Otherwise each process takes several times the memory that is in use.
-    execArgv: ["--heap-growing-percent=30"],
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: "alone", include: alone } },

@@ -4,10 +4,8 @@ import { hash } from "./data/random.js";
 import { type InstantRange, selectRange } from "./listing.js";
 import { instant, integer, oneOf, ordersRange, type ParsedQuery, uuid } from "./parameters.js";
 
-const activityMembers = ["orders", "tracked", "revenue", "subtotal", "buyNow", "visits"] as const;
-
 /** Counts of orders and traffic; amounts in hundredths, of all currencies together. */
-type Activity = Record<(typeof activityMembers)[number], number>;
+type Activity = Record<"orders" | "tracked" | "revenue" | "subtotal" | "buyNow" | "visits", number>;
 
 /** The activity of one host on one day. */
 interface HostDay extends Activity {
@@ -78,8 +76,21 @@ function computeActivity(brand: Brand, range: InstantRange, hostId: string | nul
   const byDay = new Map<number, Map<string, HostDay>>();
   const hostDay = (start: number, id: string): HostDay => {
     const ofDay = byDay.get(start) ?? new Map<string, HostDay>();
-    const activity = ofDay.get(id) ?? { start, hostId: id, ...noActivity() };
-    byDay.set(start, ofDay.set(id, activity));
+    if (ofDay.size === 0) byDay.set(start, ofDay);
+    const existing = ofDay.get(id);
+    if (existing) return existing;
+    // Spreading `noActivity()` into the literal makes sums several times slower in V8.
+    const activity = {
+      start,
+      hostId: id,
+      orders: 0,
+      tracked: 0,
+      revenue: 0,
+      subtotal: 0,
+      buyNow: 0,
+      visits: 0,
+    };
+    ofDay.set(id, activity);
     return activity;
   };
   const isIncluded = (id: string) => hostId === null || id === hostId;
@@ -140,8 +151,17 @@ type ActivitySum = Activity & { days: number };
 
 function sumActivity(hostDays: readonly HostDay[]): ActivitySum {
   const sum = noActivity();
-  for (const one of hostDays) for (const member of activityMembers) sum[member] += one[member];
-  return { ...sum, days: new Set(hostDays.map(({ start }) => start)).size };
+  const starts = new Set<number>();
+  for (const one of hostDays) {
+    sum.orders += one.orders;
+    sum.tracked += one.tracked;
+    sum.revenue += one.revenue;
+    sum.subtotal += one.subtotal;
+    sum.buyNow += one.buyNow;
+    sum.visits += one.visits;
+    starts.add(one.start);
+  }
+  return { ...sum, days: starts.size };
 }
 
 function groupBy<K>(hostDays: readonly HostDay[], keyOf: (hostDay: HostDay) => K): Map<K, HostDay[]> {

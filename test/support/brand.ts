@@ -42,6 +42,8 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
   home?: string;
   /** Another brand whose API, clock and home folder this one shares, as a second profile of the same person. */
   beside?: TestBrand;
+  /** Starts with the records, the time and a copy of the mirror of another brand, in a new home folder. */
+  copyOf?: TestBrand;
 }
 
 /** The result of one command. */
@@ -107,17 +109,17 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
     lags,
     rateLimit,
     beside,
-    now = noon,
+    copyOf,
+    now = copyOf?.now() ?? noon,
     home: givenHome,
     ...lists
   } = options;
   const home = givenHome ?? beside?.home ?? makeHome();
   const clock = beside?.clock ?? createFakeClock(now);
   const key = createKey(seed, "all", now);
-  const data =
-    history === undefined
-      ? { ...emptyBrand([key], seed), ...lists }
-      : { ...createBrand({ seed, orders: history, now }), ...lists };
+  const generated =
+    history === undefined ? emptyBrand([key], seed) : createBrand({ seed, orders: history, now });
+  const data = { ...(copyOf?.data ?? generated), ...lists };
   const brands = beside ? (beside.api.brands as Brand[]) : [];
   brands.push(data);
   const api =
@@ -130,6 +132,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
       variants,
     });
   const db = join(home, `brand-${brands.length}.sqlite`);
+  if (copyOf) copyMirrorFiles(copyOf.db, db);
   const secret = data.keys[0]?.secret ?? "";
   let last = { ...data };
   let count = 0;
