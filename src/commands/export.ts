@@ -53,14 +53,22 @@ interface ExportFlags extends OutputFlags, GlobalFlags {
   limit?: number;
   asOf?: string;
   includeRemoved?: boolean;
+  singer?: boolean;
+  /** Implies `singer`. */
   state?: string;
   delta?: string;
   retain?: number;
   allProfiles?: boolean;
 }
 
-/** Options that select rows and columns. Singer and Delta exports have none: their targets expect complete tables. */
-const selectionOptions = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"];
+// An export is one of three: files or stdout (the default), Singer messages (`--singer`, `--state`), or Delta tables (`--delta`).
+// The lists below name the flags that only some of them take.
+
+/** Flags that select rows and columns, for files only: the targets of Singer and Delta expect complete tables. */
+const selectionFlags = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"];
+const formatFlags = formats.map(({ name }) => name);
+/** Flags for output other than Delta tables. */
+const outputFlags = ["out", "excel", "decimalComma", "delimiter", "state", ...formatFlags];
 
 export const about =
   "Writes several tables to one workbook, or to a folder with one file per table (`-o exports/`). " +
@@ -73,14 +81,12 @@ export const examples = {
 };
 
 export function define(command: Command): void {
-  const formatNames = formats.map(({ name }) => name);
-  const otherFormats = formatNames.filter((name) => name !== "singer");
-  const outputOptions = ["out", "excel", "decimalComma", "delimiter", "state", ...formatNames];
+  const fileFormats = formatFlags.filter((name) => name !== "singer");
   const delta = new Option("--delta <folder>", "create or update Delta tables in FOLDER");
   const state = new Option("--state <file>", "Singer: only changes since the state in FILE");
   command.argument("<table...>", "tables or views, spelled with - or _");
   for (const option of createOutputOptions())
-    command.addOption(option.name() === "singer" ? option.conflicts(selectionOptions) : option);
+    command.addOption(option.name() === "singer" ? option.conflicts(selectionFlags) : option);
   command
     .addOption(parsedOption("--columns <columns>", "columns to export, in this order", parseList))
     .option("--where <condition>", "only rows that match this SQL condition")
@@ -89,12 +95,12 @@ export function define(command: Command): void {
     .addOption(parsedOption("--limit <n>", "maximum number of rows", parseCount))
     .option("--as-of <time>", "export the data as of TIME")
     .option("--include-removed", "include removed records, with `removed_at`")
-    .addOption(delta.conflicts([...outputOptions, ...selectionOptions]))
+    .addOption(delta.conflicts([...outputFlags, ...selectionFlags]))
     .addOption(
       parsedOption("--retain <duration>", "Delta: how long to keep old files (default: 7d)", parseDuration),
     )
     .addOption(allProfilesOption("Delta: export every configured brand, partitioned by `brand_id`"))
-    .addOption(state.conflicts([...otherFormats, ...selectionOptions]));
+    .addOption(state.conflicts([...fileFormats, ...selectionFlags]));
 }
 
 /** A checked command line. */
@@ -148,8 +154,8 @@ function readRequest(flags: ExportFlags, names: readonly string[], deps: Deps): 
   if (flags.retain !== undefined)
     throw new UsageError("`--retain` is for `--delta`.", { hint: "add `--delta FOLDER`, or leave it out" });
   const tables = [...new Set(names.map(checkTableName))];
-  const singer = flags.state === undefined ? {} : { singer: true };
-  const output = chooseOutput({ ...flags, ...singer }, tables.length, deps);
+  const singer = flags.singer || flags.state !== undefined;
+  const output = chooseOutput({ ...flags, singer }, tables.length, deps);
   if (!output) throw noFormatError();
   const now = deps.clock.now();
   const asOf = parseAsOf(flags.asOf, now);
