@@ -4,7 +4,13 @@ import { type Mirror, readInfo } from "../store/mirror/database.js";
 import { countRemoved, countUndated } from "../store/records/current-records.js";
 import { readCoverage } from "../store/state/coverage.js";
 import { readMarkedSlices } from "../store/state/marked-slices.js";
-import { type FailedRun, type Refusal, readFailedRun, readRefusal } from "../store/state/run-failures.js";
+import {
+  type FailedRun,
+  isUnrepairableRun,
+  type Refusal,
+  readFailedRun,
+  readRefusal,
+} from "../store/state/run-failures.js";
 import type { CurrentRun } from "../store/state/run-progress.js";
 import {
   findLastCompleteSync,
@@ -15,7 +21,6 @@ import {
   type Run,
   wasRead,
 } from "../store/state/runs.js";
-import { isUnrepairableRun } from "../store/state/unrepairable.js";
 import { readUnexpectedColumns, type UnexpectedColumn } from "../store/tables/schema-issues.js";
 import { readTableCheck } from "../store/tables/table-check.js";
 import { quote } from "../store/tables/table-sql.js";

@@ -1,7 +1,7 @@
 import { affectsAllResources, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
+import { writeUnrepairableRun } from "../store/state/run-failures.js";
 import { SyncState } from "../store/state/sync-state.js";
-import { writeUnrepairableRun } from "../store/state/unrepairable.js";
 import { rebuildTables } from "../store/tables/rebuild.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/tables/table-check.js";
 import { countPending } from "../sync/details.js";

@@ -50,3 +50,22 @@ export function readFailedRun(mirror: Mirror): FailedRun | null {
   const json = readInfo(mirror, failedRunName);
   return json === null ? null : (JSON.parse(json) as FailedRun);
 }
+
+/** Returns the name of the entry of `mirror_info` with a run's ID. */
+function unrepairableName(resource: string): string {
+  return `unrepairable:${resource}`;
+}
+
+/**
+ * Records the run of a `verify` that found only problems which the API has to correct, such as unreadable dates; null
+ * clears it.
+ */
+export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: number | null): void {
+  if (runId === null) deleteInfo(mirror, unrepairableName(resource));
+  else writeInfo(mirror, unrepairableName(resource), String(runId));
+}
+
+/** True if this run is a `verify` that found only problems which the API has to correct. */
+export function isUnrepairableRun(mirror: Mirror, resource: string, runId: number): boolean {
+  return readInfo(mirror, unrepairableName(resource)) === String(runId);
+}
