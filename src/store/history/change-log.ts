@@ -6,26 +6,27 @@ import { recordDate, utcMonth } from "../records/record-key.js";
 import type { RecordRow } from "../records/record-table.js";
 import { type CoveredRange, lastReadAt } from "../state/coverage.js";
 
-/** What earlier runs read, which bounds the time of a change. */
+/** The reads of earlier runs, which narrow down the time of a change. */
 export interface ReadHistory {
-  /** The ranges that were read completely, also by this run. */
+  /** The coverage, including that of this run. */
   coverage: readonly CoveredRange[];
-  /** Returns when a missing record was last returned, ISO 8601; null for other records. */
+  /** Returns the time at which a missing record was last returned (ISO 8601); null for other records. */
   lastSeen?(recordId: number): string | null;
 }
 
 type ChangeKind = "added" | "changed" | "removed" | "returned";
 
 /**
- * Stores what changed in mirrored records: a row in `changes` per changed field, and the earlier version in
- * `record_versions`. The API gives no dates of changes, so each has an interval: last seen with the old value, first seen
- * with the new one. Call all methods in the transaction that writes the record, before it is written.
+ * Logs the changes of mirrored records: a row in `changes` per changed field, and the earlier version in
+ * `record_versions`. The API gives no times of changes, so each change has an interval: last seen with the
+ * old value, first seen with the new value. All methods must be called in the transaction that writes the
+ * record.
  */
 export class ChangeLog {
   readonly #insertChange;
   readonly #insertVersion;
   readonly #findRemoval;
-  /** Only the coverage by earlier runs: what this run reads does not show the state before it. */
+  /** The coverage by earlier runs. This run shows nothing about the time before it. */
   readonly #coverage: readonly CoveredRange[];
 
   constructor(
@@ -50,27 +51,27 @@ export class ChangeLog {
     this.#coverage = options.coverage.filter(({ runId }) => runId !== options.runId);
   }
 
-  /** Logs a new record only if its date was already covered: otherwise its appearance is not a change. */
+  /** Logs a new record if its date was covered before. Otherwise its appearance is not a change. */
   logAdded(key: string, value: Json, at: string): void {
     const readBefore = this.#coverage.length > 0 ? this.#lastReadAt(recordDate(this.resource, value)) : null;
     if (readBefore !== null) this.#logChange("added", key, readBefore, at);
   }
 
-  /** @param row the record's row before the change @param before its value */
+  /** @param change.before the earlier value of the record */
   logChanged({ row, before, after, isDetail, isOutsideRange, at }: RecordChange): void {
     const { key } = row;
     this.logVersion(row, at);
-    // Uses the record's earlier date, because a read of its new date may not have covered that one.
+    // The new date of the record may be in a range that was read at another time.
     let unchangedAt = this.#lastSeenAt(row);
     if (row.removed_at !== null) {
-      // The record may have reappeared at any time after the read that missed it.
+      // The record can have reappeared at any time after its removal.
       unchangedAt = this.#findRemoval.get(this.resource.name, key, row.removed_at) ?? row.since_at;
       const readBefore = isOutsideRange ? null : this.#lastReadAt(recordDate(this.resource, after));
       this.#logChange("returned", key, readBefore ?? unchangedAt, at);
     }
     const listItem = isDetail && row.list_json !== null ? asObject(JSON.parse(row.list_json)) : null;
     for (const change of diffRecords(before, after, this.resource)) {
-      // The list does not return members that only details have: these were last seen when details were read.
+      // Members that only details have were last seen when the details were read.
       const member = change.field.split(/[.[]/)[0] ?? "";
       const isInDetailsOnly = listItem !== null && !(member in listItem);
       const lastSeen = isInDetailsOnly ? (row.detailed_at ?? unchangedAt) : unchangedAt;
@@ -83,7 +84,10 @@ export class ChangeLog {
     this.#logChange("removed", row.key, this.#lastSeenAt(row), at);
   }
 
-  /** Stores a record's version without logging a change, for example when its first details complete it. */
+  /**
+   * Stores the earlier version of a record without logging a change, for example when first details complete
+   * it.
+   */
   logVersion(row: RecordRow, at: string): void {
     const isPresent = row.removed_at === null ? 1 : 0;
     const month = utcMonth(row.dated_at);
@@ -101,13 +105,18 @@ export class ChangeLog {
     this.#insertChange.run(this.resource.name, key, kind, ...fields, lastSeen, at, this.options.runId);
   }
 
-  /** Returns when a record was last seen with its current values: at least when they were stored. */
+  /**
+   * Returns the last time at which the record had its current values. It is not earlier than the time of
+   * writing.
+   */
   #lastSeenAt(row: RecordRow): string {
     const seenAt = this.options.lastSeen?.(row.record_id) ?? this.#lastReadAt(row.dated_at);
     return seenAt !== null && seenAt > row.since_at ? seenAt : row.since_at;
   }
 
-  /** Returns when a date was last read completely; null if never, or if an unreadable date could be anywhere. */
+  /**
+   * Returns the time of the last complete read of a date; null if there is none, or the date is unreadable.
+   */
   #lastReadAt(date: number | null): string | null {
     if (date === null && this.resource.strategy.kind === "dated") return null;
     return lastReadAt(this.#coverage, date);
@@ -118,9 +127,9 @@ export interface RecordChange {
   row: RecordRow;
   before: Json;
   after: Json;
-  /** True if the new value is a record's details rather than its item in the list. */
+  /** True if the new value is the record's details, false if it is an item of the list. */
   isDetail: boolean;
-  /** True if the API returned the record in a range without its date. */
+  /** True if the API returned the record in a range that does not include its date. */
   isOutsideRange: boolean;
   at: string;
 }

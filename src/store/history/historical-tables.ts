@@ -15,9 +15,9 @@ import {
 } from "../tables/table-sql.js";
 
 /**
- * Creates temporary tables with the state of typed tables as of a time, and of `records` for their resources. They shadow the
- * real ones on this connection, so every query reads them. Call it once, within a read transaction.
- * @param at milliseconds
+ * Creates temporary tables with the state of typed tables at a time, and a view with that of `records`. On
+ * this connection they replace the real ones. Must be called once, in a read transaction.
+ * @param at milliseconds since 1970
  */
 export function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], at: number): void {
   const { db } = mirror;
@@ -30,9 +30,10 @@ export function createHistoricalTables(mirror: Mirror, shapes: readonly TableSha
 }
 
 /**
- * Creates a view `records`, and a table `past` with the version of each record that was valid at the time: from its
- * `since_at` until that of the next version; a removal is a version of its own. A null `version_id` stands for the
- * current version. If a clock was set back and two versions overlap, the one that was read last wins.
+ * Creates a view `records` with the versions that were valid at the time, and a table `past` that selects
+ * them. A version is valid from its `since_at` to that of the next version. Removals are versions as well,
+ * and a null `version_id` is the current version. If a clock was set back and versions overlap, the one that
+ * was read last wins.
  */
 function createRecordsView({ db }: Mirror, resources: readonly string[], at: string): void {
   const names = `(${resources.map((name) => `'${name}'`).join(", ")})`;
@@ -52,7 +53,7 @@ function createRecordsView({ db }: Mirror, resources: readonly string[], at: str
 }
 
 function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
-  // The main table is always needed, because child rows take columns from it.
+  // Child rows need the rows of the main table.
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
   const projection = new Projection(mirror, shapes, () => {}, "temp");
   for (const shape of shapes) copyCurrentVersions(mirror, shape);
@@ -63,7 +64,7 @@ function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly 
   for (const record of readInBatches(mirror, select, resource.name)) projection.write(record, true);
 }
 
-/** Copies the rows of records whose current version was valid at the time: copying is cheaper than parsing records. */
+/** Copies the rows of records that have not changed since, because copying is faster than parsing records. */
 function copyCurrentVersions(mirror: Mirror, shape: TableShape): void {
   const columns = new TableColumns(mirror, shape).all();
   const recordId = `t.${rowIdColumn(shape)}${shape.list ? ` / ${positionsPerRecord}` : ""}`;

@@ -2,18 +2,18 @@ import { isObject, type JsonObject } from "../../util/json-value.js";
 import { type Mirror, statement } from "../mirror/database.js";
 import { omitsHostNames, readRedactionRules } from "../redaction/redaction-rules.js";
 
-/** A host in the records or their history. */
+/** A host that is mentioned in records or their earlier versions. */
 export interface NamedHost {
   id: string;
-  /** Every handle the host ever had, newest first. */
+  /** All handles of the host, newest first. */
   handles: string[];
-  /** The newest name; null if no record has one. */
+  /** The newest name; null if no record contains one. */
   name: string | null;
 }
 
-/** Returns every host that the records and their history name. */
+/** Returns all hosts in records and their earlier versions. */
 export function readHosts(mirror: Mirror): NamedHost[] {
-  // Objects named `host` have an `id`; others refer to a host by `host_id`.
+  // Hosts are objects named `host` with an `id`, or objects with a `host_id`.
   const select = `WITH objects AS (
       SELECT value, iif(key = 'host', '', 'host_') AS prefix, since_at, is_current
       FROM (SELECT json, since_at, 1 AS is_current FROM records
@@ -40,10 +40,10 @@ export function readHosts(mirror: Mirror): NamedHost[] {
   return [...hosts.values()];
 }
 
-/** A host's handle and name according to one record. */
+/** The handle and name of a host in one record. */
 interface HostNames {
   username: string | null;
-  /** First and last name, or the display name of a content item. */
+  /** The first and last name, or the display name in a content item. */
   name: string | null;
 }
 
@@ -52,9 +52,8 @@ interface StoredName extends HostNames {
 }
 
 /**
- * Opens the table `host_names` for writing. Views take each host's handle and name from its newest row, because the API's
- * records of one host may differ: old ones are not read again after a host has changed its handle. Earlier rows serve
- * `--as-of`.
+ * Opens the table `host_names` for writing. Views use the newest handle and name of each host, because older
+ * records keep the old ones. `--as-of` uses earlier rows.
  */
 export function openHostNames(mirror: Mirror) {
   const newest = statement(
@@ -70,7 +69,7 @@ export function openHostNames(mirror: Mirror) {
     const before = known.get(id);
     const now = { username, name: name ?? before?.name ?? null };
     if (before && before.username === now.username && before.name === now.name) return;
-    // The records of one response have the same time and are sorted newest first: the first one wins.
+    // The records of a response have the same time and come newest first, so the first one wins.
     if (before && readAt <= before.read_at) return;
     insert.run(id, readAt, now.username, now.name);
     known.set(id, { ...now, read_at: readAt });
@@ -78,7 +77,7 @@ export function openHostNames(mirror: Mirror) {
 
   return {
     add,
-    /** Adds the host of a new or changed record. @param readAt when the record was read, ISO 8601 */
+    /** Adds the host of a new or changed record. @param readAt ISO 8601 */
     addFrom({ host }: JsonObject, readAt: string): void {
       if (!isObject(host) || typeof host.id !== "string") return;
       const { first_name, last_name, name, username } = host;
@@ -90,14 +89,14 @@ export function openHostNames(mirror: Mirror) {
   };
 }
 
-/** Fills the table from all records and their earlier versions. Call it in a transaction. */
+/** Rebuilds the table from all records and their earlier versions. Must be called in a transaction. */
 export function rebuildHostNames(mirror: Mirror): void {
   const { db } = mirror;
   db.exec("DELETE FROM host_names");
   const text = (member: string) =>
     `CASE json_type(json, '$.host.${member}') WHEN 'text' THEN json_extract(json, '$.host.${member}') END`;
   const displayName = omitsHostNames(readRedactionRules(mirror)) ? "NULL" : `nullif(${text("name")}, '')`;
-  // Two times for each pair of names: when it was read first, and when last.
+  // Each combination of names gets the times at which it was first and last read.
   const select = db.prepare<[], HostNames & { id: string; first: string; last: string }>(
     `SELECT id, username, name, min(since_at) AS first, max(since_at) AS last FROM (
        SELECT ${text("id")} AS id, ${text("username")} AS username, since_at,

@@ -3,22 +3,23 @@ import { type Json, valueAt } from "../../util/json-value.js";
 import type { Mirror } from "../mirror/database.js";
 import { createRedactor } from "../redaction/redaction-rules.js";
 
-/** The history of the all-time ranking of hosts: a row whenever a host's figures change, at most one a day. */
-
 const figureNames = ["clicks", "buy_now_clicks", "orders", "sales"] as const;
 const nullFigures = { clicks: null, buy_now_clicks: null, orders: null, sales: null };
 const zeroFigures = { clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
 
-/** A host's all-time figures on a day; null if the host has left the ranking. Entries without a host are summed under null. */
+/**
+ * A host's all-time figures on a day; null if the host left the ranking. Entries without a host are added up.
+ */
 interface HostFigures extends Record<(typeof figureNames)[number], number | null> {
   host_id: string | null;
   host_username: string | null;
 }
 
 /**
- * Stores a day's ranking: a row for each host whose figures changed since the day before, and a row with null figures for
- * each host that left. A second ranking of the same day replaces the first.
- * @param date the day, `2026-10-31` @param readAt when it was requested, ISO 8601
+ * Stores the ranking of a day: a row for each host whose figures changed since the last ranking, with nulls
+ * for hosts that left. It replaces an earlier ranking of the same day.
+ * @param date a day such as `2026-10-31`
+ * @param readAt the time of the request, ISO 8601
  */
 export function saveRanking(mirror: Mirror, date: string, readAt: string, entries: readonly Json[]): void {
   const { db } = mirror;
@@ -49,7 +50,7 @@ function isSameFigure(a: number | null, b: number | null): boolean {
   return a === null || b === null ? a === b : amountsEqual(a, b);
 }
 
-/** Returns the ID of a ranking entry's host; null if it has none. */
+/** Returns the ID of the host in a ranking entry; null if there is none. */
 export function rankedHostId(entry: Json): string | null {
   const id = valueAt(entry, ["host", "id"]);
   return typeof id === "string" ? id : null;

@@ -23,17 +23,17 @@ import { moveLogFiles, resolveMirrorPath } from "./mirror-files.js";
 import { checkIdentity, schemaVersion } from "./schema.js";
 
 /**
- * Copies the state of a mirror at one instant, even while a sync is writing, and checks the copy.
- * @returns a temporary file in `folder` (0600), which the program removes when it ends unless it was renamed, and its number of
- * records
- * @throws MirrorUnusable if the file is no mirror, or the copy is damaged or incomplete
+ * Makes a consistent copy of a mirror, even during a sync, and checks it.
+ * @returns a temporary file in `folder` (0600), which is removed when the program ends unless it was renamed,
+ * and its number of records
+ * @throws MirrorUnusable if the file is not a mirror, or the copy is damaged or incomplete
  */
 export async function copyMirror(
   from: string,
   folder: string,
   { random, runGracefully }: Pick<Deps, "random" | "runGracefully">,
 ): Promise<{ copy: string; records: number }> {
-  // Reserving a name also removes what a killed process left in this folder.
+  // Reserving a name also removes the files that killed processes left in this folder.
   const copy = await reserveTempFile(join(folder, "mirror.sqlite"), random);
   const failed = (reason: string) =>
     new MirrorUnusable(`The mirror cannot be copied (${reason}): ${from}`, {
@@ -48,15 +48,16 @@ export async function copyMirror(
     checkIdentity(mirror);
     if (schemaVersion(mirror) === "none") throw failed("it is empty");
     closeSync(openSync(copy, "wx", 0o600));
-    // SQLite copies what the open transaction sees. VACUUM INTO cannot run in one, so its copy could not be compared.
+    // The copy is compared with this transaction, so it must be made within it. VACUUM INTO cannot run in a
+    // transaction.
     mirror.db.exec("BEGIN");
     const result = summarize(mirror);
-    // SQLite copies in small steps: a signal between two of them stops the program, which then removes the copy.
+    // A signal stops the program between two steps of the backup; the incomplete copy is then removed.
     await runGracefully(() => mirror.db.backup(copy));
     return result;
   }).catch(explain);
   await withMirrorFile(copy, (copied) => {
-    // A file in WAL mode cannot be opened in a folder that is not writable.
+    // Others can then open the copy in a folder that they cannot write to.
     copied.db.pragma("journal_mode = DELETE");
     const damage = findDamage(copied) ?? (summarize(copied) === expected ? null : "its rows differ");
     if (damage !== null) throw failed(damage);
@@ -64,18 +65,18 @@ export async function copyMirror(
   return { copy, records: Number.parseInt(expected, 10) };
 }
 
-/** One text with the numbers of records, of their versions and of changes, and all runs. */
+/** Selects the numbers of records, versions and changes and the outcomes of all runs, as one text. */
 const summary = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT count(*) FROM record_versions),
   (SELECT count(*) FROM changes), (SELECT group_concat(run_id || outcome) FROM sync_runs))`;
 
-/** A backup as recorded in the mirror. `at`: ISO 8601. */
 export interface Backup {
   at: string;
   path: string;
 }
 
 /**
- * Copies a mirror of an older version into the folder `backups` next to it. `backup --keep` never deletes this copy.
+ * Backs up a mirror of an older version to the folder `backups` next to it. `backup --keep` never deletes
+ * this backup.
  * @throws MirrorUnusable if no backup can be made
  */
 export async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
@@ -99,24 +100,24 @@ export async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
   }
 }
 
-/** Returns the default folder for backups of the mirror at a path. */
+/** Returns the default folder for backups of a mirror. */
 export function backupFolder(path: string): string {
   return join(dirname(path), "backups");
 }
 
-/** Returns the file name of a backup of the mirror at a path: `default-20261122T120000000Z.sqlite`. @param at ISO 8601 */
+/** Returns the file name of a backup, such as `default-20261122T120000000Z.sqlite`. @param at ISO 8601 */
 export function backupName(path: string, at: string, infix = ""): string {
   return `${parse(path).name}${infix}-${at.replace(/[-:.]/g, "")}.sqlite`;
 }
 
-/** True if a file name has the form that `backup` gives to backups of the mirror at a path. */
+/** True if `backup` gives backups of this mirror such a name. */
 export function isBackupName(name: string, path: string): boolean {
   return name.replace(/\d{8}T\d+Z\.sqlite$/, "") === `${parse(path).name}-`;
 }
 
 /**
- * Returns the identity of a mirror and its copies: its brand, and when it first read records. Null if it has read none. Another
- * mirror of the same brand has another origin.
+ * Returns a text that a mirror shares only with its copies: the brand, and the time of the first read.
+ * Returns null if nothing was read yet.
  */
 export function readOrigin(mirror: Mirror): string | null {
   const first = readFirstReadAt(mirror);
@@ -124,27 +125,30 @@ export function readOrigin(mirror: Mirror): string | null {
 }
 
 /**
- * Replaces a mirror by another file. The current mirror is kept at the path `aside`. There is a mirror at the path at
- * all times.
+ * Replaces a mirror with another file, and keeps the current one at the path `aside`. The path is never
+ * without a mirror.
  */
 export function replaceMirror(file: string, place: string, aside: string): void {
   try {
     if (existsSync(place)) linkSync(place, aside);
   } catch {
-    // Some file systems have no links.
+    // Some file systems do not support hard links.
     copyFileSync(place, aside, constants.COPYFILE_EXCL);
   }
   moveLogFiles(place, aside);
   renameSync(file, place);
 }
 
-/** Returns the newest backup recorded in the mirror; null if there is none, or its file no longer exists. */
+/** Returns the newest recorded backup; null if there is none, or its file no longer exists. */
 export function findLastBackup(mirror: Mirror): Backup | null {
   const last: Backup | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
   return last && existsSync(last.path) ? last : null;
 }
 
-/** Adds the command that restores the newest backup to an error about a damaged mirror. Returns other errors unchanged. */
+/**
+ * Adds the command that restores the newest backup to errors about a damaged mirror. Returns other errors
+ * unchanged.
+ */
 export async function addRestoreHint(error: unknown, path: string): Promise<unknown> {
   const cause = error instanceof MirrorUnusable ? error.cause : error;
   if (!/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(cause))) return error;
@@ -155,7 +159,10 @@ export async function addRestoreHint(error: unknown, path: string): Promise<unkn
   return new MirrorUnusable(mirrorError.message, { hint, cause });
 }
 
-/** Returns the newest backup recorded in the mirror; if the mirror cannot be read, the newest in the default folder. */
+/**
+ * Returns the path of the newest recorded backup, or the newest in the default folder if the mirror cannot be
+ * read.
+ */
 async function findBackup(path: string): Promise<string | null> {
   const last = await withMirror(connect(path, true), findLastBackup).catch(() => null);
   if (last) return last.path;

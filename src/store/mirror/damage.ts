@@ -3,15 +3,18 @@ import { damagedHint } from "../../util/system-errors.js";
 import { formatInstant } from "../../util/times.js";
 import { type Mirror, readInfo, writeInfo } from "./database.js";
 
-/** Returns the first damage that SQLite finds in a mirror's file, indexes included; null if there is none. */
+/**
+ * Checks a mirror's file and its indexes, which takes longer than `checkForDamage`.
+ * @returns the first problem; null if there is none
+ */
 export function findDamage({ db }: Pick<Mirror, "db">): string | null {
   const first = String(db.pragma("integrity_check(1)", { simple: true }));
   return first === "ok" ? null : first;
 }
 
 /**
- * Checks the mirror's file for damage with `PRAGMA quick_check`, at most once a day (UTC).
- * @throws MirrorUnusable if it is damaged
+ * Runs `PRAGMA quick_check` on the mirror's file, at most once a day (UTC).
+ * @throws MirrorUnusable if the file is damaged
  */
 export function checkForDamage(mirror: Mirror, now: number): void {
   const today = formatInstant(now).slice(0, 10);
@@ -25,5 +28,4 @@ export function checkForDamage(mirror: Mirror, now: number): void {
   writeInfo(mirror, checkedOn, today);
 }
 
-/** The entry of `mirror_info` with the day of the last check. */
 const checkedOn = "checked_on";

@@ -13,14 +13,14 @@ import {
   resolveMirrorPath,
 } from "./mirror-files.js";
 
-/** Milliseconds that SQLite waits for another writer. No signals are handled during that time. */
+/** How long SQLite waits for another writer, in milliseconds. Signals are not handled during that time. */
 export const busyMs = 1_000;
 
-/** An open mirror. `open.ts` opens one for a command; `connect` opens any SQLite file. */
+/** A connection to a mirror's file. */
 export class Mirror {
   /**
-   * @param path as the user named it: it may be a link
-   * @param id device and inode of the file that was opened; null for a database in memory
+   * @param path the path that the user gave, which may be a link
+   * @param id device and inode of the open file; null for a database in memory
    */
   constructor(
     readonly db: Database,
@@ -29,8 +29,8 @@ export class Mirror {
   ) {}
 
   /**
-   * Runs `work` in a transaction, or in a savepoint if a transaction is already open. Rolls back if it throws.
-   * @throws MirrorUnusable if the file was replaced or removed; what `work` throws
+   * Runs `work` in a transaction, or in a savepoint if a transaction is open. Rolls back if `work` throws.
+   * @throws MirrorUnusable if the file was replaced or removed
    */
   transaction<T>(work: () => T): T {
     const { db } = this;
@@ -43,7 +43,7 @@ export class Mirror {
       db.exec(commit);
       return result;
     } catch (error) {
-      // SQLite has already rolled back if the disk is full.
+      // SQLite itself rolls back when the disk is full.
       if (db.inTransaction) db.exec(rollBack);
       throw error;
     }
@@ -58,16 +58,15 @@ const savepoint = {
 };
 
 /**
- * Begins a transaction that may stay open while something is awaited.
- * @returns a function that runs `last`, if given, and commits. It throws MirrorUnusable if the mirror was replaced or removed,
- * or SQLite's error, and then rolls back
+ * Begins a transaction that can stay open across `await`.
+ * @returns a function that runs `last`, if given, and commits; it rolls back and throws if one of them fails
  * @throws SQLite's SQLITE_BUSY if another program writes for too long
  */
 export function beginTransaction(mirror: Mirror): (last?: () => void) => void {
   const { db } = mirror;
   db.exec(transaction.begin);
   return (last) => {
-    // On a full disk SQLite has rolled back, and the statement that failed has thrown.
+    // SQLite itself has rolled back if the disk is full; the failed statement has thrown an error.
     if (!db.inTransaction) return;
     try {
       last?.();
@@ -80,7 +79,7 @@ export function beginTransaction(mirror: Mirror): (last?: () => void) => void {
   };
 }
 
-/** Runs `work` in a read transaction: all its reads see one state of the mirror, even if a sync is writing. */
+/** Runs `work` in a read transaction: it sees one consistent state of the mirror, even during a sync. */
 export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise<T>): Promise<T> {
   db.exec("BEGIN");
   try {
@@ -92,7 +91,7 @@ export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise
 
 const statements = new WeakMap<Database, Map<string, Statement>>();
 
-/** Returns a prepared statement, which is compiled once per connection. */
+/** Prepares a statement once per connection. */
 export function statement({ db }: Mirror, sql: string): Statement {
   const prepared = statements.get(db) ?? new Map<string, Statement>();
   statements.set(db, prepared);
@@ -101,7 +100,7 @@ export function statement({ db }: Mirror, sql: string): Statement {
   return result;
 }
 
-/** Returns an entry of the table `mirror_info`; null if there is none. */
+/** Returns the value of an entry in `mirror_info`; null if the entry does not exist. */
 export function readInfo(mirror: Mirror, name: string): string | null {
   const select = statement(mirror, "SELECT value FROM mirror_info WHERE name = ?").pluck();
   return (select.get(name) as string | undefined) ?? null;
@@ -120,8 +119,8 @@ export function deleteInfo(mirror: Mirror, name: string): void {
 }
 
 /**
- * Opens the SQLite file at a path, whatever it contains. A read-only file in a folder that is not writable is read into memory.
- * @throws MirrorUnusable if SQLite cannot open it
+ * Opens any SQLite file. Reads a read-only file in a read-only folder into memory.
+ * @throws MirrorUnusable if SQLite cannot open the file
  */
 export async function connect(path: string, readonly: boolean): Promise<Mirror> {
   checkMirrorPath(path);
@@ -131,9 +130,10 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   try {
     db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
     storeTempInMemory(db);
-    // A user's table may reference ours: moving or rebuilding rows must neither fail nor delete its rows.
+    // Foreign keys of users' tables must not block, or spread, the rebuild of our tables.
     db.pragma("foreign_keys = OFF");
-    // The first read opens the log by name; after that, the files cannot be mixed up.
+    // SQLite opens the log, by its name, with the first read. Checking afterwards detects a file that was
+    // replaced in between.
     db.pragma("schema_version");
     checkNotReplaced({ id, path });
     return new Mirror(db, path, id);
@@ -141,7 +141,7 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
     db?.close();
     if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(errorCode(error))) throw asMirrorError(error, path);
   }
-  // SQLite opens a database in WAL mode only where it can create the `-wal` and `-shm` files.
+  // In WAL mode SQLite must create the `-wal` and `-shm` files, which a read-only folder does not allow.
   try {
     db = new Sqlite(readIntoMemory(path), { readonly });
     storeTempInMemory(db);
@@ -152,14 +152,14 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   }
 }
 
-/** Sorting and temporary tables then need no temporary folder, which a read-only system does not have. */
+/** Read-only systems have no folder for temporary files. */
 function storeTempInMemory(db: Database): void {
   db.pragma("temp_store = MEMORY");
 }
 
 type Work<T> = (mirror: Mirror) => T | Promise<T>;
 
-/** Waits for a mirror to be opened, passes it to `work`, and closes it even if `work` throws. */
+/** Passes an opened mirror to `work`, then closes it. */
 export async function withMirror<T>(opening: Promise<Mirror>, work: Work<T>): Promise<T> {
   const mirror = await opening;
   try {
@@ -169,30 +169,30 @@ export async function withMirror<T>(opening: Promise<Mirror>, work: Work<T>): Pr
   }
 }
 
-/** Opens the file at a path for writing, passes it to `work`, and closes it even if `work` throws. */
+/** Opens a file for writing, passes it to `work`, and closes it. */
 export async function withMirrorFile<T>(path: string, work: Work<T>): Promise<T> {
   return await withMirror(connect(path, false), work);
 }
 
-/**
- * Closes a mirror at the end of a run.
- * @throws MirrorUnusable if the file was replaced or removed
- */
+/** Closes a mirror after a run. @throws MirrorUnusable if the file was replaced or removed during the run */
 export function closeMirror(mirror: Mirror): void {
   const { db, id, path } = mirror;
   if (db.inTransaction) db.exec("ROLLBACK");
-  // SQLite leaves the log of a moved file in place, and would apply it to the file that replaced it.
+  // SQLite would leave the log of a moved file behind, and apply it to the file that replaced the mirror.
   if (id !== fileIdentity(path)) truncateLog(mirror);
   db.close();
   checkNotReplaced(mirror);
 }
 
-/** Moves all changes from the log to the mirror's file. @returns false if a program that reads the mirror prevents it */
+/**
+ * Moves all changes from the log to the mirror's file.
+ * @returns false if another program that reads the mirror prevents this
+ */
 export function truncateLog({ db }: Mirror): boolean {
   return db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0;
 }
 
-/** Creates an empty database (0600) and its folder. The file is complete when it appears at the path. */
+/** Creates an empty mirror (0600) and its folder. The file appears at the path only when it is complete. */
 export async function createMirrorFile(path: string): Promise<void> {
   const place = resolveMirrorPath(path);
   const temporary = `${place}-new`;
@@ -202,7 +202,7 @@ export async function createMirrorFile(path: string): Promise<void> {
   const Sqlite = await loadSqlite();
   removeTemporary();
   try {
-    // SQLite would create it world-readable (0644).
+    // SQLite would create a world-readable file (0644).
     closeSync(openSync(temporary, "a", 0o600));
     const db = new Sqlite(temporary);
     try {
@@ -217,14 +217,13 @@ export async function createMirrorFile(path: string): Promise<void> {
   }
 }
 
-/** Sets the page size of an empty database, and WAL mode. */
 export function setFileFormat(db: Database): void {
-  // A record has about a kilobyte: large pages waste less space.
+  // Records have about a kilobyte, so larger pages waste less space.
   db.pragma("page_size = 16384");
   db.pragma("journal_mode = WAL");
 }
 
-/** Returns SQLite's error as a MirrorUnusable that names the mirror; any other error unchanged. */
+/** Converts an error of SQLite into a MirrorUnusable. Returns other errors unchanged. */
 export function asMirrorError(error: unknown, path: string): unknown {
   const code = errorCode(error);
   const create = (problem: string, hint: string) =>

@@ -11,11 +11,11 @@ import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
 const pollMs = 250;
 
 /**
- * Locks a mirror for one run. The lock is SQLite's lock on an empty file next to the mirror, which the system releases when the
- * process ends, however it ends. The file stays.
- * @param wait wait until the other run has ended
- * @param queued receives a sentence about the run that this one waits for
- * @throws MirrorBusy without \`wait\`; MirrorUnusable if no mirror can be at this path
+ * Locks a mirror for one run: takes SQLite's lock on an empty file next to it. The system releases the lock
+ * when the process ends, and the file stays.
+ * @param wait true to wait for the other run to end
+ * @param queued receives a description of the other run
+ * @throws MirrorBusy without `wait`; MirrorUnusable if the path cannot be that of a mirror
  */
 export async function lockMirror(
   path: string,
@@ -24,10 +24,10 @@ export async function lockMirror(
   const { clock, queued, signal, wait } = options;
   checkMirrorPath(path);
   const lockPath = `${resolveMirrorPath(path)}-lock`;
-  // SQLite would create it world-readable (0644).
+  // SQLite would create a world-readable file (0644).
   if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
   const Sqlite = await loadSqlite();
-  // A process that only tests the lock releases it at once.
+  // `isLocked` in another process takes the lock for a moment.
   const db = new Sqlite(lockPath, { timeout: 100 });
   try {
     for (let isQueued = false; !tryLock(db); isQueued = true) {
@@ -40,7 +40,7 @@ export async function lockMirror(
       if (!isQueued) queued?.(`waiting for another run${which}`);
       await clock.sleep(pollMs, signal);
     }
-    // `findCurrentRun` takes the file's time as the start of the run.
+    // `findCurrentRun` reports the modification time as the start of the run.
     utimesSync(lockPath, clock.now() / 1_000, clock.now() / 1_000);
     return { release: () => void db.close() };
   } catch (error) {
@@ -49,7 +49,7 @@ export async function lockMirror(
   }
 }
 
-/** Returns the run that has locked the mirror; null if there is none. */
+/** Returns the run that has locked a mirror; null if the mirror is not locked. */
 export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   const lockPath = `${existsSync(path) ? resolveMirrorPath(path) : path}-lock`;
   const since = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
@@ -57,11 +57,10 @@ export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   const unknown = { started_at: new Date(since).toISOString(), progress: null };
   if (!existsSync(path)) return unknown;
   const read = (mirror: Mirror) => readCurrentRun(mirror, since);
-  // Problems with the mirror are reported by the command that opens it.
+  // The command that opens the mirror reports its problems.
   return await withMirror(connect(path, true), read).catch(() => unknown);
 }
 
-/** Takes the lock. @returns false if another process has it */
 function tryLock(db: Database): boolean {
   return !isBusy(() => db.exec("BEGIN EXCLUSIVE"));
 }

@@ -13,7 +13,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../../errors.js";
 import { createFolder } from "../../util/files.js";
 
-/** True if there is a file at the path. @throws MirrorUnusable if there is a folder or a device */
+/** True if the path has a file. @throws MirrorUnusable if it has a folder or a device */
 export function checkMirrorPath(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats || stats.isFile()) return stats !== undefined;
@@ -24,7 +24,7 @@ export function checkMirrorPath(path: string): boolean {
   });
 }
 
-/** Resolves the links of a path, even if the file does not exist yet, and creates its folder (0700). */
+/** Resolves links in a path, even if the file does not exist yet, and creates the folder (0700). */
 export function resolveMirrorPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));
@@ -34,18 +34,18 @@ export function resolveMirrorPath(path: string): string {
   return join(realpathSync(folder), basename(path));
 }
 
-/** Returns the paths of a mirror and of the files that SQLite and the lock keep next to it, whether they exist or not. */
+/** Returns the paths of a mirror, its lock and SQLite's files. They may not exist. */
 export function mirrorFiles(path: string): string[] {
   return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
 }
 
-/** Moves the log files of a mirror that is replaced or was moved away: SQLite would apply them to a new file of that name. */
+/** Moves a mirror's log files away, because SQLite would apply them to a new file at this path. */
 export function moveLogFiles(path: string, aside: string): void {
   for (const end of ["-wal", "-shm", "-journal"])
     if (existsSync(path + end)) renameSync(path + end, aside + end);
 }
 
-/** Returns device and inode of the file at a path, links followed; null if there is none. */
+/** Returns device and inode of a file; null if the file does not exist. */
 export function fileIdentity(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
@@ -56,8 +56,8 @@ export function fileIdentity(path: string): string | null {
 }
 
 /**
- * Checks that the file at the mirror's path is the one that was opened. Called before each commit, and when a run ends.
- * @throws MirrorUnusable if it was replaced or removed
+ * Checks that the path still has the file that was opened.
+ * @throws MirrorUnusable if the file was replaced or removed
  */
 export function checkNotReplaced({ id, path }: { id: string | null; path: string }): void {
   const now = id === null ? null : fileIdentity(path);
@@ -69,13 +69,13 @@ export function checkNotReplaced({ id, path }: { id: string | null; path: string
   throw new MirrorUnusable(`The mirror was ${what} during this run: ${path}.`, { hint });
 }
 
-/** The largest file that Node reads at once, in bytes. */
+/** Node's limit for reading a file at once, in bytes. */
 const maxFileSize = 2 ** 31 - 1;
 
 /**
- * Reads the mirror of a read-only file system or folder for opening it in memory. SQLite's own solution, `immutable=1`, needs
- * URI file names, which better-sqlite3 does not support.
- * @throws MirrorUnusable if the log still has changes, a sync is writing, or the file is too large
+ * Reads a mirror on a read-only file system, to open it in memory. SQLite's `immutable=1` needs URI file
+ * names, which better-sqlite3 does not support.
+ * @throws MirrorUnusable if the log has changes, a sync is writing, or the file is too large
  */
 export function readIntoMemory(path: string): Buffer {
   const refuse = (reason: string) =>
@@ -91,12 +91,14 @@ export function readIntoMemory(path: string): Buffer {
   return withoutLogMode(database);
 }
 
-/** Clears WAL mode from a database's header (bytes 18 and 19): a database in memory cannot have it. */
+/**
+ * Clears WAL mode in a database's header (bytes 18 and 19), because databases in memory do not support it.
+ */
 export function withoutLogMode(database: Buffer): Buffer {
   return database[18] === 2 ? database.fill(1, 18, 20) : database;
 }
 
-/** True if a mirror and its folder, where SQLite creates its log, can be written. */
+/** True if a mirror and the folder for its log can be written. */
 export function isWritable(path: string): boolean {
   try {
     const file = realpathSync(path);

@@ -20,22 +20,20 @@ import { checkMirrorPath, isWritable, withoutLogMode } from "./mirror-files.js";
 import { checkIdentity, migrate, schemaVersion } from "./schema.js";
 
 export interface OpenOptions {
-  /** True for a copy of a mirror, such as a backup that is being restored: it is migrated without a backup. */
+  /** True for a copy, such as a backup to be restored: copies are migrated without a backup. */
   isCopy?: boolean;
-  /**
-   * Receives the path of the backup before a migration, and a warning for each user's view, index and trigger that was
-   * lost.
-   */
+  /** Receives the path of a backup, and warnings about users' views, indexes and triggers that were lost. */
   reporter?: Pick<Reporter, "note" | "warn">;
 }
 
-/** How long opening waits for another program that writes to the mirror or migrates it, in milliseconds. */
+/** How long `openMirror` waits for another program that writes to the mirror or migrates it. */
 const openingBusyMs = 10_000;
 
 /**
- * Opens the mirror for writing, and creates it (mode 0600, its folder 0700) if there is none. A mirror of an older version is
- * backed up and migrated.
- * @throws MirrorUnusable if the file is no mirror, is damaged, or was written by a newer version (it is left untouched)
+ * Opens a mirror for writing, and creates it (0600) if it does not exist. Backs up and migrates a mirror of
+ * an older version.
+ * @throws MirrorUnusable if the file is damaged, not a mirror, or was written by a newer version; it is not
+ * changed
  */
 export async function openMirror(path: string, options: OpenOptions = {}): Promise<Mirror> {
   if (!checkMirrorPath(path)) await createMirrorFile(path);
@@ -52,12 +50,15 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
   });
 }
 
-/** Brings all tables and views to this version in one transaction, after a backup if the mirror is of an older version. */
+/**
+ * Updates all tables and views to this version in one transaction. Backs up a mirror of an older version
+ * first.
+ */
 async function updateTables(
   mirror: Mirror,
   { isCopy = false, reporter = silentReporter }: OpenOptions,
 ): Promise<void> {
-  // Other commands that open the same older mirror wait here, and then find it migrated.
+  // Other commands that open this mirror wait here until it is migrated.
   const commit = beginTransaction(mirror);
   const isOlder = schemaVersion(mirror) === "older";
   const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
@@ -77,9 +78,8 @@ async function updateTables(
 }
 
 /**
- * Opens the mirror for reading. Neither waits for a sync nor blocks one. A mirror that an older version wrote is
- * migrated first.
- * @throws ConfigurationError if there is no mirror yet; MirrorBusy while an older version writes to it
+ * Opens a mirror for reading, without waiting for a sync. Migrates a mirror of an older version first.
+ * @throws ConfigurationError if the mirror does not exist; MirrorBusy while an older version writes to it
  */
 export async function openMirrorReadOnly(path: string, options: OpenOptions = {}): Promise<Mirror> {
   if (!checkMirrorPath(path)) throw noMirrorError(path);
@@ -94,7 +94,7 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
       throw new MirrorUnusable(`The mirror was written by an older version, and is read-only: ${path}.`, {
         hint: "open it once where it can be written, for example with `brandapi status`, or open a copy with `--db`",
       });
-    // The tables would change between two statements of that run.
+    // A migration would change the tables between two statements of that run.
     if (version === "older" && (await findCurrentRun(path)))
       throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
         hint: "wait until that run has ended, then run the same command again: it migrates the mirror",
@@ -105,8 +105,8 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
 }
 
 /**
- * Opens the mirror for reading without migrating it; if there is none, opens an empty one in memory.
- * @throws MirrorUnusable if the file is no mirror, or was written by a newer version
+ * Opens a mirror for reading without migrating it. Opens an empty one in memory if it does not exist.
+ * @throws MirrorUnusable if the file is not a mirror, or was written by a newer version
  */
 export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
   const mirror = checkMirrorPath(path) ? await connectAnd(path, true, async (opened) => opened) : null;
@@ -119,9 +119,9 @@ export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
 }
 
 /**
- * Opens the mirror for a plan, which writes nothing. Opens an empty one in memory if there is no mirror, and a migrated
- * copy in memory if it is of an older version.
- * @throws MirrorUnusable if the file is no mirror, or was written by a newer version
+ * Opens a mirror for planning a sync, without writing to the file. Opens an empty mirror in memory if it does
+ * not exist, and a migrated copy in memory if it is of an older version.
+ * @throws MirrorUnusable if the file is not a mirror, or was written by a newer version
  */
 export async function openMirrorForPlan(path: string): Promise<Mirror> {
   const mirror = await openMirrorOrEmpty(path);
@@ -135,14 +135,13 @@ export async function openMirrorForPlan(path: string): Promise<Mirror> {
   return copy;
 }
 
-/** Returns the error about a path without a mirror. */
 export function noMirrorError(path: string): ConfigurationError {
   return new ConfigurationError(`No mirror yet: ${path}.`, {
     hint: "run `brandapi sync` first, or `brandapi demo`",
   });
 }
 
-/** Opens the file at a path and prepares it. Closes it again if it is no mirror, or `prepare` fails. */
+/** Opens a file and checks that it is a mirror. Closes it if that or `prepare` fails. */
 async function connectAnd(
   path: string,
   isReadOnly: boolean,

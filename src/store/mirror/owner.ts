@@ -6,22 +6,23 @@ interface OwnerBrand {
   name: string;
 }
 
-/** Returns the brand that the mirror belongs to, the one that filled it first; null for an empty mirror. */
+/** Returns the brand whose data a mirror contains; null for an empty mirror. */
 export function readOwner(mirror: Mirror): OwnerBrand | null {
   const id = readInfo(mirror, "brand_id");
   return id === null ? null : { id, name: readInfo(mirror, "brand_name") ?? id };
 }
 
 /**
- * Checks that a mirror belongs to the key's brand.
- * @param owner the mirror's brand; null if there is no mirror, or an empty one
- * @param expected the brand of the profile, which counts for a mirror without an owner
- * @throws MirrorUnusable if the key is another brand's
+ * Checks that a key may write to a mirror.
+ * @param owner the mirror's brand; null if the mirror is empty or does not exist
+ * @param brand the key's brand
+ * @param expected the profile's brand, which applies to a mirror without an owner
+ * @throws MirrorUnusable if the brands differ
  */
 export function checkOwner(owner: OwnerBrand | null, brand: OwnerBrand, expected?: OwnerBrand): void {
   const required = owner ?? expected;
   if (required === undefined || required.id === brand.id) return;
-  // Two brands may have the same name.
+  // Several brands can have the same name.
   const [requiredText, keyText] = [required, brand].map(({ id, name }) => `${name} (${id})`);
   const what = owner === null ? "profile" : "mirror";
   throw new MirrorUnusable(
@@ -30,7 +31,7 @@ export function checkOwner(owner: OwnerBrand | null, brand: OwnerBrand, expected
   );
 }
 
-/** Assigns the mirror to this brand. @throws MirrorUnusable if it belongs to another brand */
+/** Assigns a mirror to a brand. @throws MirrorUnusable if it belongs to another brand */
 export function claimMirror(mirror: Mirror, brand: OwnerBrand): void {
   checkOwner(readOwner(mirror), brand);
   writeInfo(mirror, "brand_id", brand.id);

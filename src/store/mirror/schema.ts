@@ -2,12 +2,12 @@ import type { Database } from "better-sqlite3";
 import { MirrorUnusable } from "../../errors.js";
 import type { Mirror } from "./database.js";
 
-/** "brnd": the application ID of a mirror's SQLite file. */
+/** The application ID in a mirror's SQLite header: "brnd". */
 export const applicationId = 0x62726e64;
 
 /**
- * The system tables, one step per version of the schema. A released step is never edited: add another one. Typed tables are
- * not included: `projection.ts` creates them from the declared resources.
+ * The migrations of the system tables, one per schema version. Released migrations never change.
+ * `projection.ts` creates the typed tables from the declared resources.
  */
 export const migrations: readonly string[] = [
   `
@@ -185,13 +185,13 @@ export const migrations: readonly string[] = [
   `,
 ];
 
-/** Checks that a file is a mirror or empty. @throws MirrorUnusable if not, or if a newer version wrote it */
+/** Checks that a file is a mirror, or empty. @throws MirrorUnusable if not, or if a newer version wrote it */
 export function checkIdentity({ db, path }: Mirror): void {
   const version = versionOf(db);
   const id = Number(db.pragma("application_id", { simple: true }));
   const isEmpty = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
   if (version === 0 && id === 0 && isEmpty) return;
-  // Tables, version and application ID are written in one transaction.
+  // One transaction writes the tables, the version and the application ID.
   if (id !== applicationId || version < 1)
     throw new MirrorUnusable(`Not a mirror of brandapi: ${path}.`, {
       hint: "choose another mirror with `--db`, or another backup with `--restore`",
@@ -202,7 +202,7 @@ export function checkIdentity({ db, path }: Mirror): void {
     });
 }
 
-/** Creates the system tables, or migrates them to this version. Call it in a transaction. */
+/** Creates the system tables or migrates them to this version. Must be called in a transaction. */
 export function migrate(db: Database): void {
   const version = versionOf(db);
   if (version === migrations.length) return;
@@ -211,7 +211,7 @@ export function migrate(db: Database): void {
   db.pragma(`user_version = ${migrations.length}`);
 }
 
-/** Compares a mirror's system tables with this version's; `none` for an empty file. */
+/** Compares a mirror's schema version with this program's; `none` for an empty file. */
 export function schemaVersion({ db }: Mirror): "none" | "older" | "current" {
   const version = versionOf(db);
   if (version < 1) return "none";

@@ -5,9 +5,7 @@ import { type Mirror, statement } from "../mirror/database.js";
 import { createRedactor } from "../redaction/redaction-rules.js";
 import { isSameRecord } from "./record-diff.js";
 
-/** Queries on the current records of a resource. "Present" records are those that are not removed. */
-
-/** Returns the SQL condition for the present records of a range. Bind `presentParameters`. */
+/** Returns an SQL condition for the current records in a range. Bind `currentParameters` to it. */
 export function currentCondition({ from, to }: Range): string {
   const since = Number.isFinite(from) ? " AND dated_at >= ?" : "";
   const until = Number.isFinite(to) ? " AND dated_at < ?" : "";
@@ -28,7 +26,7 @@ export function readCurrentKeys(mirror: Mirror, resource: string, range: Range =
   return select.all(...currentParameters(resource, range)) as string[];
 }
 
-/** Counts the present records of a range; with `flags`, those that have all these `filterFlags`. Reads indexes only. */
+/** Counts the current records in a range that have all these `filterFlags`. Reads indexes only. */
 export function countCurrent(mirror: Mirror, resource: string, range = allTime, flags = 0): number {
   const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);
   if (isAllTime && flags === 0)
@@ -37,7 +35,7 @@ export function countCurrent(mirror: Mirror, resource: string, range = allTime, 
   return countWhere(mirror, currentCondition(range) + hasFlags, currentParameters(resource, range));
 }
 
-/** Counts the present records without a readable date. */
+/** Counts the current records without a readable date. */
 export function countUndated(mirror: Mirror, resource: string): number {
   return countWhere(mirror, "resource = ? AND dated_at IS NULL AND removed_at IS NULL", [resource]);
 }
@@ -51,7 +49,10 @@ function countWhere(mirror: Mirror, condition: string, values: readonly (string 
   return select.get(...values) as number;
 }
 
-/** Returns the date of the n-th oldest record in a range, in milliseconds, counted from 0; null if there are fewer. */
+/**
+ * Returns the date of the n-th oldest current record in a range, starting at 0, in milliseconds; null if
+ * there are fewer records.
+ */
 export function findNthDate(mirror: Mirror, resource: string, range: Range, nth: number): number | null {
   const select = `SELECT dated_at FROM records WHERE ${currentCondition(range)} AND dated_at IS NOT NULL
     ORDER BY dated_at LIMIT 1 OFFSET ?`;
@@ -59,27 +60,27 @@ export function findNthDate(mirror: Mirror, resource: string, range: Range, nth:
   return (dates.get(...currentParameters(resource, range), nth) as number | undefined) ?? null;
 }
 
-/** Returns the date of a record in milliseconds; null if it was removed or has no readable date. */
+/** Returns the date of a current record in milliseconds; null if it has no readable date. */
 export function findDate(mirror: Mirror, recordId: number): number | null {
   const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
   return (statement(mirror, find).pluck().get(recordId) as number | null | undefined) ?? null;
 }
 
-/** A current record. */
+/** A record that is not removed. */
 export interface CurrentRecord {
   id: number;
   key: string;
   value: Json;
-  /** When its details were last read, ISO 8601; null before the first time. */
+  /** The time at which the details were last read (ISO 8601); null before the first time. */
   detailedAt: string | null;
-  /** True if the list returned a changed item after the details were read. */
+  /** True if the record's item in the list has changed since then. */
   isOutdated: boolean;
 }
 
 /**
- * Yields the present records of a resource in the order of `record_id`. It reads one at a time, because each may be large and
- * the caller may write in between.
- * @param keySuffix yields only records whose keys end with it
+ * Yields the current records of a resource, ordered by `record_id`. Reads them one at a time, because records
+ * can be large and the caller may write to the mirror in between.
+ * @param keySuffix the end of the records' keys
  */
 export function* readCurrentRecords(
   mirror: Mirror,
@@ -108,8 +109,8 @@ export function isCurrentRecord(mirror: Mirror, resource: string, key: string): 
 }
 
 /**
- * Returns a function that compares the API's records with the mirror's. For resources with merged details it compares items
- * of the list.
+ * Returns a function that compares a record of the API with the mirrored one. For resources with merged
+ * details, the record is an item of the list.
  */
 export function openRecordComparison(mirror: Mirror, resource: Resource) {
   const json = mergesDetails(resource) ? "coalesce(list_json, json)" : "json";

@@ -4,12 +4,15 @@ import { tablesOf } from "../../resources/table-shape.js";
 import { nearlyEqual } from "../../util/amounts.js";
 import { isObject, type Json, type JsonObject } from "../../util/json-value.js";
 
-/** True if two versions of a record are equal, apart from the order of members and the signatures of URLs. */
+/** True if two versions of a record are equal, ignoring the order of members and the signatures of URLs. */
 export function isSameRecord(a: Json, b: Json, resource: Resource): boolean {
   return isSameJson(a, b, findSignedUrls(resource));
 }
 
-/** True if two values are equal, apart from the order of members, the query of signed URLs and rounding in the last digits. */
+/**
+ * True if two values are equal, ignoring the order of members, the signatures of URLs and rounding
+ * differences.
+ */
 export function isSameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
   if (a === b) return true;
   if (typeof a === "number" && typeof b === "number") return nearlyEqual(a, b);
@@ -33,12 +36,15 @@ export function isSameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
   );
 }
 
-/** True if two URLs differ only in their query, which is a signature. */
+/** True if two URLs differ at most in their query, which contains the signature. */
 function isSameFile(a: string, b: string): boolean {
   return /^https?:\/\//i.test(a) && a.split("?", 1)[0] === b.split("?", 1)[0];
 }
 
-/** The signed URLs in a value: `url` for a URL, otherwise by member. The items of a list have the same members. */
+/**
+ * Which parts of a value are signed URLs: `url` if the value is one, otherwise by member. The items of a list
+ * have the same members.
+ */
 type SignedUrls = "url" | { readonly [member: string]: SignedUrls };
 
 function signedUrlsBelow(signed: SignedUrls | undefined, member: string): SignedUrls | undefined {
@@ -61,7 +67,7 @@ function signedUrlsIn(fields: readonly Field[]): SignedUrls | undefined {
   return members.length > 0 ? Object.fromEntries(members) : undefined;
 }
 
-/** A changed field of a record. The values are text; null stands for a missing or null value. */
+/** A changed field of a record. Null stands for a missing or null value. */
 export interface FieldChange {
   field: string;
   old: string | null;
@@ -69,9 +75,10 @@ export interface FieldChange {
 }
 
 /**
- * Returns the differences between two versions of a record, named like columns: members of nested objects with a prefix
- * (`host_id`), list items with an ID one by one (`assignments.<id>.status`), other lists and JSON columns as one field.
- * @param resource decides which columns hold JSON and which URLs are signed
+ * Returns the differences between two versions of a record. Fields are named like columns: members of nested
+ * objects have a prefix (`host_id`), list items with an ID are compared one by one
+ * (`assignments.<id>.status`), and other lists and JSON columns are one field.
+ * @param resource determines the JSON columns and the signed URLs
  */
 export function diffRecords(before: Json, after: Json, resource?: Resource): FieldChange[] {
   const columns = resource ? tablesOf(resource).flatMap((table) => table.columns) : [];
@@ -109,7 +116,7 @@ function compareValues(pair: Pair, jsonColumns: ReadonlySet<string>): FieldChang
   );
 }
 
-/** Returns two values as objects that can be compared by member: objects, or lists whose items have IDs. */
+/** Returns two objects, or two lists whose items have IDs, as objects with comparable members. */
 function pairMembers(before: Json | undefined, after: Json | undefined) {
   if (isObject(before) && isObject(after)) return { before, after, areItems: false };
   const [oldItems, newItems] = [itemsById(before), itemsById(after)];

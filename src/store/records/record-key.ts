@@ -4,12 +4,11 @@ import { type Json, valueAt } from "../../util/json-value.js";
 import { formatInstant } from "../../util/times.js";
 import { parseTimestamp } from "../../util/timestamp.js";
 
-/** Records of the API as the table `records` stores them: their keys, dates and rows. */
-
 /**
- * Returns a record's key in the mirror: its ID as text, or `#` and its position in the list if it has none. Several parts of
- * a key are joined by slashes.
- * @throws UnexpectedResponse if a documented record has no ID, or the ID is a number that JavaScript cannot represent exactly
+ * Returns the key of a record in the mirror: its ID, or `#` and its position in the list if it has none. The
+ * parts of a key are separated by slashes.
+ * @throws UnexpectedResponse if a documented record has no ID, or its ID is a number that JavaScript cannot
+ * represent exactly
  */
 export function recordKey(resource: Resource, value: Json, position: number): string {
   const parts = keyPaths(resource).map((path) => readId(resource, value, path));
@@ -22,7 +21,7 @@ export function recordKey(resource: Resource, value: Json, position: number): st
   return `#${position}`;
 }
 
-/** Returns a record's ID as text, to build URLs; null if it is missing or neither text nor a number. */
+/** Returns the ID of a record for use in URLs; null if it is missing, or neither text nor a number. */
 export function apiId(resource: Resource, value: Json): string | null {
   return readId(resource, value, keyPaths(resource)[0] ?? ["id"]);
 }
@@ -50,19 +49,22 @@ function keyPaths(resource: Resource): readonly (readonly string[])[] {
   return paths;
 }
 
-/** Returns a record's date in milliseconds; null if it is unreadable or the resource is not read by date. */
+/**
+ * Returns the date of a record in milliseconds; null if it is unreadable, or the resource is not read by
+ * date.
+ */
 export function recordDate({ strategy }: Resource, value: Json): number | null {
   if (strategy.kind !== "dated") return null;
   const text = valueAt(value, [strategy.date]);
   return typeof text === "string" ? (parseTimestamp(text) ?? null) : null;
 }
 
-/** Returns the month (UTC) of a record's date, such as `2026-10`. */
+/** Returns the month of a date in UTC, such as `2026-10`. */
 export function utcMonth(date: number | null): string | null {
   return date === null ? null : formatInstant(Math.floor(date)).slice(0, 7);
 }
 
-/** Returns a bit mask of the API's counted filters that match the record. */
+/** Returns a bit mask of the API's filters that select a record. */
 export function filterFlags({ strategy }: Resource, value: Json): number {
   if (strategy.kind !== "dated") return 0;
   let flags = 0;

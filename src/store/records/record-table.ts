@@ -7,19 +7,18 @@ import type { Mirror } from "../mirror/database.js";
 import type { RecordState } from "../tables/table-sql.js";
 import { filterFlags, recordDate } from "./record-key.js";
 
-/** The columns of a record that are written unchanged. Its date and flags are derived from the value. */
+/** The columns of `records` that are not computed from the record's value. */
 export type RecordContent = Pick<
   RecordRow,
   "json" | "list_json" | "detailed_at" | "outdated" | "context" | "since_at"
 >;
 
-/** A present record of a resource with dates. */
 export type MirroredRecord = Pick<RecordRow, "key" | "json"> & { id: number };
 
 const columns =
   "record_id, key, json, list_json, detailed_at, outdated, context, dated_at, since_at, removed_at";
 
-/** Reads and writes one resource's rows of the table `records`. */
+/** Reads and writes a resource's rows in the table `records`. */
 export class RecordTable {
   readonly #find;
   readonly #findByDates;
@@ -56,8 +55,9 @@ export class RecordTable {
   }
 
   /**
-   * Returns the present records within the dates of a response, by key: one statement finds nearly all of its records. The
-   * number is limited, because the mirror may hold any number of records that the API has withdrawn.
+   * Returns the current records in the range of a response's dates, by key. One query finds nearly all
+   * records of the response. The number is limited, because the range can have any number of records that the
+   * API no longer returns.
    */
   findByDates(response: readonly Json[]): Map<string, MirroredRecord> {
     const [newest, oldest] = [response[0], response.at(-1)].map((record = null) =>
@@ -72,14 +72,14 @@ export class RecordTable {
     return this.#get.get(recordId);
   }
 
-  /** Adds a record. @returns its ID; null if there already is a record with this key */
+  /** Adds a record. @returns its ID; null if a record with this key exists */
   add(key: string, content: RecordContent, value: Json): number | null {
     const values = this.#parameters(content, value);
     const { changes, lastInsertRowid } = this.#insert.run(this.resource.name, key, ...values);
     return changes === 1 ? Number(lastInsertRowid) : null;
   }
 
-  /** Overwrites a record. A removed record becomes present again. */
+  /** Overwrites a record. A removed record becomes current again. */
   replace(recordId: number, content: RecordContent, value: Json): void {
     this.#update.run(...this.#parameters(content, value), recordId);
   }
@@ -102,28 +102,27 @@ export class RecordTable {
   }
 }
 
-/** The columns of `records` that the rows of a record are made from. */
+/** The columns of `records` that a record's rows are computed from. */
 export interface StoredRow {
   record_id: number;
   json: string;
   context: string | null;
-  /** When this version of the record was first read, or the record was removed; ISO 8601. */
+  /** The time at which this version was first read, or the record was removed (ISO 8601). */
   since_at: string;
   removed_at: string | null;
 }
 
-/** A row of `records`. Only resources with details use `list_json`, `detailed_at` and `outdated`. */
+/** A row of `records`. `list_json`, `detailed_at` and `outdated` are for resources with details. */
 export interface RecordRow extends StoredRow {
   key: string;
-  /** The record's item in the list, if the details are merged into it. */
+  /** The item of the list, if details are merged into it. */
   list_json: string | null;
   detailed_at: string | null;
-  /** 1 if the list returned a changed item after the details were read. */
+  /** 1 if the item has changed since the details were read. */
   outdated: 0 | 1;
   dated_at: number | null;
 }
 
-/** A parsed row of `records`. */
 export interface StoredRecord {
   recordId: number;
   value: JsonObject;
@@ -136,7 +135,7 @@ export function recordState({ removedAt }: Pick<StoredRecord, "removedAt">): Rec
   return removedAt === null ? "current" : "removed";
 }
 
-/** @throws MirrorUnusable if the text is not JSON, because another program has written it */
+/** @throws MirrorUnusable if the text is not JSON, because another program wrote it */
 export function parseRecord({ path }: Mirror, row: StoredRow): StoredRecord {
   try {
     return {
@@ -159,8 +158,9 @@ const rowsPerBatch = 1_000;
 const charactersPerBatch = 2_000_000;
 
 /**
- * Yields the records of a SELECT. It reads them in batches, because the connection cannot write while a statement is open.
- * @param select returns rows in the order of `record_id`; its parameters are the ID to continue after, and `more`
+ * Yields the records of a query. They are read in batches, because the connection cannot write while a
+ * statement is open.
+ * @param select returns rows ordered by `record_id`; its parameters are the ID to continue after, and `more`
  */
 export function* readInBatches<Row extends StoredRow, More extends unknown[]>(
   mirror: Mirror,
@@ -180,7 +180,7 @@ export function* readInBatches<Row extends StoredRow, More extends unknown[]>(
   }
 }
 
-/** Yields the current and removed records of these resources in the order of `record_id`. */
+/** Yields the current and the removed records of these resources, ordered by `record_id`. */
 export function readRecords(mirror: Mirror, resources: readonly string[]) {
   const select = mirror.db.prepare<
     [number, string],

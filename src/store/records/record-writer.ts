@@ -22,61 +22,70 @@ import {
 } from "./record-table.js";
 
 export interface RecordWriterOptions extends ReadHistory {
-  /** The run that new, changed and removed records are counted for. */
+  /** The run to which new, changed and removed records are added. */
   runId: number;
-  /** Receives unknown attributes and renamed columns, each once per mirror. */
+  /** Receives a message for each unknown attribute and renamed column, once per mirror. */
   reporter: Pick<Reporter, "note" | "warn">;
 }
 
 export interface ResponseOptions {
-  /** When the response was requested, ISO 8601. */
+  /** The time of the request, ISO 8601. */
   readAt: string;
-  /** Parameters of the request, such as a month, for columns whose values the records lack. */
+  /** Parameters of the request, such as a month, for columns whose values are not in the records. */
   context?: JsonObject;
-  /** The position of the first record in the complete list: the key of records without an ID. */
+  /**
+   * The position of the first record in the complete list. Records without an ID are identified by their
+   * position.
+   */
   position?: number;
-  /** A prefix for every key: the key of the record that these records are part of. */
+  /** A prefix for all keys: the key of the record that these records belong to. */
   keyPrefix?: string;
-  /** True if the records are details. Otherwise they are items of the list, and details that were read before are kept. */
+  /**
+   * True if the records are details. Otherwise they are items of the list, and the mirrored details are kept.
+   */
   isDetail?: boolean;
-  /** True to set the read time of unchanged records, too. */
+  /** True to update the read time of unchanged records. */
   touch?: boolean;
-  /** True if the API returned the records in a range without their dates: coverage then says nothing about them. */
+  /**
+   * True if the API returned the records in a range that does not include their dates. Coverage is then no
+   * evidence of changes.
+   */
   isOutsideRange?: boolean;
   /** True to skip records that are older than the mirrored version. */
   newestOnly?: boolean;
 }
 
-/** The result of writing the records of a response. */
 export interface WrittenRecords {
-  /** The IDs of the records that were not skipped, in the order of the response. */
+  /** The IDs of the written records, in the order of the response. */
   ids: number[];
   /** The IDs of the new records. */
   added: number[];
-  /** The copies that were skipped: the API may list a record more than once. */
+  /** The skipped copies: the API may return a record more than once. */
   copies: SkippedCopy[];
-  /** The number of records that are new or have changed. */
+  /** The number of new and changed records. */
   changed: number;
 }
 
-/** A copy of a record that was not written, and the ID of the mirrored record. */
+/** A skipped copy of a record, with the ID of the mirrored record. */
 export interface SkippedCopy {
   id: number;
   value: Json;
 }
 
-/** `none`: the rows are correct. `rows`: they are rewritten, although the record has no new version. */
+/**
+ * What was written: `none` if the rows are up to date, `rows` if they are rewritten without a new version of
+ * the record.
+ */
 type WriteEffect = "none" | "rows" | "added" | "changed" | "skipped";
 
 /**
- * How a record that the API returned differs from the mirrored one.
- * - insignificant: only in the order of members, the signatures of URLs or the rounding of numbers
- * - firstDetails: it has details for the first time, which complete the record and are not a change
- * - changed: in its values or its context, or the mirrored record was removed
+ * The difference between a record of the API and the mirrored one.
+ * - insignificant: only the order of members, signatures of URLs or rounding
+ * - firstDetails: the first details, which complete the record and do not count as a change
+ * - changed: other values or another context, or the mirrored record was removed
  */
 type Difference = "none" | "insignificant" | "firstDetails" | "changed";
 
-/** A complete record as the API returned it, and its JSON text. */
 interface SentVersion {
   value: Json;
   json: string;
@@ -87,21 +96,21 @@ interface SentVersion {
 interface WrittenRecord {
   id: number;
   effect: WriteEffect;
-  /** The complete record, with its details. */
+  /** The record with its details. */
   value: Json;
-  /** When this version was first read, ISO 8601. */
+  /** The time at which this version was first read, ISO 8601. */
   sinceAt: string;
 }
 
 /**
- * Writes one resource's records, together with their rows in the typed tables and their history. Call its methods in a
- * transaction. New, changed and removed records are counted in the run's row.
+ * Writes a resource's records, their rows in the typed tables and their history. Adds the numbers of new,
+ * changed and removed records to the run. All methods must be called in a transaction.
  */
 export class RecordWriter {
   readonly #redact;
   readonly #restore;
   readonly #table: RecordTable;
-  /** Null if the resource keeps no history. */
+  /** Null if the resource has no history. */
   readonly #changes: ChangeLog | null;
   readonly #hostNames;
   readonly #issues: SchemaIssues;
@@ -126,8 +135,7 @@ export class RecordWriter {
   }
 
   /**
-   * Writes the records of a response.
-   * @returns their IDs, in the same order
+   * @returns the IDs of the records
    * @throws UnexpectedResponse if an ID is missing or inexact; nothing is written then
    */
   write(records: readonly Json[], options: ResponseOptions): number[] {
@@ -135,14 +143,14 @@ export class RecordWriter {
   }
 
   /**
-   * Writes the records of a response from a resource with dates, and skips older copies of the same record: those after the
-   * first one with its ID, and those with an older date than the mirrored record.
+   * Writes the records of a response from a resource with dates, and skips older copies of a record: those
+   * after the first, and those with an older date than the mirrored record.
    */
   writeNewest(records: readonly Json[], options: ResponseOptions): WrittenRecords {
     return this.#writeAll(records, { ...options, newestOnly: true });
   }
 
-  /** Marks records as removed and moves their rows. @param at ISO 8601 */
+  /** Marks records as removed, and moves their rows to the tables of removed records. @param at ISO 8601 */
   remove(recordIds: Iterable<number>, at: string): void {
     let removed = 0;
     for (const id of recordIds) {
@@ -159,10 +167,10 @@ export class RecordWriter {
 
   #writeAll(records: readonly Json[], options: ResponseOptions): WrittenRecords {
     const { keyPrefix = "", newestOnly = false, position = 0 } = options;
-    // Compute all keys first: nothing may be written if one of them is invalid.
+    // Nothing may be written if any key is invalid.
     const keys = records.map((value, index) => keyPrefix + recordKey(this.resource, value, position + index));
     const mirrored = this.#table.findByDates(records);
-    /** The IDs of this response's records by key. */
+    /** The records of this response, by key. */
     const known = new Map<string, number>();
     let changed = 0;
     const added: number[] = [];
@@ -193,8 +201,9 @@ export class RecordWriter {
   }
 
   /**
-   * Writes a record without its rows.
-   * @param before the mirrored record if it was found by its date: most records are unchanged and need no further query
+   * Writes a record, but not its rows.
+   * @param before the mirrored record, if it was found by its date: an unchanged record then needs no other
+   * query
    */
   #writeRecord(
     sent: Json,
@@ -212,7 +221,7 @@ export class RecordWriter {
     return this.#update(row, sent, json, options);
   }
 
-  /** @returns the ID of the new record; null if there already is one with this key */
+  /** @returns the ID of the new record; null if a record with this key exists */
   #add(sent: Json, json: string, key: string, options: ResponseOptions): number | null {
     const { isDetail = false, isOutsideRange = false, readAt } = options;
     const content: RecordContent = {
@@ -228,7 +237,7 @@ export class RecordWriter {
     return id;
   }
 
-  /** Replaces a mirrored record, unless the record that was sent is older. */
+  /** Replaces a mirrored record, unless the new one is older. */
   #update(row: RecordRow, sent: Json, sentJson: string, options: ResponseOptions): WrittenRecord {
     const { isDetail = false, isOutsideRange = false, newestOnly = false, readAt, touch = false } = options;
     const id = row.record_id;
@@ -260,7 +269,7 @@ export class RecordWriter {
     return { id, effect, value, sinceAt: content.since_at };
   }
 
-  /** @param before the value of the row, with the members that are no longer omitted */
+  /** @param before the mirrored value, with members that are no longer omitted */
   #compare(row: RecordRow, before: Json, sent: SentVersion): Difference {
     const isSame =
       row.removed_at === null &&
@@ -285,15 +294,15 @@ function contextText({ context }: ResponseOptions): string | null {
   return context ? JSON.stringify(context) : null;
 }
 
-/** True if a record is dated before the second of the mirrored version. */
+/** True if the date of a record is before the second of the mirrored version. */
 function isOlder(resource: Resource, sent: Json, { dated_at, removed_at }: RecordRow): boolean {
   const date = recordDate(resource, sent);
   return date !== null && dated_at !== null && removed_at === null && date < startOfSecond(dated_at);
 }
 
 /**
- * Returns an item of the list completed with the members that only the record's details have. Members that an earlier item
- * had and this one lacks are dropped.
+ * Adds the members that only details have to an item of the list. Members of an earlier item that this item
+ * lacks are dropped.
  */
 function mergeListItem(row: RecordRow, sent: Json): Json {
   if (row.detailed_at === null) return sent;

@@ -8,20 +8,20 @@ import { rebuildTables } from "../tables/rebuild.js";
 import { createRedactor, isCovered, readRedactionRules, writeRedactedAfterRun } from "./redaction-rules.js";
 
 export interface RedactionResult {
-  /** How many records were rewritten. */
+  /** The number of rewritten records. */
   total: number;
-  /** How many records were rewritten, by resource. */
+  /** The number of rewritten records by resource. */
   counts: Record<string, number>;
-  /** The members that were omitted before and no longer are. */
+  /** The members that are no longer omitted. */
   restored: string[];
-  /** A sentence for each user's index and trigger that no longer fits its table. */
+  /** A message for each of users' indexes and triggers that no longer fits its table. */
   lost: string[];
 }
 
 /**
- * Applies the profile's list of omitted members to all stored data, and repeats a scrub that an earlier run could not
- * complete.
- * @returns null if the list is the one that the mirror already applies
+ * Applies the profile's list of omitted members to all stored data. Also completes a scrub that an earlier
+ * run could not complete.
+ * @returns null if the mirror already applies this list
  */
 export function omitMembers(mirror: Mirror, omit: readonly string[]): RedactionResult | null {
   const isNew = String(omit) !== String(readRedactionRules(mirror).omit);
@@ -31,9 +31,9 @@ export function omitMembers(mirror: Mirror, omit: readonly string[]): RedactionR
 }
 
 /**
- * Adds hosts to the forgotten ones, replaces the list of omitted members, and removes the data of both from records, their
- * history and all tables. Call `scrubFile` after it.
- * @param omit the complete new list; without it, the current list stays
+ * Forgets hosts, replaces the list of omitted members, and removes the data of both from records, their
+ * history and all tables. `scrubFile` must be called afterwards.
+ * @param omit the new list; undefined to keep the current list
  */
 export function redactMirror(
   mirror: Mirror,
@@ -78,8 +78,8 @@ function replaceRules(
 }
 
 /**
- * Rewrites the mirror's file after a redaction, because free pages and the log still hold the removed data.
- * @returns false if the disk is full, or a program that reads the mirror keeps its log in use: the next call tries again
+ * Rewrites the file after a redaction, because free pages and the log still contain the removed data.
+ * @returns false if the disk is full, or another program is reading the mirror; the next call tries again
  */
 export function scrubFile(mirror: Mirror): boolean {
   if (!mustBeScrubbed(mirror)) return true;
@@ -94,14 +94,14 @@ export function scrubFile(mirror: Mirror): boolean {
   return true;
 }
 
-/** True if the mirror's file may still hold bytes of data that was removed. */
+/** True if the file may still contain removed data. */
 export function mustBeScrubbed(mirror: Mirror): boolean {
   return readInfo(mirror, toScrub) !== null;
 }
 
 /**
- * Returns the records that still hold data which the mirror must not store, now or in their history. Defines the SQL
- * functions `redacted` and `redacted_fields` on the connection.
+ * Returns the records that contain data to redact, now or in their history. Defines the SQL functions
+ * `redacted` and `redacted_fields`.
  */
 export function findUnredacted(mirror: Mirror): { id: number; resource: string; key: string }[] {
   const redactor = createRedactor(mirror);
@@ -120,9 +120,9 @@ export function findUnredacted(mirror: Mirror): { id: number; resource: string; 
   return mirror.db.prepare<[], { id: number; resource: string; key: string }>(select).all();
 }
 
-/** The statements that redact one record (`id`, `resource`, `key`) and its history. */
+/** Redacts one record (`id`, `resource`, `key`) and its history. */
 const redactRecord = [
-  // Matches the changes of a redacted member, of an object that contains it, and of its parts.
+  // The changes of a redacted member, of the objects around it, and of its parts.
   `DELETE FROM changes WHERE resource = @resource AND key = @key AND kind = 'changed' AND EXISTS (
      SELECT 1 FROM (SELECT json FROM records WHERE record_id = @id
        UNION ALL SELECT json FROM record_versions WHERE record_id = @id) AS s, json_each(redacted_fields(@resource, s.json)) AS d
@@ -135,5 +135,5 @@ const redactSnapshots = `UPDATE analytics_hosts_snapshots SET host_username =
   redacted('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
     ->> '$.host.username'`;
 
-/** The entry of `mirror_info` that is set while the file must be rewritten. */
+/** An entry of `mirror_info` while the file must be rewritten. */
 const toScrub = "to_scrub";

@@ -1,26 +1,28 @@
 import { isObject, type Json } from "../../util/json-value.js";
 import { type Mirror, readInfo, writeInfo } from "../mirror/database.js";
 
-/** What a mirror must not store. */
+/** The data that a mirror must not contain. */
 export interface RedactionRules {
-  /** The members that the profile omits, by the end of their path: `host.last_name`, or `roster:host.last_name` for one resource. */
+  /**
+   * The members that the profile omits: the end of a path such as `host.last_name`, or
+   * `roster:host.last_name` for one resource.
+   */
   omit: readonly string[];
-  /** Members that are no longer omitted. Records that were read before the change still lack them. */
+  /** The members that are no longer omitted. Records that were read before lack them. */
   restored: readonly string[];
-  /** The IDs of forgotten hosts. Only the ID is stored. */
+  /** The IDs of forgotten hosts, whose other data is removed. */
   forgotten: readonly string[];
 }
 
-/** Reads the mirror's redaction rules. */
 export function readRedactionRules(mirror: Mirror): RedactionRules {
   const read = (name: string): string[] => JSON.parse(readInfo(mirror, name) ?? "[]");
   return { omit: read("omit"), restored: read("no_longer_omitted"), forgotten: read("forgotten") };
 }
 
-/** Removes from a resource's record what the mirror must not store. Returns the record itself if nothing has to be removed. */
+/** Removes redacted data from a record. Returns the record itself if it contains none. */
 export type Redactor = (record: Json, resource: string) => Json;
 
-/** Returns the mirror's redactor. Rules that change later need a new one. */
+/** Returns a redactor for the current rules of the mirror. */
 export function createRedactor(mirror: Mirror): Redactor {
   const { omit, forgotten } = readRedactionRules(mirror);
   if (omit.length + forgotten.length === 0) return (record) => record;
@@ -43,8 +45,8 @@ export function createRedactor(mirror: Mirror): Redactor {
 }
 
 /**
- * Returns a function that completes a stored record with the members of the API's record that were once omitted, so that
- * comparing the two does not report them as changed.
+ * Returns a function that adds members to a stored record that are no longer omitted, taken from the API's
+ * record, so that they do not appear as changes.
  */
 export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resource: string) => Json {
   const { restored } = readRedactionRules(mirror);
@@ -70,32 +72,32 @@ export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resou
   return (stored, sent, resource) => complete(stored, sent, resource, "");
 }
 
-/** Returns a function that checks whether one of the rules matches a member's path, such as `.host.last_name`. */
+/** Returns a function that tests if a rule matches the path of a member, such as `.host.last_name`. */
 function createMatcher(rules: readonly string[]): (path: string, resource: string) => boolean {
   const patterns = rules.map((rule) => rule.split(":").reverse());
   return (path, resource) =>
     patterns.some(([end, only = resource]) => only === resource && path.endsWith(`.${end}`));
 }
 
-/** True if the rules omit every member that `rule` omits. */
+/** True if the rules omit all members that `rule` omits. */
 export function isCovered(rule: string, rules: readonly string[]): boolean {
   const [end = "", resource = ""] = rule.split(":").reverse();
   return createMatcher(rules)(`.${end}`, resource);
 }
 
-/** True if the rules omit hosts' first or last names, in any resource. */
+/** True if the rules omit first or last names of hosts in any resource. */
 export function omitsHostNames({ omit }: Pick<RedactionRules, "omit">): boolean {
   return omit.some((rule) => /(^|[.:])(first|last)_name$/.test(rule));
 }
 
-/** Notes that stored records were redacted after this run. */
+/** Stores that records were redacted after this run. */
 export function writeRedactedAfterRun(mirror: Mirror, newestRunId: number): void {
   writeInfo(mirror, redactedAfterRun, String(newestRunId));
 }
 
 /**
- * Returns the newest run (`run_id`) before stored records were last redacted; null if none ever were. What was exported up to
- * that run may hold data that was removed since.
+ * Returns the newest `run_id` at the time of the last redaction; null if records were never redacted. Exports
+ * up to that run may contain data that was removed later.
  */
 export function readRedactedAfterRun(mirror: Mirror): number | null {
   const runId = readInfo(mirror, redactedAfterRun);

@@ -2,15 +2,15 @@ import { contains, mergeRanges, overlaps, type Range, subtractRanges } from "../
 import { dayMs, formatInstant, formatInstantOrNull } from "../../util/times.js";
 import { type Mirror, statement } from "../mirror/database.js";
 
-/** A range that was read completely, when it was requested (milliseconds since 1970), and in which run. */
+/** A range of dates that a run read completely. Times are in milliseconds since 1970. */
 export interface CoveredRange extends Range {
   readAt: number;
   runId: number;
 }
 
 /**
- * Returns the coverage with a newer read added, which replaces older reads of the same dates. Adjacent ranges of one run are
- * merged; the earlier of their times counts.
+ * Adds a newer read to the coverage, replacing older reads of the same dates. Adjacent ranges of one run are
+ * merged and keep the earlier of their times.
  */
 export function addCoverage(coverage: readonly CoveredRange[], added: CoveredRange): CoveredRange[] {
   const sorted = [...withoutRange(coverage, added), added].sort((a, b) => a.from - b.from);
@@ -23,7 +23,6 @@ export function addCoverage(coverage: readonly CoveredRange[], added: CoveredRan
   }, []);
 }
 
-/** Returns ranges without the dates of `removed`. */
 export function withoutRange<R extends Range>(ranges: readonly R[], removed: Range): R[] {
   return ranges.flatMap((range) =>
     overlaps(range, removed)
@@ -32,7 +31,7 @@ export function withoutRange<R extends Range>(ranges: readonly R[], removed: Ran
   );
 }
 
-/** Returns a resource's coverage, sorted by date. */
+/** Returns a resource's coverage, oldest dates first. */
 export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const rows = statement(
     mirror,
@@ -47,8 +46,8 @@ export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
 }
 
 /**
- * Returns the parts of the coverage that come from runs whose counts agreed at the end. Runs that were stopped, or whose counts
- * differed, may have covered dates without having all of their records.
+ * Returns the coverage by runs whose final counts agreed. Other runs may have covered dates without reading
+ * all of their records.
  */
 export function readConfirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
@@ -57,7 +56,6 @@ export function readConfirmedCoverage(mirror: Mirror, resource: string): Covered
   return readCoverage(mirror, resource).filter(({ runId }) => runs.has(runId));
 }
 
-/** Writes the ranges that are new in a resource's coverage, and deletes those that it no longer has. */
 export function writeCoverage(
   mirror: Mirror,
   resource: string,
@@ -72,7 +70,7 @@ export function writeCoverage(
     if (!before.includes(range)) insert.run(...values(range), formatInstant(range.readAt), range.runId);
 }
 
-/** Replaces the coverage as of a run, which `--as-of` and `changes` read. */
+/** Stores the coverage at the end of a run, for `--as-of` and `changes`. */
 export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonly CoveredRange[]): void {
   statement(mirror, "DELETE FROM run_coverage WHERE run_id = ?").run(runId);
   const insert = statement(mirror, "INSERT INTO run_coverage VALUES (?, ?, ?)");
@@ -81,9 +79,9 @@ export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonl
 }
 
 /**
- * Returns when the range of a date was last read completely, as ISO 8601; null if it never was. Without a date, returns when
- * anything was last read. A date at midnight may stand for its day and one at a full minute for that minute, so the
- * complete day or minute must be covered.
+ * Returns the time of the last complete read of a date (ISO 8601); null if the date was never read
+ * completely. Without a date, returns the time of the last read. A date at midnight can mean the complete
+ * day, and a full minute that minute, so all of it must be covered.
  */
 export function lastReadAt(covered: readonly CoveredRange[], dated: number | null): string | null {
   if (dated === null) return formatInstantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
@@ -94,7 +92,7 @@ export function lastReadAt(covered: readonly CoveredRange[], dated: number | nul
     : null;
 }
 
-/** Returns the range of instants that a date may stand for. */
+/** Returns the instants that a date without a time or without seconds can mean. */
 function precisionOf(dated: number): Range {
   const unit = [dayMs, 60_000].find((ms) => dated % ms === 0) ?? 1;
   const from = Math.floor(dated / unit) * unit;

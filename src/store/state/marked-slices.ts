@@ -2,13 +2,16 @@ import type { Range } from "../../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../../util/times.js";
 import { type Mirror, statement } from "../mirror/database.js";
 
-/** A range of dates that was read by page number, and returned records whose date is unreadable or outside the range. */
+/**
+ * A range of dates that was read by page number because the API returned records with an unreadable date or a
+ * date outside the range.
+ */
 export interface MarkedSlice extends Range {
   readAt: number;
   runId: number;
   /** The `record_id`s of these records. */
   recordIds: readonly number[];
-  /** The problem with the first of them, as a clause. */
+  /** What is wrong with the first of these records. */
   fault: string;
 }
 
@@ -34,7 +37,6 @@ export function readMarkedSlices(mirror: Mirror, resource: string): MarkedSlice[
   }));
 }
 
-/** Replaces a resource's marked slices. */
 export function writeMarkedSlices(mirror: Mirror, resource: string, slices: readonly MarkedSlice[]): void {
   statement(mirror, "DELETE FROM marked_slices WHERE resource = ?").run(resource);
   const insert = statement(mirror, "INSERT INTO marked_slices VALUES (?, ?, ?, ?, ?, ?, ?)");

@@ -6,11 +6,11 @@ import { type CoveredRange, lastReadAt } from "./coverage.js";
 /** A current record that the newest read of its date did not return. */
 interface MissingRecord {
   id: number;
-  /** Its date in milliseconds since 1970; null without a date. */
+  /** Milliseconds since 1970; null if the record has no readable date. */
   dated: number | null;
 }
 
-/** A resource's missing records. They are marked as removed only when the API's counts agree without them. */
+/** The missing records of a resource. They are removed only when the API's counts agree without them. */
 export class MissingRecords {
   constructor(
     private readonly mirror: Mirror,
@@ -24,7 +24,7 @@ export class MissingRecords {
   }
 
   /**
-   * Adds records that a read did not return, with the time of the last read that did.
+   * Adds records that a read did not return, with the time of the last read that returned them.
    * @param before the coverage before that read
    */
   add(ids: Iterable<number>, before: readonly CoveredRange[]): void {
@@ -34,12 +34,11 @@ export class MissingRecords {
     );
     for (const id of ids) {
       const { dated, since } = find.get(id) as { dated: number | null; since: string };
-      // A response that covers no dates may have returned the record.
+      // A response for a single record covers no dates.
       insert.run(this.resource, id, lastReadAt(before, dated) ?? since);
     }
   }
 
-  /** Removes the records that a read returned. */
   delete(returned: Iterable<number>): void {
     const any = this.#prepared("SELECT 1 FROM missing WHERE resource = ? LIMIT 1").get(this.resource);
     const remove = this.#prepared("DELETE FROM missing WHERE resource = ? AND record_id = ?");
@@ -51,15 +50,18 @@ export class MissingRecords {
     return find.get(this.resource, id) !== undefined;
   }
 
-  /** Returns when a missing record was last returned, ISO 8601; null if that is unknown or the record is not missing. */
+  /**
+   * Returns the time at which a missing record was last returned (ISO 8601); null if it is unknown, or the
+   * record is not missing.
+   */
   lastSeen(id: number): string | null {
     const find = this.#prepared("SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?");
     return (find.pluck().get(this.resource, id) as string | null | undefined) ?? null;
   }
 
-  /** Counts the missing records of a range. @param flags count only records with these bits in `records.flags` */
+  /** Counts the missing records of a range that have all these `filterFlags`. */
   count(range: Range, flags: number): number {
-    // By ID, because the range may have a million other records.
+    // Few records are missing, while the range can have a million records.
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${currentCondition(range)} AND flags & ? = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
     const values = [...currentParameters(this.resource, range), flags, flags, this.resource];

@@ -1,18 +1,17 @@
 import { deleteInfo, type Mirror, readInfo, writeInfo } from "../mirror/database.js";
 
-/** The API's refusal of a resource (402 or 403). `at`: ISO 8601. */
+/** The error of a resource that the key or the plan does not allow (402 or 403). */
 export interface Refusal {
   at: string;
   error: string;
   hint: string | null;
 }
 
-/** Returns the name of the entry of `mirror_info` with a resource's refusal. */
 function refusalName(resource: string): string {
   return `refused:${resource}`;
 }
 
-/** Records that the key or the plan does not allow a resource; null clears it, because it was read again. */
+/** Stores the refusal of a resource; null deletes it after a successful read. */
 export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
   const name = refusalName(resource);
   mirror.transaction(() =>
@@ -20,25 +19,25 @@ export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal 
   );
 }
 
-/** Returns the refusal that ended the resource's last run that reached the API; null if there was none. */
+/** Returns the refusal in the last run that reached the API; null if the resource was read. */
 export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
   const json = readInfo(mirror, refusalName(resource));
   return json === null ? null : (JSON.parse(json) as Refusal);
 }
 
-/** A run that ended before it read anything, or because the API rejected the key. */
+/** A command that failed before it read anything, or because the API rejected the key. */
 export interface FailedRun {
   command: string;
   at: string;
   error: string;
   hint: string | null;
-  /** True if the API rejected the key or this machine's address: later runs fail too until somebody acts. */
+  /** True if the API rejected the key or this machine's address, so later runs will fail as well. */
   isRefused: boolean;
 }
 
 const failedRunName = "failed_run";
 
-/** Records a failed run; null clears it, because a later run has started. */
+/** Stores a failed command; null deletes it when a later one has started. */
 export function writeFailedRun(mirror: Mirror, run: FailedRun | null): void {
   mirror.transaction(() => {
     if (run) writeInfo(mirror, failedRunName, JSON.stringify(run));
@@ -51,21 +50,20 @@ export function readFailedRun(mirror: Mirror): FailedRun | null {
   return json === null ? null : (JSON.parse(json) as FailedRun);
 }
 
-/** Returns the name of the entry of `mirror_info` with a run's ID. */
 function unrepairableName(resource: string): string {
   return `unrepairable:${resource}`;
 }
 
 /**
- * Records the run of a `verify` that found only problems which the API has to correct, such as unreadable dates; null
- * clears it.
+ * Stores the `run_id` of a `verify` that found only problems which the API has to correct, such as unreadable
+ * dates; null deletes it.
  */
 export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: number | null): void {
   if (runId === null) deleteInfo(mirror, unrepairableName(resource));
   else writeInfo(mirror, unrepairableName(resource), String(runId));
 }
 
-/** True if this run is a `verify` that found only problems which the API has to correct. */
+/** True if a run is a `verify` that found only problems which the API has to correct. */
 export function isUnrepairableRun(mirror: Mirror, resource: string, runId: number): boolean {
   return readInfo(mirror, unrepairableName(resource)) === String(runId);
 }

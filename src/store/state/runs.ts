@@ -1,18 +1,18 @@
 import { type Mirror, statement } from "../mirror/database.js";
 
 /**
- * How a run ended. A run that is still `running` after its process has ended was killed. `verified` is a `verify` that was
- * completed, even if it found a difference, which is in `error`.
+ * The result of a run. `verified` means that a `verify` was completed, even if it found differences, which
+ * are in `error`. A run that is `running` without a process was killed.
  */
 export type RunOutcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
 
-/** One run of one resource: the row of `sync_runs`, and what `sync --json` prints. */
+/** A run of one resource: a row of `sync_runs`, and the output of `sync --json`. */
 export interface Run {
   run_id: number;
   resource: string;
   started_at: string;
   finished_at: string | null;
-  /** The oldest and newest date that the run had to read; null: from the beginning, or not by date. */
+  /** The range of dates to read; null: from the beginning, or not by date. */
   since: string | null;
   until: string | null;
   requests: number;
@@ -24,16 +24,19 @@ export interface Run {
   verified: boolean;
   outcome: RunOutcome;
   error: string | null;
-  /** The oldest date of the coverage at the end; null: from the beginning, or not read by date. */
+  /** The oldest covered date; null: from the beginning, or not read by date. */
   covered_from: string | null;
-  /** The API's number of records at the end, and the mirror's; null: nothing was counted. */
+  /** The number of records in the API and in the mirror; null if the run did not count them. */
   api_total: number | null;
   mirror_total: number | null;
-  /** The number of differing counts, or of differing records of a list that `verify` compared. */
+  /** The number of counts that differ, or of differing records in a list that `verify` compared. */
   differing: number | null;
 }
 
-/** Records that a run began, and returns its `run_id`. Marks earlier runs that never ended as stopped. */
+/**
+ * Records the start of a run. Earlier runs of the resource that never ended are marked as stopped.
+ * @returns the `run_id`
+ */
 export function beginRun(mirror: Mirror, resource: string, startedAt: string): number {
   return mirror.transaction(() => {
     statement(
@@ -45,7 +48,6 @@ export function beginRun(mirror: Mirror, resource: string, startedAt: string): n
   });
 }
 
-/** Sets columns of a run's row. */
 export function updateRun(
   mirror: Mirror,
   runId: number,
@@ -57,7 +59,10 @@ export function updateRun(
   mirror.transaction(() => statement(mirror, update).run({ ...values, run_id: runId }));
 }
 
-/** Adds written rows to a run's row. Call it in the transaction that writes them. */
+/**
+ * Adds to the numbers of new, changed and removed rows of a run. Must be called in the transaction that
+ * writes these rows.
+ */
 export function addWrittenRows(
   mirror: Mirror,
   runId: number,
@@ -72,8 +77,8 @@ export function addWrittenRows(
 }
 
 /**
- * Adds rows that the API returned to a run's row, and sets the requests so far: they stay correct if the run is killed.
- * Call it in the transaction that writes the rows.
+ * Adds to the number of rows that a run has read, and sets its requests so far: a killed run keeps them. Must
+ * be called in the transaction that writes the rows.
  */
 export function addReadRows(
   mirror: Mirror,
@@ -86,7 +91,7 @@ export function addReadRows(
   ).run(rows, requests, retries, runId);
 }
 
-/** Returns the row of a run that is not recorded. */
+/** Returns the row of a run that is not stored. */
 export function createUnrecordedRun(resource: string, startedAt: string): Run {
   return {
     run_id: 0,
@@ -111,7 +116,6 @@ export function createUnrecordedRun(resource: string, startedAt: string): Run {
   };
 }
 
-/** Returns the row of a run. */
 export function readRun(mirror: Mirror, runId: number): Run {
   const row = statement(mirror, "SELECT * FROM sync_runs WHERE run_id = ?").get(runId);
   return fromRow(row as RunRow);
@@ -129,12 +133,15 @@ function findNewest(mirror: Mirror, resource: string, condition = ""): Run | nul
   return row === undefined ? null : fromRow(row as RunRow);
 }
 
-/** Returns the `run_id` of the newest run of any resource; 0 if there is none. */
+/** Returns the `run_id` of the newest run of any resource; 0 if there are no runs. */
 export function findNewestRunId({ db }: Mirror): number {
   return db.prepare("SELECT coalesce(max(run_id), 0) FROM sync_runs").pluck().get() as number;
 }
 
-/** Returns a resource's latest run, except a `verify` that found no difference: it does not say how the last sync ended. */
+/**
+ * Returns the latest run of a resource. Skips verifications without differences, which do not show how the
+ * last sync ended.
+ */
 export function findLastRun(mirror: Mirror, resource: string): Run | null {
   return (
     findNewest(mirror, resource, "AND NOT (outcome = 'verified' AND error IS NULL)") ??
@@ -142,21 +149,21 @@ export function findLastRun(mirror: Mirror, resource: string): Run | null {
   );
 }
 
-/** SQL condition: the run read all dates up to its start. */
+/** SQL condition for runs that read all dates up to their start. */
 const isUpToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
 const isVerifiedUpToDate = `verified = 1 AND ${isUpToDate}`;
 
-/** Returns the latest sync that verified all dates up to its start. */
+/** Returns the latest sync that was verified for all dates up to its start. */
 export function findLastVerifiedSync(mirror: Mirror, resource: string): Run | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${isVerifiedUpToDate}`);
 }
 
-/** Returns the latest sync that read all dates up to its start, verified or not. */
+/** Returns the latest sync that read all dates up to its start, whether it was verified or not. */
 export function findLastCompleteSync(mirror: Mirror, resource: string): Run | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${isUpToDate}`);
 }
 
-/** Returns the latest run that was verified, whatever its range. */
+/** Returns the latest run that was verified, for any range of dates. */
 export function findLastVerifiedRun(mirror: Mirror, resource: string): Run | null {
   return findNewest(
     mirror,
@@ -165,17 +172,14 @@ export function findLastVerifiedRun(mirror: Mirror, resource: string): Run | nul
   );
 }
 
-/** Returns the latest `verify` that found a difference, unless a later run has verified the resource. */
+/** Returns the latest `verify` that found differences; null if a later run was verified. */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): Run | null {
   const differing = findNewest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
   const verified = differing && findNewest(mirror, resource, `AND ${isVerifiedUpToDate}`);
   return differing && differing.run_id > (verified?.run_id ?? 0) ? differing : null;
 }
 
-/**
- * True if a resource was ever read, at least in part.
- * @param by the resource whose runs read it
- */
+/** True if any part of a resource was ever read. @param by the resource whose runs read it */
 export function wasRead(mirror: Mirror, name: string, by = name): boolean {
   const find = statement(
     mirror,
@@ -186,26 +190,29 @@ export function wasRead(mirror: Mirror, name: string, by = name): boolean {
   return find.get({ name, by }) !== undefined;
 }
 
-/** Returns the start of the first run that read any records, of one resource or of all; null before it. ISO 8601. */
+/**
+ * Returns the start of the first run that read records, of one resource or of any (ISO 8601); null if there
+ * are no such runs.
+ */
 export function readFirstReadAt({ db }: Mirror, resource?: string): string | null {
-  // `--as-of` shadows the table by a temporary one.
+  // `--as-of` replaces `sync_runs` with a temporary table.
   const first = db.prepare(
     "SELECT min(started_at) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)",
   );
   return first.pluck().get(resource ?? null) as string | null;
 }
 
-/** The runs of a resource that read everything they had to; times in milliseconds since 1970. */
+/** The completed runs of a resource. Times are in milliseconds since 1970. */
 interface FinishedRuns {
-  /** The `run_id` of the newest; 0 if there is none. */
+  /** The `run_id` of the newest run; 0 if there are no completed runs. */
   runId: number;
-  /** When the newest ended. */
+  /** The end of the newest run. */
   at: number;
-  /** The newest date that they read; null if the resource is not read by date. */
+  /** The newest date that was read; null if the resource is not read by date. */
   until: number | null;
 }
 
-/** Returns what the completed runs of a resource have read. */
+/** Summarizes the completed runs of a resource. */
 export function readFinishedRuns(mirror: Mirror, resource: string): FinishedRuns {
   const select = `SELECT coalesce(max(run_id), 0) AS runId, max(finished_at) AS at, max(until) AS until FROM sync_runs
     WHERE resource = ? AND outcome IN ('done', 'incomplete')`;

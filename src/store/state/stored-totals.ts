@@ -11,7 +11,7 @@ export interface DayTotals {
 /** Totals keyed by day (`2026-01-31`). Days without activity may be missing. */
 export type TotalsByDay = ReadonlyMap<string, DayTotals>;
 
-/** The API's totals of each day at the time when the records of the day were last read, in the table `day_figures`. */
+/** The API's daily totals at the time when each day's records were last read, in the table `day_figures`. */
 export class StoredTotals {
   constructor(
     private readonly mirror: Mirror,
@@ -24,7 +24,9 @@ export class StoredTotals {
     return new Map(rows.map(([day, json]) => [day, fromJson(json)]));
   }
 
-  /** Replaces the totals of a range of complete days. A stored day without totals differs from any totals of the API. */
+  /**
+   * Replaces the totals of a range of complete days. A stored day without totals always counts as changed.
+   */
   replace({ from, to }: Range, totals: TotalsByDay): void {
     const first = Number.isFinite(from) ? utcDay(from) : "";
     const last = utcDay(to);

@@ -13,12 +13,11 @@ import { type MarkedSlice, readMarkedSlices, writeMarkedSlices } from "./marked-
 import { MissingRecords } from "./missing-records.js";
 import { StoredTotals } from "./stored-totals.js";
 
-/** The records that one response, or all pages of a list, returned for a range of dates. */
+/** The records that the API returned for a range of dates, in one response or a complete list. */
 export interface RangeRecords {
   range: Range;
-  /** The `record_id`s of all returned records. */
   ids: ReadonlySet<number>;
-  /** When the request was sent, in milliseconds since 1970. */
+  /** The time of the request, in milliseconds since 1970. */
   requestedAt: number;
   runId: number;
 }
@@ -31,7 +30,10 @@ interface StateRow {
   distrusted: string;
 }
 
-/** Everything that a resource's sync stores besides its records. Methods that write must be called in a transaction. */
+/**
+ * The state of a resource's sync: which dates were read, which records are missing, and the settings of the
+ * last run. Methods that write must be called in a transaction.
+ */
 export class SyncState {
   readonly missing: MissingRecords;
   readonly dailyTotals: StoredTotals;
@@ -48,27 +50,30 @@ export class SyncState {
     this.dailyTotals = new StoredTotals(mirror, resource);
   }
 
-  /** Returns the dates that were read completely, and when they were last read. */
+  /** Returns the dates that were read completely, oldest first. */
   coverage(): readonly CoveredRange[] {
     return this.#coverage;
   }
 
   /**
-   * Marks a range as covered, and its current records that were not returned as missing.
+   * Adds a range to the coverage, and its records that were not returned to the missing ones.
    * @returns the number of records that were not returned
    */
   cover({ range, ids, requestedAt, runId }: RangeRecords): number {
     return this.#cover({ ...range, readAt: requestedAt, runId }, range, ids);
   }
 
-  /** Marks everything up to the request as covered by a complete list, and all current records that it lacks as missing. */
+  /**
+   * Covers everything up to the time of the request, because a complete list was read. All other records are
+   * missing.
+   */
   coverList({ ids, requestedAt, runId }: Omit<RangeRecords, "range">): void {
     const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
-    // Records without a date, or with a future one, are on the list as well.
+    // The list includes records without a date, or with one in the future.
     this.#cover({ ...range, readAt: requestedAt, runId }, allTime, ids);
   }
 
-  /** @param returnedRange the range of the records that `ids` is complete for */
+  /** @param returnedRange the range in which records that are not in `ids` are missing */
   #cover(covered: CoveredRange, returnedRange: Range, ids: ReadonlySet<number>): number {
     const { mirror, resource } = this;
     const absent = readCurrentIds(mirror, resource, returnedRange).filter((id) => !ids.has(id));
@@ -78,20 +83,20 @@ export class SyncState {
     return absent.length;
   }
 
-  /** True if a date was read completely. @param dated in milliseconds since 1970 */
+  /** True if a date was read completely. @param dated milliseconds since 1970 */
   isCovered(dated: number | null): boolean {
     return dated !== null && this.#coverage.some((range) => containsInstant(range, dated));
   }
 
-  /** Returns the marked slices, oldest dates first. They and the coverage do not overlap. */
+  /** Returns the marked slices, oldest first. They never overlap the coverage. */
   markedSlices(): readonly MarkedSlice[] {
     return this.#marked;
   }
 
   /**
-   * Marks a slice whose list is complete, and removes its dates from the coverage. Undated records of the slices that it
-   * replaces become missing if no marked slice returned them.
-   * @param returned the IDs of all records on the list
+   * Marks a slice that was read completely, and removes its dates from the coverage. Undated records that no
+   * slice returns any more become missing.
+   * @param returned the `record_id`s of all records in the slice
    */
   markCompleteSlice(slice: MarkedSlice, returned: ReadonlySet<number>): void {
     const absent = this.#undatedIdsIn(slice).filter((id) => !returned.has(id));
@@ -104,8 +109,8 @@ export class SyncState {
   }
 
   /**
-   * Marks a slice whose list is not complete, and removes its dates from the coverage. The slice keeps the undated records of
-   * the slices that it replaces.
+   * Marks a slice that was read in part, and removes its dates from the coverage. The slice keeps the undated
+   * records of the slices that it replaces.
    */
   markIncompleteSlice(slice: MarkedSlice): void {
     this.#mark({ ...slice, recordIds: [...slice.recordIds, ...this.#undatedIdsIn(slice)] });
@@ -122,12 +127,12 @@ export class SyncState {
     return overlapping.flatMap(({ recordIds }) => recordIds).filter((id) => this.#isUndated(id));
   }
 
-  /** Returns the `record_id`s that some marked slice returned with a date that is unreadable or outside the slice. */
+  /** Returns the records of all marked slices whose date is unreadable or outside their slice. */
   markedIds(): ReadonlySet<number> {
     return new Set(this.#marked.flatMap(({ recordIds }) => recordIds));
   }
 
-  /** Removes dates from the marked slices. Undated records that are no longer returned by any slice become missing. */
+  /** Removes dates from the marked slices. Undated records that no slice returns any more become missing. */
   #unmark(range: Range, returned: ReadonlySet<number>): void {
     const before = this.markedIds();
     this.#setMarked(withoutRange(this.#marked, range));
@@ -152,7 +157,9 @@ export class SyncState {
     return statement(this.mirror, find).get(id) !== undefined;
   }
 
-  /** Returns the oldest date that was ever requested, -Infinity for the beginning; null before the first run. */
+  /**
+   * Returns the oldest date that was ever requested: -Infinity for the beginning, null before the first run.
+   */
   floor(): number | null {
     const row = this.#row();
     return row ? (row.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
@@ -171,7 +178,7 @@ export class SyncState {
     this.#set("cursor_ms = ?", to);
   }
 
-  /** Returns the filters of the API whose counts were found to be wrong. */
+  /** Returns the names of the API's filters whose counts proved to be wrong. */
   distrusted(): ReadonlySet<string> {
     return new Set(JSON.parse(this.#row()?.distrusted ?? "[]") as string[]);
   }
@@ -180,7 +187,7 @@ export class SyncState {
     this.#set("distrusted = ?", JSON.stringify([...filters]));
   }
 
-  /** Returns `--window` and `--audit` of the newest run; null if no run has stored them. */
+  /** Returns `--window` and `--audit` of the last run; null if no run has stored them. */
   lastOptions(): { windowMs: number; audit: number } | null {
     const row = this.#row();
     if (!row || row.window_ms === null || row.audit_requests === null) return null;
@@ -191,7 +198,7 @@ export class SyncState {
     this.#set("window_ms = ?, audit_requests = ?", windowMs, audit);
   }
 
-  /** Counts the current records of a range that are not missing. @param flags count only records with these bits in `records.flags` */
+  /** Counts the current records of a range, without the missing ones, that have all these `filterFlags`. */
   count(range: Range, flags = 0): number {
     return countCurrent(this.mirror, this.resource, range, flags) - this.missing.count(range, flags);
   }

@@ -4,13 +4,13 @@ import { isObject, type Json, type JsonObject } from "../../util/json-value.js";
 import { jsonType } from "./column-values.js";
 import type { ReportIssue } from "./schema-issues.js";
 
-/** Limits the messages if the API keeps sending new attribute names. */
+/** The API could send any number of new attributes. */
 const maxReportedAttributes = 100;
 
 /**
- * Reports the members of records that have no column and no child table, at any depth, and values that are not objects
- * where the resource declares one (API document, "Versioning" 2: new attributes can be added at any time). It ignores
- * resources whose fields are not documented.
+ * Reports attributes of records, at any depth, that have neither a column nor a child table, and values that
+ * should be objects but are not. New attributes can be added at any time (API document, "Versioning" 2).
+ * Resources without documented fields are not checked.
  */
 export class AttributeWatch {
   readonly #root: KnownObject | null;
@@ -38,7 +38,7 @@ export class AttributeWatch {
 
   #checkValue(value: Json, known: KnownObject): void {
     if (known.isList) {
-      // Values of the wrong type are reported when the rows are written.
+      // Values of the wrong type are reported while the rows are written.
       if (Array.isArray(value)) for (const item of value) if (isObject(item)) this.#checkMembers(item, known);
     } else if (isObject(value)) this.#checkMembers(value, known);
     else if (value !== null)
@@ -54,9 +54,11 @@ export class AttributeWatch {
   }
 }
 
-/** The known members of an object, or of the objects in a list; null for members that may contain anything. */
+/**
+ * The known members of an object, or of the objects in a list. Members that map to null can have any value.
+ */
 interface KnownObject {
-  /** Its path in the record, with dots, for messages. */
+  /** The path in the record, separated by dots, for messages. */
   path: string;
   isList: boolean;
   members: Map<string, KnownObject | null>;

@@ -3,10 +3,12 @@ import { numberFromText } from "../../util/amounts.js";
 import { numberAsText, type ReportIssue } from "./schema-issues.js";
 import type { TableColumn } from "./table-sql.js";
 
-/** A value as SQLite stores it. */
 export type SqlValue = string | number | null;
 
-/** Returns a member's value for its column: null, and a report, if it has another type than declared. */
+/**
+ * Converts a member's value to the type of its column. Reports values of an unexpected type, and returns null
+ * for them.
+ */
 export function toColumnValue(
   column: TableColumn,
   value: unknown,
@@ -15,9 +17,9 @@ export function toColumnValue(
 ): SqlValue | bigint {
   if (value === undefined || value === null) return null;
   const { isDiscovered, type } = column;
-  // SQLite would store a lone surrogate as bytes that are not valid text.
+  // SQLite would store a lone surrogate as invalid UTF-8.
   if (typeof value === "string" && (isDiscovered || isText(type))) return value.toWellFormed();
-  // A column without a declared type keeps an integer only if it is bound as a bigint.
+  // A column without a declared type stores an integer only if it is bound as a bigint.
   if (typeof value === "boolean" && (isDiscovered || type === "boolean"))
     return isDiscovered ? BigInt(value) : Number(value);
   if (typeof value === "number") {
@@ -32,7 +34,7 @@ export function toColumnValue(
   return number ?? null;
 }
 
-/** Returns the number in a text if a column of this type can store it. */
+/** Returns the number in a text, if a column of this type can store it. */
 function parseNumber(text: string, type: ScalarType): number | undefined {
   if (type !== "number" && type !== "integer") return undefined;
   const number = numberFromText(text);

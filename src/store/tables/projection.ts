@@ -24,14 +24,14 @@ import {
 } from "./table-sql.js";
 
 /**
- * Writes the rows of records into the typed tables of one resource, and creates missing tables. In the schema `temp`, the
- * tables belong to this connection, shadow those of the same name, and get no new columns.
+ * Writes records as rows of a resource's typed tables, and creates missing tables. Tables in the schema
+ * `temp` replace those of the same name for this connection, and get no new columns.
  */
 export class Projection {
   readonly #main: TableWriter;
   readonly #children: readonly TableWriter[];
 
-  /** @param shapes the main table first, then any of its child tables */
+  /** @param shapes the main table, followed by any of its child tables */
   constructor(
     mirror: Mirror,
     [main, ...children]: readonly TableShape[],
@@ -43,7 +43,7 @@ export class Projection {
     this.#children = children.map((shape) => new TableWriter(mirror, shape, main, report, schema));
   }
 
-  /** Writes a record's rows. @param isNew true if it has none yet */
+  /** @param isNew true if the record has no rows yet */
   write(record: StoredRecord, isNew: boolean): void {
     if (!isNew) for (const table of [this.#main, ...this.#children]) table.deleteRows(record);
     const parent = this.#main.writeRow(record);
@@ -53,11 +53,10 @@ export class Projection {
 
 interface Insert {
   statement: Statement<unknown[]>;
-  /** The number of columns. */
   width: number;
 }
 
-/** The two tables of a shape, for current and for removed records. */
+/** The tables of a shape for current and for removed records. */
 class TableWriter {
   readonly #rows: RowBuilder;
   readonly #inserts: Record<RecordState, Insert>;
@@ -81,7 +80,7 @@ class TableWriter {
     }));
   }
 
-  /** Writes a record's row of the main table. @returns the row, for the rows of its children */
+  /** Writes a row of the main table. @returns the row, which child rows take values from */
   writeRow(record: StoredRecord): TableRow {
     const row = this.#rows.mainRow(record);
     this.#insert(row, recordState(record));
@@ -93,7 +92,7 @@ class TableWriter {
     for (const row of this.#rows.itemRows(record, parent)) this.#insert(row, state);
   }
 
-  /** Deletes a record's earlier rows, except the row that `writeRow` replaces. */
+  /** Deletes the earlier rows of a record, except the row that `writeRow` will replace. */
   deleteRows(record: StoredRecord): void {
     const { list } = this.shape;
     const { recordId } = record;
@@ -104,7 +103,7 @@ class TableWriter {
   }
 
   #insert(row: TableRow, state: RecordState): void {
-    // The row may have added a column.
+    // Building the row may have added a column.
     if (row.length !== this.#inserts[state].width) this.#inserts[state] = this.#prepareInsert(state);
     this.#inserts[state].statement.run(row);
   }
@@ -122,19 +121,19 @@ class TableWriter {
   }
 }
 
-/** A row as it is bound: the values in the order of `columnNames`, the integer key last. */
+/** The values of a row in the order of `columnNames`. The integer key comes last. */
 export type TableRow = (SqlValue | bigint)[];
 
-/** Makes the rows of one table from records, to write them or to compare them with the table. */
+/** Builds a table's rows from records. */
 export class RowBuilder {
   readonly #columns: TableColumns;
   #cells: readonly CellReader[];
-  /** The position of the main date among the columns, if the table has one. */
+  /** The index of the main date's column; null if the table has none. */
   readonly #dateIndex: number | null;
 
   /**
-   * @param main the resource's main table, from which child rows take their parent's columns
-   * @param discovers true if scalars without a column get one
+   * @param main the resource's main table, from which child rows take values
+   * @param discovers true to add columns for scalars that have none
    */
   constructor(
     mirror: Mirror,
@@ -152,12 +151,11 @@ export class RowBuilder {
     return this.#columns.all();
   }
 
-  /** Returns the column names of a row. Discovered columns add to them. */
+  /** Returns the names of a row's columns, including those discovered so far. */
   names(state: RecordState): readonly string[] {
     return columnNames(this.shape, this.#columns.all(), state);
   }
 
-  /** Returns a record's row of the main table. */
   mainRow(record: StoredRecord): TableRow {
     const { context, recordId, value } = record;
     const row = this.#columnValues({ item: value, context, parent: [], position: 0 });
@@ -165,7 +163,10 @@ export class RowBuilder {
     return addMirrorColumns(row, record, recordId);
   }
 
-  /** Yields the rows of a record's list. Write each before taking the next one, which may add a column. */
+  /**
+   * Yields the rows of a record's list. Each must be written before the next is requested, which may add a
+   * column.
+   */
   *itemRows(record: StoredRecord, parent: TableRow): Generator<TableRow> {
     const { context, recordId, value } = record;
     const list = this.shape.list ? (valueAt(value, this.shape.list.path) ?? []) : [];
@@ -208,7 +209,7 @@ function addMirrorColumns(row: TableRow, { removedAt, sinceAt }: StoredRecord, i
   return row;
 }
 
-/** Returns the values of `utcDateColumns`: day, month and time; null if the date is unreadable. */
+/** Returns the values of `utcDateColumns`; null if the date is unreadable. */
 function utcDates(date: TableRow[number] | undefined): [string | null, string | null, string | null] {
   const timestamp = typeof date === "string" ? readTimestamp(date) : undefined;
   if (!timestamp) return [null, null, null];
@@ -216,18 +217,17 @@ function utcDates(date: TableRow[number] | undefined): [string | null, string | 
   return [text.slice(0, 10), text.slice(0, 7), text];
 }
 
-/** What the cells of a row are read from. */
+/** The sources of a row's cells. */
 interface CellSource {
   item: JsonObject;
   context: JsonObject;
-  /** The row of the main table. */
   parent: TableRow;
   position: number;
 }
 
 type CellReader = (source: CellSource) => SqlValue | bigint;
 
-/** Returns the function that reads a column's cells. It runs for every cell of every row. */
+/** Returns a function that reads a column's cell. It is called for every row. */
 function createCell(column: TableColumn, table: string, main: TableShape, report: ReportIssue): CellReader {
   const { from, path } = column;
   if (from === "position") return ({ position }) => position;
@@ -240,7 +240,10 @@ function createCell(column: TableColumn, table: string, main: TableShape, report
   return ({ item }) => toColumnValue(column, read(item), table, report);
 }
 
-/** Returns a faster `valueAt` for one path: property access, unless a name could be inherited from Object.prototype. */
+/**
+ * Returns a faster `valueAt` for a fixed path. Names that objects inherit from Object.prototype need the slow
+ * one.
+ */
 function createReader(path: readonly string[]): (object: JsonObject) => unknown {
   const [first, second] = path;
   if (first === undefined || path.length > 2 || path.some((member) => member in Object.prototype))
@@ -252,7 +255,7 @@ function createReader(path: readonly string[]): (object: JsonObject) => unknown 
   };
 }
 
-/** Creates the tables of a shape that are missing. */
+/** Creates the missing tables of a shape. */
 export function createTables(
   { db }: Mirror,
   shape: TableShape,
@@ -265,7 +268,10 @@ export function createTables(
       db.exec(createTableSql(shape, columns, { state, schema }));
 }
 
-/** Creates the indexes of a resource's tables. After the first read this is much cheaper than before it. */
+/**
+ * Creates the indexes of a resource's tables. Call it after the first read, because inserting into indexed
+ * tables is slower.
+ */
 export function indexTables(mirror: Mirror, resource: Resource): void {
   for (const statement of tablesOf(resource).flatMap(createIndexSql)) mirror.db.exec(statement);
 }

@@ -15,10 +15,9 @@ import { forgetDeclaredColumns, forgetUnusableNames, TableColumns } from "./tabl
 import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
 import { freeTableNames, readUserObjects, restoreUserObjects } from "./user-objects.js";
 
-// A newer version of the program may declare other columns than a mirror's tables have. The tables are then rebuilt from the
-// records, without the API.
+// Tables with columns that another version declared are rebuilt from the records, without the API.
 
-/** True if a table is missing, or differs from what this version declares. */
+/** True if a table is missing or outdated. */
 export function hasOutdatedTables(mirror: Mirror): boolean {
   return (
     !hasCurrentHostNames(mirror) ||
@@ -26,14 +25,14 @@ export function hasOutdatedTables(mirror: Mirror): boolean {
   );
 }
 
-/** True if a table was created by another version, with other columns. */
+/** True if another version, with other columns, created a table. */
 export function hasOutdatedColumns(mirror: Mirror): boolean {
   return [...resources, ...details].some((resource) => !hasCurrentColumns(mirror, resource));
 }
 
 /**
- * Rebuilds every table that is missing or differs from what this version declares. Call it in a transaction.
- * @returns a sentence for each user's view, index and trigger that was lost
+ * Rebuilds the tables that are missing or outdated. Must be called in a transaction.
+ * @returns a message for each of users' views, indexes and triggers that was lost
  */
 export function rebuildOutdatedTables(mirror: Mirror): string[] {
   const all = [...resources, ...details];
@@ -47,14 +46,14 @@ export function rebuildOutdatedTables(mirror: Mirror): string[] {
   return [...cleared, ...lost];
 }
 
-/** The entry of `mirror_info` that marks a mirror with separate tables for removed records. */
+/** An entry of `mirror_info` in mirrors with separate tables for removed records. */
 const removedTables = "removed_tables";
 
-/** The entry of `mirror_info` with the rules by which the table `host_names` was filled. */
+/** An entry of `mirror_info` with the version of the rules for the table `host_names`. */
 const hostNames = "host_names";
 const hostNameRules = "no display names if first or last names are omitted";
 
-/** Earlier rules gave another result only in mirrors that omit names. */
+/** Earlier rules had a different result only in mirrors that omit names. */
 function hasCurrentHostNames(mirror: Mirror): boolean {
   const rules = readInfo(mirror, hostNames);
   return rules === hostNameRules || (rules !== null && !omitsHostNames(readRedactionRules(mirror)));
@@ -65,8 +64,8 @@ function removedTableNames(resource: Resource): string[] {
 }
 
 /**
- * Rebuilds all tables of these resources from their records, in one transaction.
- * @returns a sentence for each user's index and trigger that was lost
+ * Rebuilds all tables of these resources in one transaction.
+ * @returns a message for each of users' indexes and triggers that was lost
  */
 export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): string[] {
   return mirror.transaction(() => resources.flatMap((resource) => rebuild(mirror, resource)));
@@ -99,11 +98,10 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
   if (projection) indexTables(mirror, resource);
   writeInfo(mirror, infoName(resource), fingerprint(resource));
-  // Created last, because triggers must not run for rows that are not new.
+  // Users' triggers must not run for rebuilt rows.
   return restoreUserObjects(mirror, added);
 }
 
-/** Sets the month of each earlier version of a resource's records. */
 function setVersionMonths({ db }: Mirror, resource: Resource): void {
   const next = db.prepare<[number, string], { version_id: number; json: string }>(
     `SELECT version_id, v.json FROM record_versions AS v JOIN records AS r USING (record_id)
@@ -131,10 +129,10 @@ function infoName({ table }: Resource): string {
   return `shape:${table}`;
 }
 
-/** Increment this when the rules for discovered columns or for the times of rows change. */
+/** Increment this number when the rules for discovered columns or for the times of rows change. */
 const rules = 6;
 
-/** Returns a hash of everything, except the records, that a resource's rows depend on. */
+/** Returns a hash of the declarations that determine a resource's rows. */
 function fingerprint(resource: Resource): string {
   const shapes = tablesOf(resource).map((shape) => {
     const columns = shape.columns.map((column) => ({ ...column, isDiscovered: false }));

@@ -5,11 +5,11 @@ import { pluralize } from "../../util/text.js";
 import { type Mirror, statement } from "../mirror/database.js";
 
 /**
- * A difference between a record of the API and the columns that its resource declares. Records keep everything as it was
- * sent; only the tables are affected.
- * - type:      a value of an unexpected type, null in its column unless it is a number as text
- * - attribute: a member, by its path, that this version does not know
- * - column:    a member whose column has another name; null: the member has no column
+ * A difference between a record and the columns of its resource. It affects the tables only, because records
+ * are stored as the API sent them.
+ * - type: a value of an unexpected type, which is null in its column unless it is a number as text
+ * - attribute: an attribute that this version does not know
+ * - column: an attribute whose column has a different name; `name` is null if it has no column
  */
 export type SchemaIssue =
   | { kind: "type"; table: string; column: string; found: string }
@@ -18,12 +18,12 @@ export type SchemaIssue =
 
 export type ReportIssue = (issue: SchemaIssue) => void;
 
-/** The `found` of text that is exactly a number and is stored as one in a numeric column. */
+/** The `found` of text that contains a number, which a numeric column stores as a number. */
 export const numberAsText = "number as text";
 
 /**
- * Stores the schema issues of records while their rows are written. Unexpected types are stored per record in
- * `unexpected_values`. Unknown attributes and renamed columns are printed once per mirror.
+ * Reports schema issues while rows are written. Values of unexpected types are stored in `unexpected_values`.
+ * Unknown attributes and renamed columns cause a message once per mirror.
  */
 export class SchemaIssues {
   readonly #insert;
@@ -32,7 +32,7 @@ export class SchemaIssues {
   #recordId = 0;
   #readAt = "";
 
-  /** @param reporter omit it to store unexpected types only */
+  /** @param reporter receives the messages; without it, only unexpected types are stored */
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: Resource,
@@ -42,13 +42,13 @@ export class SchemaIssues {
     this.#delete = mirror.db.prepare("DELETE FROM unexpected_values WHERE record_id = ?");
   }
 
-  /** Sets the record whose issues are reported next. @param readAt when it was requested, ISO 8601 */
+  /** Sets the record that later issues belong to. @param readAt the time of its request, ISO 8601 */
   startRecord(recordId: number, readAt: string): void {
     this.#recordId = recordId;
     this.#readAt = readAt;
   }
 
-  /** Deletes the stored issues of the current record, because its rows are about to be replaced. */
+  /** Deletes the stored issues of the record, because its rows will be rewritten. */
   clear(): void {
     this.#delete.run(this.#recordId);
   }
@@ -63,7 +63,7 @@ export class SchemaIssues {
     if (!this.reporter || this.#printed.has(subject)) return;
     this.#printed.add(subject);
     if (!isFirstNotice(this.mirror, subject, this.#readAt)) return;
-    // A new attribute needs no action.
+    // New attributes require no action from the user.
     this.reporter[issue.kind === "attribute" ? "note" : "warn"](noticeText(issue, this.resource));
   }
 }
@@ -86,22 +86,26 @@ function noticeText(notice: Notice, resource: Resource): string {
   return `${table}: the API sends a new attribute \`${path}\`, which is included in ${place}`;
 }
 
-/** Stores that a message is printed. Returns false if it was printed for this mirror before. @param at ISO 8601 */
+/**
+ * Stores that a message is printed.
+ * @returns false if it was printed for this mirror before
+ * @param at ISO 8601
+ */
 export function isFirstNotice(mirror: Mirror, subject: string, at: string): boolean {
   return statement(mirror, "INSERT OR IGNORE INTO notices VALUES (?, ?)").run(subject, at).changes > 0;
 }
 
-/** A column with values of an unexpected type. */
+/** A column that has values of an unexpected type. */
 export interface UnexpectedColumn {
   table: string;
   column: string;
-  /** The type of the values: `string`, `number as text`, `array`, … */
+  /** The type of these values: `string`, `number as text`, `array`, … */
   found: string;
-  /** Number of current records with such values. */
+  /** The number of current records that have such values. */
   records: number;
 }
 
-/** Returns the columns of a resource's tables that have values of an unexpected type in current records. */
+/** Returns the columns of a resource that have values of an unexpected type in current records. */
 export function readUnexpectedColumns(mirror: Mirror, resource: string): UnexpectedColumn[] {
   const select = statement(
     mirror,
@@ -112,7 +116,6 @@ export function readUnexpectedColumns(mirror: Mirror, resource: string): Unexpec
   return select.all(resource) as UnexpectedColumn[];
 }
 
-/** Returns the number of current records of a resource with values of an unexpected type. */
 function countUnexpectedRecords(mirror: Mirror, resource: string): number {
   const select = statement(
     mirror,
@@ -122,7 +125,7 @@ function countUnexpectedRecords(mirror: Mirror, resource: string): number {
   return select.pluck().get(resource) as number;
 }
 
-/** Deletes the unexpected values of all records of a resource, because all their rows are about to be written again. */
+/** Deletes the unexpected values of a resource, because all its rows will be rewritten. */
 export function clearUnexpectedValues({ db }: Mirror, resource: string): void {
   const records = "SELECT record_id FROM records WHERE resource = ?";
   db.prepare(`DELETE FROM unexpected_values WHERE record_id IN (${records})`).run(resource);
@@ -130,7 +133,7 @@ export function clearUnexpectedValues({ db }: Mirror, resource: string): void {
 
 const maxNamedColumns = 10;
 
-/** Returns a warning about current records with values of an unexpected type; null if there are none. */
+/** Returns a warning about unexpected types in current records; null if there are none. */
 export function describeUnexpectedValues(mirror: Mirror, resource: string): string | null {
   const columns = readUnexpectedColumns(mirror, resource);
   if (columns.length === 0) return null;
@@ -140,14 +143,14 @@ export function describeUnexpectedValues(mirror: Mirror, resource: string): stri
   return `${resource}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports have them as the API sent them`;
 }
 
-/** Returns, for example, `3 text values in orders.total_amount (null in the column)`. */
+/** Describes a column: `3 text values in orders.total_amount (null in the column)`. */
 export function describeUnexpectedColumn({ table, column, found, records }: UnexpectedColumn): string {
   const place = `${table}.${column}`;
   if (found === numberAsText) return `${pluralize(records, "text number")} in ${place} (read as numbers)`;
   return `${pluralize(records, nouns.get(found) ?? found)} in ${place} (null in the column)`;
 }
 
-/** Names of types in messages, where they differ. */
+/** The names of types in messages, if they differ from JavaScript's. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ["string", "text value"],
   ["array", "list"],

@@ -6,24 +6,23 @@ import { readRecords, recordState, type StoredRecord } from "../records/record-t
 import { RowBuilder, type TableRow } from "./projection.js";
 import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js";
 
-/** The differences between a typed table and its records, in rows. */
+/** The number of rows in which a typed table differs from the records. */
 export interface TableDifference {
   table: string;
-  /** Rows of records that are missing from the table. */
+  /** Rows that the table lacks. */
   missing: number;
   changed: number;
-  /** Rows without a record. */
+  /** Rows that belong to no record. */
   extra: number;
 }
 
 /**
- * Compares the typed tables of these resources with their records. It generates the rows with the code that writes
- * them, so it finds rows, but not records, that another program changed. Rows and records are read in the same order,
- * so memory use does not grow with their number.
+ * Compares typed tables with the records, row by row, using the code that writes rows. It finds rows that
+ * another program has changed, but not records. Memory use does not depend on the number of rows.
  * @returns the tables that differ
  */
 export function compareTables(mirror: Mirror, resources: readonly Resource[]): TableDifference[] {
-  /** The tables of each resource, the main one first. */
+  /** The tables of each resource, starting with the main table. */
   const shapes = new Map<string, ShapeComparison[]>();
   const tables = () => [...shapes.values()].flat().flatMap(({ current, removed }) => [current, removed]);
   try {
@@ -45,7 +44,10 @@ export function compareTables(mirror: Mirror, resources: readonly Resource[]): T
   }
 }
 
-/** Both tables of a shape. A record belongs to one of them, so its rows in the other one are extra. */
+/**
+ * The tables of a shape for current and for removed records. A record has rows in one of them, so rows in the
+ * other are extra.
+ */
 interface ShapeComparison extends Record<RecordState, TableComparison> {
   rows: RowBuilder;
 }
@@ -65,7 +67,7 @@ function compareRecord([main, ...children]: readonly ShapeComparison[], record: 
     for (const row of child.rows.itemRows(record, parent)) child[state].compare(row);
 }
 
-/** Compares the rows of one table, in the order of its integer key, with the rows that its records should have. */
+/** Compares a table with the rows that its records should have, both ordered by the integer key. */
 class TableComparison {
   readonly difference: TableDifference;
   readonly #rows: Iterator<unknown[]>;
@@ -89,7 +91,7 @@ class TableComparison {
     this.#next = this.#rows.next();
   }
 
-  /** Counts the remaining rows, which belong to no record. */
+  /** Counts all remaining rows as extra. */
   finish(): void {
     for (; !this.#next.done; this.#next = this.#rows.next()) this.difference.extra += 1;
   }
@@ -100,7 +102,8 @@ class TableComparison {
 }
 
 /**
- * Returns a table's rows in the order of its integer key; none if it lacks a column, because then no row is correct.
+ * Returns the rows of a table, ordered by its integer key. Returns none if a column is missing, because then
+ * every row is wrong.
  */
 function readRows(
   { db }: Mirror,
@@ -122,7 +125,7 @@ function isSameRow(expected: TableRow, stored: readonly unknown[]): boolean {
   );
 }
 
-/** Returns, for example, `25 rows missing, 3 changed, 1 too many`. */
+/** Describes a difference: `25 rows missing, 3 changed, 1 too many`. */
 export function describeDifference({ missing, changed, extra }: TableDifference): string {
   const counts: [number, string][] = [
     [missing, "missing"],
@@ -137,14 +140,14 @@ export function describeDifference({ missing, changed, extra }: TableDifference)
 
 /** The differences that the last check of a resource's tables found. */
 export interface TableCheck {
-  /** ISO 8601. */
+  /** The time of the check, ISO 8601. */
   at: string;
   error: string;
 }
 
 /**
- * Stores the differences found in a resource's tables, for `status`: a sync does not check tables.
- * @param differences empty if the tables match, which deletes what an earlier check stored
+ * Stores the differences in a resource's tables for `status`.
+ * @param differences an empty list deletes the result of an earlier check
  */
 export function saveTableCheck(
   mirror: Mirror,

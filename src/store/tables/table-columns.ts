@@ -6,34 +6,34 @@ import type { Mirror } from "../mirror/database.js";
 import type { ReportIssue } from "./schema-issues.js";
 import { quote, recordStates, type TableColumn, tableName } from "./table-sql.js";
 
-/** The type of a discovered column with both booleans and values of other types. */
+/** The type of discovered columns that contain booleans and other values. */
 const mixedType: ScalarType = "json";
 
 const maxDiscoveredColumns = 300;
 const maxNameLength = 63;
-/** Members nested deeper than this are stored in records only. */
+/** Members at deeper levels are stored in records only. */
 const maxDepth = 2;
 const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
 
 /**
- * Names that SQL treats as values unless they are quoted. In a subquery, SQLite cannot find a column named `true` or
- * `false` even if it is quoted.
+ * Unquoted, SQL treats these names as values. In subqueries, SQLite does not find columns named `true` or
+ * `false` even if they are quoted.
  */
 const sqlValueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
 
 /**
- * The columns of a table: those that the resource declares, and those discovered in records of resources whose fields
- * are not documented. In a discovered column's name, characters that would need quotes are replaced by `_`, and a name
- * that is taken or that SQL treats as a value gets the suffix `_2`, `_3` and so on.
+ * The columns of a table: the declared ones, and those discovered in the records of resources without
+ * documented fields. In names of discovered columns, `_` replaces characters that would need quotes, and a
+ * suffix such as `_2` makes a name unique.
  */
 export class TableColumns {
   readonly #declared: readonly TableColumn[];
   readonly #discovered: TableColumn[];
   readonly #takenNames: Set<string>;
-  /** Columns by path; null for members that are stored in records only. */
+  /** The columns by path. Null stands for members that are stored in records only. */
   readonly #byPath = new Map<string, TableColumn | null>();
 
-  /** @param report receives columns that are named differently from their member, and members without a column */
+  /** @param report receives columns with another name than their member, and members without a column */
   constructor(
     private readonly mirror: Mirror,
     private readonly shape: TableShape,
@@ -52,7 +52,7 @@ export class TableColumns {
     return [...this.#declared, ...this.#discovered];
   }
 
-  /** Adds columns for scalars without a column. @returns true if there were any */
+  /** Adds columns for scalars that have none. @returns true if any were added */
   discover(item: JsonObject, context: JsonObject): boolean {
     return this.#scan(item, [], context);
   }
@@ -67,7 +67,7 @@ export class TableColumns {
         else this.#reportNoColumn(path);
         continue;
       }
-      // Parameters of the request already have a column.
+      // Parameters of the request have columns already.
       if (Object.hasOwn(context, member) && String(context[member]) === String(value)) continue;
       const column = this.#byPath.get(pathKey(path));
       const type = typeof value === "string" ? "text" : (typeof value as "number" | "boolean");
@@ -77,7 +77,7 @@ export class TableColumns {
         column.type !== mixedType &&
         (column.type === "boolean") !== (type === "boolean")
       )
-        // From now on, a 1 in the column may be a number or `true`; only the record shows which.
+        // A 1 in this column can mean `true` or 1 from now on. Only the record shows which.
         markMixed(this.mirror, this.shape.name, column);
     }
     return hasNew;
@@ -103,7 +103,7 @@ export class TableColumns {
   }
 }
 
-/** True if SQLite can find a member by its name in JSON text. */
+/** True if SQLite can find a member with this name in JSON. */
 function isReadable(member: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them
   return member.isWellFormed() && !/["\\\u0000-\u001f]/.test(member);
@@ -124,7 +124,7 @@ function discoveredColumn({ name, path, type }: Discovered): TableColumn {
   return { name, path, type, about: "found in the API's responses", from: "record", isDiscovered: true };
 }
 
-/** Returns a table's discovered columns in the order of their discovery. */
+/** Returns the discovered columns of a table, oldest first. */
 export function readDiscovered({ db }: Mirror, table: string): TableColumn[] {
   const rows = db
     .prepare("SELECT name, path, type FROM open_columns WHERE table_name = ? ORDER BY position")
@@ -132,7 +132,10 @@ export function readDiscovered({ db }: Mirror, table: string): TableColumn[] {
   return rows.map((row) => discoveredColumn({ ...row, path: JSON.parse(row.path) as string[] }));
 }
 
-/** Adds a column to both tables of a shape if they lack it, and stores the path of its values. */
+/**
+ * Adds a column to the tables of current and removed records if it is missing, and stores the path of its
+ * values.
+ */
 function saveDiscovered({ db }: Mirror, table: string, column: Discovered, position: number): TableColumn {
   for (const state of recordStates) {
     const name = quote(tableName({ name: table }, state));
@@ -151,13 +154,16 @@ function markMixed({ db }: Mirror, table: string, column: TableColumn): void {
   column.type = mixedType;
 }
 
-/** Forgets discovered columns that an earlier version gave one of `sqlValueNames`, so that they get another name. */
+/**
+ * Forgets the discovered columns that an earlier version named like values in SQL, so that they get new
+ * names.
+ */
 export function forgetUnusableNames({ db }: Mirror, { name }: TableShape): void {
   const remove = db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");
   for (const column of sqlValueNames) remove.run(name, column);
 }
 
-/** Forgets discovered columns that this version declares. */
+/** Forgets the discovered columns that this version declares. */
 export function forgetDeclaredColumns({ db }: Mirror, shape: TableShape): void {
   const remove = db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");
   for (const { name } of shape.columns) remove.run(shape.name, name.toLowerCase());

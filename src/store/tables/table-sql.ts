@@ -1,8 +1,6 @@
 import type { ScalarType } from "../../resources/fields.js";
 import type { Column, TableShape } from "../../resources/table-shape.js";
 
-/** The SQL of typed tables: their names, columns and indexes. */
-
 const sqlTypes: Record<ScalarType, string> = {
   text: " TEXT",
   timestamp: " TEXT",
@@ -13,17 +11,21 @@ const sqlTypes: Record<ScalarType, string> = {
   json: " TEXT",
 };
 
-/** A column of a typed table. A discovered column has no declared type: its values keep their own types. */
+/**
+ * A column of a typed table. Discovered columns have no declared type, so their values keep their own types.
+ */
 export interface TableColumn extends Column {
   isDiscovered: boolean;
 }
 
-/** `main`: the mirror's file. `temp`: temporary tables of one connection, which shadow those of the same name. */
+/**
+ * `main` is the mirror's file. Tables in `temp` belong to one connection and hide tables of the same name.
+ */
 export type SchemaName = "main" | "temp";
 
 /**
- * The state of a record, which decides the table that has its rows: `NAME` for current records; `NAME_removed`, with
- * the same columns and `removed_at`, for removed ones. Rows of child tables are stored in the same way.
+ * The state of a record. Current records have their rows in the table `NAME`, removed ones in `NAME_removed`,
+ * which has the same columns and `removed_at`. This includes the rows of child tables.
  */
 export type RecordState = "current" | "removed";
 export const recordStates: readonly RecordState[] = ["current", "removed"];
@@ -32,7 +34,7 @@ export function tableName({ name }: Pick<TableShape, "name">, state: RecordState
   return state === "current" ? name : `${name}_removed`;
 }
 
-/** Returns the statement that creates a typed table. The mirror's own columns come last, so that people see data first. */
+/** Returns the statement that creates a typed table. Columns that the mirror adds come last. */
 export function createTableSql(
   shape: TableShape,
   columns: readonly TableColumn[],
@@ -49,7 +51,7 @@ export function createTableSql(
   return `${create} ${quote(tableName(shape, state))} (${definitions.join(", ")})`;
 }
 
-/** Returns the names of a typed table's columns in the order of `createTableSql`. */
+/** Returns the names of a table's columns, in the order of `createTableSql`. */
 export function columnNames(
   shape: TableShape,
   columns: readonly TableColumn[],
@@ -59,7 +61,7 @@ export function columnNames(
   return [...names, "synced_at", ...(state === "removed" ? ["removed_at"] : []), rowIdColumn(shape)];
 }
 
-/** Returns the columns that are computed from the main date of a record: its day, month and time in UTC. */
+/** Returns the columns that are computed from the main date: its day, month and time in UTC. */
 export function utcDateColumns(shape: TableShape): { name: string; type: ScalarType }[] {
   const date = mainDateColumn(shape);
   if (!date) return [];
@@ -70,24 +72,24 @@ export function utcDateColumns(shape: TableShape): { name: string; type: ScalarT
   ];
 }
 
-/** Returns the timestamp column that `--since` and `--until` filter a main table by; undefined if there is none. */
+/** Returns the timestamp column that `--since` and `--until` apply to; undefined if the table has none. */
 export function mainDateColumn({ resource, list, columns }: TableShape): Column | undefined {
   if (list) return undefined;
   return columns.find(({ name, type }) => name === resource.date && type === "timestamp");
 }
 
-/** Returns the integer primary key of a table, which orders its rows. */
+/** Returns the name of a table's integer primary key. */
 export function rowIdColumn({ list }: Pick<TableShape, "list">): "record_id" | "row_id" {
   return list ? "row_id" : "record_id";
 }
 
 /**
- * The `row_id` of a child row is its record's ID times this number, plus its position in the list. All child rows of a record
- * are thus one range of integers, which is much cheaper to replace than rows with random text keys.
+ * The `row_id` of a child row is the ID of its record times this number, plus its position in the list. The
+ * child rows of a record are thus a range of integers, which is faster to replace than rows with text keys.
  */
 export const positionsPerRecord = 2 ** 20;
 
-/** Returns the statements that create the missing indexes of a shape's tables. */
+/** Returns the statements that create the indexes of a shape's tables. */
 export function createIndexSql(shape: TableShape): readonly string[] {
   return recordStates.flatMap((state) => {
     const table = quote(tableName(shape, state));
@@ -98,7 +100,6 @@ export function createIndexSql(shape: TableShape): readonly string[] {
   });
 }
 
-/** Returns the names of all indexes of a shape's tables. */
 export function indexNames(shape: TableShape): readonly string[] {
   return recordStates.flatMap((state) => shape.indexes.map((columns) => indexName(shape, state, columns)));
 }

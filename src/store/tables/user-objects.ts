@@ -5,21 +5,21 @@ import { quote } from "./table-sql.js";
 export interface UserObject {
   type: "index" | "trigger";
   name: string;
-  /** The table or view that it belongs to. Dropping that drops the object. */
+  /** The table or view. Dropping it drops the index or trigger as well. */
   table: string;
   sql: string;
 }
 
 /**
- * Returns the indexes and triggers that a user added to these tables or views.
- * @param own the names of the program's own indexes
+ * Returns the indexes and triggers that users added to these tables and views.
+ * @param own the names of our own indexes
  */
 export function readUserObjects(
   { db }: Mirror,
   tables: readonly string[],
   own: readonly string[] = [],
 ): UserObject[] {
-  // SQLite's own indexes have no SQL.
+  // The indexes that SQLite creates for constraints have no SQL.
   const select = db.prepare<[string], UserObject>(
     `SELECT type, name, tbl_name AS "table", sql FROM main.sqlite_master
      WHERE type IN ('index', 'trigger') AND sql IS NOT NULL AND tbl_name IN (SELECT value FROM json_each(?)) ORDER BY rowid`,
@@ -27,7 +27,10 @@ export function readUserObjects(
   return select.all(JSON.stringify(tables)).filter(({ name }) => !own.includes(name));
 }
 
-/** Creates these objects again. Returns a sentence for each that no longer fits its table and was dropped. */
+/**
+ * Re-creates indexes and triggers.
+ * @returns a message for each that no longer fits its table and was dropped
+ */
 export function restoreUserObjects(mirror: Mirror, objects: readonly UserObject[]): string[] {
   return objects.flatMap((object) => {
     const reason = restore(mirror, object);
@@ -36,13 +39,13 @@ export function restoreUserObjects(mirror: Mirror, objects: readonly UserObject[
   });
 }
 
-/** @returns why the object cannot be created again; null if it was */
+/** @returns the reason why an object was not re-created; null if it was */
 function restore({ db }: Mirror, { name, sql, table, type }: UserObject): string | null {
   const find = db.prepare("SELECT 1 FROM main.sqlite_master WHERE type = ? AND name = ?");
   if (find.get(type, name) !== undefined) return null;
   try {
     db.exec(sql);
-    // SQLite compiles a trigger only when a statement fires it. An error now prevents an error in every later sync.
+    // SQLite compiles a trigger when it first fires. An invalid trigger would make every later sync fail.
     if (type === "trigger" && find.get("table", table) !== undefined)
       for (const statement of [`INSERT INTO ${quote(table)} DEFAULT VALUES`, `DELETE FROM ${quote(table)}`])
         db.prepare(statement);
@@ -53,7 +56,7 @@ function restore({ db }: Mirror, { name, sql, table, type }: UserObject): string
   }
 }
 
-/** Returns the views of this mirror that SQLite cannot read, and why. */
+/** Returns the views that SQLite cannot read, with the errors. */
 export function findBrokenViews({ db }: Mirror): Map<string, string> {
   const names = db.prepare("SELECT name FROM main.sqlite_master WHERE type = 'view'").pluck();
   const broken = new Map<string, string>();
@@ -67,8 +70,8 @@ export function findBrokenViews({ db }: Mirror): Map<string, string> {
 }
 
 /**
- * Frees the names of new tables: drops users' views with these names, and renames users' tables. Returns a sentence for
- * each.
+ * Drops users' views, and renames users' tables, that have the names of new tables.
+ * @returns a message for each
  */
 export function freeTableNames({ db }: Mirror, tables: readonly string[]): string[] {
   const find = db.prepare<[string], { name: string; type: string; sql: string }>(
