@@ -8,7 +8,7 @@ import { formatInstant } from "../util/times.js";
 import { typedTables } from "./readable-tables.js";
 import { createTempViews, type StatementReads, storedTables } from "./statement-reads.js";
 
-/** The system tables that views read, each with an SQL expression for the time since which a row exists. */
+/** The system tables that views select from, with an SQL expression for the time at which a row appeared. */
 const systemRowTimes: Readonly<Record<string, string>> = {
   changes: "seen_changed_at",
   sync_runs: "coalesce(finished_at, started_at)",
@@ -17,7 +17,7 @@ const systemRowTimes: Readonly<Record<string, string>> = {
   host_names: "read_at",
 };
 
-/** The mirror keeps a copy of this table for each day. */
+/** The mirror stores this table once a day. */
 const rankingTable = "analytics_hosts";
 
 /** @throws UsageError if the mirror has no history of one of these tables and views */
@@ -39,8 +39,8 @@ export function checkHistory(names: readonly string[]): void {
 
 /**
  * Returns the tables and views that a statement reads.
- * @param reads undefined if SQLite cannot say what the statement reads
- * @throws UsageError if one has no history, or is written as `main.orders`, which always means the current table
+ * @param reads undefined if SQLite could not list them
+ * @throws UsageError if one has no history, or is written as `main.orders`, which is always the current table
  */
 export function checkStatementHistory(reads: StatementReads | undefined): readonly string[] {
   if (!reads)
@@ -56,17 +56,17 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
   return reads.names;
 }
 
-/** Data that is missing as of a time. */
+/** The data that is missing as of a time. */
 export interface AsOfLimits {
-  /** Resources that were first read after that time. */
+  /** Resources that were first read later. */
   notYetRead: { resource: string; firstReadAt: string }[];
-  /** Tables without a history: rows that were read later are omitted. */
+  /** Tables without a history. Rows that were read later are omitted. */
   withoutHistory: string[];
 }
 
 /**
- * Creates temporary tables and views with the data as of a time. For this connection they replace the named tables and
- * views, and everything that the views read. Call it inside `withReadTransaction`.
+ * Creates temporary tables and views with the data as of a time. On this connection they replace the named
+ * tables and views, and everything that the views select from. Must be called in `withReadTransaction`.
  * @param at milliseconds since 1970
  */
 export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number): AsOfLimits {
@@ -98,7 +98,10 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
   };
 }
 
-/** Returns a SELECT of the rows that existed by then; for the ranking, of the last daily copy. @param time an SQL literal */
+/**
+ * Returns a SELECT of the rows that existed at a time; for the ranking, those of the last daily copy.
+ * @param time an SQL literal
+ */
 function selectEarlierRows(name: string, time: string): string {
   const since = systemRowTimes[name] ?? "synced_at";
   if (name !== rankingTable) return `SELECT * FROM main.${quote(name)} WHERE ${since} <= ${time}`;

@@ -1,6 +1,6 @@
 import type { Mirror } from "../store/mirror/database.js";
 
-/** A row of `changes`, with a human-readable name of the record. */
+/** A row of `changes`, with a label for the record. */
 export interface Change {
   change_id: number;
   resource: string;
@@ -12,7 +12,7 @@ export interface Change {
   last_seen_unchanged_at: string | null;
   seen_changed_at: string;
   run_id: number;
-  /** An order's number, a host's username or a title; null if the record has none. */
+  /** An order number, a host's handle or a title; null if the record has none. */
   label: string | null;
 }
 
@@ -20,14 +20,14 @@ export interface ChangeFilter {
   resource: string | undefined;
   /** The `run_id` of the run that found the change. */
   run?: number | undefined;
-  /** The earliest `seen_changed_at`. */
+  /** The earliest `seen_changed_at`, ISO 8601. */
   since: string;
 }
 
-/** Members of a record that can be its label, best first. Orders are labelled with their number, not with their host. */
+/** The members that can be a record's label, best first. Orders are labelled with their number. */
 const labelMembers = ["title", "filename", "host.username", "code", "name", "host.name"];
 
-/** Returns the newest changes, the newest last, and the total number that match the filter. */
+/** Returns the newest changes in the order of their discovery, and the number of all changes that match. */
 export function listChanges(
   { db }: Mirror,
   filter: ChangeFilter,
@@ -44,7 +44,7 @@ export function listChanges(
   return { changes: changes.all() as Change[], total: total.get() as number };
 }
 
-/** Returns an SQL condition on `changes`. With a limit it selects the newest changes only. */
+/** Returns an SQL condition on `changes`. A limit selects the newest changes. */
 export function changesCondition({ resource, run, since }: ChangeFilter, limit?: number): string {
   const condition = [
     `seen_changed_at >= ${sqlText(since)}`,

@@ -12,40 +12,49 @@ import {
 import type { ReadableColumn } from "./readable-tables.js";
 import { inBatches, type Row } from "./rows.js";
 
-/**
- * The state of a mirror after an incremental export. It contains no clock times, so changes of the clock are harmless.
- */
+/** The state of a mirror after an incremental export. It does not depend on clocks. */
 export interface Bookmark {
-  /** The newest run with its times. A mirror without that run is a different one, or an old copy. */
+  /** The newest run and its times. A mirror without this run is a different one or an old copy. */
   run: string;
-  /** The newest record and the newest record version. */
+  /** The newest record and the newest earlier version of a record. */
   record_id: number;
   version_id: number;
 }
 
-/** A row for an incremental export. */
+/** A row in an incremental export. */
 export interface ChangedRow {
-  /** In the order of the table's columns. */
+  /** The values in the order of the table's columns. */
   values: Row;
-  /** The record's key in the mirror. */
+  /** The key of the record in the mirror. */
   key: string;
-  /** The position in the record's list; null for a row of a main table. */
+  /** The position in the list of the record; null for rows of a main table. */
   position: number | null;
   removedAt: string | null;
 }
 
-/** The rows of a table that were added, changed or removed after a bookmark. */
+/** The rows of a table that were added, changed or removed since a bookmark. */
 export interface ChangedRows {
-  /** The columns that identify a record, or the parent record of a list item; empty if the API does not document them. */
+  /**
+   * The columns that identify a record, or the record that a list item belongs to; empty if the API does not
+   * document them.
+   */
   idColumns: readonly string[];
   isList: boolean;
-  /** The mirror's current state; null for a table without a history, which is sent completely each time. */
+  /**
+   * The current state of the mirror; null for tables without a history, which are always exported completely.
+   */
   bookmark: Bookmark | null;
-  /** True if the bookmark was made with this mirror. */
+  /** True if the bookmark is of this mirror. */
   matches(bookmark: Bookmark): boolean;
-  /** Reads the rows that changed after a bookmark. Without one, or if `forget` or `omit` has removed data since, all rows. */
+  /**
+   * Reads the rows that changed after a bookmark. Reads all rows without a bookmark, or if `forget` or `omit`
+   * has removed data since.
+   */
   rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
-  /** Reads the items that left their record's list. Only the columns of the parent have values. */
+  /**
+   * Reads the items that were removed from their record's list. Only the columns taken from the record have
+   * values.
+   */
   removedItems(after: Bookmark): Iterable<ChangedRow[]>;
 }
 
@@ -56,7 +65,7 @@ const bookmarkSql = `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DE
   coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
   coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`;
 
-/** Opens the changed rows of a table. Call it inside `withReadTransaction`. */
+/** Opens a table for an incremental export. Must be called in `withReadTransaction`. */
 export function openChangedRows(
   mirror: Mirror,
   shape: TableShape,
@@ -82,11 +91,11 @@ export function openChangedRows(
     idColumns: idColumnsOf(shape),
     isList: shape.list !== null,
     bookmark: shape.resource.history ? (db.prepare(bookmarkSql).get() as Bookmark) : null,
-    // A run in progress at the time of the bookmark may have ended.
+    // A run that was in progress at the time of the bookmark has ended since.
     matches: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`).get(run) !== undefined,
     rows(after) {
-      // A redaction rewrites records without a new version, because a version would keep the removed data.
+      // A redaction rewrites records without storing their earlier versions, which contain the removed data.
       const isRedacted = after !== undefined && Number.parseInt(after.run, 10) <= redactedAfterRun;
       const condition = after === undefined || isRedacted ? "true" : changedRecords;
       return read((state) => rowsSql(shape, state, names, condition), after ?? {});
@@ -101,11 +110,13 @@ export function openChangedRows(
 function idColumnsOf({ resource: { pagination, key }, list }: TableShape): readonly string[] {
   if (pagination !== "documented") return [];
   if (list && key.length > 0) return list.field.parent.map(({ column }) => column);
-  // A nested member such as `host.id` is the column `host_id`.
+  // The column of a nested member such as `host.id` is named `host_id`.
   return key.map((path) => path.replaceAll(".", "_"));
 }
 
-/** New records, and records with a new version: every change, including a removal, stores the previous version. */
+/**
+ * Selects new records and those with a new earlier version. Every change, including a removal, stores one.
+ */
 const changedRecords = `r.record_id > @record_id
   OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;
 
@@ -120,8 +131,8 @@ function rowsSql(shape: TableShape, state: RecordState, names: readonly string[]
 }
 
 /**
- * The oldest version after the bookmark is the record as it was sent. Items beyond the current list's length were
- * removed.
+ * Selects the items of the last exported version, which is the oldest one stored after the bookmark, that are
+ * beyond the end of the current list.
  */
 function removedItemsSql(
   { resource }: TableShape,

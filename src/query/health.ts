@@ -27,43 +27,40 @@ import { quote } from "../store/tables/table-sql.js";
 import { findGaps, mergeRanges, type Range } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 
-/** A range of dates in ISO 8601; `from` is null if it has no beginning. */
+/** Dates in ISO 8601. A null `from` is the beginning. */
 type DateRange = { from: string | null; to: string };
 
-/** The health of one resource. Times are in ISO 8601, ages in seconds. */
+/** The health of a resource. Times are in ISO 8601, ages in seconds. */
 export interface ResourceHealth {
   resource: string;
   /** The number of current records. */
   rows: number;
-  /** The number of removed records. */
   removed: number;
-  /** The number of records without a readable date, for a resource that is read by date. */
+  /** The number of records without a readable date, in a resource that is read by date. */
   undated: number;
-  /** The ranges that were read completely, and the gaps between them; empty for a resource that is not read by date. */
+  /** The coverage and its gaps; empty for a resource that is not read by date. */
   covered: DateRange[];
   gaps: DateRange[];
-  /** The start of the last sync that read everything up to its start. */
+  /** The start of the last sync that read everything up to that time. */
   last_success_at: string | null;
   age_seconds: number | null;
   last_run: Pick<Run, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
   last_error: string | null;
   /**
-   * The problems that `verify` found, until a later verification supersedes them. `repairable`: false if only the API can
-   * correct them.
+   * The problems that `verify` found, until a later verification replaces them. `repairable` is false if only
+   * the API can correct them.
    */
   found: { at: string; error: string; repairable: boolean } | null;
-  /** The refusal of the last run, if the key or the plan no longer allows a resource that was read before. */
+  /** The error of the last run if the key or the plan no longer allows this resource. */
   refused: Refusal | null;
-  /** The run in progress. */
   running: { started_at: string } | null;
-  /** The columns with values of an unexpected type, and the number of records with such values. */
+  /** The columns that have values of an unexpected type. */
   unexpected_columns: UnexpectedColumn[];
-  /** The oldest time at which part of the current data was read; null for a resource that is not read by date. */
+  /** The oldest read time of current data; null for a resource that is not read by date. */
   oldest_read_at: string | null;
   stale: boolean;
 }
 
-/** The health of a mirror. */
 export interface Health {
   db: string;
   brand: { id: string; name: string } | null;
@@ -82,13 +79,13 @@ export interface Health {
 export interface HealthOptions {
   /** Milliseconds since 1970. */
   now: number;
-  /** The maximum age of a resource; null for any age. */
+  /** The maximum age of a resource; null if there is no limit. */
   maxAgeMs: number | null;
   /** The run that has locked the mirror. */
   underWay: CurrentRun | null;
 }
 
-/** Returns the health of these resources, except those that were never synced. */
+/** Returns the health of these resources. Omits those that were never synced. */
 export function readHealth(mirror: Mirror, chosen: readonly Resource[], options: HealthOptions): Health {
   const { now, maxAgeMs, underWay } = options;
   const all = [...chosen, ...chosen.flatMap((resource) => detailsResource(resource) ?? [])];
@@ -108,22 +105,25 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
   };
 }
 
-/** Returns the start of the last successful sync of the resource with the oldest data, in ISO 8601; null if there is none. */
+/**
+ * Returns the start of the last successful sync of the least recently synced resource (ISO 8601); null if
+ * there is none.
+ */
 export function findOldestSuccess(mirror: Mirror): string | null {
   const times = [...resources, ...details].flatMap((one) => findLastSuccess(mirror, one)?.started_at ?? []);
   return times.sort()[0] ?? null;
 }
 
 /**
- * Returns the latest sync that read all of a resource up to its start. For lists and dated records this includes runs with
- * exit code 0 that unreadable dates or duplicate IDs kept from being verified.
+ * Returns the latest sync that read all of a resource up to its start. For lists and dated records this
+ * includes runs with exit code 0 that could not be verified because of unreadable dates or duplicate IDs.
  */
 function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): Run | null {
   const readsAll = strategy.kind === "dated" || strategy.kind === "full";
   return readsAll ? findLastCompleteSync(mirror, name) : findLastVerifiedSync(mirror, name);
 }
 
-/** Returns the health of a resource; null if it was never synced, or the key or the plan never allowed it. */
+/** Returns the health of a resource; null if it was never synced, or never allowed by the key or the plan. */
 export function readResourceHealth(
   mirror: Mirror,
   resource: Resource,
@@ -159,12 +159,14 @@ export function readResourceHealth(
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.readAt) : null,
-    // A success far in the future comes from a clock that was ahead.
+    // If the last success is in the future, the clock was wrong.
     stale: maxAgeMs !== null && (isRefused || ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
 }
 
-/** Marks a run as killed if its row says `running`, but no process has locked the mirror or a newer run has begun. */
+/**
+ * Marks a run as killed if its row contains `running`, but the mirror is not locked or a newer run exists.
+ */
 function resolveKilledRun(mirror: Mirror, run: Run | null, isLocked: boolean): Run | null {
   if (run?.outcome !== "running") return run;
   return isLocked && run.run_id === findNewestRunId(mirror)
@@ -172,7 +174,7 @@ function resolveKilledRun(mirror: Mirror, run: Run | null, isLocked: boolean): R
     : { ...run, outcome: "stopped", error: "killed" };
 }
 
-/** Returns the problems that `verify` found in the records and in the tables; those of the records come last. */
+/** Returns the problems that `verify` found, those of the tables first. */
 function readProblems(mirror: Mirror, resource: string): ResourceHealth["found"] {
   const run = findUnresolvedVerify(mirror, resource);
   const tables = readTableCheck(mirror, resource);

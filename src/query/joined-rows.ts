@@ -10,17 +10,20 @@ import {
   type SelectStatement,
 } from "./rows.js";
 
-/** A batch of rows as one text: SQLite concatenates rows much faster than JavaScript reads their values. */
+/**
+ * A batch of rows that SQLite has joined to one text. This is much faster than reading the values into
+ * JavaScript.
+ */
 export interface JoinedRows {
   bytes: Buffer;
   rows: number;
 }
 
-/** Like 0xff, which ends the other cells, a byte that never occurs in UTF-8. */
+/** Ends a row. The byte 0xff ends the other cells. UTF-8 contains neither. */
 export const rowTerminator = 0xfe;
 const [cellTerminatorSql, rowTerminatorSql] = ["CAST(x'ff' AS TEXT)", "CAST(x'fe' AS TEXT)"];
 
-/** Reads the records' JSON texts for `RowSource.records`. */
+/** Reads the JSON of records for `RowSource.records`. */
 export function readRecordTexts(
   mirror: Mirror,
   statements: readonly SelectStatement[],
@@ -38,7 +41,7 @@ function* joinBatches(batches: Iterable<readonly Row[]>, separator: string): Ite
     yield { bytes: Buffer.from(batch.map(([json]) => json).join(separator)), rows: batch.length };
 }
 
-/** Reads the values as text for `RowSource.cells`. */
+/** Reads values as text for `RowSource.cells`. */
 export function readCells(
   mirror: Mirror,
   statements: readonly BatchedStatement[],
@@ -50,8 +53,8 @@ export function readCells(
 }
 
 /**
- * Returns an SQL expression for a value as text: what `String` returns in JavaScript, so that SQLite and JavaScript
- * write the same CSV. Only numbers of more than 15 digits can differ.
+ * Returns SQL for a value as text that equals JavaScript's `String(value)`, because values that SQLite does
+ * not format must look the same. Only numbers with more than 15 digits can differ.
  */
 function cellSql(column: ReadableColumn, value: string): string {
   const text = `ifnull(${value}, '')`;
@@ -59,7 +62,7 @@ function cellSql(column: ReadableColumn, value: string): string {
     return `CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE ${text} END`;
   if (column.type !== "number") return text;
   const integer = `CAST(${value} AS INTEGER)`;
-  // SQLite prints 17 digits of a large number even if 15 identify it.
+  // SQLite prints large numbers with 17 digits, even if 15 identify them.
   const digits = `printf('%!.15g', ${value})`;
   const isSame = `abs(${value}) >= 1e9 AND CAST(${digits} AS REAL) = ${value}`;
   return `CASE WHEN typeof(${value}) <> 'real' THEN ${text} WHEN ${value} = ${integer} THEN ${integer}
@@ -67,9 +70,9 @@ function cellSql(column: ReadableColumn, value: string): string {
 }
 
 /**
- * Reads statements one after the other, each batch as one text.
- * @param text SQL expression for a row
- * @param separator SQL expression for the text between two rows
+ * Reads the rows of several statements, each batch as one text.
+ * @param text an SQL expression for a row
+ * @param separator an SQL expression for the text between rows
  */
 function* readJoinedRows(
   mirror: Mirror,
@@ -78,7 +81,7 @@ function* readJoinedRows(
 ): Iterable<JoinedRows> {
   for (const { from, batchKey } of statements) {
     const id = `t.${quote(batchKey)}`;
-    // A BLOB, because terminators of cells are not UTF-8.
+    // The terminators are not valid UTF-8, so the text is read as a BLOB.
     const nextBatch = mirror.db
       .prepare(
         `SELECT CAST(group_concat(x, ${separator}) AS BLOB), count(*), max(id)

@@ -13,22 +13,27 @@ export interface MonthlyRows {
   /** `brand_id` in a table of many brands, then `month` in a table with a date. */
   partitionColumns: readonly string[];
   mirrorState: MirrorState;
-  /** Reads all rows or those of one month (`""`: rows without a month). The last value of a row is its month in UTC. */
+  /**
+   * Reads all rows, or those of a month; `""` selects rows without a month. The last value of each row is its
+   * month in UTC.
+   */
   rows(month?: string): Iterable<Row[]>;
 }
 
 /** The partition column with the brand's ID. A record's own attribute of this name is omitted. */
 export const brandColumn = "brand_id";
 
-/** The mirror at the time of a Delta export. It is part of the commit, so its members are a file format. */
+/**
+ * The state of the mirror at the time of a Delta export. Its members are part of the file format, because
+ * commits contain it.
+ */
 export interface MirrorState {
-  /** The brand's ID. */
   brand: string | null;
   /** The newest run of the table's resources. */
   run: number;
-  /** True if the newest runs of all its resources were verified. */
+  /** True if the newest run of each resource was verified. */
   verified: boolean;
-  /** The time through which all its resources are verified. */
+  /** The time up to which all resources of the table are verified. */
   through: string | null;
 }
 

@@ -18,7 +18,7 @@ import {
 import { views } from "../store/views/all-views.js";
 import { isUtcTime, type View } from "../store/views/view.js";
 
-/** System tables that users may query. `date` is the main date of a row; `batchKey` see `ReadableTable`. */
+/** The system tables for users. `date` is the main date of a row. */
 export const systemTables = [
   {
     name: "changes",
@@ -45,73 +45,72 @@ export const systemTables = [
 
 export type SystemTable = (typeof systemTables)[number];
 
-/** Returns the tables of the API's records, in the registry's order. */
+/** Returns the tables of records, in the order of the registry. */
 export function typedTables(): readonly TableShape[] {
   return [...resources, ...details].flatMap((resource) => tablesOf(resource));
 }
 
-/** Returns the resource to sync for the records of another one. Only details are read by a different resource. */
+/**
+ * Returns the resource that must be synced to read another one. Only details are read by another resource.
+ */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }
 
-/** Returns the names of the tables of removed records. */
 export function removedTableNames(): readonly string[] {
   return typedTables().map((shape) => tableName(shape, "removed"));
 }
 
-/** Returns the names of all tables and views. */
+/** Returns the names of all tables and views that users can read. */
 export function knownTableNames(): readonly string[] {
   return [...[...typedTables(), ...systemTables, ...views].map(({ name }) => name), ...removedTableNames()];
 }
 
-/** A column of a table or view. */
 export interface ReadableColumn {
   name: string;
-  /** `any`: values of different types. */
+  /** `any` stands for values of different types. */
   type: ScalarType | "any";
   about: string;
-  /** The path of the value in the record; null for columns that the mirror adds. */
+  /** The path of the value in the record; null for columns that are not in the record. */
   stored: TableColumn | null;
-  /** True for an amount of money. */
+  /** True for amounts of money. */
   isAmount?: true | undefined;
-  /** True for a technical column, which exports omit unless `--columns` includes it. */
+  /** True for technical columns, which exports contain only if `--columns` lists them. */
   isComputed?: true;
 }
 
-/** A table or view of the mirror, described for commands that read it. */
+/** The description of a table or view. */
 export interface ReadableTable {
   name: string;
   about: string;
   columns: readonly ReadableColumn[];
-  /** The columns that order the rows; none for a view with its own order. */
+  /** The columns that order the rows; empty for a view that orders its rows itself. */
   orderBy: readonly string[];
-  /** The only column of `orderBy`, if it is a unique integer: rows can be read in batches of its values. */
+  /** A unique integer that orders the rows, so that they can be read in batches; null if there is none. */
   batchKey: string | null;
   /** Null for views and system tables. */
   shape: TableShape | null;
-  /** The date that `--since` and `--until` filter by; null if rows have none. */
+  /** The date that `--since` and `--until` apply to; null if rows have no date. */
   date: DateColumn | null;
-  /** The table or view in SQL, for `FROM`. */
+  /** The table or view, as SQL for a FROM clause. */
   source: string;
-  /** The removed records in SQL, to read after `source`; null unless they are included. */
+  /** The table of removed records, as SQL for a FROM clause; null to read current records only. */
   removedSource: string | null;
 }
 
-/** The records to read: the current ones, the removed ones, or both. */
 type SelectedRecords = RecordState | "all";
 
 export interface DateColumn {
-  /** SQL expression for the date of a row, or of the parent of a row in a child table. */
+  /** An SQL expression for the date of a row, or of the record that a child row belongs to. */
   sql: string;
-  /** The text format: `utc` of `formatUtc`, `iso` of `formatInstant`. */
+  /** The format of the text. `utc` is that of `formatUtc`, `iso` that of `formatInstant`. */
   form: "month" | "day" | "utc" | "iso";
 }
 
 /**
  * Describes a table or view.
  * @param name one of `knownTableNames`
- * @param includeRemoved adds the removed records to a table of records
+ * @param includeRemoved true to read removed records as well
  */
 export function describeTable(
   mirror: Mirror,
@@ -165,7 +164,7 @@ const removedAt: ReadableColumn = {
   stored: null,
 };
 
-/** Describes the main date in the formats that SQLite compares. */
+/** Describes the columns with the main date in UTC. */
 function utcColumns(shape: TableShape): ReadableColumn[] {
   const about = `${shape.resource.date} in UTC`;
   return utcDateColumns(shape).map(({ name, type }) => ({
@@ -177,7 +176,7 @@ function utcColumns(shape: TableShape): ReadableColumn[] {
   }));
 }
 
-/** Describes the integer key of a table's rows, or of a view with one row per row of a table. */
+/** Describes the integer key of a table or view. */
 function rowIdOf(name: string): ReadableColumn {
   const about =
     name === "row_id"
@@ -195,7 +194,7 @@ function sourcesOf(
   return { source: current, removedSource: quote(tableName(shape, "removed")) };
 }
 
-/** Rows of a child table have the date of their parent, except points of a time series. */
+/** Child rows have the date of their record. Points of a time series have their own. */
 function dateOf(shape: TableShape, selected: SelectedRecords): DateColumn | null {
   const [main = shape] = tablesOf(shape.resource);
   const mainDate = mainDateColumn(main);
@@ -206,7 +205,9 @@ function dateOf(shape: TableShape, selected: SelectedRecords): DateColumn | null
   return ofItem ?? (ofRecord && { ...ofRecord, sql: inParent(shape, selected, ofRecord.sql) });
 }
 
-/** For a child table, returns an expression that reads a column of the parent row; otherwise the expression itself. */
+/**
+ * Returns SQL that evaluates an expression in the main table. In a main table, that is the expression itself.
+ */
 function inParent({ resource, list }: TableShape, selected: SelectedRecords, sql: string): string {
   if (!list) return sql;
   const inTable = (state: RecordState) => {

@@ -13,17 +13,17 @@ import { mergeRanges } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 import { type ResourceHealth, readResourceHealth } from "./health.js";
 
-/** The verification of the mirror's orders. Times are in ISO 8601. */
+/** The verification of the mirrored orders. Times are in ISO 8601. */
 export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered" | "gaps"> {
-  /** The newest verified run; `from` and `through` are the range that it verified. */
+  /** The newest verified run, and the range that it verified. */
   proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
-  /** The error of the newest run, if no later run was verified. */
+  /** The error of the newest run; null if a later run was verified. */
   against: string | null;
 }
 
 /**
  * Returns the verification of the orders.
- * @param underWay the run that has locked the mirror: unlike a killed run, a running one is not an error
+ * @param underWay the run that has locked the mirror; it is not an error, unlike a killed run
  */
 export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
   const orders = readResourceHealth(mirror, resource, { now: 0, maxAgeMs: null, underWay });
@@ -38,8 +38,8 @@ export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
 }
 
 /**
- * Returns the date ranges of orders that were read completely. They include the days on which the API returned records with
- * odd dates: their orders are stored, although nothing there is verified.
+ * Returns the date ranges of stored orders. They include days with records that have unexpected dates: their
+ * orders are stored, but not verified.
  */
 export function readStoredRanges(mirror: Mirror): { from: string | null; to: string }[] {
   const ranges = mergeRanges([...readCoverage(mirror, "orders"), ...readMarkedSlices(mirror, "orders")]);
@@ -52,10 +52,7 @@ function failureSince(proof: number, last: ResourceHealth["last_run"]): string |
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
 
-/**
- * Returns the range without gaps that a run verified. `verify` may read nothing itself: it verifies what earlier runs
- * read.
- */
+/** Returns the range without gaps that a run verified. A `verify` checks what earlier runs read. */
 function describeProof({ db }: Mirror, run: Run): Proof["proven"] {
   const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
@@ -71,7 +68,7 @@ function describeProof({ db }: Mirror, run: Run): Proof["proven"] {
   return from === undefined ? null : { at: finished_at ?? started_at, by, through, from };
 }
 
-/** A row of `restatements`. */
+/** A row of the view `restatements`. */
 export interface Restatement {
   month: string;
   currency: string | null;
@@ -82,7 +79,7 @@ export interface Restatement {
   orders: number;
 }
 
-/** A row of `restated_orders`. */
+/** A row of the view `restated_orders`. */
 export interface RestatedOrder extends Pick<Restatement, "month" | "currency" | "difference"> {
   order_id: string;
   order_number: string | null;
@@ -91,7 +88,7 @@ export interface RestatedOrder extends Pick<Restatement, "month" | "currency" | 
   host_label: string | null;
 }
 
-/** How much reported months lost to later refunds in one currency, as shares of the reported net. */
+/** The share of reported net that later refunds reduced, by currency. */
 export interface RefundLoss {
   currency: string | null;
   months: number;
@@ -100,14 +97,17 @@ export interface RefundLoss {
   most: number;
 }
 
-/** Returns the months since `sinceMonth` that changed after they were reported, newest first. */
+/** Returns the months since `sinceMonth` that changed after their report, newest first. */
 export function readRestatements({ db }: Mirror, sinceMonth: string): Restatement[] {
   return db
     .prepare("SELECT * FROM restatements WHERE difference <> 0 AND month >= ? ORDER BY month DESC, currency")
     .all(sinceMonth) as Restatement[];
 }
 
-/** Returns the orders that changed these months, largest differences first, at most `most` per currency. */
+/**
+ * Returns the orders that changed these months, largest differences first.
+ * @param most the maximum number per currency
+ */
 export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: number): RestatedOrder[] {
   return db
     .prepare(
@@ -118,8 +118,8 @@ export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: num
 }
 
 /**
- * Returns the losses by currency, without months that were first read more than a month after their end, because most
- * refunds had been made by then.
+ * Returns the losses by currency. Ignores months that were first read more than a month after their end, when
+ * most refunds had already been made.
  */
 export function readRefundLosses({ db }: Mirror): RefundLoss[] {
   return db
@@ -135,13 +135,13 @@ export function readRefundLosses({ db }: Mirror): RefundLoss[] {
     .all() as RefundLoss[];
 }
 
-/** Days in UTC such as `2026-10-31`, both included. */
+/** Days in UTC, such as `2026-10-31`, both included. */
 export interface DayRange {
   since: string;
   until: string;
 }
 
-/** Amounts are in the row's currency, rounded to six decimals. */
+/** Sums of orders in one currency. Amounts are rounded to six decimals. */
 export interface SalesFigures {
   currency: string | null;
   orders: number;
@@ -155,17 +155,17 @@ export interface SalesFigures {
 
 export type DayFigures = SalesFigures & { day: string };
 
-/** A row of `sales_by_month`. */
+/** A row of the view `sales_by_month`. */
 export interface MonthFigures extends SalesFigures {
   month: string;
   is_partial: 0 | 1;
   net_through: number | null;
   net_before: number | null;
-  /** The net of the same month a year ago; null unless both months were read completely. */
+  /** The net of the same month a year earlier; null unless both months were read completely. */
   net_year_ago: number | null;
 }
 
-/** The figures of a host in a range of days and one currency. */
+/** The figures of a host for a range of days and a currency. */
 export interface HostShare {
   host_id: string | null;
   host_label: string | null;
@@ -174,32 +174,33 @@ export interface HostShare {
   net_amount: number;
 }
 
-/** The views that a report reads several times, each listed after the views that it depends on. */
+/** The views that a report reads several times. Each comes after the views that it selects from. */
 const viewsToMaterialize = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
 
-/** Replaces these views by temporary tables, so that each is computed once. Call it inside `withReadTransaction`. */
+/**
+ * Replaces views with temporary tables, so that each is computed once. Must be called in
+ * `withReadTransaction`.
+ */
 export function createFigureTables({ db }: Mirror): void {
   for (const name of viewsToMaterialize)
     for (const view of views.filter((one) => one.name === name))
       db.exec(`CREATE TEMP TABLE ${name} AS ${viewQuery(view)}`);
 }
 
-/** Returns the time up to which orders were read, in ISO 8601; null if they were never read. */
+/** Returns the time up to which orders were read (ISO 8601); null if they were never read. */
 export function readOrdersEnd({ db }: Mirror): string | null {
   return db.prepare(`WITH ${orderReads} SELECT ${ordersReadUntil}`).pluck().get() as string | null;
 }
 
-/** Returns the day of the first order; null if there is none. */
 export function readFirstDay({ db }: Mirror): string | null {
   return db.prepare("SELECT min(day) FROM sales_by_day").pluck().get() as string | null;
 }
 
-/** Returns the day of the newest order; null if there is none. */
 export function readLastDay({ db }: Mirror): string | null {
   return db.prepare("SELECT max(day) FROM sales_by_day").pluck().get() as string | null;
 }
 
-/** Returns the figures of a range of days, one row per currency. */
+/** Returns the sums for a range of days, by currency. */
 export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
   return db
     .prepare(
@@ -208,7 +209,7 @@ export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
     .all(days) as SalesFigures[];
 }
 
-/** Returns the figures by day, oldest first. Days without orders have no row. */
+/** Returns the figures by day, oldest first. Days without orders are missing. */
 export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
   return db
     .prepare(
@@ -217,7 +218,10 @@ export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
     .all(days) as DayFigures[];
 }
 
-/** Returns the hosts with the highest net, at most `most` per currency. Orders without a host have a row of their own. */
+/**
+ * Returns the hosts with the highest net, at most `most` per currency. Orders without a host have their own
+ * row.
+ */
 export function readHostShares({ db }: Mirror, days: DayRange, most: number): HostShare[] {
   return db
     .prepare(
@@ -230,7 +234,7 @@ export function readHostShares({ db }: Mirror, days: DayRange, most: number): Ho
     .all({ ...days, most }) as HostShare[];
 }
 
-/** Returns the figures by month and currency, newest first, for the months `since` to `until`. */
+/** Returns the figures by month and currency, newest first. */
 export function readMonths({ db }: Mirror, months: { since: string; until: string }): MonthFigures[] {
   return db
     .prepare(

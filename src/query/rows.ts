@@ -1,22 +1,21 @@
 import type { Mirror } from "../store/mirror/database.js";
 import type { SqlValue } from "../store/tables/column-values.js";
-/** A value of a row. Only the results of a user's SQL contain `bigint`. */
+/** A value in a row. Only results of a user's SQL contain `bigint`. */
 export type RowValue = SqlValue | bigint;
 export type Row = readonly RowValue[];
 
-/** The parts of a SELECT statement on one table, which it calls `t`. */
+/** The parts of a SELECT statement. It reads one table under the alias `t`. */
 export interface SelectStatement {
-  /** `FROM …`, including the conditions. */
+  /** The FROM clause, with the conditions. */
   from: string;
-  /** Columns that order the rows. */
+  /** SQL expressions for ORDER BY. */
   order: readonly string[];
-  /** The maximum number of rows; -1: no limit. */
+  /** The maximum number of rows; -1 for all. */
   limit: number;
-  /** The integer column that batches continue from; null if the statement must not be split. */
+  /** The integer column that batches are ordered by; null if the statement must run at once. */
   batchKey: string | null;
 }
 
-/** A statement that can run once per batch. */
 export type BatchedStatement = SelectStatement & { batchKey: string };
 export const rowsPerBatch = 256;
 
@@ -24,12 +23,11 @@ export function isBatched(statement: SelectStatement): statement is BatchedState
   return statement.batchKey !== null;
 }
 
-/** Counts the rows without reading them. */
 export function countSelectedRows(mirror: Mirror, { from, limit }: SelectStatement): number {
   return mirror.db.prepare(`SELECT count(*) FROM (SELECT 1 ${from} LIMIT ${limit})`).pluck().get() as number;
 }
 
-/** Reads statements one after the other. The limit counts the rows of all of them. */
+/** Reads the rows of several statements. The limit applies to all of them together. */
 export function* readStatements(
   mirror: Mirror,
   statements: readonly SelectStatement[],
@@ -45,7 +43,7 @@ export function* readStatements(
   }
 }
 
-/** Reads the rows of one statement in batches. @param columns SQL expressions */
+/** Reads the rows of a statement in batches. @param columns SQL expressions */
 export function readStatement(
   mirror: Mirror,
   { from, order, limit }: SelectStatement,
@@ -56,7 +54,6 @@ export function readStatement(
   return inBatches(mirror.db.prepare(select).raw().iterate() as IterableIterator<Row>);
 }
 
-/** Groups rows into batches of `rowsPerBatch`. */
 export function* inBatches(rows: Iterable<Row>): Iterable<Row[]> {
   let batch: Row[] = [];
   for (const row of rows) {

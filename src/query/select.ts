@@ -8,42 +8,42 @@ import { type JoinedRows, readCells, readRecordTexts } from "./joined-rows.js";
 import type { DateColumn, ReadableColumn, ReadableTable } from "./readable-tables.js";
 import { countSelectedRows, isBatched, type Row, readStatements, type SelectStatement } from "./rows.js";
 
-/** Selected rows and columns of a table. */
 export interface Selection {
   table: ReadableTable;
-  /** Names of columns in their order; undefined: all. */
+  /** The names of the columns; undefined for all. */
   columns?: readonly string[] | undefined;
-  /** A condition that `checkCondition` accepted. */
+  /** An SQL condition that `checkCondition` accepted. */
   where?: string | undefined;
-  /** True if the condition has subqueries on other tables, or may have some. */
+  /** True if the condition may have subqueries on other tables. */
   readsOthers?: boolean;
-  /** Bounds of the table's main date, both included, in milliseconds since 1970. */
+  /** The range of the main date, in milliseconds since 1970. Both ends are included. */
   since?: number | undefined;
   until?: number | undefined;
   limit?: number | undefined;
 }
 
-/** Rows that can be read: a selection of a table, or the result of a query, which only has `rows`. */
+/** Rows to read: those of a table, or the result of a query, which only has `rows`. */
 export interface RowSource {
-  /** The table's name; `answer` for the result of a query. */
+  /** The name of the table; `answer` for the result of a query. */
   name: string;
   columns: readonly ReadableColumn[];
-  /** Reads the rows in batches, with values in the order of `columns`. */
+  /** Reads the rows in batches. Values are in the order of `columns`. */
   rows(): Iterable<readonly Row[]>;
-  /** Reads the records' JSON texts with a separator between them. Undefined unless each row is a complete record. */
+  /** Reads the JSON of records, with a separator between them. Undefined if rows are not complete records. */
   records?: ((separator: ",\n" | "\n") => Iterable<JoinedRows>) | undefined;
   /**
-   * Reads the values as text, for CSV: each ends with the byte 0xff, except the last of a row, which ends with
-   * `rowTerminator`. Booleans are `true` and `false`, null is empty. Undefined if SQLite cannot format the rows.
+   * Reads values as text for CSV. Each value ends with the byte 0xff, the last one of a row with
+   * `rowTerminator`. Booleans are `true` and `false`, null is empty. Undefined if SQLite cannot format the
+   * rows.
    */
   cells?: (() => Iterable<JoinedRows>) | undefined;
-  /** Opens the rows for an incremental export. Undefined if they are not made of the API's records. */
+  /** Opens the table for an incremental export. Undefined if its rows are not records of the API. */
   changed?: (() => ChangedRows) | undefined;
-  /** Counts the rows. Undefined if that would need a complete read. */
+  /** Counts the rows. Undefined for the result of a query, which would have to be read. */
   count?: (() => number) | undefined;
 }
 
-/** Opens a selection for reading. Call it inside `withReadTransaction`. */
+/** Opens a table for reading. Must be called in `withReadTransaction`. */
 export function openRows(mirror: Mirror, selection: Selection): RowSource {
   const { table, limit = Number.POSITIVE_INFINITY } = selection;
   const { removedSource, shape, source } = table;
@@ -53,7 +53,7 @@ export function openRows(mirror: Mirror, selection: Selection): RowSource {
   const statements = sources.map((each) => selectStatement(selection, each));
   const hasRemoved = table.columns.some(({ name }) => name === "removed_at");
   const areRecords = exportsRawRecords(shape) && selection.columns === undefined;
-  // The format of a discovered column depends on each value's type.
+  // In discovered columns, the format depends on each value's type.
   const canFormatCells = !shape?.discoversColumns;
   return {
     name: table.name,
@@ -76,7 +76,10 @@ export function openRows(mirror: Mirror, selection: Selection): RowSource {
   };
 }
 
-/** Returns the statement that reads a selection. @param source the table's `source` or `removedSource` */
+/**
+ * Returns the statement that reads a selection.
+ * @param source the `source` or `removedSource` of the table
+ */
 export function selectStatement(
   selection: Selection,
   source: string = selection.table.source,
@@ -87,16 +90,16 @@ export function selectStatement(
   if (date) conditions.push(...dateConditions(date, selection));
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   return {
-    // In a subquery of their own, the conditions can only refer to this table's columns.
+    // In a subquery, the conditions cannot refer to columns of other tables.
     from: `FROM (SELECT * FROM ${source}${filter}) AS t`,
     order: orderBy.map((column) => `t.${quote(column)}`),
     limit,
-    // Batches would evaluate a subquery on another table each time, and a limit counts the rows of all batches.
+    // Each batch would evaluate subqueries on other tables again. A limit applies to all batches together.
     batchKey: limit >= 0 || readsOthers ? null : batchKey,
   };
 }
 
-/** Dates can have microseconds, so a range ends before the next millisecond. */
+/** Dates can have microseconds, so the range ends just before the next millisecond. */
 function dateConditions(
   { sql: date, form }: DateColumn,
   { since, until }: Pick<Selection, "since" | "until">,

@@ -5,20 +5,17 @@ import { closestName } from "../util/suggestions.js";
 import { knownTableNames, removedTableNames } from "./readable-tables.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
-/** The explanation of an SQL error. */
+/** An explanation of an SQL error. */
 export interface Mistake {
-  /** Replaces SQLite's message where that is hard to understand. */
+  /** A message that is easier to understand than SQLite's. */
   reason?: string;
   hint?: string | undefined;
 }
 
-/** Renamed columns of views, each with its current name. */
+/** Columns of views that were renamed, with their current names. */
 const renamedColumns: Readonly<Record<string, string>> = { host_name: "host_label" };
 
-/**
- * Explains why a statement does not compile.
- * @param error SQLite's message
- */
+/** Explains why a statement does not compile. @param error SQLite's message */
 export function explainMistake(db: Database, sql: string, error: string): Mistake {
   if (error.endsWith("more than one statement"))
     return { reason: "Several statements were given", hint: "run one statement at a time" };
@@ -59,14 +56,14 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
 }
 
 /**
- * Returns the hint for a column that does not exist.
- * @param written the column as written, with the table's name or alias if there is one
+ * Returns a hint about a column that does not exist.
+ * @param written the column as written, possibly with the name or alias of a table
  */
 function columnHint(db: Database, sql: string, written: string, error: string): string {
   const [column = written, alias] = written.split(".").reverse();
   return withEmptyTables(db, (tables) => {
     const scope = tables.filter((table) => wouldResolve(db, sql, table, column, error));
-    // The alias can be that of a subquery, whose columns are unknown here.
+    // The alias may be that of a subquery, whose columns are unknown.
     if (scope.length === 0 && alias)
       return `check \`${alias}\`: the name before the dot is a table, or an alias from the FROM clause`;
     const withRemoved = scope.find(({ name }) => removedTableNames().includes(`${name}_removed`));
@@ -90,7 +87,7 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
   });
 }
 
-/** True if the error disappears once the table has the column: then SQLite looked for the column in this table. */
+/** True if SQLite looked for the column in this table: then adding the column changes the error. */
 function wouldResolve(db: Database, sql: string, table: SchemaTable, column: string, error: string): boolean {
   if (hasColumn(table, column)) return false;
   db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTableSql(table, [column])}`);
@@ -104,7 +101,10 @@ function wouldResolve(db: Database, sql: string, table: SchemaTable, column: str
   }
 }
 
-/** Returns at most three tables with the column, sorted by how many columns they share with the tables in scope. */
+/**
+ * Returns up to three tables that have the column. Tables that share the most columns with those in scope
+ * come first.
+ */
 function tablesWith(column: string, tables: readonly SchemaTable[], scope: readonly SchemaTable[]): string[] {
   const isHelper = (name: string) =>
     removedTableNames().includes(name) || views.some((view) => view.name === name && view.isHelper);
@@ -127,7 +127,7 @@ function tableNames(db: Database): string[] {
   return [...new Set([...knownTableNames(), ...(stored.all() as string[])])];
 }
 
-/** Returns the nearest name, or at most three that contain what was typed. */
+/** Returns the closest name, or up to three names that contain the text. */
 function similarNames(typed: string, names: Iterable<string>): string[] {
   const near = closestName(typed, sortByLength(names));
   if (near !== undefined && !near.startsWith(typed.toLowerCase())) return [near];
@@ -139,8 +139,8 @@ function sortByLength(names: Iterable<string>): string[] {
 }
 
 /**
- * Returns at most three names that contain what was typed, first those that start with it, shorter ones first. If there are none, returns names
- * at the end of what was typed, such as `username` for `host_username`.
+ * Returns up to three names that contain the text. Names that start with it and shorter names come first.
+ * Without a match, returns names at the end of the text, such as `username` for `host_username`.
  */
 function namesContaining(typed: string, names: Iterable<string>): string[] {
   const all = sortByLength(names);
@@ -154,7 +154,6 @@ function namesContaining(typed: string, names: Iterable<string>): string[] {
     .slice(0, 3);
 }
 
-/** Returns a list with the question "did you mean …?", or an empty list if there are no names. */
 function didYouMean(names: readonly string[]): string[] {
   return names.length > 0 ? [`did you mean ${names.map(inBackticks).join(" or ")}?`] : [];
 }

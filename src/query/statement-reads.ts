@@ -6,20 +6,22 @@ import { views } from "../store/views/all-views.js";
 import { isUtcTime } from "../store/views/view.js";
 import { typedTables } from "./readable-tables.js";
 
-/** Values of named parameters. Integers are `bigint`: SQLite treats any `number` as a REAL. */
+/** The values of named parameters. Integers are `bigint`, because SQLite treats a `number` as a REAL. */
 export type SqlParameters = ReadonlyMap<string, string | number | bigint>;
 
-/** What a statement reads, according to SQLite. */
+/** The tables and views that a statement reads. */
 export interface StatementReads {
-  /** Tables and built-in views in the statement. A user's view is replaced by what it reads. */
+  /** Tables and built-in views. A user's view is replaced by the tables and views that it selects from. */
   names: string[];
-  /** Tables that are written with the schema, as in `main.orders`. */
+  /** Tables that the statement names with the schema, as in `main.orders`. */
   qualified: string[];
-  /** Timestamp columns in the API's format that are compared with a result of `datetime()`, which has another format. */
+  /**
+   * Timestamp columns in the API's format that are compared with a result of `datetime()`, whose format
+   * differs.
+   */
   datetimeComparisons: string[];
 }
 
-/** A row of SQLite's `EXPLAIN`. */
 interface Instruction {
   opcode: string;
   p1: number;
@@ -28,17 +30,18 @@ interface Instruction {
   p4: string | null;
 }
 
-/** A table or view of the mirror file. */
 export interface SchemaTable {
   name: string;
   columns: string[];
 }
 
 /**
- * Returns what a statement reads. SQLite compiles it against empty temporary tables that have the names and columns of all
- * tables and views. In that form `EXPLAIN` lists each table or view that is opened, and does not expand views.
+ * Finds the tables and views that a statement reads, without parsing SQL: SQLite compiles it against empty
+ * temporary tables with the names and columns of all tables and views. `EXPLAIN` then lists each that is
+ * opened, and does not expand views.
  * @param sql a statement that compiles
- * @returns undefined if the statement cannot be explained that way: `EXPLAIN …`, `INDEXED BY`, or `main.orders.id`
+ * @returns undefined if SQLite cannot explain the statement in this way: `EXPLAIN …`, `INDEXED BY`, or
+ * `main.orders.id`
  */
 export function findReads(
   db: Database,
@@ -54,7 +57,7 @@ export function findReads(
   });
 }
 
-/** Returns the tables that a table or view reads; for a table, its own name. */
+/** Returns the tables that a view selects from, or the table itself. */
 export function storedTables(db: Database, name: string): string[] {
   const names = tablesByRootPage(db, "main");
   const opened = explain(db, `SELECT * FROM main.${quote(name)}`).filter(
@@ -63,7 +66,7 @@ export function storedTables(db: Database, name: string): string[] {
   return [...new Set(opened.flatMap(({ p2 }) => names.get(p2) ?? []))];
 }
 
-/** Returns the tables of the API's records that a table or view reads. */
+/** Returns the tables of records that a table or view selects from. */
 export function findTypedTables({ db }: Mirror, name: string): TableShape[] {
   const stored = storedTables(db, name);
   return typedTables().filter((shape) =>
@@ -71,7 +74,7 @@ export function findTypedTables({ db }: Mirror, name: string): TableShape[] {
   );
 }
 
-/** Copies views as temporary views, because only those can read temporary tables. */
+/** Copies views to temporary views, because only those can select from temporary tables. */
 export function createTempViews(db: Database, isWanted: (name: string) => boolean): void {
   const stored = db.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'").raw();
   for (const [name, sql] of stored.all() as [string, string][])
@@ -82,7 +85,7 @@ function isProgramView(name: string): boolean {
   return views.some((view) => view.name === name);
 }
 
-/** Calls `work` while empty temporary tables replace all tables and views of this connection. */
+/** Calls `work` while empty temporary tables hide all tables and views of this connection. */
 export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaTable[]) => T): T {
   const tables = schemaTables(db);
   db.exec("SAVEPOINT empty_tables");
@@ -95,15 +98,15 @@ export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaT
   }
 }
 
-/** Returns the statement that creates the empty copy of a table or view. @param more additional columns */
+/** Returns the statement that creates an empty copy of a table or view. @param more additional columns */
 export function emptyTableSql({ name, columns }: SchemaTable, more: readonly string[] = []): string {
   const timestamps = timestampColumns(name);
-  // A collation marks timestamps, because `EXPLAIN` lists the collation of each comparison.
+  // The collation marks timestamps: `EXPLAIN` lists the collation of each comparison.
   const own = columns.map((column) => `${quote(column)}${timestamps.has(column) ? " COLLATE RTRIM" : ""}`);
   return `CREATE TEMP TABLE ${quote(name)} (${[...own, ...more.map(quote)].join(", ")})`;
 }
 
-/** Returns the columns with timestamps in the API's format, with `T` and `Z`. */
+/** Returns the timestamp columns in the API's format, with `T` and `Z`. */
 function timestampColumns(table: string): Set<string> {
   const { columns = [] } =
     typedTables().find((shape) => recordStates.some((state) => tableName(shape, state) === table)) ??
@@ -115,7 +118,6 @@ function timestampColumns(table: string): Set<string> {
   return new Set([...declared, "synced_at", "removed_at"]);
 }
 
-/** Returns the tables of the mirror, and the built-in views. */
 function schemaTables(db: Database): SchemaTable[] {
   const stored = db
     .prepare(
@@ -130,7 +132,7 @@ function schemaTables(db: Database): SchemaTable[] {
       try {
         return [{ name, columns: columns.all(name) as string[] }];
       } catch {
-        // A virtual table whose module is not loaded.
+        // The module of a virtual table is not loaded.
         return [];
       }
     });
@@ -169,8 +171,8 @@ function readListing(
 }
 
 /**
- * Traces registers through the output of `EXPLAIN` and returns the timestamp columns that are compared with a result of
- * `datetime()`.
+ * Follows values through the instructions of `EXPLAIN`, to find timestamp columns that are compared with a
+ * result of `datetime()`.
  */
 function findDatetimeComparisons(
   listing: readonly Instruction[],
@@ -196,7 +198,7 @@ function findDatetimeComparisons(
 const datetimeResult = "datetime()";
 const schemaTable = "sqlite_schema";
 
-/** Returns the name of the table for the root page of each table and index. */
+/** Returns the names of tables by the root page of each table and index. */
 function tablesByRootPage(db: Database, schema: "main" | "temp"): Map<number, string> {
   const rows = db
     .prepare(`SELECT rootpage, tbl_name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)

@@ -15,25 +15,24 @@ import {
 import { selectStatement } from "./select.js";
 import { findTypedTables } from "./statement-reads.js";
 
-/** A table or view as `tables` prints it. */
+/** A table or view in the output of `tables`. */
 export interface TableFacts {
   name: string;
   kind: "table" | "view";
-  /** What a row is. */
+  /** The meaning of a row. */
   about: string;
-  /** The number of rows; null if the resource was never read, and for a view in the list of tables. */
+  /** The number of rows; null if the resource was never read, or the rows were not counted. */
   rows: number | null;
   columns: ColumnFacts[];
-  /** An example query. */
   example: string;
 }
 
 export interface ColumnFacts extends Pick<ReadableColumn, "name" | "type" | "about"> {
-  /** The number of rows in which the column is not null; undefined if they were not counted. */
+  /** The number of rows with a value in this column; undefined if they were not counted. */
   rows_with_value?: number | undefined;
 }
 
-/** Example queries for tables where the first five rows would be a bad example. */
+/** Better examples than the first five rows. */
 const exampleQueries: Readonly<Record<string, string>> = {
   orders: `SELECT month, currency, count(*) AS orders, round(sum(total_amount), 2) AS gross
 FROM orders WHERE is_cancelled IS NOT 1 GROUP BY month, currency ORDER BY month DESC`,
@@ -44,8 +43,8 @@ GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
 };
 
 /**
- * Returns the tables and views. The rows of views are not counted, because some views take long.
- * @param all adds helper views and the tables of removed records
+ * Returns all tables and views. Rows of views are not counted, because some views are slow.
+ * @param all true to add helper views and tables of removed records
  */
 export function listTableFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
   const isHelper = (name: string) =>
@@ -55,7 +54,7 @@ export function listTableFacts(mirror: Mirror, { all }: { all: boolean }): Table
   return names.map((name) => readTableFacts(mirror, name, isView(name) ? "nothing" : "rows"));
 }
 
-/** Returns one table or view. By default it counts the rows, and the values in each column. */
+/** Returns a table or view. By default the rows and the values in each column are counted. */
 export function readTableFacts(
   mirror: Mirror,
   name: string,
@@ -85,7 +84,6 @@ function columnAbout({ type, about }: ReadableColumn): string {
   return [about, ...(type === "boolean" ? ["0 or 1"] : [])].filter((text) => text !== "").join("; ");
 }
 
-/** Counts the rows, and the rows in which each column is not null. */
 function countValues(mirror: Mirror, table: ReadableTable, withValues: boolean) {
   const columns = withValues ? table.columns.map(({ name }) => `t.${quote(name)}`) : [];
   const counts = ["*", ...columns].map((value) => `count(${value})`).join(", ");
@@ -97,12 +95,12 @@ function countValues(mirror: Mirror, table: ReadableTable, withValues: boolean) 
   return { rows, values };
 }
 
-/** True if any records of the resource were ever read. */
+/** True if any part of the resource was ever read. */
 export function wasResourceRead(mirror: Mirror, resource: Resource): boolean {
   return wasRead(mirror, resource.name, syncingResource(resource).name);
 }
 
-/** Returns the tables that are empty only because their resource was never read, and the resource to sync. */
+/** Returns the tables that are empty because their resource was never read, with the resource to sync. */
 export function findUnreadTables(
   mirror: Mirror,
   names: readonly string[],
@@ -115,7 +113,10 @@ export function findUnreadTables(
   });
 }
 
-/** Returns the resources of these tables and views that were read, but never completely, such as after an interrupted first sync. */
+/**
+ * Returns the resources of tables and views that were read, but never completely, for example because the
+ * first sync was interrupted.
+ */
 export function findPartialResources(mirror: Mirror, names: readonly string[]): string[] {
   const shapes = names.flatMap((name) => findTypedTables(mirror, name));
   const partial = shapes.filter(

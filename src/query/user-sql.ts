@@ -10,15 +10,15 @@ import type { RowSource } from "./select.js";
 import { explainMistake } from "./sql-mistakes.js";
 import type { SqlParameters } from "./statement-reads.js";
 
-/** Comments, then the first keyword. Needed because SQLite also calls ATTACH and some pragmas read-only. */
+/** Matches comments and the first keyword. SQLite reports ATTACH and some pragmas as read-only as well. */
 const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 
-/** SQLite's codes for errors in the statement, not in the file. */
+/** SQLite's error codes that are caused by the statement, not by the file. */
 const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 
 /**
- * Compiles one read-only statement and binds its parameters.
- * @throws UsageError if it does not compile, is not read-only, or its parameters and the values do not match
+ * Compiles a read-only statement and binds its parameters.
+ * @throws UsageError if it does not compile, is not read-only, or its parameters do not match the values
  */
 export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters = new Map()): Statement {
   const hint = "`brandapi tables` lists the tables and views, `brandapi tables NAME` the columns of one";
@@ -43,8 +43,9 @@ export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters 
 }
 
 /**
- * Checks the condition of `--where`: one expression on the table's columns, which may have subqueries on other tables.
- * @throws UsageError if SQLite does not accept it
+ * Checks the condition of `--where`: an expression on the table's columns, possibly with subqueries on other
+ * tables.
+ * @throws UsageError if SQLite rejects it
  */
 export function checkCondition({ db }: Mirror, { source }: ReadableTable, condition: string): void {
   const hint = "use for example `--where \"currency = 'EUR' AND total_amount > 100\"`";
@@ -63,12 +64,12 @@ export function checkCondition({ db }: Mirror, { source }: ReadableTable, condit
   }
 }
 
-/** Returns a statement that applies a condition to a source of a table. The line break ends a comment in the condition. */
+/** Returns a statement that tests a condition. The line break ends a comment in the condition. */
 export function conditionSql(source: string, condition: string): string {
   return `SELECT 1 FROM ${source} WHERE (${condition}\n)`;
 }
 
-/** Turns SQLite's error while rows are read, such as malformed JSON in `json('x')`, into a UsageError. */
+/** Converts errors of SQLite while rows are read, such as invalid JSON in `json('x')`, into a UsageError. */
 export function explainRuntimeError(error: unknown, culprit: "query" | "--where"): unknown {
   if (!(error instanceof Error) || !statementErrors.test(errorCode(error))) return error;
   const hint = `check the ${culprit === "query" ? "query" : "condition"}`;
@@ -95,8 +96,8 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Opens the result of a statement as rows for an export. Values keep SQLite's types: booleans are 0 and 1, JSON is text.
- * Each call of `rows` runs the statement again.
+ * Opens the result of a statement for an export. Values have SQLite's types: booleans are 0 and 1, JSON is
+ * text. The statement runs again with each call of `rows`.
  */
 export function openQueryResult(statement: Statement, limit = Number.POSITIVE_INFINITY): RowSource {
   const columns = statement.columns();
@@ -115,7 +116,7 @@ export function openQueryResult(statement: Statement, limit = Number.POSITIVE_IN
   };
 }
 
-/** Numbers columns of the same name, because the members of a JSON object need different names. */
+/** Makes column names unique, because they become members of JSON objects. */
 function uniqueNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
@@ -137,7 +138,7 @@ function* readResultRows(statement: Statement, limit: number): Iterable<Row> {
   }
 }
 
-/** Bytes become hexadecimal text, because no export format has a type for them. */
+/** Converts bytes to hexadecimal text, because no export format has a type for them. */
 function toRowValue(value: unknown): RowValue {
   return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : (value as RowValue);
 }

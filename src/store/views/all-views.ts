@@ -9,7 +9,7 @@ import { lateRefunds, restatedOrders, restatements } from "./restatement-views.j
 import { refundsByMonth, salesByDay, salesByMonth } from "./sales-views.js";
 import { type View, viewQuery } from "./view.js";
 
-/** Every view, in the order in which `tables` lists them. */
+/** All views, in the order of `tables`. */
 export const views: readonly View[] = [
   salesByMonth,
   salesByDay,
@@ -27,7 +27,10 @@ export const views: readonly View[] = [
   singleOrderFigures,
 ];
 
-/** The names of columns with amounts in `orders` and the views: results of a user's SQL show them as money. */
+/**
+ * The names of amount columns in `orders` and the views, whose values in results of a user's SQL are
+ * formatted as money.
+ */
 export const amountNames: ReadonlySet<string> = new Set(
   [...tablesOf(orders), ...views]
     .flatMap(({ columns }) => columns)
@@ -35,15 +38,15 @@ export const amountNames: ReadonlySet<string> = new Set(
     .map(({ name }) => name),
 );
 
-/** Returns the views that are missing from a mirror or differ from this version's. */
+/** Returns the views that a mirror lacks, or that another version created. */
 export function findOutdatedViews({ db }: Mirror): View[] {
   const existing = new Set(db.prepare("SELECT sql FROM sqlite_master WHERE type = 'view'").pluck().all());
   return views.filter((view) => !existing.has(createViewSql(view)));
 }
 
 /**
- * Creates the outdated views. The tables that they read must exist.
- * @returns a sentence for each trigger that a user added and that no longer fits
+ * Creates the outdated views. The tables that they select from must exist.
+ * @returns a message for each of users' triggers that no longer fits its view
  */
 export function createViews(mirror: Mirror): string[] {
   return findOutdatedViews(mirror).flatMap((view) => {

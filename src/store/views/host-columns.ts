@@ -14,17 +14,20 @@ export const hostColumns: readonly ViewColumn[] = [
   hostLabel,
 ];
 
-/** Returns SQL for `hostColumns`. @param id an expression for the host's ID */
+/** Returns SQL for `hostColumns`. @param id an SQL expression for the host's ID */
 export function selectHost(id: string): string {
   return `${id} AS host_id, ${selectHostUsername(id)} AS host_username, ${selectHostLabel(id)} AS host_label`;
 }
 
-/** Returns SQL for a host's handle in the record that was read last. @param id an expression for the host's ID */
+/** Returns SQL for a host's newest handle. @param id an SQL expression for the host's ID */
 export function selectHostUsername(id: string): string {
   return `(SELECT n.username FROM host_names AS n WHERE n.host_id = ${id} ORDER BY n.read_at DESC LIMIT 1)`;
 }
 
-/** Returns SQL for a host's handle, else name, else the beginning of the ID; null without an ID. */
+/**
+ * Returns SQL for the name to print for a host: the handle, the full name or the beginning of the ID; null
+ * without an ID.
+ */
 export function selectHostLabel(id: string): string {
   return `CAST(coalesce((SELECT coalesce(nullif(n.username, ''), n.name) FROM host_names AS n WHERE n.host_id = ${id}
       ORDER BY n.read_at DESC LIMIT 1), substr(${id}, 1, 8)) AS TEXT)`;

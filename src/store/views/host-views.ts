@@ -80,7 +80,7 @@ export const hosts: View = {
     ORDER BY n.id`,
 };
 
-/** The ranking of a month is the last response for all hosts. Its rows without a host are summed. */
+/** Uses the last response for all hosts in each month. Entries without a host are added up. */
 const rankings = `rankings AS (
     SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
       CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
@@ -117,7 +117,10 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
     ORDER BY m.month, m.host_id, m.currency`,
 };
 
-/** The commission taken back is the highest commission of an order's versions minus the current one of the same host. */
+/**
+ * The commission taken back is the highest commission in an order's versions minus the current one, for the
+ * same host.
+ */
 export const commissionByHost: View = {
   name: "commission_by_host",
   about:
@@ -155,7 +158,7 @@ export const contentByHost: View = {
     ),
     timestamp("last_added_at"),
   ],
-  // SQLite takes `created_at` from the row with the maximum.
+  // With max(), SQLite returns `created_at` from the row of the maximum.
   sql: `SELECT ${selectHost("c.host_id")}, count(*) AS files,
       total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
       total(media_type = 'image') AS images, total(media_type = 'video') AS videos,

@@ -1,15 +1,13 @@
 import { amount, date, integer, text } from "../../resources/fields.js";
 import type { ViewColumn } from "./view.js";
 
-/** The figures of orders, each defined once, for every view and the report. */
-
 export const orderCounts: readonly ViewColumn[] = [
   integer("orders", "orders that count: neither removed nor cancelled"),
   integer("cancelled_orders", "not part of any other figure"),
   integer("orders_without_total", "orders that count but have no total, which adds nothing to the gross"),
 ];
 
-/** The columns of an order's amounts; a null amount counts as 0. */
+/** The amounts of orders. Null counts as 0. */
 export const orderAmounts: readonly ViewColumn[] = [
   amount("gross_amount", "`total_amount` of the orders that count"),
   amount("refunded_amount", "their `refund_amount`"),
@@ -19,7 +17,7 @@ export const orderAmounts: readonly ViewColumn[] = [
 
 export const orderFigures: readonly ViewColumn[] = [...orderCounts, ...orderAmounts];
 
-/** The columns that figures are grouped by. */
+/** The columns by which figures are grouped. */
 export const currency = text(
   "currency",
   "amounts of different currencies are never added; null: the API names none",
@@ -27,17 +25,17 @@ export const currency = text(
 export const month = text("month", "in UTC, `2026-10`");
 export const day = date("day", "in UTC: compares with `date('now', '-7 days')`");
 
-/** The names of the figures, for a SELECT. */
+/** The figures' names, for a SELECT. */
 export const orderFigureNames = orderFigures.map(({ name }) => name).join(", ");
 
-/** Sums of the figures over a group of orders, or over a group of such sums. */
+/** Sums the figures of orders, or of groups of orders. */
 export const orderFigureSums = [
   ...orderCounts.map(({ name }) => `sum(${name}) AS ${name}`),
   ...orderAmounts.map(({ name }) => `${sumAmounts(name)} AS ${name}`),
 ].join(", ");
 
 /**
- * The figures of one order, computed from the columns of the table `orders`. The net of an order without a refund is exactly
+ * Computes the figures of an order from the table `orders`. The net of an order without a refund is exactly
  * the API's number; other differences are rounded to six digits to remove binary fractions.
  */
 export const selectOrderFigures = [
@@ -57,7 +55,7 @@ export const selectOrderFigures = [
   .map(([name, type, value]) => `CAST(${value} AS ${type}) AS ${name}`)
   .join(", ");
 
-/** Returns a sum of amounts: 0 for no rows, rounded to six digits. */
+/** Returns SQL for a sum of amounts: 0 without rows, rounded to six digits. */
 export function sumAmounts(amounts: string): string {
   return `round(total(${amounts}), 6)`;
 }

@@ -1,11 +1,9 @@
 import { selectOrderFigures } from "./order-figures.js";
 import { materialized, numberFromSqlText } from "./view.js";
 
-/** SQL on earlier versions of orders and on past reads, for views and the report. */
-
 /**
- * Common table expressions. `versions` has each version of an order before its current one: valid from `since_at` until
- * `until_at`, with its figures; `present` is 0 while the API did not return the order.
+ * Common table expressions. `versions` contains the earlier versions of orders, with their figures. A version
+ * is valid from `since_at` to `until_at`. `present` is 0 while the API did not return the order.
  */
 export const orderVersions = `forms AS (
     SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
@@ -23,13 +21,18 @@ export const orderVersions = `forms AS (
     SELECT record_id, version_id, since_at, until_at, present, month, currency,
       host_id, ${selectOrderFigures} FROM forms ${materialized})`;
 
-/** Returns a member of a version's JSON; null if it has an unexpected type, as in the table `orders`. */
+/**
+ * Returns SQL for a member of a version's JSON; null if it has an unexpected type, as in the table `orders`.
+ */
 function selectMember(name: string, types: string, path = name): string {
   const member = `v.json, '$.${path}'`;
   return `CASE WHEN json_type(${member}) IN (${types}) THEN json_extract(${member}) END AS ${name}`;
 }
 
-/** Returns an amount in a version's JSON; text that is a number counts as one, as in the table `orders`. */
+/**
+ * Returns SQL for an amount in a version's JSON. Text that contains a number counts, as in the table
+ * `orders`.
+ */
 function selectAmount(name: string): string {
   const member = `v.json, '$.${name}'`;
   const value = `json_extract(${member})`;
@@ -37,8 +40,8 @@ function selectAmount(name: string): string {
 }
 
 /**
- * Common table expressions. `covered` has the ranges of orders that were covered after each run, with a `from_at` that is
- * never null; `reads` has those of complete runs only.
+ * Common table expressions. `covered` contains the coverage of orders after each run, without nulls in
+ * `from_at`. `reads` contains the coverage after complete runs.
  */
 export const orderReads = `covered AS (
     SELECT run_id, outcome, finished_at, coalesce(from_at, '') AS from_at, to_at
@@ -47,8 +50,8 @@ export const orderReads = `covered AS (
     SELECT * FROM covered WHERE outcome = 'done' ${materialized})`;
 
 /**
- * Returns SQL for the time at which the first run that covered all of a month after its end was done; null if none has. It
- * uses `reads`.
+ * Returns SQL for the end of the first run that read a complete month after its end; null if there is none.
+ * It uses `reads`.
  */
 export function selectReportedAt(month: string): string {
   const firstDay = `${month} || '-01'`;
@@ -57,5 +60,5 @@ export function selectReportedAt(month: string): string {
     AND to_at >= date(${end}, '-1 day') || 'T23:59:59.999Z' ORDER BY run_id LIMIT 1)`;
 }
 
-/** SQL for the latest instant up to which orders were ever read. It uses `covered`. */
+/** SQL for the end of the newest covered range of orders. It uses `covered`. */
 export const ordersReadUntil = `(SELECT max(to_at) FROM (SELECT to_at FROM coverage WHERE resource = 'orders' UNION ALL SELECT to_at FROM covered))`;

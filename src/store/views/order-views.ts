@@ -52,7 +52,7 @@ export const ordersNet: View = {
   sql: `SELECT ${netColumns.map(({ name }) => name).join(", ")}, record_id FROM order_figures WHERE orders = 1`,
 };
 
-/** States that this version does not know count as open. */
+/** Unknown states count as open. */
 export const campaignsOwing: View = {
   name: "campaigns_owing",
   about:

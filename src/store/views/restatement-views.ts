@@ -42,9 +42,10 @@ const orderColumnNames =
   "commission_amount, host_id";
 
 /**
- * `now` has the current versions that were first read after the first month was reported. `pairs` has each order with a
- * month whose sum it may have changed since the report, and the order's version at that time. The two sides of a pair count
- * in their own month and currency, so an order that moved has two rows.
+ * `now` contains the current versions that were first read after the first month was reported. `pairs`
+ * contains each order together with the months whose sum it may have changed since their report, and its
+ * version at that time. The two sides of a pair count in their own month and currency, so an order that moved
+ * has two rows.
  */
 export const restatedOrders: View = {
   name: "restated_orders",
@@ -111,11 +112,10 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ab
 
 const [oldAmount, newAmount] = ["c.old", "c.new"].map((value) => `coalesce(${numberFromSqlText(value)}, 0)`);
 
-/** Returns SQL for the milliseconds between two times. */
 const millisecondsBetween = (from: string, to: string) =>
   `CAST(round((julianday(${to}) - julianday(${from})) * 86400000) AS INTEGER)`;
 
-/** An amount that changed from null to 0 is not a refund. */
+/** A change from null to 0 is not a refund. */
 export const lateRefunds: View = {
   name: "late_refunds",
   about:

@@ -21,13 +21,17 @@ WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
   sql: `SELECT day, currency, ${orderFigureSums} FROM order_figures GROUP BY day, currency ORDER BY day, currency`,
 };
 
-/** The end of the covered range that contains the month's first day; if there is none, the end of everything read. */
+/**
+ * SQL for the end of the covered range that contains the first day of the month, or of all covered dates if
+ * there is none.
+ */
 const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
       WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntil})`;
 
 /**
- * `through` is the last complete day of the month that was read: 31 for a month that is over, null for a month without a
- * complete day. SQLite before 3.35 would compute `days` again for each month if the last subquery read nothing else.
+ * `through` is the last complete day of the month that was read: 31 for a month that is over, null if no day
+ * is complete. In the last subquery, `SELECT 1 LIMIT 1` keeps SQLite before 3.35 from computing `days` again
+ * for each month.
  */
 export const salesByMonth: View = {
   name: "sales_by_month",

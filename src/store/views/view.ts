@@ -2,27 +2,27 @@ import type { ScalarField, ScalarType } from "../../resources/fields.js";
 import { orders } from "../../resources/orders.js";
 import { tablesOf } from "../../resources/table-shape.js";
 
-/** A view that is stored in the mirror's file, so that any SQL program can use it. */
+/** A view that is stored in the mirror's file, where all SQL programs can use it. */
 export interface View {
   name: string;
-  /** What one row is, and what readers need to know about it. */
+  /** The meaning of a row, and anything that readers must know. */
   about: string;
   columns: readonly ViewColumn[];
-  /** An example query; by default the first five rows. */
+  /** An example query. The default selects the first five rows. */
   example?: string;
-  /** The SELECT statement. SQLite 3.26 must be able to run it, because other programs read the mirror. */
+  /** The SELECT statement. It must work in SQLite 3.26, because other programs read the mirror. */
   sql: string;
-  /** The column that `--since` and `--until` filter by. */
+  /** The column that `--since` and `--until` apply to. */
   date?: string;
-  /** The integer that orders the rows and never changes, for views with one row per row of a table. */
+  /** A stable integer that orders the rows, in views with one row per row of a table. */
   rowId?: string;
-  /** True if people rarely query it and other views are built on it: only `tables --all` lists it. */
+  /** True if other views are built on this view and people rarely query it. Only `tables --all` lists it. */
   isHelper?: true;
 }
 
 export type ViewColumn = Pick<ScalarField, "name" | "type" | "about" | "isAmount">;
 
-/** The SQLite types of columns that are not text. */
+/** The SQLite types of columns that do not contain text. */
 const sqlTypes: Partial<Record<ScalarType, string>> = {
   integer: "INTEGER",
   boolean: "INTEGER",
@@ -30,8 +30,8 @@ const sqlTypes: Partial<Record<ScalarType, string>> = {
 };
 
 /**
- * Returns the query that a view is created with. Other programs rely on declared column types, so each column is cast,
- * except in views with a `rowId`, where a cast would prevent the use of indexes.
+ * Returns the query that defines a view. Columns are cast, because other programs rely on declared types. In
+ * views with a `rowId`, casts would prevent the use of indexes.
  */
 export function viewQuery({ columns, rowId, sql }: View): string {
   if (rowId !== undefined) return sql;
@@ -39,7 +39,7 @@ export function viewQuery({ columns, rowId, sql }: View): string {
   return `SELECT ${typed.join(", ")} FROM (\n${sql})`;
 }
 
-/** Returns these columns of the table `orders`, for views that show them unchanged. */
+/** Returns columns of the table `orders`. */
 export function orderColumns(...names: string[]): ViewColumn[] {
   const columns = tablesOf(orders)[0]?.columns ?? [];
   return names.map((name) => {
@@ -49,20 +49,24 @@ export function orderColumns(...names: string[]): ViewColumn[] {
   });
 }
 
-/** True for columns with times in UTC as `formatUtc` writes them, which compare with a result of SQLite's `datetime()`. */
+/**
+ * True for columns with times in UTC in the format of `formatUtc`, which can be compared with SQLite's
+ * `datetime()`.
+ */
 export function isUtcTime(column: string): boolean {
   return column === "ordered_at" || column.endsWith("_utc");
 }
 
 /**
- * Ends a common table expression that is used more than once: with a LIMIT, SQLite computes it only once. `AS MATERIALIZED`
- * says the same, but SQLite before 3.35 cannot parse it.
+ * Ends a common table expression that is used more than once: SQLite computes it only once if it has a LIMIT.
+ * SQLite before 3.35 does not support `AS MATERIALIZED`.
  */
 export const materialized = "LIMIT -1";
 
 /**
- * Returns SQL for the number in a text that came from JSON, null if there is none: the same rules as `numberFromText`. It
- * nests CASE instead of using AND, because SQLite may evaluate both sides of AND, and `json_type` fails on invalid JSON.
+ * Returns SQL for the number in a text that came from JSON, using the rules of `numberFromText`; null if
+ * there is none. CASE is nested, because SQLite may evaluate both sides of AND, and `json_type` fails for
+ * invalid JSON.
  */
 export function numberFromSqlText(text: string): string {
   const number = `CASE WHEN json_type(${text}) IN ('integer', 'real') THEN CAST(${text} AS REAL) END`;
