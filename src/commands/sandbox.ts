@@ -75,7 +75,7 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
     "",
     "All keys:",
     ...brand.keys.map(({ secret, name, note }) => `  ${secret}  ${name}: ${note}`),
-    `  ${otherKey}  other-brand: every scope, another brand`,
+    `  ${otherKey}  other-brand: all scopes, a different brand`,
   ];
   if (flags.json) printJson(stdout, { baseUrl, key });
   else stdout.write(`${lines.join("\n")}\n`);

@@ -4,14 +4,14 @@ import { hash } from "./data/random.js";
 import { type InstantRange, selectRange } from "./listing.js";
 import { instant, integer, oneOf, ordersRange, type ParsedQuery, uuid } from "./parameters.js";
 
-/** Counts of orders and traffic; amounts in hundredths, of all currencies together. */
+/** The number of orders and visits, and amounts in hundredths of all currencies together. */
 type Activity = Record<"orders" | "tracked" | "revenue" | "subtotal" | "buyNow" | "visits", number>;
 
 /** The activity of one host on one day. */
 interface HostDay extends Activity {
-  /** Midnight UTC, in milliseconds since 1970. */
+  /** Midnight UTC in milliseconds since 1970. */
   start: number;
-  /** "" for orders without a host. */
+  /** The host's ID; empty for orders without a host. */
   hostId: string;
 }
 
@@ -57,7 +57,7 @@ export function createClicks(brand: Brand, query: ParsedQuery<typeof clicksParam
   };
 }
 
-/** Returns the rows of `GET /analytics/hosts`, unsorted. They cover all time. */
+/** Returns the all-time rows of `GET /analytics/hosts`, unsorted. */
 export function createHostRanking(brand: Brand, now: number) {
   const hosts = collectHosts(brand);
   const { hostDays } = computeActivity(brand, { from: null, to: null }, null, now);
@@ -69,8 +69,8 @@ export function createHostRanking(brand: Brand, now: number) {
 }
 
 /**
- * Returns the activity in a range up to `now`, and every day of the range. Sales are computed from the orders, so a refund
- * changes the day on which its order was placed.
+ * Returns the activity in a range up to `now`, and all days of the range. Sales are computed from the orders, so a
+ * refund changes the day of its order.
  */
 function computeActivity(brand: Brand, range: InstantRange, hostId: string | null, now: number) {
   const byDay = new Map<number, Map<string, HostDay>>();
@@ -102,7 +102,7 @@ function computeActivity(brand: Brand, range: InstantRange, hostId: string | nul
     if (!Number.isNaN(start) && isIncluded(id) && order.is_cancelled !== true)
       addOrder(hostDay(start, id), order);
   }
-  // Traffic begins with the brand's first order: a month by itself then has the same days as in the complete history.
+  // Traffic starts with the brand's first order, so a month has the same days in a range and in the complete history.
   const upToNow = selectRange(brand.orders, "order_date", { from: null, to: now * 1_000 });
   const first = midnight(Date.parse(upToNow.list[upToNow.end - 1]?.order_date ?? "") || now);
   const last = Math.max(now, Date.parse(orders[0]?.order_date ?? "") || 0);
@@ -119,7 +119,7 @@ function computeActivity(brand: Brand, range: InstantRange, hostId: string | nul
     }
   }
   const hostDays = [...byDay.values()].flatMap((ofDay) => [...ofDay.values()]);
-  // Each tracked order took at least one click on "buy now".
+  // Each tracked order needs at least one click on "buy now".
   for (const one of hostDays) one.buyNow = one.tracked * 3 + Math.floor(one.visits / 3);
   return { hostDays, days };
 }
@@ -135,7 +135,7 @@ function midnight(ms: number): number {
   return Math.floor(ms / day) * day;
 }
 
-/** Returns the first day of the bucket that a day belongs to; weeks begin on Monday. */
+/** Returns the first day of the bucket that contains a day. Weeks start on Monday. */
 function bucketStart(start: number, bucket: "day" | "week" | "month"): string {
   const monday = start - ((Math.floor(start / day) + 3) % 7) * day;
   const date = dateText(bucket === "week" ? monday : start);
@@ -146,7 +146,7 @@ function noActivity(): Activity {
   return { orders: 0, tracked: 0, revenue: 0, subtotal: 0, buyNow: 0, visits: 0 };
 }
 
-/** A sum of activity and the number of days it comes from, because unique counts do not add up. */
+/** A sum of activity with its number of days, because unique counts do not add up. */
 type ActivitySum = Activity & { days: number };
 
 function sumActivity(hostDays: readonly HostDay[]): ActivitySum {
@@ -183,7 +183,7 @@ function collectHosts({ people, orders }: Brand): Map<string, Host> {
   return hosts;
 }
 
-/** The figures that the summary, the days and the hosts have in common. */
+/** Returns the members that the summary, the days and the hosts have in common. */
 function commonFigures(sum: ActivitySum) {
   const { buyNow, visits, orders, tracked, revenue, subtotal } = sum;
   return {
@@ -207,12 +207,12 @@ function countSessions(sum: ActivitySum): number {
   return estimateUnique(Math.ceil(sum.buyNow * 0.8) + Math.ceil(sum.visits * 0.7), sum);
 }
 
-/** People come back: a unique count over several days is less than the sum of the days. */
+/** Estimates a unique count. People return, so the count of several days is lower than the sum of the days. */
 function estimateUnique(count: number, { days }: ActivitySum): number {
   return days <= 1 ? count : Math.floor(count * (0.6 + 0.4 / days));
 }
 
-/** Distributes clicks to the products by their weights. */
+/** Distributes clicks to the products by weight. */
 function rankProducts({ products, name }: Brand, { buyNow, visits }: Activity) {
   const totalWeight = products.reduce((sum, { weight }) => sum + weight, 0);
   return products

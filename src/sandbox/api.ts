@@ -11,32 +11,35 @@ import { handleFileRequest } from "./file-host.js";
 import { authorize, findKey, refuseMisplacedKey } from "./keys.js";
 import { RequestLimits } from "./request-limits.js";
 
-/** The versioned root that every endpoint's path is below. */
+/** The root path of all endpoints. */
 export const apiRoot = "/api/brand/v1";
 
-/** The two feeds without a key that the API replaced: API document, "Versioning". */
+/** The two feeds without a key that the API replaced (API document, "Versioning"). */
 const retiredFeeds = [
   "/api/public/brands/{partner_id}/recommendations",
   "/api/brands/{domain}/recommendations",
 ];
 
 export interface SandboxApiOptions {
-  /** Each brand has its own keys. Requests without a known key are served for the first brand. */
+  /** The brands, each with its own keys. Requests without a known key are served for the first brand. */
   brands: readonly Brand[];
   /** Returns milliseconds since 1970. */
   now(): number;
-  /** Returns milliseconds of a monotonic clock, for the rate limit. Default: `now`. */
+  /** Returns monotonic milliseconds for the rate limit. Default: `now`. */
   monotonic?(): number;
-  /** Requests a minute for each key, twice as many for each IP address; null: no limit. Default: null. */
+  /**
+   * Maximum number of requests per minute for each key, and twice that for each IP address; null: no limit. Default:
+   * null.
+   */
   rateLimit?: number | null;
   /** Computes the data of a response. Default: `respond`. */
   respond?: typeof respond;
 }
 
-/** An in-memory API for one or more brands. Its only state are the rate limits. */
+/** An in-memory API for one or more brands. Only the rate limits have a state. */
 export interface SandboxApi {
   brands: readonly Brand[];
-  /** The origin of the file host. `serveSandbox` sets it when it knows the port. */
+  /** The origin of the file host. `serveSandbox` sets it when the port is known. */
   filesUrl: string;
   handle(request: SandboxRequest): SandboxResponse;
   handleFile(request: SandboxRequest): SandboxResponse<Buffer>;
@@ -75,7 +78,7 @@ export function createSandboxApi(options: SandboxApiOptions): SandboxApi {
 
 /**
  * Returns the data of the documented response to a request.
- * @throws ErrorResponse for a request that the API refuses; the checks are in the order that `brandapi sandbox --help` states
+ * @throws ErrorResponse for a request that the API rejects; `brandapi sandbox --help` lists the order of the checks
  */
 export function respond(
   request: SandboxRequest,
@@ -88,7 +91,7 @@ export function respond(
     throw new ErrorResponse(410, "gone", "This feed is retired: use GET /recommendations with a key.");
   const { endpoint, params } = findEndpoint(path);
   if (request.method !== "GET" && request.method !== "HEAD")
-    throw new ErrorResponse(405, "read_only", "Every endpoint is a GET.", { allow: "GET, HEAD" });
+    throw new ErrorResponse(405, "read_only", "Only GET is supported.", { allow: "GET, HEAD" });
   refuseMisplacedKey(request, query, brand);
   const key = authorize(request, brand, endpoint, context.now);
   return endpoint.handle({ brand, key, query, params, ...context });
@@ -99,22 +102,22 @@ function findEndpoint(path: string) {
     const params = matchPath(apiRoot + endpoint.path, path);
     if (params) return { endpoint, params };
   }
-  throw new ErrorResponse(404, "unknown_path", "No endpoint has this path.");
+  throw new ErrorResponse(404, "unknown_path", "There is no endpoint at this path.");
 }
 
-/** How the sandbox reads the API document where it says "not shown" or allows several readings; printed by its help. */
+/** The sandbox's choices where the API document does not specify the behavior; printed by its help. */
 export const undocumentedChoices: readonly string[] = [
-  "A bare date is a whole day in UTC; timestamps end in Z or a zero offset.",
+  "A date without a time is a complete day in UTC; timestamps end in Z or a zero offset.",
   "A page past the end is an empty list; an empty list has total_pages 0.",
   "`active` orders are neither cancelled nor fully refunded.",
-  "Orders with the same date: the one attributed last comes first.",
+  "Of orders with the same date, the one attributed last comes first.",
   "A malformed ID is a 404 in a path, a 400 in a query.",
   "Checks run in this order: limit, path, method, key, scope, plan, parameters.",
   "Refused requests count against the limits.",
-  "Analytics leaves out cancelled orders, subtracts refunds, adds up currencies.",
-  "Weeks begin on Monday; unique counts of days do not add up.",
+  "Analytics ignores cancelled orders, subtracts refunds and adds up currencies.",
+  "Weeks start on Monday; unique counts of days do not add up.",
   "`download_path` starts at /content; attachment URLs do not exist.",
-  "Recommended products have `note` and `url` next to `id` and `title`.",
+  "Recommended products have a `note` and a `url` besides `id` and `title`.",
   "Gifts, codes, surveys: paginated, with UUIDs; results: one object.",
   "Errors: {success: false, error: {code, message, status}}.",
 ];

@@ -1,16 +1,16 @@
-/** A member that a record carries although the sandbox never reads it. */
+/** Members of a record that the sandbox never reads. */
 type OtherMembers = { [member: string]: unknown };
-/** Members with text that may be null. */
+/** Members with nullable text. */
 type Texts<Names extends string> = Record<Names, string | null>;
 
 /*
- * Records have exactly the shape in which the API serves them; the types declare only the members that the sandbox itself
- * reads. No record and no list is changed in place: an event replaces the record and the array that holds it.
+ * Records have the exact shape of the API's responses; the types only declare the members that the sandbox reads. Records and
+ * lists are never changed in place: an event replaces the record and the array that contains it.
  */
 
 export type Host = { id: string } & Texts<"username" | "first_name" | "last_name" | "profile_photo">;
 
-/** A host in the roster and in recommendations: with biography, links and location. */
+/** A host in the roster and in recommendations, with a biography, links and a location. */
 export type HostProfile = Host & OtherMembers;
 
 export type Order = OtherMembers &
@@ -32,7 +32,7 @@ export type Assignment = OtherMembers & {
   host: Host | null;
 };
 
-/** An opportunity with its details; `GET /opportunities` leaves out `deliverables` and `assignments`. */
+/** An opportunity with its details. `GET /opportunities` omits `deliverables` and `assignments`. */
 export type Campaign = OtherMembers & {
   id: string;
   title: string;
@@ -62,10 +62,10 @@ export type RosterEntry = OtherMembers & {
 
 export type Recommendation = OtherMembers & { host: HostProfile; products: { id: string; title: string }[] };
 
-/** A gift, code or survey. The API document shows none of their fields, so these are the sandbox's invention. */
+/** A gift, code or survey. The API document does not describe their fields, so the sandbox invents some. */
 export type OpenRecord = OtherMembers & { id: string | number };
 
-/** The lists of a brand, each with the record added last at the front. */
+/** The lists of a brand. The record added last is the first of a list. */
 export interface Lists {
   orders: readonly Order[];
   roster: readonly RosterEntry[];
@@ -79,17 +79,16 @@ export interface Lists {
 
 export type ListName = keyof Lists;
 
-/** A host that the brand has met, whether on the roster or not. */
+/** A host known to the brand, even if not on the roster. */
 export interface Person {
   profile: HostProfile;
   motto: string | null;
-  /** The commission rate agreed with this host, in percent; null: the brand's default. */
+  /** The commission rate agreed with the host, in percent; null: the brand's default. */
   rate: number | null;
-  /** The share of sales and clicks that come from this host, relative to other hosts. */
+  /** The host's share of sales and clicks, relative to other hosts. */
   weight: number;
 }
 
-/** A product of the brand. */
 export interface Product {
   id: string;
   title: string;
@@ -98,49 +97,49 @@ export interface Product {
   /** Unit price in hundredths of the order's currency. */
   cents: number;
   variants: readonly (string | null)[];
-  /** How often it is bought and viewed, relative to other products. */
+  /** The product's share of orders and views, relative to other products. */
   weight: number;
 }
 
-/** An API key of a brand: API document, "Authentication". */
+/** An API key of a brand (API document, "Authentication"). */
 export interface ApiKey {
   name: string;
   secret: string;
-  /** A short description for people. */
+  /** A short description for users. */
   note: string;
   id: string;
   scopes: readonly string[];
-  /** Milliseconds since 1970. */
+  /** The expiry in milliseconds since 1970. */
   expiresAt: number;
   revoked: boolean;
-  /** The IP addresses that the key may be used from; null: any. */
+  /** The IP addresses that may use the key; null: any. */
   allowlist: readonly string[] | null;
   /** True if the brand's plan includes Analytics. */
   hasAnalyticsPlan: boolean;
 }
 
-/** Everything the API knows about a brand, and what new records are made from. */
+/** A brand's data in the API, and the material for new records. */
 export interface Brand extends Lists {
   seed: number;
   id: string;
   name: string;
   keys: readonly ApiKey[];
-  /** Hosts that traffic and new records come from. */
+  /** The hosts in traffic and new records. */
   people: readonly Person[];
   products: readonly Product[];
-  /** Survey results by survey ID. */
+  /** Results of surveys by survey ID. */
   results: Readonly<Record<string, unknown>>;
   /** The number of the next record that an event creates. */
   nextNumber: number;
 }
 
-/** What new records are made from. */
+/** The material for new records. */
 export type BrandMaterial = Pick<Brand, "seed" | "people" | "products" | "opportunities">;
 
-/** The commission rate of hosts without an agreed rate, in percent. */
+/** The commission rate in percent of hosts without an agreed rate. */
 export const defaultRate = 12;
 
-/** Returns a brand without any records or hosts. */
+/** Creates a brand without records or hosts. */
 export function emptyBrand(keys: readonly ApiKey[] = [], seed = 1): Brand {
   return {
     seed,
@@ -176,7 +175,10 @@ export function dateText(ms: number): string {
   return timeText(ms).slice(0, 10);
 }
 
-/** Parses a timestamp to microseconds since 1970; NaN for anything else. The API's dates can be finer than milliseconds. */
+/**
+ * Parses a timestamp to microseconds since 1970, because the API's dates can be finer than milliseconds. Returns NaN
+ * for any other value.
+ */
 export function parseInstant(text: unknown): number {
   if (typeof text !== "string") return Number.NaN;
   const microseconds = text.length > 24 ? (/\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? "") : "";

@@ -3,11 +3,11 @@ import type { ApiKey, Brand } from "./brand.js";
 /** A request to the API or to its file host. */
 export interface SandboxRequest {
   method: string;
-  /** Path and query as received. */
+  /** The path and query as received. */
   url: string;
-  /** By lower-case name. */
+  /** The headers by lower-case name. */
   headers: Record<string, string | undefined>;
-  /** The client's IP address. */
+  /** The IP address of the client. */
   address: string;
 }
 
@@ -17,18 +17,18 @@ export interface SandboxResponse<Body = string> {
   body: Body;
 }
 
-/** One row of the API document's table of endpoints. */
+/** A row of the API document's table of endpoints. */
 export interface Endpoint {
   path: string;
   /** The scope that a key needs; null: none. */
   scope: string | null;
-  /** True if the brand's plan has to include Analytics. */
+  /** True if the endpoint is part of the Analytics plan. */
   needsAnalyticsPlan?: boolean;
   /** @throws ErrorResponse for an invalid query or an unknown ID */
   handle(context: EndpointContext): ResponseData;
 }
 
-/** What an endpoint computes its response from. */
+/** The input of an endpoint. */
 export interface EndpointContext {
   brand: Brand;
   key: ApiKey;
@@ -41,7 +41,7 @@ export interface EndpointContext {
   now: number;
 }
 
-/** The parts of the response envelope that endpoints fill in. */
+/** The parts of the response envelope that an endpoint fills in. */
 export interface ResponseData {
   data: unknown;
   pagination?: PageInfo;
@@ -56,7 +56,10 @@ export interface PageInfo {
   has_prev: boolean;
 }
 
-/** Thrown to respond with an error status. The document does not show the body of errors: this one is the sandbox's own. */
+/**
+ * Thrown to respond with an error status. The API document does not describe the body of errors, so the sandbox invents
+ * one.
+ */
 export class ErrorResponse extends Error {
   constructor(
     readonly status: number,
@@ -74,7 +77,7 @@ export class ErrorResponse extends Error {
   }
 }
 
-/** Returns the values of the `{…}` segments of a pattern in `path`; null if the path does not match. */
+/** Returns the values of the `{…}` segments of a pattern; null if the path does not match. */
 export function matchPath(pattern: string, path: string): string[] | null {
   const expression = pattern.replaceAll(/\{[a-z_]+\}/g, "([^/]+)");
   return new RegExp(`^${expression}$`).exec(path)?.slice(1) ?? null;

@@ -9,7 +9,7 @@ import { instant, oneOf, ordersRange, paging, readQuery, someOf, uuids } from ".
 
 const analytics = { scope: "analytics:read", needsAnalyticsPlan: true };
 
-/** The API document's table of endpoints, in its order. */
+/** The endpoints, in the order of the API document. */
 export const endpoints: readonly Endpoint[] = [
   { path: "/me", scope: null, handle: me },
   { path: "/analytics/clicks", ...analytics, handle: clicks },
@@ -68,7 +68,7 @@ function orders({ brand, query }: EndpointContext): ResponseData {
   return respondWithPage(fullSlice(matching), page);
 }
 
-/** `active` orders are neither cancelled nor refunded; an order can be both cancelled and refunded. */
+/** `active` orders are neither cancelled nor refunded. An order can be both cancelled and refunded. */
 function hasStatus(order: Order, status: "active" | "cancelled" | "refunded"): boolean {
   if (status === "cancelled") return order.is_cancelled === true;
   if (status === "refunded") return order.is_refunded === true;
@@ -108,7 +108,7 @@ function content({ brand, query }: EndpointContext): ResponseData {
   );
   const slice = selectRange(brand.content, "created_at", {
     from: uploaded_after?.at ?? null,
-    // `uploaded_after` includes its instant, `uploaded_before` does not: API document, "GET /content".
+    // `uploaded_after` includes its instant, `uploaded_before` does not (API document, "GET /content").
     to: uploaded_before ? uploaded_before.at - 1 : null,
   });
   const matching = slice.list
@@ -124,7 +124,7 @@ function content({ brand, query }: EndpointContext): ResponseData {
   return respondWithPage(fullSlice(matching), { page, per_page });
 }
 
-/** Returns true if there is no filter or it contains the value. */
+/** True if there is no filter or it contains the value. */
 function isSelected(filter: readonly string[] | null, value: string | undefined): boolean {
   return filter?.some((selected) => selected === value) ?? true;
 }

@@ -7,8 +7,8 @@ import { createCode, createGift } from "./data/undocumented-data.js";
 export type BrandEvents = ReturnType<typeof createBrandEvents>;
 
 /**
- * Returns the events that can happen to a brand. Functions that take the ID of a record throw a `RangeError` if the
- * brand has no such record. No array or record is changed in place, so a shallow copy of a brand is a snapshot.
+ * Returns functions that change a brand as real events would. With the ID of an unknown record they throw a
+ * `RangeError`. Arrays and records are replaced, not changed, so a shallow copy of a brand is a snapshot.
  * @param now returns milliseconds since 1970
  */
 export function createBrandEvents(brand: Brand, now: () => number) {
@@ -24,34 +24,34 @@ export function createBrandEvents(brand: Brand, now: () => number) {
     add,
     change,
     remove,
-    /** A shopper orders through a link or code, which attributes the order at once. Returns the order's ID. */
+    /** Adds an order that is attributed immediately, through a link or code. Returns its ID. */
     order: (fields?: Partial<Order>, at = now()) => addOrder(at, false, fields),
-    /** The team attributes an order that was placed at `date` by hand. Returns its ID. */
+    /** Adds an order that was placed at `date` and is attributed manually. Returns its ID. */
     attributeLate: (date: number, fields?: Partial<Order>) => addOrder(date, true, fields),
-    /** Refunds another `amount` in the order's currency; without an amount, all of it. */
+    /** Refunds an additional `amount` in the order's currency, or all of it. */
     refund: (id: string, amount?: number) => change("orders", id, (order) => refundOrder(order, amount)),
     cancel: (id: string) => change("orders", id, cancelOrder),
-    /** The attribution is withdrawn: the API no longer lists the order. Returns the orders. */
+    /** Withdraws the attribution, so that the API no longer lists the orders. Returns the orders. */
     withdraw: (...ids: string[]) => remove("orders", ...ids),
-    /** The order's host deletes their account. */
+    /** Removes the order's host, who has deleted their account. */
     loseHost: (id: string) => change("orders", id, { host: null }),
-    /** Sets the commission rate of one order, in percent. */
+    /** Sets the commission rate of an order in percent. */
     changeRate: (id: string, rate: number) =>
       change("orders", id, (order) => withCommission({ ...order, commission_rate: rate })),
-    /** A new host joins the roster. Returns the host's ID. */
+    /** Adds a new host to the roster. Returns the ID of the host. */
     join(): string {
       const person = createPerson(brand.seed, brand.nextNumber++);
       brand.people = [...brand.people, person];
       add("roster", createRosterEntry(brand, person, now()));
       return person.profile.id;
     },
-    /** A host leaves the roster. Returns the ID of the roster entry. */
+    /** Removes a host from the roster. Returns the ID of the roster entry. */
     leave(hostId: string): string {
       const id = brand.roster.find(({ host }) => host.id === hostId)?.relationship_id ?? hostId;
       remove("roster", id);
       return id;
     },
-    /** Sets the rate of a host on the roster, in percent; null: the default. Existing orders keep their rate. */
+    /** Sets the rate of a host on the roster in percent, or the default with null. Existing orders keep their rate. */
     agreeRate(hostId: string, rate: number | null) {
       brand.people = brand.people.map((person) =>
         person.profile.id === hostId ? { ...person, rate } : person,
@@ -69,18 +69,18 @@ export function createBrandEvents(brand: Brand, now: () => number) {
 
 type RecordOf<L extends ListName> = Lists[L][number];
 
-/** Returns the three basic edits of a brand's lists; each replaces the array of the list. */
+/** Returns the three basic edits of a brand's lists. Each replaces the array of the list. */
 function createListEdits(brand: Brand) {
   function replace<L extends ListName>(list: L, records: readonly RecordOf<L>[]): void {
     brand[list] = records as unknown as Brand[L];
   }
 
-  /** Adds records at the front. */
+  /** Adds records to the front of a list. */
   function add<L extends ListName>(list: L, ...records: RecordOf<L>[]): void {
     replace(list, [...records, ...brand[list]]);
   }
 
-  /** Replaces the record with this key. */
+  /** Replaces the record with a key. */
   function change<L extends ListName>(
     list: L,
     key: string,
@@ -93,7 +93,7 @@ function createListEdits(brand: Brand) {
     replace(list, records.with(index, typeof to === "function" ? to(record) : { ...record, ...to }));
   }
 
-  /** Removes records and returns them, for a later `add`. */
+  /** Removes records and returns them, so that `add` can restore them. */
   function remove<L extends ListName>(list: L, ...keys: string[]): RecordOf<L>[] {
     const records: readonly RecordOf<L>[] = brand[list];
     const removed = records.filter((record) => keys.includes(sandboxRecordKey(list, record)));
@@ -108,7 +108,7 @@ function createListEdits(brand: Brand) {
   return { add, change, remove };
 }
 
-/** Returns a record's key in its list; for a library file, `source/id`. */
+/** Returns the key of a record in its list; `source/id` for a library file. */
 export function sandboxRecordKey(list: ListName, record: RecordOf<ListName>): string {
   if (list === "content") return `${record.source}/${record.id}`;
   if (list === "recommendations") return (record as RecordOf<"recommendations">).host.id;

@@ -3,10 +3,10 @@ import { type Brand, type ContentItem, second } from "./brand.js";
 import { mixBits } from "./data/random.js";
 import type { SandboxRequest, SandboxResponse } from "./endpoint.js";
 
-/** How long a download URL is valid: API document, "Download URL". */
+/** The lifetime of a download URL (API document, "Download URL"). */
 const downloadSeconds = 300;
 
-/** Returns the `data` of a download response. The signed URL differs with `now`. */
+/** Returns the `data` of a download response. Its URL changes with `now`. */
 export function signedUrl({ seed }: Brand, item: ContentItem, filesUrl: string, now: number) {
   const path = `/files/${item.source}/${item.id}`;
   const expires = String(now + downloadSeconds * second);
@@ -19,7 +19,7 @@ function sign(seed: number, path: string, expires: string): string {
   return createHmac("sha256", `files of ${seed}`).update(`${path}\n${expires}`).digest("hex");
 }
 
-/** Responds as the file host, a second origin that accepts no key and supports `Range: bytes=N-`. */
+/** Responds as the file host, which accepts no key and supports `Range: bytes=N-`. */
 export function handleFileRequest(
   request: SandboxRequest,
   brand: Brand,
@@ -65,7 +65,9 @@ function checkRequest(
   return isSigned && Number(expires) > now ? null : 403;
 }
 
-/** Returns the bytes of a file from offset `first` up to, not including, `end`. They depend on the file's ID only. */
+/**
+ * Returns the bytes of a file from offset `first` (included) to `end` (excluded). They only depend on the file's ID.
+ */
 export function fileBytes(id: string, first: number, end: number): Buffer {
   const salt = Number.parseInt(id.slice(0, 8), 16) || 0;
   const from = first - (first % 4);

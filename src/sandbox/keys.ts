@@ -3,21 +3,21 @@ import { createRandom, randomHex, randomUuid } from "./data/random.js";
 import { type Endpoint, ErrorResponse, type SandboxRequest } from "./endpoint.js";
 import { endpoints } from "./endpoints.js";
 
-/** Every scope that a key can have, in the order of the endpoints. */
+/** All scopes, in the order of the endpoints. */
 export const scopes: readonly string[] = [
   ...new Set(endpoints.flatMap(({ scope }) => (scope === null ? [] : [scope]))),
 ];
 
-/** Creates a key that has every scope, unless `overrides` changes it. */
+/** Creates a key with all scopes, unless `overrides` changes that. */
 export function createKey(seed: number, name: string, now: number, overrides: Partial<ApiKey> = {}): ApiKey {
   const random = createRandom(seed, `key ${name}`);
   return {
     name,
     id: randomUuid(random),
     secret: `brk_sandbox_${name.replace("-", "_")}_${randomHex(random, 8)}${randomHex(random, 8)}`,
-    note: "every scope",
+    note: "all scopes",
     scopes,
-    // The document gives no maximum lifetime; three years is plausible.
+    // The API document states no maximum lifetime; three years is plausible.
     expiresAt: now + 3 * 365 * day,
     revoked: false,
     allowlist: null,
@@ -26,32 +26,34 @@ export function createKey(seed: number, name: string, now: number, overrides: Pa
   };
 }
 
-/** Creates a brand's keys: first one with every scope, then one for each way in which a key can be refused. */
+/** Creates the keys of a brand: one with all scopes, and one for each reason for which a key can be rejected. */
 export function createKeys(seed: number, now: number): ApiKey[] {
   const key = (name: string, note: string, overrides: Partial<ApiKey> = {}) =>
     createKey(seed, name, now, { note, ...overrides });
   return [
-    key("all", "every scope"),
-    key("expiring", "every scope, expires in 3 days", { expiresAt: now + 3 * day }),
+    key("all", "all scopes"),
+    key("expiring", "all scopes, expires in 3 days", { expiresAt: now + 3 * day }),
     key("expired", "expired yesterday: 401", { expiresAt: now - day }),
     key("revoked", "revoked: 401", { revoked: true }),
     key("ip-blocked", "allowed from 203.0.113.7 only: 403", { allowlist: ["203.0.113.7"] }),
-    key("no-plan", "every scope, a plan without Analytics: 402", { hasAnalyticsPlan: false }),
-    key("only-me", "no scope at all: /me only", { scopes: [] }),
+    key("no-plan", "all scopes, a plan without Analytics: 402", { hasAnalyticsPlan: false }),
+    key("only-me", "no scope, only for /me", { scopes: [] }),
     ...scopes.map((scope) => key(`only-${scope.split(":")[0]}`, `${scope} only`, { scopes: [scope] })),
   ];
 }
 
-/** Returns the brand's key in the Authorization header; undefined if the header is missing or malformed or the key unknown. */
+/**
+ * Returns the key in the Authorization header; undefined if the header is missing or malformed or the key is unknown.
+ */
 export function findKey({ headers }: SandboxRequest, { keys }: Brand): ApiKey | undefined {
   const [, secret] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(headers.authorization ?? "") ?? [];
   return keys.find((key) => key.secret === secret);
 }
 
-/** Parameters in which people put a key by mistake. */
+/** Parameters that are mistaken for the way to send a key. */
 const keyParameters = ["api_key", "apikey", "api-key", "key", "access_token", "token", "authorization"];
 
-/** Throws an `ErrorResponse` (400) for a key in the URL or in `x-api-key`, even next to a valid Authorization header. */
+/** Rejects a key in the URL or in `x-api-key`, even with a valid Authorization header. @throws ErrorResponse (400) */
 export function refuseMisplacedKey(
   { url, headers }: SandboxRequest,
   query: URLSearchParams,
@@ -65,7 +67,7 @@ export function refuseMisplacedKey(
 }
 
 /**
- * Returns the request's key if it may be used for the endpoint.
+ * Returns the key of a request if it may be used for the endpoint.
  * @throws ErrorResponse: 401 for the key, 403 for the IP address, 403 for the scope, 402 for the plan, in this order
  */
 export function authorize(request: SandboxRequest, brand: Brand, endpoint: Endpoint, now: number): ApiKey {

@@ -1,13 +1,13 @@
 import { parseInstant } from "./brand.js";
 import type { PageInfo, ResponseData } from "./endpoint.js";
 
-/** An inclusive range in microseconds since 1970; null: no limit. */
+/** A range in microseconds since 1970, including both ends; null: no limit. */
 export interface InstantRange {
   from: number | null;
   to: number | null;
 }
 
-/** Consecutive records of a list, by index, so that a list of a million records is not copied for each page. */
+/** Consecutive records of a list by index, so that a list of a million records is not copied for each page. */
 export interface ListSlice<T> {
   list: readonly T[];
   start: number;
@@ -31,8 +31,8 @@ export function respondWithPage<T extends object>(
 }
 
 /**
- * Returns the records of a range, newest first; of equal dates, the one added last is first. Records without a date come
- * last, and only if there is no range.
+ * Returns the records of a range, newest first. Of equal dates, the record added last is first. Records without a date
+ * are last, and only included without a range.
  */
 export function selectRange<T extends object>(
   list: readonly T[],
@@ -48,12 +48,12 @@ export function selectRange<T extends object>(
 
 interface SortedList<T> {
   records: readonly T[];
-  /** Microseconds since 1970 of each record, descending. */
+  /** The date of each record in microseconds since 1970, descending. */
   instants: Float64Array;
   undated: readonly T[];
 }
 
-/** A list is sorted once, because events replace arrays and never change one. */
+/** Lists in sorted order. A list never changes, because events replace arrays. */
 const sortedLists = new WeakMap<readonly object[], SortedList<object>>();
 
 function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): SortedList<T> {
@@ -70,7 +70,9 @@ function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): 
   return sorted;
 }
 
-/** Returns the first index at which `matches` is true, by binary search: it has to be true from there to the end. */
+/**
+ * Returns the first index at which `matches` is true, by binary search. It has to be true for all later indexes, too.
+ */
 function firstIndex(instants: Float64Array, matches: (at: number) => boolean): number {
   let low = 0;
   let high = instants.length;

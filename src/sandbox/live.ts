@@ -4,19 +4,22 @@ import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteg
 import { type BrandEvents, createBrandEvents, sandboxRecordKey } from "./events.js";
 
 export interface Pace {
-  /** Orders an hour; refunds, cancellations and late orders follow from it. */
+  /** The number of orders per hour. Refunds, cancellations and late orders depend on it. */
   ordersPerHour: number;
-  /** The factor by which everything else happens more often than at a real brand. */
+  /** The factor by which all other events are more frequent than at a real brand. */
   speed: number;
 }
 
 /** Returns the pace at the end of a history of `orders` orders, `speed` times as fast. */
 export function naturalPace(orders: number, speed = 1): Pace {
-  // The history grows: its end is a third above the average.
+  // The number of orders grows: at the end of a history it is a third above the average.
   return { ordersPerHour: ((4 / 3) * orders * speed) / (historyDays * 24), speed };
 }
 
-/** Applies the events after `from` and up to `to`, in milliseconds since 1970: always the same for the same brand and pace. */
+/**
+ * Applies the events after `from` and up to `to`, in milliseconds since 1970. They are always the same for a brand and
+ * a pace.
+ */
 export function simulateActivity(brand: Brand, from: number, to: number, pace: Pace): void {
   let now = from;
   const events = createBrandEvents(brand, () => now);
@@ -29,16 +32,16 @@ export function simulateActivity(brand: Brand, from: number, to: number, pace: P
   }
 }
 
-/** What a simulated event is applied to. */
+/** The input of a simulated event. */
 interface SimulatedEvent {
   random: RandomStream;
   brand: Brand;
   events: BrandEvents;
-  /** Milliseconds since 1970. */
+  /** The time of the event in milliseconds since 1970. */
   at: number;
 }
 
-/** The kinds of simulated events: how many there are for each order, how many a day, and what happens. */
+/** The kinds of events, with their number per order and per day. */
 const eventKinds: readonly (readonly [
   perOrder: number,
   perDay: number,
@@ -64,7 +67,7 @@ const eventKinds: readonly (readonly [
   [0, 0.05, ({ events }) => events.addCode()],
 ];
 
-/** Returns the events of the hour that begins at `start`, in chronological order. */
+/** Returns the events of the hour that starts at `start`, in chronological order. */
 function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pace) {
   const scheduled = eventKinds.flatMap(([perOrder, perDay, apply], kind) => {
     const times = createRandom(seed + kind, "live", start / hour);
@@ -77,7 +80,7 @@ function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pac
   return scheduled.sort((a, b) => a.at - b.at);
 }
 
-/** Returns a random age in milliseconds, `typical` days on average and at most `most` days. */
+/** Returns a random age in milliseconds, with an average of `typical` days and a maximum of `most` days. */
 function randomAge(random: RandomStream, typical: number, most: number): number {
   return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * day;
 }
@@ -86,7 +89,7 @@ function startOfSecond(ms: number): number {
   return Math.floor(ms / second) * second;
 }
 
-/** Calls `apply` with the newest order of a random age or older, unless it is cancelled or refunded. */
+/** Calls `apply` with the newest order of at least a random age, unless it is cancelled or refunded. */
 function withAnOrder({ at, brand, random }: SimulatedEvent, apply: (order: Order) => void): void {
   const date = timeText(at - randomAge(random, 25, 200));
   let newest: Order | undefined;

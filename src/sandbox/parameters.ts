@@ -4,9 +4,9 @@ import type { InstantRange } from "./listing.js";
 
 /** A query parameter. */
 export interface Parameter<T> {
-  /** The value if the parameter is not given. */
+  /** The value without the parameter. */
   absent: T;
-  /** Describes valid values, for the error message: "page must be …". */
+  /** Describes the valid values, for the error message "page must be …". */
   expected: string;
   /** Returns undefined for an invalid value. */
   parse(text: string): T | undefined;
@@ -17,7 +17,7 @@ export type ParsedQuery<P extends ParameterSet> = {
   [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
 };
 
-/** Parses a query. Throws an `ErrorResponse` (400) for an unknown, repeated or invalid parameter. */
+/** Parses a query. @throws ErrorResponse (400) for an unknown, repeated or invalid parameter */
 export function readQuery<P extends ParameterSet>(parameters: P, query: URLSearchParams): ParsedQuery<P> {
   const values: Record<string, unknown> = {};
   for (const [name, { absent }] of Object.entries(parameters)) values[name] = absent;
@@ -55,7 +55,7 @@ export function oneOf<const V extends string>(values: readonly V[], absent: V): 
 }
 
 /**
- * A comma-separated list of some of `values`; null if absent.
+ * Declares a comma-separated list of some of `values`; null if it is missing.
  * @param normalize converts an item to the spelling in `values`
  */
 export function someOf<const V extends string>(
@@ -90,7 +90,7 @@ const parseUuid = (text: string) => (uuidPattern.test(text) ? text.toLowerCase()
 export const uuid: Parameter<string | null> = { absent: null, expected: "a UUID", parse: parseUuid };
 export const uuids = listOf("up to 50 UUIDs, separated by commas", 50, parseUuid);
 
-/** An instant in microseconds since 1970, and whether it was given as a date without a time. */
+/** An instant in microseconds since 1970. `isDay` is true if it was given as a date without a time. */
 export interface Instant {
   at: number;
   isDay: boolean;
@@ -113,11 +113,11 @@ export const instant: Parameter<Instant | null> = {
   },
 };
 
-/** Returns the range of `start_date` and `end_date`; an `end_date` without a time includes the complete day. */
+/** Returns the range from `start_date` to `end_date`. An `end_date` without a time includes the complete day. */
 export function ordersRange(start: Instant | null, end: Instant | null): InstantRange {
   const to = end?.isDay ? end.at + day * 1_000 - 1 : end?.at;
   return { from: start?.at ?? null, to: to ?? null };
 }
 
-/** The parameters of every paginated endpoint: API document, "Endpoints". */
+/** The parameters of all paginated endpoints (API document, "Endpoints"). */
 export const paging = { page: integer(1, 1, 10_000), per_page: integer(25, 1, 100) };

@@ -1,25 +1,25 @@
 import { ErrorResponse } from "./endpoint.js";
 
-/** The API document, "Limits", counts requests in a sliding window of 60 seconds. */
+/** The sliding window in which requests are counted (API document, "Limits"). */
 const windowMs = 60_000;
 
-/** Whether a request is within the limits, and the headers that every response carries. */
+/** The headers of the response, and the error if a request exceeds a limit. */
 export interface LimitResult {
   error: ErrorResponse | null;
   headers: Record<string, string>;
 }
 
 /**
- * Counts the requests of each key, and of each IP address with twice the limit. Refused requests count too: the document
- * does not say, and this is the strictest reading.
+ * Counts the requests of each key, and of each IP address with twice the limit. Rejected requests count as well, which
+ * is the strictest reading of the API document.
  */
 export class RequestLimits {
   private readonly arrivals = new Map<string, number[]>();
 
-  /** @param perMinute requests a minute for each key; null: no limit */
+  /** @param perMinute maximum number of requests per minute for each key; null: no limit */
   constructor(private readonly perMinute: number | null) {}
 
-  /** @param now milliseconds of a monotonic clock */
+  /** @param now monotonic milliseconds */
   count(address: string, keyId: string | null, now: number): LimitResult {
     if (this.perMinute === null) return { error: null, headers: {} };
     const states = [this.add(`address ${address}`, this.perMinute * 2, now)];
@@ -44,7 +44,10 @@ export class RequestLimits {
     return { error, headers };
   }
 
-  /** Returns the remaining requests (-1 if this one is over the limit) and the milliseconds until the next is allowed. */
+  /**
+   * Returns the number of remaining requests (-1 if this request exceeds the limit) and the milliseconds until the next
+   * one is allowed.
+   */
   private add(caller: string, limit: number, now: number) {
     const recent = (this.arrivals.get(caller) ?? []).filter((time) => now - time < windowMs);
     const times = [...recent, now].slice(-limit - 1);

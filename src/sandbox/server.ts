@@ -4,13 +4,13 @@ import { apiRoot, type SandboxApi } from "./api.js";
 import type { SandboxRequest, SandboxResponse } from "./endpoint.js";
 
 export interface RunningServer {
-  /** For example `http://127.0.0.1:4010/api/brand/v1`. */
+  /** A URL such as `http://127.0.0.1:4010/api/brand/v1`. */
   baseUrl: string;
   close(): Promise<void>;
 }
 
 /**
- * Serves an API and its file host on two ports of 127.0.0.1. Rejects with the system's error if the port is taken.
+ * Serves an API and its file host on two ports of 127.0.0.1. Rejects with the system's error if the port is in use.
  * @param port 0: any free port
  * @param beforeResponse runs before each response and delays it
  */
@@ -27,7 +27,7 @@ export async function serveSandbox(
         const { status, headers, body } = handle(toApiRequest(incoming));
         outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) }).end(body);
       } catch {
-        // The sandbox is shutting down, or it has a bug: the client sees a broken connection.
+        // If the sandbox is shutting down or has a bug, the client sees a broken connection.
         incoming.socket.destroy();
       }
     };
@@ -45,7 +45,7 @@ function toApiRequest({ method = "GET", url = "/", headers, socket }: IncomingMe
 }
 
 function listen(server: Server, port: number): Promise<number> {
-  // A client that waits a minute for its rate limit keeps its connection.
+  // Keeps the connection of a client that waits a minute for its rate limit.
   server.keepAliveTimeout = 90_000;
   return new Promise((resolve, reject) => {
     server.once("error", reject);

@@ -3,7 +3,7 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { flat, type Row } from "./flat.js";
 import { grown } from "./grown.js";
 
-/** Returns every record of the API by the table that it is exported from. */
+/** Returns all records of the API by the table that exports them. */
 function served({ data }: TestBrand): Record<string, readonly Row[]> {
   const surveys = data.surveys.map(({ id }) => ({ survey_id: id, ...(data.results[id] as Row) }));
   const { orders, roster, recommendations, opportunities, content, gifts, codes } = data;
@@ -15,7 +15,7 @@ function sorted(rows: readonly unknown[]): string[] {
   return rows.map((row) => JSON.stringify(row)).sort();
 }
 
-/** Expects every record to be exported exactly as the API serves it. */
+/** Expects all records to be exported exactly as the API returns them. */
 async function expectFaithful(brand: TestBrand): Promise<void> {
   for (const [table, records] of Object.entries(served(brand))) {
     const { out } = await brand.run(`export ${table} --ndjson`);
@@ -28,7 +28,7 @@ async function expectFaithful(brand: TestBrand): Promise<void> {
   }
 }
 
-test("exports every record as the API serves it after one sync, and a second sync changes nothing", async () => {
+test("all records are exported as the API returns them after one sync, and a second sync changes nothing", async () => {
   const brand = makeBrand({ history: 430 });
   const first = await brand.run("sync");
   expect([first.code, first.err.includes("warning")]).toEqual([0, false]);
@@ -40,7 +40,7 @@ test("exports every record as the API serves it after one sync, and a second syn
   expect(brand.sql("SELECT * FROM changes")).toEqual([]);
 });
 
-/** The child tables: the list that they come from, its member, and the columns that identify the parent. */
+/** The child tables, with the list and the member that they come from and the columns that identify the parent. */
 const children: [table: string, list: string, member: string, parent: Row][] = [
   ["order_line_items", "orders", "line_items", { order_id: "id" }],
   ["recommendation_products", "recommendations", "products", { host_id: "host.id" }],
@@ -48,11 +48,11 @@ const children: [table: string, list: string, member: string, parent: Row][] = [
   ["opportunity_assignments", "opportunities", "assignments", { opportunity_id: "id" }],
   ["opportunity_attachments", "opportunities", "attachments", { opportunity_id: "id" }],
 ];
-/** The columns that the mirror adds to every table, or computes from a date. */
+/** The columns that the mirror adds to all tables or computes from a date. */
 const own = new Set(["synced_at", "removed_at", "record_id", "row_id", "day", "month", "position"]);
 const isOwn = (name: string) => own.has(name) || name.endsWith("_utc");
 
-test("stores every field of the API in its column", async () => {
+test("each field of the API is stored in its column", async () => {
   const brand = makeBrand({ history: 1_500 });
   await brand.run("sync");
   const records = served(brand);
@@ -79,13 +79,13 @@ test("stores every field of the API in its column", async () => {
 
 type Data = Row[] & { summary: Row; timeseries: Row[]; top_hosts: Row[] };
 
-/** Returns the columns of a row that has a host. */
+/** Returns the columns of a row whose host is known. */
 function columns(row: Row): Row {
   const { host: _, ...rest } = flat(row);
   return rest;
 }
 
-test("stores each month's clicks and the ranking as the API returns them", async () => {
+test("the clicks of each month and the ranking are stored as the API returns them", async () => {
   const brand = makeBrand({ history: 200 });
   await brand.run("sync analytics-clicks analytics-hosts");
   const ask = async (path: string) => {
@@ -111,7 +111,7 @@ test("stores each month's clicks and the ranking as the API returns them", async
   expect(brand.sql<Row>("SELECT * FROM analytics_hosts ORDER BY position")).toMatchObject(rows.map(columns));
 });
 
-test("keeps unknown attributes and enum values at any depth, and names them once", async () => {
+test("unknown attributes and enum values are kept at any depth and reported once", async () => {
   const brand = makeBrand({ history: 150 });
   grown(brand.data);
   const first = await brand.run("sync");
@@ -131,28 +131,33 @@ test("keeps unknown attributes and enum values at any depth, and names them once
 describe.each(["paged", "complete"] as const)(
   "gifts, codes and surveys from an API whose undocumented lists are %s",
   (undocumentedLists) => {
-    test.each(["text", "number"])("are stored complete and read once, with a %s as ID", async (kind) => {
-      const brand = makeBrand({ history: 10, variants: { undocumentedLists } });
-      const { data } = brand;
-      const id = (n: number) => (kind === "number" ? n + 1 : `id-${n}`);
-      data.results = Object.fromEntries(data.surveys.map((one, n) => [id(n), data.results[String(one.id)]]));
-      for (const list of ["gifts", "codes", "surveys"] as const)
-        data[list] = data[list].map((record, n) => ({ ...record, id: id(n) }));
-      for (const rows of [64, 0]) {
-        const { code, asked } = await brand.run("sync gifts codes surveys");
-        expect(code).toBe(0);
-        // A 400 is allowed once, for the first request with `page`.
-        expect(asked.filter(({ status }) => ![200, 400].includes(status))).toEqual([]);
-        expect(brand.lastRun("gifts").rows_new).toBe(rows);
-      }
-      for (const list of ["gifts", "codes", "surveys"] as const)
-        expect(
-          sorted(
-            brand
-              .sql<{ json: string }>("SELECT json FROM records WHERE resource = ?", list)
-              .map(({ json }) => JSON.parse(json)),
-          ),
-        ).toEqual(sorted(data[list]));
-    });
+    test.each(["text", "number"])(
+      "gifts, codes and surveys with a %s as ID are stored completely and read once",
+      async (kind) => {
+        const brand = makeBrand({ history: 10, variants: { undocumentedLists } });
+        const { data } = brand;
+        const id = (n: number) => (kind === "number" ? n + 1 : `id-${n}`);
+        data.results = Object.fromEntries(
+          data.surveys.map((one, n) => [id(n), data.results[String(one.id)]]),
+        );
+        for (const list of ["gifts", "codes", "surveys"] as const)
+          data[list] = data[list].map((record, n) => ({ ...record, id: id(n) }));
+        for (const rows of [64, 0]) {
+          const { code, asked } = await brand.run("sync gifts codes surveys");
+          expect(code).toBe(0);
+          // One 400 is allowed, for the first request with `page`.
+          expect(asked.filter(({ status }) => ![200, 400].includes(status))).toEqual([]);
+          expect(brand.lastRun("gifts").rows_new).toBe(rows);
+        }
+        for (const list of ["gifts", "codes", "surveys"] as const)
+          expect(
+            sorted(
+              brand
+                .sql<{ json: string }>("SELECT json FROM records WHERE resource = ?", list)
+                .map(({ json }) => JSON.parse(json)),
+            ),
+          ).toEqual(sorted(data[list]));
+      },
+    );
   },
 );

@@ -1,6 +1,6 @@
 import type { Brand } from "../../src/sandbox/brand.js";
 
-/** Values that a later version of the API might add: API document, Versioning 2. */
+/** Values that a later version of the API may add (API document, "Versioning", 2). */
 const newValues: Record<string, string> = {
   attribution: "affiliate_feed",
   media_type: "model_3d",
@@ -10,7 +10,7 @@ const newValues: Record<string, string> = {
 };
 const additions = ["text, with a comma", 0.1, true, null, ["a", "b"], { inner: { level: 2 } }, "=1+1"];
 
-/** Adds attributes at every depth of a brand's records, as a later compatible version of the API might. */
+/** Adds attributes at every depth of a brand's records, as a later compatible version of the API may do. */
 export function grown(brand: Brand): void {
   for (const list of [
     "orders",

@@ -5,7 +5,7 @@ import { makeBrand } from "../support/brand.js";
 import { day, noon } from "../support/records.js";
 
 test.each(scopes)(
-  "reads only what a key with the scope %s allows, and lists the rest as skipped",
+  "a sync with a key that only has the scope %s reads what that allows and lists the rest as skipped",
   async (scope) => {
     const brand = makeBrand({ history: 20 });
     brand.setKey({ scopes: [scope] });
@@ -14,7 +14,7 @@ test.each(scopes)(
     for (const resource of resources)
       if (resource.scope === scope) expect(brand.lastRun(resource.name)).toMatchObject({ outcome: "done" });
       else expect(err).toContain(`${resource.name}: skipped: the key lacks the scope ${resource.scope}`);
-    // No request is sent for a scope that the key lacks.
+    // No request needs a scope that the key lacks.
     expect(asked.filter(({ status }) => status === 403)).toEqual([]);
   },
 );
@@ -40,10 +40,9 @@ test.each(Object.entries(bodies))(
   },
 );
 
-/** The API document, "Analytics" of the plan. */
 const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
-test("skips the resources that a plan without Analytics lacks, says why, and reads the others", async () => {
+test("a sync with a plan without Analytics skips its resources with a reason and reads the others", async () => {
   const brand = makeBrand({ history: 20 });
   brand.setKey({ hasAnalyticsPlan: false });
   const { code, err } = await brand.run("sync");
@@ -56,7 +55,7 @@ test("skips the resources that a plan without Analytics lacks, says why, and rea
   expect(err).toContain("The brand's plan does not include /orders");
 });
 
-test.each(ofAnalytics)("exits 5 for `sync %s` under a plan without Analytics", async (name) => {
+test.each(ofAnalytics)("`sync %s` exits with code 5 if the plan lacks Analytics", async (name) => {
   const brand = makeBrand();
   brand.setKey({ hasAnalyticsPlan: false });
   const { code, err } = await brand.run(`sync ${name}`);

@@ -4,7 +4,7 @@ import { at, day, fileAt, hour, memberOf, noon, openRecord, ordersBefore } from 
 
 const many = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
 
-test("sends one request per hundred records of a list, and one per record with details", async () => {
+test("a sync sends one request per hundred records of a list, and one per record with details", async () => {
   const brand = makeBrand({
     history: 0,
     roster: many(350, (n) => memberOf(`r${n}`)),
@@ -29,7 +29,7 @@ test("sends one request per hundred records of a list, and one per record with d
   expect(others).toEqual([]);
 });
 
-test("sends one request per hundred orders or files, and a few for counts", async () => {
+test("a sync sends one request per hundred orders or files, and a few for counts", async () => {
   const content = many(280, (n) => fileAt(`c${n}`, noon - n * 2 * day));
   const brand = makeBrand({ orders: ordersBefore(noon, 2_400, 7 * hour), content });
   const pages = ({ asked }: Awaited<ReturnType<typeof brand.run>>, path: string) => {
@@ -47,7 +47,7 @@ test("sends one request per hundred orders or files, and a few for counts", asyn
   expect(pages(second, "/content")[1]).toBeLessThanOrEqual(6);
 });
 
-test("reads every month of clicks once, and later only the months that may still change", async () => {
+test("a sync reads all months of clicks once, and later only the months that may still change", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon, 24, 30 * day) });
   const months = async () =>
     (await brand.run("sync analytics-clicks")).asked.filter(({ path }) => path !== "/me").length;
@@ -56,7 +56,7 @@ test("reads every month of clicks once, and later only the months that may still
   expect(await months()).toBeLessThanOrEqual(4);
 });
 
-test("reads details only of campaigns that changed or are still open", async () => {
+test("a sync reads details only of campaigns that changed or are still open", async () => {
   const brand = makeBrand({ history: 0 });
   await brand.run("sync opportunities");
   const done = brand.data.opportunities.filter(({ status }) =>

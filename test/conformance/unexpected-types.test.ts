@@ -16,7 +16,7 @@ const orders = [
   orderAt("plain", noon - 3 * day),
 ];
 
-test("stores a number that was sent as text as a number in its column, and as text in the record", async () => {
+test("a number sent as text is stored as a number in its column and as text in the record", async () => {
   const brand = makeBrand({ orders });
   const { code, err } = await brand.run("sync orders");
   expect(code, err).toBe(0);
@@ -35,7 +35,7 @@ test("stores a number that was sent as text as a number in its column, and as te
   expect(csv.trim().split("\n").sort()).toEqual(["id,total_amount", "none,", "plain,10", "text,12.5"]);
 });
 
-test("warns in every run that still has records with unexpected types, with their number", async () => {
+test("each run warns about the number of records with unexpected types as long as there are any", async () => {
   const brand = makeBrand({ orders });
   const warned = /^brandapi: warning: orders: unexpected types in 2 records: .*/m;
   const first = await brand.run("sync orders --quiet");
@@ -43,7 +43,7 @@ test("warns in every run that still has records with unexpected types, with thei
   expect(first.err).toContain("1 text value in orders.total_amount (null in the column)");
   expect(first.err).toContain("1 text value in order_line_items.quantity (null in the column)");
   const text = warned.exec(first.err)?.[0];
-  // The window does not read them again.
+  // The window does not include them, so they are not re-read.
   brand.pass(60 * day);
   const second = await brand.run("sync orders --quiet --audit 0");
   expect(warned.exec(second.err)?.[0]).toBe(text);
@@ -72,14 +72,14 @@ test("warns in every run that still has records with unexpected types, with thei
   expect((await brand.run("doctor")).out).toContain("ok columns: every value has the type of its column");
 });
 
-test("does not count unexpected types in removed records", async () => {
+test("unexpected types in removed records are not counted", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   brand.data.orders = brand.data.orders.filter(({ id }) => id === "plain");
   expect((await brand.run("sync orders --full")).err).not.toContain("unexpected types");
 });
 
-test("reads numbers sent as text in the history and in views", async () => {
+test("numbers sent as text are numbers in the history and in views", async () => {
   const brand = makeBrand({
     orders: [orderAt("o", noon - 40 * day, { total_amount: "20.5", refund_amount: "1" })],
   });
@@ -97,7 +97,7 @@ test("reads numbers sent as text in the history and in views", async () => {
   expect(brand.sql("SELECT count(*) AS n FROM late_refunds")).toEqual([{ n: 1 }]);
 });
 
-test("keeps a number that a double cannot represent as text, null in its column, and logs no change in the next run", async () => {
+test("a number that a double cannot represent is kept as text with a null in its column, and the next run logs no change", async () => {
   const brand = makeBrand({ orders: [orderAt("huge", noon - day, { total_amount: 777, note: 888 })] });
   brand.before = ({ path, query }) => {
     if (path !== "/orders" || (query.status ?? "all") !== "all") return undefined;

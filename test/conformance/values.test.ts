@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { day, noon, openRecord, orderAt } from "../support/records.js";
 
-test("exports amounts and rates as they were sent, up to 15 digits", async () => {
+test("amounts and rates of up to 15 digits are exported as the API sent them", async () => {
   const amounts = [0.1, 77.7, 1234567890123.45, 1e-7, -5, 0];
   const brand = makeBrand({
     orders: amounts.map((n, place) => orderAt(`o${place}`, noon - (place + 1) * day, { total_amount: n })),
@@ -14,7 +14,7 @@ test("exports amounts and rates as they were sent, up to 15 digits", async () =>
   expect(json.map(({ total_amount }) => total_amount).sort()).toEqual(amounts.toSorted());
 });
 
-test("refuses an ID that JavaScript cannot represent exactly instead of rounding it", async () => {
+test("an ID that JavaScript cannot represent exactly is rejected instead of rounded", async () => {
   const brand = makeBrand({ gifts: [openRecord("x")] });
   brand.before = ({ path }) =>
     path === "/gifts" ? { body: '{"success":true,"data":[{"id":12345678901234567890}]}' } : undefined;
@@ -22,7 +22,7 @@ test("refuses an ID that JavaScript cannot represent exactly instead of rounding
   expect([code, brand.mirrored("gifts")]).toEqual([7, []]);
 });
 
-test("keeps a value of an unexpected type in the record, null in its column, and warns in every run", async () => {
+test("a value of an unexpected type is kept in the record with a null in its column, and each run warns", async () => {
   const odd = orderAt("odd", noon - day, {
     total_amount: { cents: 5 },
     is_cancelled: "no",
@@ -43,7 +43,7 @@ test("keeps a value of an unexpected type in the record, null in its column, and
   );
 });
 
-test("identifies records without an ID by their position, and removes the last ones when the list shrinks", async () => {
+test("records without an ID are identified by their position, and the last ones are removed when the list shrinks", async () => {
   const brand = makeBrand();
   const rows = [{ a: 1 }, { a: 2 }, { a: 3 }];
   brand.before = ({ path }) =>
@@ -55,7 +55,7 @@ test("identifies records without an ID by their position, and removes the last o
   expect(brand.sql("SELECT a FROM codes ORDER BY a")).toEqual([{ a: 1 }, { a: 2 }]);
 });
 
-test("accepts null wherever the API document allows it, without a warning", async () => {
+test("null is accepted without a warning wherever the API document allows it", async () => {
   const nulls = [
     "external_order_id",
     "order_number",
@@ -81,7 +81,7 @@ test("accepts null wherever the API document allows it, without a warning", asyn
   expect((await brand.run("export orders --csv")).code).toBe(0);
 });
 
-test("keeps text with line breaks, quotes or a NUL, and unusual member names, as they were sent", async () => {
+test("text with line breaks, quotes or a NUL and unusual member names are stored as the API sent them", async () => {
   const texts = ['a "b", c\r\nd', "nul\u0000after", "\u202eright to left", "=1+1"];
   const brand = makeBrand({
     gifts: texts.map((text, n) => openRecord(`g${n}`, { text, 'odd, "name"': text })),

@@ -13,7 +13,7 @@ const file: NamedFile = {
 const nameFor = (change: Partial<NamedFile>) => fileName({ ...file, ...change }, new Set());
 const prefix = "2026-03-04_7d5c1a52-3a43-4f0e-8a57-0c3a5a1b2c3d_";
 
-/** Texts with many characters that are unsafe in names. */
+/** Texts with many characters that are unsafe in file names. */
 const unsafeText = fc
   .array(
     fc.oneof(
@@ -96,17 +96,17 @@ test("a long name is cut between characters and keeps its extension", () => {
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(195);
 });
 
-test("the date is the UTC day, or `undated` if it cannot be parsed", () => {
+test("the date in a file name is the UTC day, or `undated` if the date cannot be parsed", () => {
   expect(nameFor({ createdAt: "2026-03-05T01:00:00+02:00" })).toMatch(/^2026-03-04_/);
   expect(nameFor({ createdAt: "../.." })).toMatch(/^undated_/);
 });
 
-test("IDs that are equal after replacing unsafe characters still get different names", () => {
+test("IDs that only differ in unsafe characters get different file names", () => {
   const names = ["a/b", "a\\b", "a_b"].map((id) => nameFor({ id }));
   expect(new Set(names.map(foldName)).size).toBe(3);
 });
 
-test("any response of the API leads to a portable file name inside the folder", () => {
+test("every response of the API gives a portable file name inside the folder", () => {
   fc.assert(
     fc.property(files, (named) => {
       const name = fileName(named, new Set());
@@ -146,7 +146,7 @@ test("all files get different names, even where case and Unicode normalization a
   );
 });
 
-test("a file has the same name whichever other files are downloaded with it", () => {
+test("the name of a file does not depend on the other files of the run", () => {
   fc.assert(
     fc.property(files, files, (file, other) => {
       const name = fileName(file, new Set());

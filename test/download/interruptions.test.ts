@@ -22,7 +22,10 @@ import {
 const half = size / 2;
 const big = { file_size_bytes: size };
 
-/** Returns a brand with one file that was downloaded and then damaged. `leavePartial` writes the partial file of a stopped run. */
+/**
+ * Returns a brand with one file that was downloaded and then damaged. `leavePartial` creates the partial file of an
+ * interrupted run.
+ */
 async function brandWithDamagedFile() {
   const brand = await brandWithFiles({ a: big });
   const { files } = await download(brand);
@@ -45,7 +48,7 @@ function etagOf(id: string): string {
 test("a stopped download leaves a partial file, and the next run downloads only the rest", async () => {
   const brand = await brandWithFiles({ a: big });
   const stop = new AbortController();
-  // Sends half of the file; then the user stops the run.
+  // The user stops the run after half of the file.
   const fetch: typeof brand.fetch = async (url, init) => {
     if (!String(url).includes("/files/")) return await brand.fetch(url, init);
     const response = await brand.fetch(url, init);
@@ -90,18 +93,21 @@ test.each<[string, Fault]>([
   ["another size", { ...rest, headers: { etag: etagOf("a"), "content-range": `bytes ${half}-9/10` } }],
   ["another ETag", { ...rest, headers: { etag: '"new"', "content-range": `bytes ${half}-9/${size}` } }],
   ["no ETag", { ...rest, headers: { "content-range": `bytes ${half}-9/${size}` } }],
-])("downloads the complete file if the file host responds to a range request with %s", async (_, fault) => {
-  const { brand, leavePartial } = await brandWithDamagedFile();
-  leavePartial(half);
-  const asked = failFileRequests(brand, (_, count) => (count === 1 ? fault : undefined));
-  const again = await download(brand);
-  expect(asked.map(({ headers }) => headers.range)).toEqual([`bytes=${half}-`, undefined]);
-  expect(again.files[0]).toMatchObject({ resumed_from: 0 });
-  for (const file of again.files) expect(isComplete(file)).toBe(true);
-  expect(listFolder(brand)).toHaveLength(1);
-});
+])(
+  "the complete file is downloaded if the file host responds to a range request with %s",
+  async (_, fault) => {
+    const { brand, leavePartial } = await brandWithDamagedFile();
+    leavePartial(half);
+    const asked = failFileRequests(brand, (_, count) => (count === 1 ? fault : undefined));
+    const again = await download(brand);
+    expect(asked.map(({ headers }) => headers.range)).toEqual([`bytes=${half}-`, undefined]);
+    expect(again.files[0]).toMatchObject({ resumed_from: 0 });
+    for (const file of again.files) expect(isComplete(file)).toBe(true);
+    expect(listFolder(brand)).toHaveLength(1);
+  },
+);
 
-test("starts from the first byte if the file has changed since it was interrupted, even with the same size", async () => {
+test("a download restarts from the first byte if the file has changed, even if its size has not", async () => {
   const { brand, leavePartial, path } = await brandWithDamagedFile();
   leavePartial(half, { validator: '"before"' });
   writeFileSync(`${path}.part`, Buffer.alloc(half, "old"));
@@ -112,7 +118,7 @@ test("starts from the first byte if the file has changed since it was interrupte
   for (const file of again.files) expect(isComplete(file)).toBe(true);
 });
 
-test("does not resume a partial file whose version is unknown", async () => {
+test("a partial file of an unknown version is not resumed", async () => {
   const { brand, leavePartial, path } = await brandWithDamagedFile();
   leavePartial(half);
   rmSync(`${path}.etag`);
@@ -127,7 +133,7 @@ test.each<[string, Record<string, string>, string | undefined]>([
   ["neither ETag nor Last-Modified", {}, undefined],
   ["a Last-Modified", { "last-modified": "Fri, 20 Nov 2026 10:00:00 GMT" }, "Fri, 20 Nov 2026 10:00:00 GMT"],
   ["a Last-Modified of this second", { "last-modified": "Sat, 21 Nov 2026 12:00:00 GMT" }, undefined],
-])("resumes an interrupted file with %s only if that identifies its version", async (_, headers, ifRange) => {
+])("a partial file is resumed with %s only if that identifies its version", async (_, headers, ifRange) => {
   const brand = await brandWithFiles({ a: { file_size_bytes: 8 } });
   const dated = { date: "Sat, 21 Nov 2026 12:00:00 GMT", ...headers };
   const asked: Headers[] = [];
@@ -145,7 +151,7 @@ test.each<[string, Record<string, string>, string | undefined]>([
   expect(readFileSync(run.files[0]?.path ?? "", "utf8")).toBe("12345678");
 });
 
-test("a complete partial file of a run that was killed before the rename needs no request", async () => {
+test("a complete file whose run was killed before the rename needs no further request", async () => {
   const { brand, leavePartial } = await brandWithDamagedFile();
   leavePartial(size);
   const again = await download(brand);
@@ -153,7 +159,7 @@ test("a complete partial file of a run that was killed before the rename needs n
   for (const file of again.files) expect(isComplete(file)).toBe(true);
 });
 
-test("keeps a complete file whose size differs from the library's, and names both sizes once", async () => {
+test("a complete file whose size differs from the library's is kept, and both sizes are reported once", async () => {
   const brand = await brandWithFiles({ a: { file_size_bytes: 1_033 }, b: {} });
   const body = "x".repeat(1_533);
   const asked = failFileRequests(brand, (id) =>
@@ -179,7 +185,7 @@ test("keeps a complete file whose size differs from the library's, and names bot
   expect((await download(brand)).summary).toMatchObject({ downloaded: 0, already_complete: 2 });
 });
 
-test("follows up to three redirects to https, without sending the key", async () => {
+test("a download follows up to three redirects to https without sending the key", async () => {
   const brand = await brandWithFiles({ a: {} });
   const asked: { url: string; headers: Headers }[] = [];
   const through = (count: number): typeof brand.fetch => {
@@ -227,7 +233,7 @@ test.each([
   expect(run.asked.filter(({ path }) => path === "/x")).toEqual([]);
 });
 
-test("each retry waits, then uses a new signed URL", async () => {
+test("each retry of a download waits, then uses a new signed URL", async () => {
   const brand = await brandWithFiles({ a: {} });
   const asked = failFileRequests(brand, (_, count) =>
     count < 3 ? { status: count === 1 ? 503 : 403 } : undefined,
@@ -275,7 +281,7 @@ test.each<[string, number, Fault]>([
     expect(run.err).toContain("1 of 2 files were not downloaded.");
     expect(asked.filter((request) => requestedFile(request) === "bad")).toHaveLength(attempts);
     expect(listFolder(brand)).toEqual([expect.stringMatching(/good\.jpg$/)]);
-    // Neither a signed URL nor the key is printed or stored.
+    // Neither the signed URL nor the key may be printed or stored.
     const stored = readdirSync(brand.home, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
@@ -328,7 +334,7 @@ test("a file host that is down ends the run after a few files, without trying th
   expect(listFolder(brand)).toEqual([]);
 });
 
-test("failures of the file host with a success in between do not end the run", async () => {
+test("failures of the file host do not end the run if other files succeed in between", async () => {
   const ids = Array.from({ length: 9 }, (_, n) => `f${n}`);
   const brand = await brandWithFiles(Object.fromEntries(ids.map((id) => [id, {}])));
   let resets = 0;
@@ -336,7 +342,7 @@ test("failures of the file host with a success in between do not end the run", a
     const id = /\/files\/\w+\/(f\d)/.exec(String(url))?.[1];
     if (id === undefined || id === "f8") return await brand.fetch(url, init);
     if (id === "f3" || id === "f7") {
-      // Three or six files have failed, after three attempts each.
+      // Each failed file was tried three times.
       await expect.poll(() => resets).toBe(id === "f3" ? 9 : 18);
       return await brand.fetch(url, init);
     }

@@ -36,7 +36,7 @@ const unsafeNames = [
   "%2e%2e%2fup.jpg",
 ];
 
-test("files with any name are downloaded completely into the folder, without sending the key, and only once", async () => {
+test("files with any name are downloaded once, completely and without the key", async () => {
   const files = unsafeNames.map(
     (filename, n) => [`f${n}`, { filename, file_size_bytes: 1_000 + n }] as const,
   );
@@ -84,7 +84,7 @@ test("at most four files are downloaded at the same time", async () => {
   expect(maximum).toBeLessThanOrEqual(4);
 });
 
-test("only a file that was deleted or whose size changed in the library is downloaded again", async () => {
+test("a file is downloaded again only if it was deleted or its size in the library changed", async () => {
   const brand = await brandWithFiles({ a: {}, b: {}, c: {} });
   const { files } = await download(brand);
   rmSync(files[0]?.path ?? "");
@@ -105,7 +105,7 @@ test("a moved folder is still complete, and the mirror records the new paths", a
   expect(brand.sql<{ path: string }>("SELECT path FROM content_downloads")[0]?.path).toContain("/moved/");
 });
 
-test("filters and a limit select the newest files that are missing", async () => {
+test("filters and --limit select the newest missing files", async () => {
   const brand = await brandWithFiles({
     new: { media_type: "video" },
     mid: {},
@@ -148,7 +148,7 @@ test("links and folders in the output folder are not followed or overwritten", a
   for (const file of files) if (file.id !== "folder") expect(isComplete(file, 2_000)).toBe(true);
 });
 
-test("the default folder is ./brandapi-content, and one line summarizes the run", async () => {
+test("files are downloaded to ./brandapi-content by default, and one line summarizes the run", async () => {
   const brand = await brandWithFiles({ a: {}, b: {} });
   const run = await brand.run("download content");
   expect(run).toMatchObject({ code: 0, out: "" });

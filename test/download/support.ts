@@ -19,7 +19,7 @@ export interface FileLine {
   error: string | null;
 }
 
-/** Returns a brand with a synced library. @param files the fields of each file, by ID */
+/** Creates a brand and syncs its library. @param files the fields of each file, by ID */
 export async function brandWithFiles(files: Readonly<Record<string, object>>): Promise<TestBrand> {
   const content = Object.entries(files).map(([id, fields], n) =>
     fileAt(id, noon - (n + 1) * 3_600_000, { ...fields }),
@@ -46,13 +46,13 @@ export function listFolder(brand: TestBrand): string[] {
   return existsSync(outputFolder(brand)) ? readdirSync(outputFolder(brand)).sort() : [];
 }
 
-/** Returns the ID of the file that a request to the file host is for; undefined for a request to the API. */
+/** Returns the ID of the file in a request to the file host; undefined for a request to the API. */
 export function requestedFile({ path }: SentRequest): string | undefined {
   return /^\/files\/\w+\/([^/]+)$/.exec(path)?.[1];
 }
 
 /**
- * Makes requests to the file host fail. `fault` receives the file's ID and the number of requests for it.
+ * Makes requests to the file host fail. `fault` receives the ID of the file and the number of requests for it.
  * @returns the requests to the file host
  */
 export function failFileRequests(

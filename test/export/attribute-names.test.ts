@@ -68,7 +68,7 @@ const attributes = fc.dictionary(
   { minKeys: 5, maxKeys: 40 },
 );
 
-/** Stores surveys with these attributes and checks every way to read them. */
+/** Stores surveys with these attributes and checks all ways to read them. */
 async function checkAttributes(surveys: readonly JsonObject[]): Promise<void> {
   const mirror = await makeMirror();
   const records = surveys.map((survey, n) => ({ ...survey, id: `s${n}` }));
@@ -140,12 +140,12 @@ async function checkAttributes(surveys: readonly JsonObject[]): Promise<void> {
 test.each([
   ["words of SQL and of the program", words],
   ["signs and letters", signs],
-])("exports any undocumented attribute name as a column in every format: %s", async (_, names) => {
+])("every format exports an undocumented attribute with the name %s as a column", async (_, names) => {
   const record = (n: number) => Object.fromEntries(names.map((name, index) => [name, index + n]));
   await checkAttributes([record(0), record(1), record(2)]);
 });
 
-test("exports any undocumented attribute with any scalar value in every format", async () => {
+test("every format exports any undocumented attribute with any scalar value", async () => {
   const surveys = fc.array(attributes, { minLength: 2, maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(surveys, (records) => checkAttributes(records as JsonObject[])),
@@ -153,7 +153,7 @@ test("exports any undocumented attribute with any scalar value in every format",
   );
 }, 60_000);
 
-test("renames a column that an older version called `true` and keeps its values", async () => {
+test("an upgrade renames a column with the name `true` and keeps its values", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "surveys", [{ id: "a", true: 5, other: 1 }], { whole: true });
   mirror.db.exec(`ALTER TABLE surveys RENAME COLUMN true_2 TO "true";

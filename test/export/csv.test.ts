@@ -90,11 +90,11 @@ async function csvOf(mirror: Mirror, table: string, change: (source: RowSource) 
 }
 
 const byCells = (source: RowSource): RowSource => source;
-/** Writes each row with csv-stringify. */
+/** Formats each row with csv-stringify. */
 const byRows = ({ cells: _, ...source }: RowSource): RowSource => source;
 
 describe("CSV", () => {
-  it("equals the output of csv-stringify byte for byte for any text and number", async () => {
+  it("a CSV export has the same bytes as csv-stringify for any text and number", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
         const mirror = await makeMirror();
@@ -118,7 +118,7 @@ describe("CSV", () => {
     );
   });
 
-  it("can be read back by another CSV parser without a difference", async () => {
+  it("a different CSV parser reads the exported values unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
         const mirror = await makeMirror();
@@ -153,7 +153,7 @@ describe("CSV", () => {
   });
 
   it.each([100_082_959_399.35, 10_037_363_522.922, -1_020_735_201.2525, 999_999_999_999.5, 1e15, 65.35])(
-    "writes the amount %d with the digits that the API sent",
+    "a CSV export has the amount %d with the digits of the API",
     async (total_amount) => {
       const mirror = await makeMirror();
       writeRead(mirror, "orders", [anOrder(1, { total_amount })]);
@@ -163,7 +163,7 @@ describe("CSV", () => {
     },
   );
 
-  it("formats all batches of a long table in the same way", async () => {
+  it("all batches of a long CSV export have the same format", async () => {
     const mirror = await makeMirror();
     const numbers = Array.from({ length: 3_000 }, (_, n) => n);
     writeRead(
@@ -178,7 +178,7 @@ describe("CSV", () => {
     mirror.db.close();
   });
 
-  it("does not change cells that a spreadsheet would run, and counts them in one warning", async () => {
+  it("a CSV export does not change formulas, and counts them in one warning", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_number: "=1+1", currency: " @x", total_amount: -5, external_order_id: "-5.00" }),
@@ -201,7 +201,7 @@ describe("CSV", () => {
     expect(run.err).toContain("3 cells would run as a formula");
   });
 
-  it("also finds formulas in an undocumented column of numbers", async () => {
+  it("the warning about formulas includes an undocumented column of numbers", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "gifts", [{ size: 41 }, { size: "=1+1" }]);
     mirror.db.close();
@@ -217,9 +217,12 @@ describe("CSV", () => {
     ["f;g - 1", "f;g - 1"],
     ["i\n- a list\n@name", "i\n- a list\n@name"],
     ["-5.00", "-5.00"],
-  ])("--excel neutralises the formula in %j, also for spreadsheets with other delimiters", (text, safe) => {
-    expect(neutralize(text)).toBe(safe);
-  });
+  ])(
+    "--excel neutralizes the formula in %j, even for spreadsheets with a different delimiter",
+    (text, safe) => {
+      expect(neutralize(text)).toBe(safe);
+    },
+  );
 
   it("--excel writes a BOM and CRLF line endings, and turns formulas into text but not numbers", async () => {
     const mirror = await makeMirror();
@@ -242,7 +245,7 @@ describe("CSV", () => {
     expect(run.err).toBe("");
   });
 
-  it("--excel writes timestamps in a format that spreadsheets read as dates and keeps other text", async () => {
+  it("--excel writes timestamps in a format that spreadsheets recognize, and keeps other text", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_date: "2026-11-28T06:44:52.178Z", order_number: "2026-11-28T06:44:52Z" }),
@@ -291,7 +294,7 @@ describe("CSV", () => {
     });
   });
 
-  it("quotes an empty value in the only column, so that readers do not skip the row", async () => {
+  it("an empty value in a single column is quoted, so that readers do not skip the row", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1, { currency: null }), anOrder(2)]);
     mirror.db.close();
@@ -299,7 +302,7 @@ describe("CSV", () => {
     expect(run.out).toBe('currency\n""\nEUR\n');
   });
 
-  it("writes the header of an empty table", async () => {
+  it("a CSV export of an empty table has a header", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
     const run = await brandapi(["export", "changes", "--csv", "--db", mirror.path]);

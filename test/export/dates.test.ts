@@ -8,7 +8,7 @@ import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { askDuckDb } from "./duckdb.js";
 
-/** Dates that the API may send, with the same instant in UTC with microseconds. */
+/** Dates that the API may return, with the instant in UTC with microseconds. */
 const readable: Readonly<Record<string, string>> = {
   "2026-06-30T23:00:00-14:00": "2026-07-01T13:00:00.000000Z",
   "2026-07-01T00:30:00+02:00": "2026-06-30T22:30:00.000000Z",
@@ -50,7 +50,7 @@ async function mirrorOf(dates: readonly string[]) {
   return mirror;
 }
 
-test("adds the day, month and time of an order's date in UTC as columns", async () => {
+test("an export of orders has columns with the day, month and time in UTC", async () => {
   const mirror = await mirrorOf([...Object.keys(readable), ...unreadable]);
   const rows = mirror.db
     .prepare(
@@ -102,7 +102,7 @@ test("views, filters, Parquet and Delta agree on the month of each order", async
   );
   for (const [month, inMonth] of Object.entries(expected)) {
     expect(existsSync(join(folder, "orders", `month=${month}`))).toBe(true);
-    // A range may not begin in the future.
+    // A range must not start in the future.
     if (month > "2026-11") continue;
     for (const table of ["orders", "orders_net"]) {
       const rows = JSON.parse(await run("export", table, "--json", "--since", month, "--until", month));
@@ -111,7 +111,7 @@ test("views, filters, Parquet and Delta agree on the month of each order", async
   }
 });
 
-test("exports an unreadable date as its text, outside every month and range", async () => {
+test("an unreadable date is exported as its text and belongs to no month or range", async () => {
   const mirror = await mirrorOf(unreadable);
   mirror.db.close();
   const run = async (...args: string[]) => await brandapi([...args, "--db", mirror.path]);
@@ -139,7 +139,7 @@ test("Delta tables keep orders with unreadable dates in a file without a month",
   expect((await run("export", "orders")).err).not.toContain("version 1");
 });
 
-test("content_by_host takes the newest file of a host by its time in UTC", async () => {
+test("content_by_host finds the newest file of a host by its time in UTC", async () => {
   const mirror = await makeMirror();
   const file = (id: string, created_at: string) => ({ id, source: "upload", host: { id: "h" }, created_at });
   writeRead(mirror, "content", [
@@ -173,7 +173,7 @@ test("Singer and XLSX exports never contain a timestamp that does not exist", as
   expect(sheet).toContain(`<v>${Date.parse("2026-06-30T22:30:00Z") / 86_400_000 + 25_569}</v>`);
 });
 
-test("--until 9999-12-31 includes every order", async () => {
+test("--until 9999-12-31 includes all orders", async () => {
   const mirror = await mirrorOf(["2026-07-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"]);
   mirror.db.close();
   const run = await brandapi(["export", "orders", "--ndjson", "--until", "9999-12-31", "--db", mirror.path]);
@@ -181,14 +181,14 @@ test("--until 9999-12-31 includes every order", async () => {
 });
 
 test.each([...Object.entries(readable), ...unreadable.map((text) => [text, "undated"] as const)])(
-  "names a downloaded file that was added on %j by its day in UTC",
+  "the name of a file that was added on %j starts with the day in UTC",
   (createdAt, instant) => {
     const file = { source: "upload", id: "f1", filename: "a.jpg", mimeType: null, createdAt };
     expect(fileName(file, new Set())).toMatch(new RegExp(`^${instant.slice(0, 10)}_`));
   },
 );
 
-test("recomputes the dates of records and of their earlier versions after an upgrade", async () => {
+test("an upgrade recomputes the dates of records and their earlier versions", async () => {
   const mirror = await mirrorOf(["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"]);
   const changed = ["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"].map((order_date, n) =>
     anOrder(n, { order_date, total_amount: 2 }),

@@ -32,7 +32,7 @@ async function makeTable() {
 
 const version = (n: number) => `${String(n).padStart(20, "0")}.json`;
 
-test("adds versions to a Delta table on a file system without hard links", async () => {
+test("versions are added to a Delta table on a file system without hard links", async () => {
   const { close, run, versions, write } = await makeTable();
   expect(await run()).toMatchObject({ code: 0 });
   write(2);
@@ -41,7 +41,7 @@ test("adds versions to a Delta table on a file system without hard links", async
   close();
 });
 
-test("lets only one of two concurrent exports add a version there", async () => {
+test("only one of two concurrent exports adds a version on a file system without hard links", async () => {
   const { close, run, versions } = await makeTable();
   const runs = await Promise.all([run(0.1), run(0.2)]);
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
@@ -50,7 +50,7 @@ test("lets only one of two concurrent exports add a version there", async () => 
   close();
 });
 
-test("takes over from an export that was killed while it added a version", async () => {
+test("an export replaces the lock file of an export that was killed while it added a version", async () => {
   const { close, home, run, versions, write } = await makeTable();
   await run();
   write(2);

@@ -26,7 +26,7 @@ function linkAt(path: string): string {
 }
 
 describe("export -o", () => {
-  it("writes a complete file, reports its size, and leaves no temporary files", async () => {
+  it("an export writes a complete file, reports its size and leaves no temporary files", async () => {
     const path = await mirrorOfOrders(makeHome(), 3);
     const home = makeHome();
     const run = await brandapi(["export", "orders", "-o", "orders.csv", "--db", path], { home });
@@ -44,7 +44,7 @@ describe("export -o", () => {
     );
   });
 
-  it("keeps the permissions of the file that it replaces, and follows symbolic links", async () => {
+  it("an export keeps the permissions of the previous file and follows symbolic links", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const home = makeHome();
     writeFileSync(join(home, "real.csv"), "old");
@@ -56,7 +56,7 @@ describe("export -o", () => {
     expect(readdirSync(home).sort()).toEqual(["link.csv", "real.csv"]);
   });
 
-  it("rejects a path that cannot be written before it reads a row", async () => {
+  it("an export rejects a path that cannot be written before it reads any row", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const home = makeHome();
     mkdirSync(join(home, "folder.csv"));
@@ -75,7 +75,7 @@ describe("export -o", () => {
     expect(readdirSync(home).sort()).toEqual(["file", "folder.csv", "loop"]);
   });
 
-  it("writes a file whose name has the maximum length", async () => {
+  it("an export writes a file whose name has the maximum length", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const home = makeHome();
     const name = `${"ü".repeat(125)}.csv`;
@@ -84,13 +84,13 @@ describe("export -o", () => {
     expect(readdirSync(home)).toEqual([name]);
   });
 
-  it("writes to a device without replacing it", async () => {
+  it("an export writes to a device without replacing it", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const run = await brandapi(["export", "orders", "--csv", "-o", "/dev/null", "--db", path]);
     expect([run.code, statSync("/dev/null").isCharacterDevice()]).toEqual([0, true]);
   });
 
-  it("keeps the previous file and leaves no temporary files if reading rows fails", async () => {
+  it("an export keeps the previous file and leaves no temporary files if reading rows fails", async () => {
     const path = await mirrorOfOrders(makeHome(), 300);
     const home = makeHome();
     writeFileSync(join(home, "orders.csv"), "old");
@@ -118,7 +118,7 @@ describe("export -o", () => {
       const path = await mirrorOfOrders(makeHome(), 2_000);
       const home = makeHome();
       writeFileSync(join(home, "orders.csv"), "old");
-      // The condition never ends.
+      // An endless condition keeps the export running.
       const forever =
         "(WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c) > 0";
       const condition = `CASE WHEN id < 'order-5' THEN 1 ELSE ${forever} END`;
@@ -152,7 +152,7 @@ describe("export -o", () => {
     expect(run.err).toMatch(/^brandapi: Cannot write \/dev\/full: the disk is full\n {2}hint: .*\n$/);
   });
 
-  it("writes directly to a pipe or a device", async () => {
+  it("an export writes directly to a pipe or a device", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const run = await brandapi(["export", "orders", "--csv", "-o", "/dev/null", "--db", path]);
     expect(run.code).toBe(0);

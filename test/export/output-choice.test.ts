@@ -27,7 +27,7 @@ async function exported(db: string, file: string, ...flags: string[]): Promise<B
   return readFileSync(join(home, file));
 }
 
-test("chooses the format by the file's extension, ignoring case", async () => {
+test("the extension of the file chooses the format, ignoring case", async () => {
   const db = await mirrorOf(3);
   const csv = (await exported(db, "o.csv")).toString();
   expect(csv).toMatch(/^id,external_order_id,/);
@@ -44,7 +44,7 @@ test("chooses the format by the file's extension, ignoring case", async () => {
   ).toEqual(json);
 });
 
-test("compresses text formats with .gz reproducibly", async () => {
+test("the extension .gz compresses text formats reproducibly", async () => {
   const db = await mirrorOf(6_000);
   for (const ending of ["csv", "tsv", "json", "ndjson", "jsonl"]) {
     const plain = await exported(db, `o.${ending}`);
@@ -57,7 +57,7 @@ test("compresses text formats with .gz reproducibly", async () => {
 });
 
 test.each(["orders.pdf", "orders.xls", "orders.zip.gz", "orders.xlsx.gz", "orders"])(
-  "rejects an unknown extension and lists the valid ones before it opens anything: %s",
+  "an unknown extension is rejected with the valid extensions before any file is opened: %s",
   async (file) => {
     const home = makeHome();
     for (const command of [
@@ -79,7 +79,7 @@ test.each([
   [";", ";"],
   ["|", "|"],
   ["tab", "\t"],
-])("CSV with the delimiter %s can be read back without a difference", async (asked, delimiter) => {
+])("a CSV parser reads the values of an export with the delimiter %s unchanged", async (asked, delimiter) => {
   const db = await mirrorOf(300);
   const wanted = parse((await exported(db, "o.csv")).toString()) as string[][];
   const flags = ["--delimiter", asked];
@@ -104,13 +104,13 @@ test.each([
   [["-o", "o.tsv", "--delimiter", ";"], '`--delimiter ";"` contradicts the file\'s extension: o.tsv'],
   [["-o", "o.gz", "--parquet"], "The file's extension names no format: o.gz"],
   [["-o", "exports/", "--singer"], "`--singer` writes all tables to one file: exports/ is a folder"],
-])("rejects contradicting output flags with exit code 2: %j", async (flags, message) => {
+])("contradicting output flags are rejected with exit code 2: %j", async (flags, message) => {
   const run = await brandapi(["export", "orders", ...flags, "--db", await mirrorOf(1)]);
   expect(run.code).toBe(2);
   expect(run.err).toContain(message);
 });
 
-test("keeps the previous file if a compressed export fails", async () => {
+test("a failed compressed export keeps the previous file", async () => {
   const db = await mirrorOf(3_000);
   const home = makeHome();
   const condition = "CASE WHEN id = 'order-2500' THEN json('x') ELSE 1 END";
@@ -124,7 +124,7 @@ test("keeps the previous file if a compressed export fails", async () => {
   expect(existsSync(join(home, "o.csv"))).toBe(false);
 });
 
-test("writes several tables to a folder, one CSV file per table by default", async () => {
+test("several tables are exported to a folder, by default with one CSV file per table", async () => {
   const db = await mirrorOf(5);
   const home = makeHome();
   const run = async (...args: string[]) =>
@@ -153,7 +153,7 @@ test("writes several tables to a folder, one CSV file per table by default", asy
   expect(readdirSync(home).sort()).toEqual(["new", "one"]);
 });
 
-test("reports the rows of each table after an export of several tables", async () => {
+test("an export of several tables reports the rows of each table", async () => {
   const db = await mirrorOf(5);
   const home = makeHome();
   const rows = "orders: 5 rows, order_line_items: 5 rows";

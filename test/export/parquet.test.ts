@@ -29,7 +29,7 @@ async function typesOf(file: string): Promise<Record<string, unknown>> {
 
 const hostile = ['a"b,\n;', "=1+1", "\u0000nul", "Zoë 北京 \u{1f600}", "", "'; DROP TABLE x; --", "\u202e"];
 
-test("DuckDB reads every value of a Parquet file with its type and as the mirror has it", async () => {
+test("DuckDB reads the values of a Parquet file with their types, as in the mirror", async () => {
   const orders = Array.from({ length: 300 }, (_, n) =>
     anOrder(n, {
       order_number: hostile[n % hostile.length] ?? "",
@@ -130,7 +130,7 @@ test("Parquet has types for undocumented columns, JSON and days", async () => {
   );
 });
 
-test("a query result in Parquet takes its types from the columns, or from the values of computed columns", async () => {
+test("a query result in Parquet has the types of the columns, or of the values in computed columns", async () => {
   const db = await mirrorOf([anOrder(1), anOrder(2, { total_amount: null, currency: null })]);
   const file = join(makeHome(), "a.parquet");
   const sql = `SELECT order_date, total_amount, count(*) OVER () AS n, total_amount / 3 AS third, '007' AS number,
@@ -150,9 +150,9 @@ test("a query result in Parquet takes its types from the columns, or from the va
   ]);
 });
 
-test("limits Parquet row groups by rows and by text size, and writes the columns of an empty table", async () => {
+test("Parquet row groups are limited by rows and text size, and an empty table has its columns", async () => {
   const db = await mirrorOf([anOrder(1)]);
-  /** Exports a query result of `count` rows and returns the number of rows of each group. */
+  /** Exports a query result of `count` rows and returns the number of rows in each row group. */
   const groupsOf = async (rows: number, column: string) => {
     const file = join(makeHome(), "a.parquet");
     const numbers = `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${rows})`;
@@ -170,7 +170,7 @@ test("limits Parquet row groups by rows and by text size, and writes the columns
   expect((await typesOf(empty)).total_amount).toBe("DECIMAL(18,6)");
 });
 
-test("writes the same Parquet bytes for the same mirror, and refuses to write them to a terminal", async () => {
+test("a Parquet export has the same bytes for the same mirror and is not written to a terminal", async () => {
   const db = await mirrorOf([anOrder(1), anOrder(2)]);
   const [first, second] = [await parquet(db, "orders"), await parquet(db, "orders")];
   expect(statSync(first).size).toBe(statSync(second).size);

@@ -17,7 +17,7 @@ async function refusal(path: string, ...args: string[]): Promise<string> {
 }
 
 describe("selecting rows for an export", () => {
-  it("exports removed records and their child rows only with --include-removed", async () => {
+  it("removed records and their child rows are only exported with --include-removed", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1), anOrder(2), anOrder(3)]);
     writeRead(mirror, "orders", [], { at: "2026-11-02T00:00:00.000Z", remove: ["order-2"] });
@@ -69,7 +69,7 @@ describe("selecting rows for an export", () => {
     );
   });
 
-  it("assigns each instant to one day and one month, including instants with microseconds", async () => {
+  it("each instant belongs to one day and one month, even with microseconds", async () => {
     const mirror = await makeMirror();
     const last = "2026-10-31T23:59:59.999500Z";
     writeRead(mirror, "orders", [
@@ -85,7 +85,7 @@ describe("selecting rows for an export", () => {
     expect(await within(last, last)).toEqual(["order-1"]);
   });
 
-  it("filters daily points by their own date, and changes by the time they were found", async () => {
+  it("--since and --until filter daily points by their date, and changes by the time of their discovery", async () => {
     const mirror = await makeMirror();
     const timeseries = ["2026-10-01", "2026-10-02", "2026-10-03"].map((date) => ({ date }));
     writeRead(mirror, "analytics-clicks", [{ summary: {}, timeseries, top_hosts: [], top_products: [] }], {
@@ -105,7 +105,7 @@ describe("selecting rows for an export", () => {
     expect(await rows(mirror.path, "changes", "--until", "2026-11-01")).toEqual([]);
   });
 
-  it("exports rows in the order of their first read, with the same bytes each time", async () => {
+  it("rows are exported in the order in which they were first read, with the same bytes each time", async () => {
     const mirror = await makeMirror();
     writeRead(
       mirror,
@@ -122,7 +122,7 @@ describe("selecting rows for an export", () => {
     expect(ids.slice(0, 5)).toEqual(["order-0", "order-1", "order-2", "order-3", "order-4"]);
   });
 
-  it("stops at --limit in every format", async () => {
+  it("--limit applies to every format", async () => {
     const mirror = await makeMirror();
     writeRead(
       mirror,
@@ -175,14 +175,14 @@ describe("selecting rows for an export", () => {
     ["id = :x", "parameters"],
     ["", "syntax error"],
     ["1 ORDER BY id", "syntax error"],
-  ])("rejects an invalid --where: %s", async (condition, why) => {
+  ])("an invalid --where is rejected: %s", async (condition, why) => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
     expect(await refusal(mirror.path, "orders", "--csv", "--where", condition)).toMatch(new RegExp(why));
   });
 
-  it("reports why a condition fails while rows are read", async () => {
+  it("an export reports why a condition fails while rows are read", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
@@ -203,7 +203,7 @@ describe("selecting rows for an export", () => {
       }
   });
 
-  it("suggests the nearest table or column, and lists the formats", async () => {
+  it("an export with an unknown table or column suggests the nearest one, and one without a format lists the formats", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [], { whole: true });
     mirror.db.close();
@@ -221,7 +221,7 @@ describe("selecting rows for an export", () => {
     expect(await refusal(mirror.path, "orders", "--csv", "--since", "tomorrow")).toContain("Not a time");
   });
 
-  it("names the sync to run for a table that was never synced", async () => {
+  it("an export of a table that was never synced names the command to run first", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
@@ -233,7 +233,7 @@ describe("selecting rows for an export", () => {
     });
   });
 
-  it("exports every table and view", async () => {
+  it("every table and view can be exported", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     writeRead(mirror, "roster", [], { whole: true });

@@ -8,7 +8,7 @@ import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
-/** Required and optional properties of messages, from docs/SPEC.md of singer-io/getting-started. */
+/** The required and optional properties of messages (docs/SPEC.md of singer-io/getting-started). */
 const messages = {
   SCHEMA: {
     required: ["type", "stream", "schema", "key_properties"],
@@ -40,7 +40,7 @@ interface Message {
   value: JsonObject;
 }
 
-/** A minimal Singer target: validates messages and keeps the newest record of each key. */
+/** A minimal Singer target that validates messages and keeps the newest record of each key. */
 function target() {
   const ajv = new Ajv({ strict: false });
   ajv.addFormat("date-time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/);
@@ -52,7 +52,7 @@ function target() {
   let state = "{}";
   return {
     streams,
-    /** Writes the value of the last STATE message to a file, like a target at its end. */
+    /** Writes the value of the last STATE message to a file, as a target does at its end. */
     keepState: (path: string) => writeFileSync(path, `${state}\n`),
     /** Loads the messages and returns their records. */
     take(out: string): Message[] {
@@ -86,7 +86,7 @@ function target() {
       state = JSON.stringify(lines.at(-1)?.value);
       return lines.filter(({ type }) => type === "RECORD");
     },
-    /** Returns these columns of the rows that are not deleted. */
+    /** Returns some columns of the rows that are not deleted. */
     rows: (stream: string, ...columns: string[]) =>
       [...(streams.get(stream)?.rows.values() ?? [])]
         .filter((row) => row._sdc_deleted_at === null)
@@ -99,7 +99,7 @@ const at = (n: number) => `2026-11-${String(n).padStart(2, "0")}T00:00:00.000Z`;
 const items = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ title: `item ${n} of ${count}`, price: n + 0.5, quantity: 1 }));
 
-test("a Singer target that loads every message has the mirror's data after each of many changes", async () => {
+test("a Singer target has the same data as the mirror after each of many changes", async () => {
   const mirror = await makeMirror();
   const home = makeHome();
   const state = join(home, "state.json");
@@ -155,13 +155,13 @@ test("a Singer target that loads every message has the mirror's data after each 
   read(6, [anOrder(2, { line_items: items(1), currency: "USD" })]);
   expect(await send()).toEqual(["orders order-2", ...Array(2).fill("order_line_items order-2")]);
   writeRead(mirror, "gifts", [{ id: 7, note: "y", colour: "red" }], { at: at(7) });
-  // The target has no value in the new column, so all rows are sent again.
+  // A new column has no values in the target, so all rows are sent again.
   expect(await send()).toHaveLength(2);
   expect(await send()).toEqual([]);
   mirror.db.close();
 });
 
-test("marks a removed list item as deleted, even if the same sync adds a new column", async () => {
+test("a Singer export marks a removed list item as deleted, even if the same sync adds a new column", async () => {
   const mirror = await makeMirror();
   const state = join(makeHome(), "state.json");
   const tgt = target();
@@ -189,7 +189,7 @@ test.each([
   ["text", "string"],
   ["json", "string"],
   ["any", "string"],
-] as const)("declares a column of type %s as %s in the Singer schema", (type, jsonType, format?) => {
+] as const)("a Singer schema declares a column of type %s as %s", (type, jsonType, format?) => {
   const more = format ? { format } : {};
   expect(singerSchema(type, false)).toEqual({ type: ["null", jsonType], ...more });
   expect(singerSchema(type, true)).toEqual({ type: [jsonType], ...more });
@@ -229,7 +229,7 @@ test("a Singer export sends an unreadable timestamp as null and warns", async ()
   expect([first?.record.order_date, second?.record.order_date]).toEqual([null, "2026-10-01T12:00:00.000Z"]);
 });
 
-test("a Singer export sends all rows if the state belongs to another mirror", async () => {
+test("a Singer export sends all rows if the state belongs to a different mirror", async () => {
   const home = makeHome();
   const tgt = target();
   const sendFrom = async (db: string) => {
@@ -245,7 +245,7 @@ test("a Singer export sends all rows if the state belongs to another mirror", as
   expect(await sendFrom(other.path)).toEqual([]);
 });
 
-test("a Singer export sends all rows again after a host was forgotten, so that a target overwrites the names", async () => {
+test("a Singer export sends all rows again after a host was forgotten, so that targets overwrite the names", async () => {
   const home = makeHome();
   const host = { id: "host-to-forget", username: "ada", first_name: "Ada", last_name: "Lovelace" };
   const mirror = await makeMirror();
@@ -265,7 +265,7 @@ test("a Singer export sends all rows again after a host was forgotten, so that a
   expect(await send()).toEqual([]);
 });
 
-test("a Singer export never writes the state file, so rows that a failing target has not stored are sent again", async () => {
+test("a Singer export never writes the state file, so that rows are sent again if the target fails", async () => {
   const db = await mirrorOfOrders(makeHome(), 3);
   const home = makeHome();
   const state = join(home, "state.json");
@@ -293,7 +293,7 @@ test("a Singer export accepts a complete STATE message as its state", async () =
   expect(target().take((await brandapi(words, { home })).out)).toEqual([]);
 });
 
-test("a Singer state keeps the bookmarks of tables that are not exported this time", async () => {
+test("a Singer state keeps the bookmarks of tables that are not exported", async () => {
   const db = await mirrorOfOrders(makeHome(), 1);
   const home = makeHome();
   const tgt = target();
@@ -318,7 +318,7 @@ test.each([
   [["orders", "--singer", "--state", "empty.json"], 3, "The state file is empty: "],
   [["orders", "--singer", "--state", "none.json"], 3, "The state file does not exist: "],
   [["orders", "--singer", "--state", "."], 3, "The state file cannot be read, it is a folder: "],
-])("rejects a Singer export that is not possible and writes nothing: %j", async (args, code, message) => {
+])("an impossible Singer export is rejected and writes nothing: %j", async (args, code, message) => {
   const home = makeHome();
   writeFileSync(join(home, "bad.json"), "[]");
   writeFileSync(join(home, "other.json"), '{"bookmarks":{"orders":{"updated_at":"2026-01-01"}}}');

@@ -14,7 +14,7 @@ import { binPath } from "../support/process.js";
 
 describe("export to stdout", () => {
   it.each(["--csv", "--json", "--ndjson"])(
-    "ends quietly with exit code 0 if its reader closes the pipe: %s",
+    "an export ends quietly with exit code 0 if the reader closes the pipe: %s",
     async (format) => {
       const path = await mirrorOfOrders(makeHome(), 4_000);
       const home = makeHome();
@@ -33,7 +33,7 @@ describe("export to stdout", () => {
     },
   );
 
-  it("ends normally if its reader has closed the pipe, and fails on any other write error", async () => {
+  it("an export ends normally if the reader has closed the pipe, and fails on any other write error", async () => {
     const broken = (code: string) =>
       new Writable({
         write(_piece, _encoding, done) {
@@ -54,7 +54,7 @@ describe("export to stdout", () => {
     await expect(exportInto("ENOSPC")).rejects.toThrow("ENOSPC");
   });
 
-  it("waits for a slow reader instead of filling the memory", async () => {
+  it("an export waits for a slow reader instead of filling the memory", async () => {
     const stream = new PassThrough({ highWaterMark: 10 });
     const sink = createStreamSink(stream as unknown as OutputStream);
     let written = 0;

@@ -57,7 +57,7 @@ function partsOf(path: string): Record<string, string> {
   return Object.fromEntries(files.map(([name, data]) => [name, strFromU8(data)]));
 }
 
-test("XLSX has no formulas, keeps text as text, shows amounts with two decimals, and has a frozen header with a filter", async () => {
+test("XLSX contains no formulas, keeps text as text, displays amounts with two decimals, and has a frozen header with a filter", async () => {
   const { path } = await workbookOf();
   const sheet = partsOf(path)["xl/worksheets/sheet1.xml"] ?? "";
   expect(sheet).toMatch(/^<\?xml [^>]+>\s*<worksheet xmlns=/);
@@ -71,7 +71,7 @@ test("XLSX has no formulas, keeps text as text, shows amounts with two decimals,
   expect(sheet).toContain('<c r="K6" s="5"><v>1</v></c>');
   expect(sheet).toContain('<c r="F9" s="6"><v>1234567.89</v></c>');
   expect(sheet).toMatch(/<\/sheetData><autoFilter ref="A1:[A-Z]+18"\/><\/worksheet>$/);
-  // Spreadsheets have no such times, so they become text.
+  // Times that spreadsheets do not support become text.
   for (const text of ["soon", "1850-01-01T00:00:00Z"]) expect(sheet).toContain(`preserve">${text}</t>`);
 });
 
@@ -101,19 +101,19 @@ test.each([
   [2, "boolean", "2"],
   [7, "json", "7"],
   [7, "text", "7"],
-] as const)("%j in a column of type %s is the cell %j", (value, type, cell) => {
+] as const)("the value %j of a column of type %s is written as the XLSX cell %j", (value, type, cell) => {
   const text = ` t="inlineStr" s="1"><is><t xml:space="preserve">${cell}</t></is></c>`;
   expect(formatCell(value, { type })).toBe(cell === "" || cell.endsWith("</c>") ? cell : text);
 });
 
-test("XLSX has the same bytes for the same mirror", async () => {
+test("an XLSX export has the same bytes for the same mirror", async () => {
   const { path, db } = await workbookOf();
   const again = join(makeHome(), "again.xlsx");
   await brandapi(["export", "orders", "-o", again, "--db", db]);
   expect(readFileSync(again).equals(readFileSync(path))).toBe(true);
 });
 
-test("XLSX has one sheet per table, also for an empty table", async () => {
+test("XLSX has one sheet per table, even for an empty table", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
   writeRead(mirror, "roster", [], { whole: true });
@@ -142,7 +142,7 @@ test("XLSX has one sheet per table, also for an empty table", async () => {
   expect(rows).toEqual([3, 1, 2]);
 });
 
-test("a query result in XLSX has typed numbers, days and times, and numeric-looking text stays text", async () => {
+test("a query result in XLSX has numbers, days and times as such, and numeric-looking text as text", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "answer.xlsx");
   const sql = `SELECT order_number, total_amount * 2 AS twice, date(order_date) AS day, order_date AS at,
@@ -156,7 +156,7 @@ test("a query result in XLSX has typed numbers, days and times, and numeric-look
   );
 });
 
-test("XLSX shows amounts of views and query results with two decimals, but not rates and counts", async () => {
+test("XLSX displays amounts of views and query results with two decimals, but not rates and counts", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "amounts.xlsx");
   const stylesOf = (row: number) => {
@@ -186,7 +186,7 @@ test("XLSX cuts text that is too long for a cell and warns once", async () => {
   expect(partsOf(path)["xl/worksheets/sheet1.xml"]).toMatch(/>x{32767}</);
 });
 
-test("XLSX rejects more rows than a sheet can have before it writes anything", async () => {
+test("XLSX rejects more rows than the limit of a sheet before it writes anything", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.exec(

@@ -40,7 +40,7 @@ test("a key with one scope reads the endpoints of that scope and /me, and gets 4
       ]);
 });
 
-test("three endpoints respond with 402 if the plan lacks Analytics, the others do not", () => {
+test("only the Analytics endpoints respond with 402 if the plan lacks Analytics", () => {
   const refused = paths
     .filter(([path]) => ask(path, { key: "no-plan" }).status === 402)
     .map(([path]) => path);
@@ -59,7 +59,7 @@ test("a missing, malformed, unknown, expired or revoked key gets 401 with WWW-Au
     expect([status, headers["www-authenticate"]]).toEqual([401, "Bearer"]);
 });
 
-test("a key is refused from the millisecond it expires", () => {
+test("a key is rejected from the millisecond of its expiry on", () => {
   const expiresAt = history.keys[0]?.expiresAt ?? 0;
   expect(ask("/me", { now: expiresAt - 1 }).status).toBe(200);
   expect(ask("/me", { now: expiresAt }).status).toBe(401);
@@ -73,7 +73,7 @@ test("a key is refused from the millisecond it expires", () => {
   });
 });
 
-test("a key used from outside its IP allowlist gets 403, even on /me", () => {
+test("a key used from an address outside its IP allowlist gets 403, even on /me", () => {
   expect(ask("/me", { key: "ip-blocked" }).status).toBe(403);
   const request = { headers: { authorization: `Bearer ${history.keys[4]?.secret}` }, address: "203.0.113.7" };
   expect(ask("/me", { request }).status).toBe(200);
@@ -102,7 +102,7 @@ test("unknown paths get 404, retired feeds 410 without a key, and other methods 
   }
 });
 
-test("requests are checked in the order misplaced key, key, address, scope, plan, parameters, ID", () => {
+test("requests are checked in this order: misplaced key, key, address, scope, plan, parameters, ID", () => {
   const statuses = [
     ask("/orders?key=1&foo=1", { key: null }).status,
     ask("/orders?foo=1", { key: "revoked" }).status,
@@ -115,7 +115,7 @@ test("requests are checked in the order misplaced key, key, address, scope, plan
   expect(statuses).toEqual([400, 401, 403, 403, 402, 400, 404]);
 });
 
-test("unknown IDs and sources, and those of another brand, get 404", () => {
+test("unknown IDs and sources, and those of a different brand, get 404", () => {
   const other = createBrand({ seed: 2, orders: 3, now: noon });
   const [file, campaign] = [history.content[0], other.opportunities[0]];
   const wrong = file?.source === "upload" ? "deliverable" : "upload";

@@ -19,7 +19,7 @@ function clicks(query = "", options: RequestOptions = {}): Clicks {
   return ask(`/analytics/clicks${query}`, options).one as unknown as Clicks;
 }
 
-test("clicks totals agree with the orders in total, by day, by host and within a range", () => {
+test("click analytics agree with the orders in total, by day, by host and within a range", () => {
   const counted = history.orders.filter((one) => !one.is_cancelled);
   const net = counted.reduce((total, one) => total + cents(one.total_amount) - cents(one.refund_amount), 0);
   const { summary, timeseries } = clicks();
@@ -37,7 +37,7 @@ test("clicks totals agree with the orders in total, by day, by host and within a
   expect(clicks(`?start_date=${date}`).summary.orders).toBe(later.length);
 });
 
-test("clicks have a point for every day, and weeks and months add up to the same", () => {
+test("click analytics have a point for each day, and weeks and months have the same sums", () => {
   const days = clicks().timeseries;
   expect(days.at(-1)?.date).toBe("2026-11-21");
   const dates = days.map(({ date }) => Date.parse(String(date)) / day);
@@ -53,7 +53,7 @@ test("clicks have a point for every day, and weeks and months add up to the same
   }
 });
 
-test("clicks are plausible: ratios are from 0 to 1, and unique counts do not add up", () => {
+test("click analytics are plausible: ratios are between 0 and 1, and unique counts do not add up", () => {
   const { summary, timeseries, top_hosts, top_products } = clicks();
   for (const row of [summary, ...timeseries, ...top_hosts]) {
     expect(Number(row.conversion_rate)).toBeGreaterThanOrEqual(0);
@@ -66,14 +66,14 @@ test("clicks are plausible: ratios are from 0 to 1, and unique counts do not add
   expect(clicks("?limit=3").top_products).toEqual(top_products.slice(0, 3));
 });
 
-test("clicks of the current day grow, and future days have none", () => {
+test("the clicks of the current day grow, and future days have none", () => {
   const morning = clicks("?start_date=2026-11-21", { now: noon - 6 * hour });
   const evening = clicks("?start_date=2026-11-21", { now: noon + 6 * hour });
   expect(Number(evening.summary.total_clicks)).toBeGreaterThan(Number(morning.summary.total_clicks));
   expect(clicks("?start_date=2027-01-01").timeseries).toEqual([]);
 });
 
-test("a refund of an old order changes the clicks of its day only", () => {
+test("a refund of an old order only changes the analytics of its day", () => {
   const brand = { ...history };
   const before = clicks().timeseries;
   const order = history.orders.find((one) => !one.is_cancelled && Number(one.total_amount) > 20);
@@ -100,7 +100,7 @@ test.each([
   expect(`${sum(timeseries, "orders") / 100} ${sum(timeseries, "revenue") / 100}`).toBe(figures);
 });
 
-test("API variants without totals, with drifting totals and without empty days", () => {
+test("API variants return no totals, drifting totals or no empty days", () => {
   expect(ask("/analytics/clicks", { brand, variants: { dailyTotals: "absent" } }).status).toBe(402);
   expect(clicks("", { brand, variants: { emptyDays: "missing" } }).timeseries).toHaveLength(2);
   const drift = (now: number) =>

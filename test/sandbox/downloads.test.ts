@@ -31,14 +31,14 @@ test("a download responds with a signed URL on the file host that is valid for 3
   expect(get(signed(), {}, noon + 300_000).status).toBe(403);
 });
 
-test("a file has the size in its record and always the same bytes", () => {
+test("a file has the size stated in its record and always the same bytes", () => {
   const { status, headers, body } = get(signed());
   expect([status, body.length, headers["content-type"]]).toEqual([200, size, item?.mime_type]);
   expect(get(signed()).body.equals(body)).toBe(true);
   expect(fileBytes(item?.id ?? "", 0, size).equals(body)).toBe(true);
 });
 
-test("a range returns the rest of the file, 416 after its end, and other ranges are ignored", () => {
+test("a range request returns the rest of the file or 416 after its end, and other ranges are ignored", () => {
   const { body } = get(signed());
   const rest = get(signed(), { range: "bytes=4999-" });
   expect([rest.status, rest.headers["content-range"]]).toEqual([206, `bytes 4999-${size - 1}/${size}`]);

@@ -23,7 +23,7 @@ describe("orders", () => {
     return one.brand.orders.find((order) => order.id === id);
   };
 
-  test("can be refunded in parts up to the full amount, and lose that share of their commission", () => {
+  test("orders can be refunded in parts up to the full amount, and lose that share of their commission", () => {
     const part = changed(({ refund }) => refund(id, 10.5));
     expect(part).toMatchObject({
       refund_amount: 10.5,
@@ -37,14 +37,14 @@ describe("orders", () => {
     expect(full).toMatchObject({ refund_amount: total, is_refunded: true, commission_amount: 0 });
   });
 
-  test("lose their commission when cancelled, and can change their rate or lose their host", () => {
+  test("orders lose their commission when cancelled, and can change their rate or lose their host", () => {
     expect(changed(({ cancel }) => cancel(id))).toMatchObject({ is_cancelled: true, commission_amount: 0 });
     expect(changed(({ changeRate }) => changeRate(id, 50))).toMatchObject({ commission_rate: 50 });
     expect(changed(({ loseHost }) => loseHost(id))?.host).toBeNull();
     expect(changed(({ withdraw }) => withdraw(id))).toBeUndefined();
   });
 
-  test("have the current date when new, and an earlier date when attributed by hand", () => {
+  test("new orders have the current date, and manually attributed orders an earlier date", () => {
     const { brand, order, attributeLate } = changing();
     const placed = order();
     expect(ask("/orders", { brand }).data[0]).toMatchObject({
@@ -85,7 +85,7 @@ test("events do not change a snapshot of the brand, and throw for an unknown ID"
   expect(() => leave("none")).toThrow(RangeError);
 });
 
-test("simulated activity is the same in one step and by the hour, and includes all kinds of events", () => {
+test("simulated activity is the same in one step and hour by hour, and includes all kinds of events", () => {
   const pace = naturalPace(300, 20);
   const [atOnce, hourly] = [
     createBrand({ seed: 1, orders: 300, now: noon }),

@@ -3,7 +3,7 @@ import { createSandboxApi } from "../../src/sandbox/api.js";
 import { noon } from "../support/records.js";
 import { history } from "./support.js";
 
-/** An API with a rate limit, and a client whose clock the test advances. */
+/** Creates an API with a rate limit, and a client whose clock the test advances. */
 function limited(rateLimit: number) {
   let now = noon;
   const api = createSandboxApi({ brands: [history], now: () => now, rateLimit });
@@ -24,7 +24,7 @@ test("a key over its limit in 60 seconds gets 429 with Retry-After", () => {
   pass(20_000);
   expect([ask().status, ask().status]).toEqual([200, 429]);
   pass(40_000);
-  // The refused request counts too, so the window has two.
+  // The rejected request counts as well, so the window contains two.
   expect(ask().status).toBe(200);
   expect(ask()).toMatchObject({ status: 429, headers: { "retry-after": "20", "x-ratelimit-limit": "3" } });
 });
@@ -37,7 +37,7 @@ test("an IP address has twice the limit for all its keys, independent of other a
   expect(ask(7, "127.0.0.2").status).toBe(200);
 });
 
-test("refused requests count against the limit, which is checked first", () => {
+test("rejected requests count against the limit, which is checked first", () => {
   const { ask } = limited(2);
   expect(
     [ask(0, "", "/none"), ask(0, "", "/orders?foo=1"), ask(0, "", "/none")].map(({ status }) => status),

@@ -9,14 +9,14 @@ const keys = history.keys;
 const ids = (path: string, options: Parameters<typeof ask>[1] = {}) =>
   askAll(path, options).map(({ id }) => id);
 
-test("orders are listed once each, newest first, exactly as the brand has them", () => {
+test("each order is listed once, newest first and unchanged", () => {
   expect(askAll("/orders")).toEqual(history.orders);
   const dates = history.orders.map(({ order_date }) => Date.parse(order_date));
   expect(dates).toEqual(dates.toSorted((a, b) => b - a));
   expect(new Set(history.orders.map(({ id }) => id)).size).toBe(300);
 });
 
-test("orders with the same date are listed with the one attributed last first", () => {
+test("of orders with the same date, the one attributed last is listed first", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("a", noon)] };
   createBrandEvents(brand, () => noon).add("orders", orderAt("b", noon));
   expect(ids("/orders", { brand })).toEqual(["b", "a"]);
@@ -60,7 +60,7 @@ test("active orders are neither cancelled nor fully refunded; cancelled and refu
   expect(ask("/orders?status=cancelled&per_page=1", { brand }).pagination.total_items).toBe(cancelled.length);
 });
 
-test("the same seed and time create the same brand, another seed a different one", () => {
+test("the same seed and time create the same brand, a different seed a different brand", () => {
   const options = { seed: 4, orders: 50, now: noon };
   expect(createBrand(options)).toEqual(createBrand(options));
   expect(createBrand({ ...options, seed: 5 }).orders).not.toEqual(createBrand(options).orders);
@@ -79,7 +79,7 @@ test("the data is realistic: currencies, missing hosts, late refunds and equal d
   expect(share(({ host }) => host === null)).toBeCloseTo(0.02, 1);
   expect(share(({ refund_amount }) => Number(refund_amount) > 0)).toBeCloseTo(0.065, 1);
   expect(share(({ is_cancelled }) => is_cancelled)).toBeCloseTo(0.027, 1);
-  // Of the last week's orders, most refunds are still to come.
+  // Most refunds of the last week's orders are still to come.
   const recent = orders.filter(({ order_date }) => order_date > at(noon - 7 * day));
   expect(recent.filter(({ refund_amount }) => Number(refund_amount) > 0).length / recent.length).toBeLessThan(
     0.03,
@@ -116,7 +116,7 @@ test.each([
   ).toEqual(["o0", "o1"]);
 });
 
-test("records without a date are listed without a range only, or in every range as an API variant", () => {
+test("records without a date are only listed without a range, or in every range with an API variant", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("none", null), orderAt("a", noon)] };
   const range = "/orders?start_date=2026-11-21";
   expect(ids("/orders", { brand })).toEqual(["a", "none"]);
@@ -124,7 +124,7 @@ test("records without a date are listed without a range only, or in every range 
   expect(ids(range, { brand, variants: { undated: "in every range" } })).toEqual(["a", "none"]);
 });
 
-test("API variants with a record before the range and with outdated totals", () => {
+test("API variants list a record before the range or return outdated totals", () => {
   const brand = { ...emptyBrand(keys), orders: ordersBefore(noon, 3, day) };
   expect(ids("/orders?start_date=2026-11-21", { brand, variants: { includesRecordBelow: true } })).toEqual([
     "o0",
@@ -142,7 +142,7 @@ test("the API variant for gifts, codes and surveys in one response accepts no pa
   expect(ask("/roster?page=1", { variants }).status).toBe(200);
 });
 
-test("files of a test's own brand are listed like others", () => {
+test("files that a test adds are listed like others", () => {
   const brand = { ...emptyBrand(keys), content: [fileAt("a", noon), fileAt("b", noon - day)] };
   expect(ids("/content?uploaded_before=2026-11-21", { brand })).toEqual(["b"]);
 });

@@ -43,8 +43,8 @@ const paging = {
 type ParameterRules = Record<string, { good: string[]; bad: string[] }>;
 
 /**
- * The parameters of each endpoint with valid and invalid values: API document, "Endpoints". Lists that are not named here
- * have only the page and its size.
+ * The parameters of each endpoint with valid and invalid values (API document, "Endpoints"). All other lists only have
+ * the page and its size.
  */
 const documented: Record<string, ParameterRules> = {
   "/me": {},
@@ -119,7 +119,7 @@ test.each(Object.entries(rules).filter(([path]) => path !== "/me"))(
   },
 );
 
-test("every endpoint refuses unknown parameters and those of other endpoints", () => {
+test("every endpoint rejects unknown parameters and those of other endpoints", () => {
   const values: Record<string, string> = { foo: "1", constructor: "1", ["__proto__"]: "1", brand_id: uuid };
   for (const parameters of Object.values(rules))
     for (const [name, { good }] of Object.entries(parameters)) values[name] = good[0] ?? "";
@@ -129,7 +129,7 @@ test("every endpoint refuses unknown parameters and those of other endpoints", (
         expect([path, name, ask(`${path}?${name}=${value}`).status]).toEqual([path, name, 400]);
 });
 
-test("a page has 25 records by default and none after the end, and per_page pages through the same list", () => {
+test("a page has 25 records by default and none after the end, and per_page does not change the list", () => {
   for (const path of ["/orders", "/content", "/roster", "/gifts", "/analytics/hosts", "/opportunities"]) {
     const { data, pagination } = ask(path);
     const total = pagination.total_items;

@@ -19,7 +19,7 @@ test("every record has exactly the documented fields and types, and every nullab
     expect(records.flatMap((record) => misfits(record, shape, list, nulls)).slice(0, 3)).toEqual([]);
     never.push(...nullablesOf(shape, list).filter((at) => !nulls.has(at)));
   }
-  // Every host has a first or a last name.
+  // Each host has a first or a last name.
   expect(never).toEqual(["content.host.name"]);
 });
 

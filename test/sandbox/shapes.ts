@@ -1,4 +1,4 @@
-/** Field types in the notation of the API document: `T?` may be null, `[x]` is an array. */
+/** Types of fields in the notation of the API document: `T?` is nullable, `[x]` is an array. */
 export type Shape =
   | string
   | { [name: string]: Shape }
@@ -46,7 +46,7 @@ const opportunity = {
   updated_at: "timestamp",
 };
 
-/** Every documented record: API document, "Resources and their fields". */
+/** The documented records (API document, "Resources and their fields"). */
 export const shapes: Record<string, Shape> = {
   orders: {
     id: "string",
@@ -158,7 +158,7 @@ const hostFigures = {
 };
 const pointFigures = { ...hostFigures, profile_views: "integer", list_views: "integer" };
 
-/** The `data` of `/analytics/clicks`: API document, "Click analytics". */
+/** The `data` of `/analytics/clicks` (API document, "Click analytics"). */
 export const clicksShape: Shape = {
   summary: {
     ...pointFigures,
@@ -195,7 +195,7 @@ const scalars: Record<string, (value: unknown) => boolean> = {
   timestamp: (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(String(value)),
 };
 
-/** Returns the paths where a value does not match its shape, and collects the paths of nulls in a set. */
+/** Returns the paths of values that do not match their shape, and adds the paths of nulls to a set. */
 export function misfits(value: unknown, shape: Shape, at: string, nulls: Set<string>): string[] {
   if (typeof shape === "string") {
     const nullable = shape.endsWith("?");

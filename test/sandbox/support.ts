@@ -7,16 +7,16 @@ import { noon } from "../support/records.js";
 
 export type Row = Record<string, unknown>;
 
-/** A realistic brand that tests must not modify. */
+/** A realistic brand. Tests must not change it. */
 export const history: Brand = createBrand({ seed: 1, orders: 300, now: noon });
 
 export interface SandboxResponse {
   status: number;
   headers: Record<string, string>;
   text: string;
-  /** Rows of a list. */
+  /** The rows of a list. */
   data: Row[];
-  /** Members of a single object. */
+  /** The members of a single object. */
   one: Row;
   pagination: { page: number; per_page: number; total_items: number; total_pages: number; has_next: boolean };
 }
@@ -30,7 +30,7 @@ export interface RequestOptions {
   request?: Partial<SandboxRequest>;
 }
 
-/** Requests a path below the versioned root. */
+/** Requests a path below the API's root. */
 export function ask(
   path: string,
   { brand = history, key = "all", variants, now = noon, request }: RequestOptions = {},
@@ -58,14 +58,14 @@ export function askAll(path: string, options: RequestOptions = {}, perPage = 100
   }
 }
 
-/** A path of each endpoint that has `{…}` segments. */
+/** An example path of each endpoint with `{…}` segments. */
 const pathsWithIds: Readonly<Record<string, string | undefined>> = {
   "/opportunities/{id}": `/opportunities/${history.opportunities[0]?.id}`,
   "/content/{source}/{item_id}/download": history.content[0]?.download_path,
   "/surveys/{id}/results": `/surveys/${history.surveys[0]?.id}/results`,
 };
 
-/** A path of each endpoint with the scope it needs. */
+/** An example path of each endpoint, and its scope. */
 export const paths: readonly (readonly [path: string, scope: string | null])[] = endpoints.map(
   ({ path, scope }) => [pathsWithIds[path] ?? path, scope],
 );

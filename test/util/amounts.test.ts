@@ -16,7 +16,7 @@ test.each([
   ["1E+3", 1_000],
   ["9007199254740993", 9_007_199_254_740_992],
   ["1.7976931348623157e308", Number.MAX_VALUE],
-])("parses %j as the number %d, in SQL as well", (text, number) => {
+])("numberFromText and SQL parse %j as the number %d", (text, number) => {
   expect(numberFromText(text)).toBe(number);
   expect(sqlite.get(text)).toBe(number);
 });
@@ -58,7 +58,7 @@ test.each(
   expect(sqlite.get(text)).toBeNull();
 });
 
-test("SQL parses every text like JavaScript", () => {
+test("SQL parses any text as the same number as JavaScript", () => {
   const text = fc.string({ unit: fc.constantFrom(..."0123456789.eE+- "), maxLength: 8 });
   fc.assert(
     fc.property(fc.oneof(text, fc.double().map(String), fc.string()), (one) => {

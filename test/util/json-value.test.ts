@@ -8,22 +8,25 @@ test.each([
   ['{"1e400":"1e400 \\" 1e400","b":1e999}', { "1e400": '1e400 " 1e400', b: "1e999" }],
   ['{"a":"\\\\","b":1e400}', { a: "\\", b: "1e400" }],
   ["1e400", "1e400"],
-])("parses numbers beyond the range of a double as strings: %s", (text, value) => {
+])("parseFiniteJson returns numbers outside the range of a double as strings: %s", (text, value) => {
   expect(parseFiniteJson(text)).toEqual(value);
 });
 
 test.each(["{}", "[1,null,true]", '"1e400"', "null", "12.5"])(
-  "parses other JSON like JSON.parse: %s",
+  "parseFiniteJson parses other JSON like JSON.parse: %s",
   (text) => {
     expect(parseFiniteJson(text)).toEqual(parseJson(text));
   },
 );
 
-test.each(["", "{", "NaN", "Infinity", "[1e400", "[01]"])("rejects %j as invalid JSON", (text) => {
-  expect(parseFiniteJson(text)).toBeUndefined();
-});
+test.each(["", "{", "NaN", "Infinity", "[1e400", "[01]"])(
+  "parseFiniteJson rejects %j as invalid JSON",
+  (text) => {
+    expect(parseFiniteJson(text)).toBeUndefined();
+  },
+);
 
-test("parses long strings and deep nesting without a stack overflow", () => {
+test("parseFiniteJson parses long strings and deep nesting without a stack overflow", () => {
   const long = "x\\n".repeat(2_000_000);
   const value = parseFiniteJson<{ a: string; b: string }>(`{"a":"${long}","b":1e400}`);
   expect(value?.b).toBe("1e400");

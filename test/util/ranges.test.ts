@@ -31,7 +31,7 @@ test("a range contains all fractions of its last millisecond", () => {
   expect(lastReadAt(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
 });
 
-test("merging, subtracting, clipping and gaps treat every instant correctly", () => {
+test("range operations keep or remove exactly the right instants", () => {
   fc.assert(
     fc.property(ranges, ranges, range, (some, others, one) => {
       const joined = mergeRanges(some);
@@ -54,7 +54,7 @@ test("merging, subtracting, clipping and gaps treat every instant correctly", ()
   );
 });
 
-test("open ends of ranges stay open", () => {
+test("range operations keep open ends open", () => {
   expect(allTime).toEqual({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
   expect(subtractRanges([allTime], [{ from: 5, to: 9 }])).toEqual([
     { from: Number.NEGATIVE_INFINITY, to: 4 },
@@ -68,7 +68,7 @@ test("open ends of ranges stay open", () => {
   ).toEqual([allTime]);
 });
 
-test("days and months are complete UTC days and months", () => {
+test("days and months of a range are complete and in UTC", () => {
   expect(dayRange("2026-02-28")).toEqual({ from: Date.UTC(2026, 1, 28), to: Date.UTC(2026, 2, 1) - 1 });
   expect(utcDay(Date.UTC(2026, 2, 1) - 1)).toBe("2026-02-28");
   expect(startOfDay(Date.UTC(2026, 2, 1) - 1)).toBe(Date.UTC(2026, 1, 28));
@@ -79,7 +79,7 @@ test("days and months are complete UTC days and months", () => {
   ]);
 });
 
-test("describeRange formats a range to the minute", () => {
+test("describeRange formats a range with minutes", () => {
   const from = Date.UTC(2026, 0, 2, 3, 4);
   expect(describeRange({ from, to: from + 60_000 })).toBe("2026-01-02 03:04 to 2026-01-02 03:05");
   expect(describeRange({ ...allTime, to: from })).toBe("everything until 2026-01-02 03:04");

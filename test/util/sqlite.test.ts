@@ -10,14 +10,14 @@ import { Sqlite } from "../support/sqlite.js";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const major = Number(process.versions.node.split(".")[0]);
 
-test("loads better-sqlite3 13 on Node 22 and later, and 12 on Node 20", () => {
+test("the program loads better-sqlite3 13 on Node 22 and later, and 12 on Node 20", () => {
   expect(sqlitePackage).toBe(major >= 22 ? "better-sqlite3" : "better-sqlite3-12");
   const db = new Sqlite(":memory:");
   expect(db.prepare("SELECT sqlite_version() >= '3.50'").pluck().get()).toBe(1);
   db.close();
 });
 
-/** Copies the built program to another folder, with the installed packages except better-sqlite3. */
+/** Copies the built program to a different folder, with all installed packages except better-sqlite3. */
 function installWithoutSqlite(): string {
   const folder = join(makeHome(), "brandapi");
   mkdirSync(join(folder, "node_modules"), { recursive: true });
@@ -29,7 +29,7 @@ function installWithoutSqlite(): string {
   return folder;
 }
 
-/** Runs `doctor` of a copied program. */
+/** Runs `doctor` of the copied program. */
 function runDoctor(folder: string) {
   const home = makeHome();
   const env = { HOME: home, PATH: process.env.PATH };
@@ -42,7 +42,7 @@ function runDoctor(folder: string) {
 
 const refused = /^! {2}node: SQLite is not installed for Node [\d.]+: better-sqlite3\S* cannot be loaded\.\n/;
 
-test("explains how to install SQLite if it is missing", () => {
+test("the program explains how to install SQLite if it is missing", () => {
   const { status, stderr, stdout } = runDoctor(installWithoutSqlite());
   expect(status, stderr).toBe(3);
   expect(stdout).toMatch(refused);
@@ -50,7 +50,7 @@ test("explains how to install SQLite if it is missing", () => {
   if (major < 22) expect(stdout).toContain("use Node 22 or later, which needs no compiler");
 });
 
-test("explains how to install SQLite if its binary was built for another version of Node", () => {
+test("the program explains how to install SQLite if its binary was built for a different version of Node", () => {
   const folder = installWithoutSqlite();
   const broken = join(folder, "node_modules", sqlitePackage);
   mkdirSync(broken);

@@ -10,7 +10,7 @@ const rows = [
   ["b2", "北京 \u001b[2J", null],
 ];
 
-test("prints a table in full width without a terminal, with numbers aligned right and cells escaped", () => {
+test("a table without a terminal has its full width, right-aligned numbers and escaped cells", () => {
   expect(renderTable(titles, rows)).toBe(
     [
       "id  title                              total",
@@ -20,13 +20,13 @@ test("prints a table in full width without a terminal, with numbers aligned righ
   );
 });
 
-test("truncates the widest column of a table that is wider than the terminal", () => {
+test("a table that is wider than the terminal has its widest column truncated", () => {
   const table = renderTable(titles, rows, { width: 30 });
   for (const line of table.split("\n")) expect(displayWidth(line)).toBeLessThanOrEqual(30);
   expect(table.split("\n")[1]).toBe("a1  A rather long titl…   12.5");
 });
 
-test("drops optional columns, one by one, before it truncates cells", () => {
+test("a wide table drops optional columns, one by one, before it truncates cells", () => {
   const spare = ["title", "total"];
   expect(renderTable(titles, rows, { width: 50, optionalColumns: spare })).toBe(
     renderTable(titles, rows, { width: 50 }),
@@ -36,7 +36,7 @@ test("drops optional columns, one by one, before it truncates cells", () => {
   expect(renderTable(titles, rows, { optionalColumns: spare })).toBe(renderTable(titles, rows));
 });
 
-test("uses color only on terminals, and not with --no-color, NO_COLOR or TERM=dumb", () => {
+test("output is colored only on terminals, and not with --no-color, NO_COLOR or TERM=dumb", () => {
   const terminal = testDeps({ tty: true, columns: 80 }).stdout;
   const pipe = testDeps({ tty: false, columns: 80 }).stdout;
   const red = (stream: typeof pipe, color = true, env = {}) => styleFor(stream, { color }, env).red("x");

@@ -25,18 +25,18 @@ test.each([
   ["\u3164", "\\u3164"],
   ["\u200f\u061c", "\\u200f\\u061c"],
   ["a\ufff9b", "a\\ufff9b"],
-])("escapes characters that a terminal would interpret or hide: %j", (text, escaped) => {
+])("characters that a terminal would interpret or hide are escaped: %j", (text, escaped) => {
   expect(escapeText(text)).toBe(escaped);
 });
 
 test.each(["Zoë Müller", "北京", "👩‍👩‍👧 ❤️ 👍🏽 🇳🇴 1️⃣", "می‌خواهم", "क्‍ष", "שלום", 'a\\b "c"'])(
-  "leaves text in any script unchanged: %s",
+  "text in any script is printed unchanged: %s",
   (text) => {
     expect(escapeText(text)).toBe(text);
   },
 );
 
-test("indents the later lines of a message, so that they cannot look like messages of the program", () => {
+test("later lines of a message are indented, so that they cannot look like messages of the program", () => {
   expect(escapeLines("first\nbrandapi: all good\r")).toBe("first\n  brandapi: all good\\r");
 });
 
@@ -57,11 +57,11 @@ test.each([
   ["\u009b2J\u202e", "\\u009b2J\\u202e"],
   ["\u{e0041}", "\\udb40\\udc41"],
   ["Zoë 北京 👩‍👩‍👧", "Zoë 北京 👩‍👩‍👧"],
-])("escapes control characters in data, except line ends and tabs: %j", (text, escaped) => {
+])("control characters in data are escaped, except line ends and tabs: %j", (text, escaped) => {
   expect(escapeData(text)).toBe(escaped);
 });
 
-test("escaped JSON has the same value", () => {
+test("JSON parsers read escaped JSON as the same value", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const line = escapeData(`${JSON.stringify({ [text]: text })}\n`);
@@ -97,11 +97,11 @@ test("truncated text is never wider than the limit", () => {
   expect(pad("北", 4, "right")).toBe("  北");
 });
 
-test("truncates text between letters, not within one", () => {
+test("text is truncated between letters, not within one", () => {
   expect(truncate("🇳🇴👍🏽e\u0301क्ष", 4)).toBe("🇳🇴…");
 });
 
-test("truncates text of more than 2,000 characters", () => {
+test("text of more than 2,000 characters is truncated", () => {
   expect(escapeText("a".repeat(2_000))).toHaveLength(2_000);
   expect(escapeText("a".repeat(2_001))).toBe(`${"a".repeat(2_000)}…`);
   expect(escapeText(`a${"😀".repeat(2_000)}`).isWellFormed()).toBe(true);

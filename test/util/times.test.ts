@@ -18,12 +18,12 @@ test.each([
   ["30d", 2_592_000_000],
   ["12w", 7_257_600_000],
   ["0s", 0],
-])("parses the duration %s as %i ms", (text, ms) => {
+])("parseDuration parses %s as %i ms", (text, ms) => {
   expect(parseDuration(text)).toBe(ms);
 });
 
 test.each(["", "5", "5 m", "-5m", "1.5h", "5M", "5min", "9999999999d"])(
-  "rejects %j as a duration",
+  "parseDuration rejects %j",
   (text) => {
     expect(() => parseDuration(text)).toThrow(UsageError);
   },
@@ -64,7 +64,7 @@ test.each([
   ["this-month", "end", "2026-11-30T23:59:59.999Z"],
   ["last-month", "start", "2026-10-01T00:00:00.000Z"],
   ["last-month", "end", "2026-10-31T23:59:59.999Z"],
-] as const)("parses %s as the %s of a range as %s, in any time zone", (text, edge, instant) => {
+] as const)("parseInstant parses %s as the %s of a range as %s, in any time zone", (text, edge, instant) => {
   expect(formatInstant(parseInstant(text, edge, now))).toBe(instant);
 });
 
@@ -75,7 +75,7 @@ test.each([
   ["2026-03-31T12:00:00.000Z", "last-month", "2026-02-01T00:00:00.000Z", "2026-02-28T23:59:59.999Z"],
   ["2028-03-01T00:00:00.000Z", "yesterday", "2028-02-29T00:00:00.000Z", "2028-02-29T23:59:59.999Z"],
   ["2026-01-31T12:00:00.000Z", "this-month", "2026-01-01T00:00:00.000Z", "2026-01-31T23:59:59.999Z"],
-])("at %s, parses %s as the range from %s to %s", (at, word, first, last) => {
+])("at %s, parseInstant parses %s as the range from %s to %s", (at, word, first, last) => {
   expect(formatInstant(parseInstant(word, "start", Date.parse(at)))).toBe(first);
   expect(formatInstant(parseInstant(word, "end", Date.parse(at)))).toBe(last);
 });
@@ -93,18 +93,18 @@ test.each([
   "2026-01-01T25:00:00Z",
   "2026-01-01T12:00:00+2",
   "",
-])("rejects %j as a time, with an example of a valid one", (text) => {
+])("parseInstant rejects %j and names the valid formats", (text) => {
   expect(() => parseInstant(text, "start", now)).toThrow(
     expect.objectContaining({ exitCode: 2, hint: expect.stringContaining("2026-01-31T12:00:00Z") }),
   );
 });
 
-test("parses timestamps of different precision as the same instant", () => {
+test("timestamps of different precision are parsed as the same instant", () => {
   const instants = ["2026-01-31T12:30:00Z", "2026-01-31T12:30:00.000Z", "2026-01-31T12:30:00.000000+00:00"];
   expect(new Set(instants.map(parseTimestamp)).size).toBe(1);
 });
 
-test("parses a date without a time as the start of the day, and text without a date as nothing", () => {
+test("a date without a time is parsed as the start of the day, and text without a date is rejected", () => {
   expect(parseTimestamp("2026-01-31")).toBe(Date.UTC(2026, 0, 31));
   for (const text of ["2026-01", "2026-13-01", "31.01.2026", "soon", ""])
     expect(parseTimestamp(text), text).toBeUndefined();
@@ -117,6 +117,6 @@ test.each([
   [5_340_000, "89m"],
   [7_200_000, "2h"],
   [172_800_000, "2d"],
-])("formats %i ms as %s", (ms, text) => {
+])("formatDuration formats %i ms as %s", (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
 });

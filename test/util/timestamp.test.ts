@@ -18,7 +18,7 @@ test.each([
   ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
   ["2262-04-12T00:00:00Z", "2262-04-12T00:00:00.000Z"],
   ["9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999Z"],
-])("reads %s as %s", (text, instant) => {
+])("readTimestamp parses %s as %s", (text, instant) => {
   const { ms = Number.NaN, hasSeconds } = readTimestamp(text) ?? {};
   expect(new Date(ms).toISOString()).toBe(instant);
   expect(hasSeconds).toBe(true);
@@ -30,7 +30,7 @@ test.each([
   ["2026-11-20T11:00Z", "2026-11-20T11:00:00.000Z"],
   ["2026-11-20T11:00", "2026-11-20T11:00:00.000Z"],
   ["2026-11-20 11:00+02:00", "2026-11-20T09:00:00.000Z"],
-])("reads %s, a timestamp without seconds, as %s", (text, instant) => {
+])("readTimestamp parses %s, which has no seconds, as %s", (text, instant) => {
   expect(readTimestamp(text)).toEqual({ ms: Date.parse(instant), micros: 0, hasSeconds: false });
 });
 
@@ -72,7 +72,7 @@ test.each([
   "31.01.2026",
   "soon",
   "",
-])("rejects %j as a timestamp", (text) => {
+])("readTimestamp rejects %j", (text) => {
   expect(readTimestamp(text)).toBeUndefined();
   expect(parseTimestamp(text)).toBeUndefined();
 });
@@ -84,13 +84,13 @@ test.each([
   ["1969-12-31T23:59:59.999999999Z", 999, 999],
   ["1969-12-31T23:59:59.9999Z", 999, 900],
   ["9999-12-31T23:59:59.999999Z", 999, 999],
-])("truncates %s to microseconds without rounding", (text, millis, micros) => {
+])("readTimestamp truncates %s to microseconds without rounding", (text, millis, micros) => {
   const start = Date.parse(`${text.slice(0, 19)}Z`);
   expect(readTimestamp(text)).toMatchObject({ ms: start + millis, micros });
   expect(Math.floor(parseTimestamp(text) ?? Number.NaN)).toBe(start + millis);
 });
 
-test("keeps the microseconds of instants between 1970 and 2200 as a fraction", () => {
+test("parseTimestamp keeps microseconds between 1970 and 2200 as a fraction", () => {
   const [earliest, latest] = [0, Date.parse("2200-01-01T00:00:00Z")];
   fc.assert(
     fc.property(
@@ -105,7 +105,7 @@ test("keeps the microseconds of instants between 1970 and 2200 as a fraction", (
   );
 });
 
-test("reads every instant of the years 0000 to 9999 as Date does, with any offset up to 14:00", () => {
+test("parseTimestamp agrees with Date for the years 0000 to 9999 and any offset up to 14:00", () => {
   const [earliest, latest] = [Date.parse("0000-01-02T00:00:00Z"), Date.parse("9999-12-30T00:00:00Z")];
   fc.assert(
     fc.property(
@@ -126,12 +126,12 @@ test.each([
   ["1970-01-01", 0],
   ["1969-12-31", -1],
   ["2026-10-31", 20_757],
-])("counts %s as day %i since 1970", (text, days) => {
+])("daysSince1970 returns the day of %s as %i", (text, days) => {
   expect(daysSince1970(text)).toBe(days);
 });
 
 test.each(["2026-02-30", "2026-13-01", " 2026-01-01", "2026-01-01T00:00:00Z", ""])(
-  "rejects %j as a date",
+  "daysSince1970 rejects %j",
   (text) => {
     expect(daysSince1970(text)).toBeUndefined();
   },

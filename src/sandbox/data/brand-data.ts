@@ -7,19 +7,19 @@ import { createPerson, createRosterEntry, repeatByWeight } from "./people-data.j
 import { chance, createRandom, pick, randomInteger, randomUuid } from "./random.js";
 import { createCode, createGift, createSurvey } from "./undocumented-data.js";
 
-/** The number of records in each list except orders. */
+/** The number of records in each list, except orders. */
 const counts = { people: 130, campaigns: 46, content: 400, gifts: 64, codes: 47, surveys: 9 };
 
 export interface BrandOptions {
   seed: number;
-  /** The number of orders in the history of two years. */
+  /** The number of orders in a history of two years. */
   orders: number;
-  /** The end of the history, in milliseconds since 1970. */
+  /** The end of the history in milliseconds since 1970. */
   now: number;
   name?: string;
 }
 
-/** Creates a realistic brand, always the same for the same options. */
+/** Creates a realistic brand. The same options always give the same brand. */
 export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandOptions): Brand {
   const many = <T>(count: number, create: (index: number) => T) =>
     Array.from({ length: count }, (_, index) => create(index));
@@ -51,7 +51,7 @@ export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandO
   };
 }
 
-/** Four out of five hosts are on the roster; the others have left, or have not joined yet. */
+/** Creates a roster with four of five hosts. The others have left or have not joined yet. */
 function createRoster(source: BrandMaterial, now: number) {
   return source.people.flatMap((person, index) => {
     const random = createRandom(source.seed, "relationship", index);
@@ -60,13 +60,13 @@ function createRoster(source: BrandMaterial, now: number) {
   });
 }
 
-/** Two of five hosts recommend products. The members `note` and `url` are the sandbox's invention. */
+/** Creates recommendations by two of five hosts. The sandbox invents the members `note` and `url`. */
 function createRecommendations({ seed, people, products }: BrandMaterial) {
-  const wheel = repeatByWeight(products);
+  const weightedProducts = repeatByWeight(products);
   return people.flatMap(({ motto, profile }, index) => {
     const random = createRandom(seed, "recommendation", index);
     const chosen = [
-      ...new Set(Array.from({ length: randomInteger(random, 1, 6) }, () => pick(random, wheel))),
+      ...new Set(Array.from({ length: randomInteger(random, 1, 6) }, () => pick(random, weightedProducts))),
     ];
     if (!chance(random, 0.4)) return [];
     const recommended = chosen.map(({ id, title, cents }) => {
@@ -77,7 +77,7 @@ function createRecommendations({ seed, people, products }: BrandMaterial) {
   });
 }
 
-/** Files are spread over 600 days; occasionally two have the same timestamp. */
+/** Returns the date of a file. Files are spread over 600 days, and a few have the same timestamp. */
 function fileDate(seed: number, index: number, now: number): number {
   const n = index % 37 === 36 ? index - 1 : index;
   return Math.floor(

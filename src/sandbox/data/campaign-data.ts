@@ -11,7 +11,7 @@ import {
   randomUuid,
 } from "./random.js";
 
-/** The states of campaigns and assignments: API document, "States and transitions". */
+/** The states of campaigns and assignments (API document, "States and transitions"). */
 const assignmentStates = ["DRAFT", "READY", "PROPOSED", "ACTIVE", "COMPLETED", "DECLINED"];
 export const campaignStates = [...assignmentStates, "ARCHIVED"];
 const brandPayments = ["NOT_INVOICED", "INVOICED", "PAYMENT_PENDING", "PAID", "FAILED", "REFUNDED"];
@@ -32,7 +32,7 @@ export function createCampaign(
 ): Campaign {
   const random = createRandom(seed, "campaign", index);
   const nullable = <T>(probability: number, value: T) => orNull(random, probability, value);
-  // The first seven campaigns cover every state; the others are random.
+  // The first seven campaigns cover all states; the others are random.
   const drawn = pick(random, ["ACTIVE", "ACTIVE", "COMPLETED", "COMPLETED", "PROPOSED", "ARCHIVED", "READY"]);
   const status = campaignStates[index] ?? drawn;
   const age = randomInteger(random, 3, historyDays - 40) * day + randomInteger(random, 0, 86_399) * second;
@@ -74,14 +74,14 @@ export function createCampaign(
   };
 }
 
-/** Counts assignments by status; a status without assignments is omitted. */
+/** Counts assignments by status. Omits a status without assignments. */
 function countByStatus(assignments: readonly Assignment[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of assignments) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-/** Has only the keys that are set: API document, "Opportunity". */
+/** Creates payment terms with only the members that are set (API document, "Opportunity"). */
 function createPayment(random: RandomStream): Record<string, unknown> {
   return {
     ...(chance(random, 0.6) ? { flatFee: randomInteger(random, 1, 40) * 50 } : {}),

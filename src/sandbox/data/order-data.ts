@@ -20,11 +20,11 @@ import {
   randomInteger,
 } from "./random.js";
 
-/** How a connected store or affiliate network numbers its orders and names their states. */
+/** The order numbers and the names of states in a connected store or affiliate network. */
 interface Store {
   currency: string;
   paid: string | null;
-  /** The `refund_amount` of an order without refunds: networks send null. */
+  /** The `refund_amount` of an order without refunds. Networks send null. */
   noRefund: number | null;
   external(n: number, random: RandomStream): string | null;
   number(n: number): string | null;
@@ -81,13 +81,13 @@ export function createProducts(seed: number): Product[] {
   });
 }
 
-/** The length of a history, in days. */
+/** The length of a history in days. */
 export const historyDays = 730;
 
-/** Returns a function that creates order number `n` as it was when it was placed at `date`. */
+/** Returns a function that creates order number `n` in its first state, placed at `date`. */
 export function createOrderFactory({ seed, people, products }: BrandMaterial) {
   const hosts = repeatByWeight(people).map((person) => ({ host: toHost(person), rate: person.rate }));
-  const wares = repeatByWeight(products);
+  const weightedProducts = repeatByWeight(products);
 
   return (n: number, date: number, isManual?: boolean): Order => {
     const random = createRandom(seed, "order", n);
@@ -95,8 +95,8 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
     const store = pick(random, stores);
     const isManualOrder = isManual ?? chance(random, 0.04);
     const from = hosts.length === 0 || chance(random, 0.02) ? null : pick(random, hosts);
-    const lines = Array.from({ length: wares.length && pick(random, [1, 1, 1, 2, 2, 3]) }, () =>
-      createLine(random, wares),
+    const lines = Array.from({ length: weightedProducts.length && pick(random, [1, 1, 1, 2, 2, 3]) }, () =>
+      createLine(random, weightedProducts),
     );
     const discount = pick(random, [1, 1, 1, 1, 1, 1, 1, 1, 0.9, 0.85]);
     const subtotal = Math.round(lines.reduce((sum, { cents }) => sum + cents, 0) * discount);
@@ -108,7 +108,7 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
       id,
       external_order_id: store.external(n, random),
       order_number: store.number(n),
-      // Tracked orders have milliseconds, manual ones do not: ISO 8601 allows both.
+      // Dates of tracked orders have milliseconds, those of manual orders do not, because ISO 8601 allows both.
       order_date: isManualOrder ? `${timeText(date).slice(0, 19)}Z` : timeText(date),
       currency: orNull(random, 0.003, store.currency),
       total_amount: unpriced ? null : total / 100,
@@ -139,22 +139,22 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
   };
 }
 
-/** Refunds or cancels one order in eleven, up to 150 days after it was placed, if that is before `now`. */
+/** Refunds or cancels one of eleven orders, up to 150 days after the order, if that is before `now`. */
 function refundOrCancelSome(order: Order, seed: number, n: number, now: number): Order {
   const random = createRandom(seed, "fate", n);
-  const fate = randomFloat(random);
+  const outcome = randomFloat(random);
   const delay = Math.min(150, 0.2 - Math.log(1 - randomFloat(random)) * 18) * day;
-  if (fate >= 0.087 || Date.parse(order.order_date) + delay > now) return order;
-  if (fate < 0.02) return cancelOrder(order);
-  if (fate < 0.027) return cancelOrder(refundOrder(order));
+  if (outcome >= 0.087 || Date.parse(order.order_date) + delay > now) return order;
+  if (outcome < 0.02) return cancelOrder(order);
+  if (outcome < 0.027) return cancelOrder(refundOrder(order));
   return refundOrder(
     order,
-    fate < 0.057 ? undefined : Number(order.total_amount) * (0.1 + 0.7 * randomFloat(random)),
+    outcome < 0.057 ? undefined : Number(order.total_amount) * (0.1 + 0.7 * randomFloat(random)),
   );
 }
 
-function createLine(random: RandomStream, wares: readonly Product[]) {
-  const product = pick(random, wares);
+function createLine(random: RandomStream, weightedProducts: readonly Product[]) {
+  const product = pick(random, weightedProducts);
   const quantity = orNull(random, 0.01, chance(random, 0.85) ? 1 : randomInteger(random, 2, 4));
   const item = {
     title: orNull(random, 0.015, product.title),
@@ -166,7 +166,7 @@ function createLine(random: RandomStream, wares: readonly Product[]) {
   return { item, product, cents: product.cents * (quantity ?? 1) };
 }
 
-/** Returns the order with another `amount` refunded; without an amount, with a full refund. */
+/** Returns the order with an additional refund of `amount`, or with a full refund. */
 export function refundOrder(order: Order, amount = Number.POSITIVE_INFINITY): Order {
   const total = order.total_amount ?? 0;
   const refund = Math.min(total, Math.round(((order.refund_amount ?? 0) + amount) * 100) / 100);
@@ -180,7 +180,7 @@ export function cancelOrder(order: Order): Order {
   return withCommission({ ...order, is_cancelled: true, fulfillment_status: "cancelled", financial_status });
 }
 
-/** Returns the order with its commission recomputed: refunds reduce it in proportion, a cancellation to zero. */
+/** Returns the order with a recomputed commission. Refunds reduce it in proportion, a cancellation to zero. */
 export function withCommission(order: Order): Order {
   const { total_amount: total, subtotal_amount: subtotal, refund_amount: refund, is_cancelled } = order;
   if (total === null || subtotal === null) return { ...order, commission_amount: null };
@@ -193,14 +193,14 @@ export function createOrders(source: BrandMaterial, count: number, now: number):
   const { seed } = source;
   const createOrder = createOrderFactory(source);
   const history = Array.from({ length: count }, (_, n) => {
-    // Some orders are placed in the same second as the one before.
+    // Some orders are placed in the same second as the previous order.
     const datedAs = n > 0 && hash(seed, "tie", n) % 64 === 0 ? n - 1 : n;
     return refundOrCancelSome(createOrder(n, dateOf(datedAs, count, seed, now)), seed, n, now);
   });
   return history.reverse();
 }
 
-/** Orders per day double from the beginning to the end of the history, and there are few at night. */
+/** Returns the date of an order. Orders per day double over the history, and there are few at night. */
 function dateOf(n: number, count: number, seed: number, now: number): number {
   const start = now - historyDays * day;
   const share = (n + 0.9 * randomFloat(createRandom(seed, "date", n))) / count;

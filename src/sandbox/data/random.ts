@@ -1,4 +1,4 @@
-/** A stream of pseudo-random numbers, always the same for the same seed, topic and index. */
+/** A stream of pseudo-random numbers that only depends on a seed, a topic and an index. */
 export interface RandomStream {
   state: number;
 }
@@ -14,7 +14,7 @@ export function hash(seed: number, topic: string, index: number): number {
   return mixBits(mixBits(h) ^ Math.imul(index + 1, 0x27d4eb2f));
 }
 
-/** The finalizer of MurmurHash3: maps neighbouring integers to unrelated ones. */
+/** The finalizer of MurmurHash3, which maps neighboring integers to unrelated ones. */
 export function mixBits(value: number): number {
   let h = value | 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
@@ -35,19 +35,19 @@ export function randomInteger(random: RandomStream, from: number, to: number): n
   return from + Math.floor(randomFloat(random) * (to - from + 1));
 }
 
-/** Returns true with the given probability. */
+/** Returns true with a given probability. */
 export function chance(random: RandomStream, probability: number): boolean {
   return randomFloat(random) < probability;
 }
 
-/** Returns a random item of a list. Throws a `RangeError` for an empty list. */
+/** Returns a random item of a list. @throws RangeError for an empty list */
 export function pick<T>(random: RandomStream, list: readonly T[]): T {
   const item = list[Math.floor(randomFloat(random) * list.length)];
   if (item === undefined) throw new RangeError("The list is empty.");
   return item;
 }
 
-/** Returns `value`, or null with the given probability. */
+/** Returns `value`, or null with a given probability. */
 export function orNull<T>(random: RandomStream, probability: number, value: T): T | null {
   return chance(random, probability) ? null : value;
 }
