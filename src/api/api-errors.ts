@@ -40,7 +40,7 @@ export function statusError(status: number, { path, baseUrl }: RequestInfo): Bra
   if (status === 402)
     return new PaymentRequired(
       `The brand's plan does not include ${path}, or its subscription is inactive (402).`,
-      { status, hint: "check the brand's plan; `brandapi sync` still syncs everything that it includes" },
+      { status, hint: "check the brand's plan; `brandapi sync` still syncs all other data" },
     );
   if (status === 404 && !/\d/.test(path))
     // IDs contain digits; the API's own paths do not.
@@ -62,7 +62,7 @@ export function statusError(status: number, { path, baseUrl }: RequestInfo): Bra
     );
   return new UnexpectedResponse(`The API responded to ${path} with an undocumented status: ${status}.`, {
     status,
-    hint: "check that the base URL is the brand API's and ends in /api/brand/v1",
+    hint: "check that the base URL belongs to the brand API and ends in /api/brand/v1",
   });
 }
 

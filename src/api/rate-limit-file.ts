@@ -4,7 +4,7 @@ import type { Database, Statement, Transaction } from "better-sqlite3";
 import { createFolder } from "../util/files.js";
 import type { SqliteConstructor } from "../util/sqlite.js";
 
-/** The requests to count: those of a key to an API, and their limit. */
+/** The key and the API whose requests are counted, and the limit. */
 export interface RateLimitQuota {
   /** The API's origin: a sandbox on a different port has its own quota. */
   origin: string;

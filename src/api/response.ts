@@ -42,7 +42,7 @@ export function maxItemsFor({ per_page }: QueryParameters): number {
 /** Thrown for a body that is not JSON. Retried, because a proxy or a login page may have sent it. */
 export class InvalidBody extends Error {}
 
-const baseUrlHint = "check that the base URL is the brand API's and ends in /api/brand/v1";
+const baseUrlHint = "check that the base URL belongs to the brand API and ends in /api/brand/v1";
 
 /** Returns the error for JSON with an undocumented shape. The message never quotes the response. */
 export function unexpectedResponse(path: string, problem: string, hint = baseUrlHint): UnexpectedResponse {

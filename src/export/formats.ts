@@ -1,7 +1,7 @@
 import type { Bookmark } from "../query/changed-rows.js";
 import type { RowSource } from "../query/select.js";
 
-/** A part of the output. */
+/** A piece of an export's output. */
 export interface Chunk {
   data: Uint8Array | string;
   /** The number of rows that end in this part. */
@@ -32,7 +32,6 @@ export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<C
 /** An export format. Its module exports the writer as `write`. */
 export interface Format {
   name: string;
-  /** The flag `--NAME`. */
   flag: string;
   about: string;
   /** The extensions of `-o` that choose the format. Files in a folder get the first one. */

@@ -9,14 +9,14 @@ import type { Chunk, RowSources } from "./formats.js";
 type Value = Exclude<RowValue, null>;
 export type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
-/** A type that Parquet can store. */
+/** A type that Parquet supports. */
 export interface ColumnType {
   schema: Omit<SchemaElement, "name">;
-  /** The name in the schema of a Delta table. */
+  /** The name of the type in the schema of a Delta table. */
   delta: string;
-  /** Converts a value to the one that a file stores. Returns undefined if the type cannot represent it. */
+  /** Converts a value to its stored form. Returns undefined if the type cannot represent it. */
   convert(value: Value): unknown;
-  /** Converts a stored value back, with the type's precision. */
+  /** Converts a stored value back, with the precision of the type. */
   revert(stored: unknown): Value;
 }
 
@@ -69,7 +69,10 @@ const integerType: ColumnType = {
   revert: Number,
 };
 
-/** Sums of amounts are rounded to six decimals. All files have the same scale, because readers combine them as one table. */
+/**
+ * Sums of amounts are rounded to six decimals. All files have the same scale, because readers combine them to one
+ * table.
+ */
 const [precision, scale] = [18, 6];
 
 const decimalType: ColumnType = {
@@ -92,12 +95,12 @@ const doubleType: ColumnType = {
 
 const allTypes = [textType, timestampType, dateType, booleanType, integerType, decimalType, doubleType];
 
-/** Returns the type with this name in the schema of a Delta table. Tables of this program have no other types. */
+/** Returns the type with a name from the schema of a Delta table. Tables of this program have no other types. */
 export function typeOfDelta(name: string): ColumnType {
   return allTypes.find(({ delta }) => delta === name) ?? textType;
 }
 
-/** The types to try for a column, best first. A column that none fits is text. */
+/** The types to try for a column, best first. If none of them fits, the column is text. */
 const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnType[]>> = {
   text: [],
   json: [],
@@ -110,8 +113,8 @@ const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnTyp
 };
 
 /**
- * The types to try for a column that has a type already, in files that this export may not be able to read again. A long can
- * have more digits than the decimal.
+ * The types to try for a column that already has a type, in files that this export may not be able to read again. A
+ * long can have more digits than the decimal.
  */
 function widerTypes(current: ColumnType): readonly ColumnType[] {
   if (current === integerType) return [integerType, doubleType];
@@ -122,7 +125,7 @@ function widerTypes(current: ColumnType): readonly ColumnType[] {
 /**
  * Reads all rows and returns the best type for each column that fits all its values.
  * @param options.visit called for each row
- * @param options.currentType returns the type of a column in earlier files, which may become wider, but not narrower
+ * @param options.currentType returns the type of a column in earlier files, which can become wider, but not narrower
  */
 export function findTypes(
   columns: readonly ReadableColumn[],
@@ -137,7 +140,7 @@ export function findTypes(
     const candidates = candidateTypes[type];
     return current ? widerTypes(current).filter((wider) => candidates.includes(wider)) : [...candidates];
   });
-  // A column of a query result without any value is text.
+  // A column without any value in a query result is text.
   const isKnown = columns.map(({ type }) => type !== "any");
   for (const rows of batches)
     for (const row of rows) {
@@ -152,24 +155,24 @@ export function findTypes(
   return remaining.map(([best], index) => (isKnown[index] && best) || textType);
 }
 
-/** Limits of a row group, which has to be in memory: rows, and characters of text. */
+/** Maximum number of rows and of text characters in a row group, which is kept in memory. */
 const groupRows = 20_000;
 const groupCharacters = 16e6;
 
 /**
- * Writes one Parquet file: timestamps in microseconds of UTC, days as dates, booleans, integers, amounts as DECIMAL(18, 6) if
- * that fits every value of the column and as DOUBLE otherwise, JSON as text. The rows are read twice: first to find the
- * types, then to write them.
+ * Writes one Parquet file. Timestamps have microseconds and are in UTC; amounts are DECIMAL(18, 6) if that fits all
+ * values of the column, otherwise DOUBLE; JSON is text. The rows are read twice: first to find the types, then to write
+ * them.
  */
 export function* write([source]: RowSources): Iterable<Chunk> {
   const types = findTypes(source.columns, source.rows());
   yield* writeParquetFile(source, types, source.rows());
 }
 
-/** The key of the digest in the footer of a file. */
+/** The name of the digest in the footer of a file. */
 const digestKey = "brandapi.digest";
 
-/** Reads the digest in the footer of a file. Returns undefined if there is no such file, or it has none. */
+/** Reads the digest from the footer of a file; undefined if the file or the digest is missing. */
 export async function readDigest(path: string): Promise<string | undefined> {
   const file = await asyncBufferFromFile(path).catch(() => undefined);
   const footer = file && (await parquetMetadataAsync(file).catch(() => undefined));
@@ -183,16 +186,19 @@ const parsers = { stringFromBytes: (bytes: Uint8Array | undefined) => bytes && d
 /** A Parquet file whose rows are read one row group at a time. */
 export interface ParquetFile {
   columns: readonly string[];
-  /** Reads the values as they are stored: a timestamp is a number of microseconds. @throws an error if a page is damaged */
+  /**
+   * Reads the stored form of the values: a timestamp is a number of microseconds.
+   * @throws an error if a page is damaged
+   */
   rowGroups(): AsyncIterable<unknown[][]>;
 }
 
-/** Opens a file that this program has written. @throws an error if there is no such file, or its footer is damaged */
+/** Opens a file written by this program. @throws an error if the file is missing or its footer is damaged */
 export async function openParquetFile(path: string): Promise<ParquetFile> {
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file);
   const [root, ...elements] = metadata.schema;
-  // Without its logical type, a value is returned as it is stored.
+  // Without a logical type, hyparquet returns the stored form of a value.
   const schema = elements.map(({ converted_type, logical_type, ...stored }) => stored);
   return {
     columns: elements.map(({ name }) => name),
@@ -218,7 +224,7 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
   };
 }
 
-/** Writes rows, which can be a part of a table, to one file. @param digest of the rows, for the footer */
+/** Writes rows to one file, which can be a part of a table. @param digest of the rows, for the footer */
 export function* writeParquetFile(
   source: { name: string; columns: readonly { name: string }[] },
   types: readonly ColumnType[],
@@ -230,7 +236,7 @@ export function* writeParquetFile(
   yield encoder.finish();
 }
 
-/** Encodes the rows of one file. Keeps the rows of one row group in memory. */
+/** Encodes the rows of one file. Keeps one row group in memory. */
 export class ParquetEncoder {
   readonly #bytes = new ByteWriter();
   readonly #file: ParquetWriter;

@@ -28,7 +28,6 @@ export interface Endpoint {
   handle(context: EndpointContext): ResponseData;
 }
 
-/** The input of an endpoint. */
 export interface EndpointContext {
   brand: Brand;
   key: ApiKey;

@@ -69,7 +69,7 @@ export function createBrandEvents(brand: Brand, now: () => number) {
 
 type RecordOf<L extends ListName> = Lists[L][number];
 
-/** Returns the three basic edits of a brand's lists. Each replaces the array of the list. */
+/** Returns functions that add, change and remove records. Each replaces the array of the list. */
 function createListEdits(brand: Brand) {
   function replace<L extends ListName>(list: L, records: readonly RecordOf<L>[]): void {
     brand[list] = records as unknown as Brand[L];

@@ -53,7 +53,7 @@ interface SortedList<T> {
   undated: readonly T[];
 }
 
-/** Lists in sorted order. A list never changes, because events replace arrays. */
+/** Caches the order of each list, which never changes because events replace arrays. */
 const sortedLists = new WeakMap<readonly object[], SortedList<object>>();
 
 function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): SortedList<T> {

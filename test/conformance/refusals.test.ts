@@ -5,7 +5,7 @@ import { makeBrand } from "../support/brand.js";
 import { day, noon } from "../support/records.js";
 
 test.each(scopes)(
-  "a sync with a key that only has the scope %s reads what that allows and lists the rest as skipped",
+  "a sync with a key limited to the scope %s reads its resources and lists the others as skipped",
   async (scope) => {
     const brand = makeBrand({ history: 20 });
     brand.setKey({ scopes: [scope] });

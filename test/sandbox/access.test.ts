@@ -59,7 +59,7 @@ test("a missing, malformed, unknown, expired or revoked key gets 401 with WWW-Au
     expect([status, headers["www-authenticate"]]).toEqual([401, "Bearer"]);
 });
 
-test("a key is rejected from the millisecond of its expiry on", () => {
+test("a key is rejected as soon as it expires, to the millisecond", () => {
   const expiresAt = history.keys[0]?.expiresAt ?? 0;
   expect(ask("/me", { now: expiresAt - 1 }).status).toBe(200);
   expect(ask("/me", { now: expiresAt }).status).toBe(401);

@@ -16,7 +16,7 @@ const order = history.orders.find(
 const id = order?.id ?? "";
 const total = Number(order?.total_amount);
 
-describe("orders", () => {
+describe("events of orders", () => {
   const changed = (apply: (events: ReturnType<typeof changing>) => unknown) => {
     const one = changing();
     apply(one);

@@ -22,7 +22,7 @@ test("of orders with the same date, the one attributed last is listed first", ()
   expect(ids("/orders", { brand })).toEqual(["b", "a"]);
 });
 
-test("both ends of a date range are inclusive to the microsecond, and a date without a time is the complete day", () => {
+test("both ends of a date range are inclusive to the microsecond, and a date without a time means the complete day", () => {
   const texts = [
     "2026-11-02T00:00:00Z",
     "2026-11-01T23:59:59.999999Z",
