@@ -6,20 +6,20 @@ import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
 import type { DatedSync } from "./session.js";
 
-/** Ranges read within the last 20 hours are skipped, so a second sync right after the first audits nothing. */
+/** Ranges read within the last 20 hours are skipped, so that a second sync on the same day does not repeat the audit. */
 const restMs = 20 * 3_600_000;
 
 /**
- * Re-reads old records, one page per request, to find changes that affect no daily total and no count. A cursor moves
- * from the newest date to the oldest and starts over, so each record is read again within a known number of runs.
- * Marked slices that were read longer ago come first.
+ * Re-reads some old records, to find changes that affect no count and no daily total. A cursor moves from the newest date
+ * to the oldest and then starts over, so that every record is re-read within a predictable number of runs. Marked slices
+ * take precedence over dates that were read more recently.
  */
 export async function audit(run: DatedSync): Promise<void> {
   const { mirror, readUntil, options, state } = run;
   const remaining = startBudget(run, options.audit);
   const freshSince = readUntil - restMs;
   let cursor = state.cursor() ?? readUntil;
-  // At most one pass: from the cursor down to the oldest date, then from the newest date down to the cursor.
+  // One pass at most: from the cursor down to the oldest date, then from the newest date down to the cursor.
   for (let turns = 0; turns < 2 && remaining() > 0; ) {
     const due = nextDue(state.coverage(), cursor, freshSince);
     const slice = leastRecent(state.markedSlices());
@@ -39,9 +39,7 @@ function leastRecent(slices: readonly MarkedSlice[]): MarkedSlice | undefined {
   return slices.toSorted((a, b) => a.readAt - b.readAt)[0];
 }
 
-/**
- * Returns the newest covered range at or before an instant that was not read recently, with all older covered dates.
- */
+/** Returns the newest covered range before the cursor that was not read recently, extended by all adjacent older dates. */
 function nextDue(
   coverage: readonly CoveredRange[],
   at: number,

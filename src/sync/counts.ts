@@ -12,28 +12,25 @@ import { rangeQuery } from "./dates.js";
 import type { DatedRun, SyncRun } from "./session.js";
 import type { CountTotals } from "./strategy.js";
 
-/** All records, or those that one of the API's status filters selects. `flags`: the corresponding bit in the mirror. */
+/** Selects all records, or the records with a status. `flags` is the bit of the status in `records.flags`. */
 export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
 
-/** The number of records in a range, in the API and in the mirror (missing records excluded). */
+/** The numbers of records that the API and the mirror have in a range. Missing records are not counted. */
 export interface CountComparison extends Range {
   filter: CountFilter;
   apiCount: number;
   mirrorCount: number;
-  /** When it was requested, in milliseconds since 1970. */
+  /** The time of the request, in milliseconds since 1970. */
   requestedAt: number;
-  /** The date of the first record that the API returned, in milliseconds; null if it has no readable date. */
+  /** The date of the newest record in the API, in milliseconds; null if it has no readable date. */
   newestDate: number | null;
 }
 
 export const allRecords: CountFilter = { name: "all", query: {}, flags: 0 };
 
-/**
- * Returns `total_items` of a list (A5), and its first record: one request for one record. Source: the API document,
- * "Pagination object".
- */
+/** Requests a list's `total_items` (A5) and first record. Source: the API document, "Pagination object". */
 export async function requestCount(
   { api, resource }: Pick<SyncRun, "api" | "resource">,
   query: QueryParameters,
@@ -44,7 +41,7 @@ export async function requestCount(
   return { total: pagination.total_items, first: items[0] ?? null, requestedAt: response.requestedAt };
 }
 
-/** Counts a range in the API and in the mirror. */
+/** Requests the number of records in a range, and compares it with the mirror. */
 export async function compareCount(
   run: DatedRun,
   { from, to }: Range,
@@ -64,24 +61,23 @@ export async function compareCount(
   };
 }
 
-/** Returns the totals of these counts, as in `sync_runs`. @param differing the number of counts that differ */
+/** Adds up the counts of all records. @param differing the number of differing counts */
 export function sumTotals(counts: readonly CountComparison[], differing: number): CountTotals {
   const all = counts.filter(({ filter }) => filter === allRecords);
   return { api_total: sumOf(all, "apiCount"), mirror_total: sumOf(all, "mirrorCount"), differing };
 }
 
-/** Sums one side of the counts. */
 export function sumOf(counts: readonly CountComparison[], side: "apiCount" | "mirrorCount"): number {
   return counts.reduce((sum, count) => sum + count[side], 0);
 }
 
-/** Returns the totals of a list: the API's count, and the number of mirrored records. */
+/** Returns the totals for a list without dates. @param listed the number of records in the API */
 export function listTotals({ mirror, resource }: SyncRun, listed: number): CountTotals {
   const mirrored = countCurrent(mirror, resource.name);
   return { api_total: listed, mirror_total: mirrored, differing: listed === mirrored ? 0 : 1 };
 }
 
-/** Returns the counts that differ. @param distrusted the filters to ignore */
+/** Returns the counts that differ, except those of distrusted filters. */
 export function differingCounts(
   counts: readonly CountComparison[],
   distrusted: ReadonlySet<string> = new Set(),
@@ -91,7 +87,7 @@ export function differingCounts(
   );
 }
 
-/** Compares the counts of everything that is covered: all records, and each filter. */
+/** Compares the counts of each covered range: all records, and the records with each status. */
 export async function compareCovered(run: DatedRun): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
   for (const range of mergeRanges(run.state.coverage()))
@@ -104,14 +100,14 @@ export function countFilters({ resource }: DatedRun): CountFilter[] {
   return [allRecords, ...countedFilters.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }))];
 }
 
-/** True if reading the range takes at most two requests, so that splitting it further saves none. */
+/** True if splitting the range would not save requests, because two requests read it. */
 function isShort({ apiCount, filter }: CountComparison, records: number): boolean {
   return pagesFor(Math.max(records, filter === allRecords ? apiCount : 1)) <= 2;
 }
 
 /**
- * Bisects a range in which a count differs, newest first, until each part is short enough.
- * @param remaining returns the requests that may still be spent; if there are none, the current part is not split
+ * Bisects a range whose count differs, and yields the differing parts, newest first.
+ * @param remaining returns the number of remaining requests; without any, parts are not split further
  */
 export async function* bisect(
   run: DatedRun,
@@ -121,7 +117,7 @@ export async function* bisect(
 ): AsyncGenerator<CountComparison, void> {
   const { filter, from, to } = counted;
   const records = run.state.count(counted);
-  // Without a mirrored record there is no midpoint, so the complete range is read.
+  // A range without mirrored records has no median date, so it is not split.
   const middle = startOfSecond(
     findNthDate(run.mirror, run.resource.name, counted, Math.floor(records / 2)) ?? from,
   );
@@ -135,7 +131,7 @@ export async function* bisect(
     if (half.apiCount !== half.mirrorCount) yield* bisect(run, half, remaining, isEnough);
 }
 
-/** Counts the records in ranges that were never read, oldest first. Marked slices count as read. */
+/** Compares the counts of the ranges that were never read, oldest first. Marked slices count as read. */
 export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
   for (const range of subtractRanges([allTime], [...run.state.coverage(), ...run.state.markedSlices()]))
@@ -143,18 +139,15 @@ export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
   return counts;
 }
 
-/** Records dated in the future. A sync reads each of them once its date is reached. */
+/** Records dated in the future. A sync reads each record when its date is reached. */
 export interface FutureRecords {
   count: CountComparison;
   records: number;
-  /** The newest date, exactly as the API returned it. */
+  /** The newest date, as returned by the API. */
   until: string;
 }
 
-/**
- * Separates the records dated in the future from the ranges that were never read.
- * @param unread counts of these ranges, oldest first
- */
+/** Separates records dated in the future from other unread records. @param unread the counts of unread ranges, oldest first */
 export async function separateFuture(
   run: DatedRun,
   unread: readonly CountComparison[],
@@ -182,12 +175,12 @@ export async function separateFuture(
   const due = { ...newest, to: from - 1, apiCount, mirrorCount };
   const date = valueAt(first, [strategy.date]);
   const until = typeof date === "string" && parseTimestamp(date) !== undefined ? date : null;
-  // A record without a readable date that the API returns in every range is not dated in the future.
+  // An undated record that the API returns in every range is not dated in the future.
   const future = until === null ? null : { count: later, records, until };
   return { unread: [...unread.slice(0, -1), due], future };
 }
 
-/** Returns a clause that says how many records are dated in the future. */
+/** Describes the records dated in the future, as a clause. */
 export function futureText({ records, until }: Pick<FutureRecords, "records" | "until">): string {
   const last = ` (the newest ${formatMinute(until)})`;
   return records === 1

@@ -24,17 +24,17 @@ import { daysSince1970 } from "../util/timestamp.js";
 import { maxPerPage } from "./budget.js";
 import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./session.js";
 
-/** The response to the request for daily totals. */
+/** The result of requesting daily totals. */
 export interface DailyTotalsResponse {
-  /** The totals of the days with activity; null if the API returned none. */
+  /** Includes only days with activity; null if the API returned no totals. */
   dailyTotals: TotalsByDay | null;
-  /** The error of the request; null if it succeeded, or the API has no totals for this resource. */
+  /** Null if the request succeeded, or the resource has no daily totals. */
   error: BrandapiError | null;
 }
 
 /**
- * Requests a resource's daily totals: one request for the complete history. Call it before anything is read, so that the
- * next run notices a change in the middle of the run.
+ * Requests the daily totals of the complete history. This must be done before any record is read, so that the next run
+ * notices a change during this run.
  */
 export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResponse> {
   const { dailyTotals: declared } = run.resource.strategy;
@@ -58,21 +58,18 @@ function totalsOf(point: Json, declared: DailyTotals): DayTotals {
   return { count: numberAt(declared.count), amounts: declared.amounts.map(numberAt) };
 }
 
-/**
- * Warns that the API returned no daily totals; prints a note instead if it never has. Call it after the resource was
- * read.
- */
+/** Reports that the API returned no daily totals: as a warning, or as a note if it never returned any. */
 export function warnOfMissingTotals(
   { reporter, resource, state }: DatedRun,
   { message }: BrandapiError,
 ): void {
   const level = state.dailyTotals.all().size > 0 ? "warn" : "note";
   reporter[level](
-    `${resource.name}: the API returned no daily totals, so a late change to an old record is found only when the audit reads it again (${message})`,
+    `${resource.name}: the API returned no daily totals, so a late change to an old record is found only when the audit re-reads the record (${message})`,
   );
 }
 
-/** Returns each day's point, keyed by day (`2026-01-31`). Resources that use the same points share one request. */
+/** Returns the point of each day, keyed by day (`2026-01-31`). Resources with the same points share a request. */
 export async function requestDailyPoints(run: SyncRun, declared: DailyTotals): Promise<DailyPoints> {
   const points = run.dailyPoints.get(declared) ?? fetchDailyPoints(run, declared);
   run.dailyPoints.set(declared, points);
@@ -92,17 +89,17 @@ async function fetchDailyPoints(
   return new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
 }
 
-/** Returns the day of a point: `2026-01-31`. */
+/** Returns the day of a point, such as `2026-01-31`. */
 export function dayOfPoint(point: Json, { day }: DailyTotals): string {
   return String(valueAt(point, [day])).slice(0, "2026-01-31".length);
 }
 
-/** Deletes the stored daily totals of changed days: after a partial read of a day, they no longer match its records. */
+/** Deletes the stored totals of days that were read only in part, because they no longer match the records. */
 export function dropDailyTotals({ state }: DatedRun, changed: Range): void {
   state.dailyTotals.replace(daysOf(changed), new Map());
 }
 
-/** Stores the daily totals of the days that this run has read completely. Call it in the transaction that completes them. */
+/** Stores the totals of the days that this run has read completely. Must be called in the transaction that completes them. */
 export function storeDailyTotals({ dailyTotals, id, state }: DatedSync, coveredRange: Range): void {
   const read = mergeRanges(state.coverage().filter(({ runId }) => runId === id));
   const around = read.filter((one) => overlaps(one, coveredRange));
@@ -114,15 +111,15 @@ function daysOf({ from, to }: Range): Range {
   return { from: startOfDay(from), to: startOfDay(to) + dayMs - 1 };
 }
 
-/** The API's daily totals, and which of them a run compares. */
+/** The API's daily totals, and how a run compares them with the stored totals. */
 export interface ComparedTotals {
-  /** Null if the API returned none. */
+  /** Null if the API returned no totals. */
   dailyTotals: TotalsByDay | null;
-  /** True if the amounts of most days changed at once but no record did: then only the numbers of records are compared. */
+  /** True if only the numbers of records are compared, because the amounts of most days drift. */
   ignoresAmounts: boolean;
 }
 
-/** Returns the covered days whose totals differ from those stored at their last reading, oldest first. */
+/** Returns the covered days whose totals have changed since they were read, oldest first. */
 export function changedDays(
   { state }: Pick<DatedRun, "state">,
   { dailyTotals, ignoresAmounts }: ComparedTotals,
@@ -138,7 +135,6 @@ export function changedDays(
   return days.filter((day) => isChanged(day) && contains(covered, dayRange(day))).sort();
 }
 
-/** A day without totals has no records. */
 function hasSameCount(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
   return (a?.count ?? 0) === (b?.count ?? 0);
 }
@@ -149,7 +145,7 @@ function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefined): boo
   return longer.every((_, index) => amountsEqual(first[index] ?? 0, second[index] ?? 0));
 }
 
-/** Merges days into ranges, least recently read first. Adjacent days whose records fit on one page become one range. */
+/** Merges days into ranges that fit on one page. Returns the least recently read range first. */
 export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const ranges = days.map(dayRange).reduce<Range[]>((joined, day) => {
     const last = joined.at(-1);
@@ -164,19 +160,19 @@ export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly str
   return ranges.sort((a, b) => readAt(a) - readAt(b));
 }
 
-/** The days whose amounts changed since they were read, but whose number of records did not. */
+/** A change of the amounts of most days at once, while the numbers of records stay the same. */
 export interface AmountDrift {
   days: string[];
-  /** The number of days that have both stored and current totals. */
+  /** The number of days with both stored and current totals. */
   compared: number;
 }
 
-/** The maximum number of records in a sample of old days, which has at least one day. */
+/** The maximum number of records in a sample of several days. */
 const maxSampledRecords = 500;
 
 /**
- * Returns the days on which only the amounts changed if they are more than half of the comparable days; otherwise null.
- * Amounts converted from another currency change on every day at once, while the records stay the same.
+ * Returns a drift if only the amounts changed on more than half of the days; otherwise null. Amounts that are converted
+ * from another currency drift with the exchange rate, without any change to the records.
  */
 export function findAmountDrift(
   { state }: Pick<DatedRun, "state">,
@@ -194,9 +190,7 @@ export function findAmountDrift(
   return days.length > compared / 2 ? { days: days.sort(), compared } : null;
 }
 
-/**
- * Returns the oldest of these days as ranges, because old records rarely change but drifting amounts change everywhere.
- */
+/** Returns the oldest of these days, merged into ranges. Old records rarely change, so their amounts change only by drift. */
 export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const sample: string[] = [];
   let records = 0;
@@ -208,7 +202,7 @@ export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string
   return groupDays(run, sample);
 }
 
-/** Returns why amounts were not compared, as a clause. */
+/** Explains why amounts were not compared, as a clause. */
 export function driftText({ compared, days }: AmountDrift): string {
   return `amounts were not compared: they changed on ${days.length} of ${pluralize(compared, "day")} at once, without a change of records in the oldest of them`;
 }

@@ -24,7 +24,7 @@ import { removeMissing } from "./removals.js";
 import type { DatedRun, DatedSync } from "./session.js";
 import type { IncompleteReason, PlanStep, SyncStrategy } from "./strategy.js";
 
-/** Reads newest first, filtered by a date: orders, content. `README.md` describes the loop. */
+/** Reads resources with dates, newest first: orders and content. `README.md` describes the loop. */
 export const dated: SyncStrategy<DatedStrategy> = {
   async plan(run) {
     const steps: PlanStep[] = [];
@@ -43,14 +43,13 @@ export const dated: SyncStrategy<DatedStrategy> = {
 
   /**
    * The order of the steps matters:
-   * 1. The daily totals are requested, and drifting amounts are found, before anything is read. A change during the run
-   *    then shows in the totals of the next run, and reading a day replaces the stored totals that amounts drift from.
-   * 2. The planned ranges come before the audit, which skips everything that was just read.
-   * 3. Missing daily totals are reported after reading: if the API is down, the error of the reading is enough.
-   * 4. The drift sample comes before other changed days, because it decides whether a change of amounts counts.
-   * 5. The counts come after all other reading, and changed days are listed after the counts, whose differences lead to
-   *    further reading.
-   * 6. Removals come last, and only if the run has no incomplete reason.
+   * 1. Daily totals are requested before anything is read, so that the next run notices changes during this run.
+   * 2. A drift of the amounts is looked for before anything is read, because reading a day replaces its stored totals.
+   * 3. The audit follows the planned ranges, because it skips dates that were just read.
+   * 4. A warning about missing daily totals follows the reading, because in an outage the reading fails with an error.
+   * 5. The drift sample precedes the other changed days, because it decides whether changed amounts matter.
+   * 6. Counts are compared after all other reading, and lead to more reading where they differ.
+   * 7. Missing records are removed last, and only if the run is complete.
    */
   async read(datedRun) {
     const { options, reporter, resource, state } = datedRun;
@@ -96,14 +95,14 @@ export const dated: SyncStrategy<DatedStrategy> = {
   },
 };
 
-/** Decides what a run reads. `isResumed`: an earlier run was interrupted. */
+/** Plans a run. `isResumed` is true if the previous run was interrupted. */
 function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRun) {
   const coverage = state.coverage();
   const markedSlices = state.markedSlices();
   const { runId: finishedId, until: finishedUntil } = readFinishedRuns(mirror, resource.name);
   const interrupted = [...coverage, ...markedSlices].filter(({ runId }) => runId > finishedId);
   const readRecently = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
-  // Records that a marked slice returned are not searched for at their own date. An undated record can be anywhere.
+  // A marked slice may return records that are missing at their own date. An undated record can be anywhere.
   const markedIds = state.markedIds();
   const missing = state.missing
     .all()
@@ -113,7 +112,7 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   return { ...planDated(before, options, readUntil), isResumed: interrupted.length > 0 };
 }
 
-/** Plans a run, and stores the state that later runs need, even if this one is killed. */
+/** Plans a run, and stores the state that the next run needs if this run is killed. */
 function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" | "ranges"> {
   const { id, mirror, options, reporter, resource, state } = run;
   const { floor, gaps, isResumed, markedSlices, ranges } = planRun(run);
@@ -131,10 +130,10 @@ function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" |
 }
 
 /**
- * Reads the oldest days whose amounts changed before the run read anything. If no record of them changed, neither did the
- * other records: the run then compares the number of records of each day, and no amounts.
- * @param remaining returns the remaining requests of the run's budget
- * @returns true if the sample was read and no record of it changed
+ * Reads the oldest of the days whose amounts drift. If none of their records changed, the drift has a different cause, and
+ * the run ignores amounts.
+ * @param remaining returns the number of remaining requests
+ * @returns true if the sample was read completely and none of its records changed
  */
 async function readDriftSample(
   run: DatedSync,
@@ -158,7 +157,7 @@ async function readDriftSample(
   return unread.length > 0 && isSampleRead && !hasChanges;
 }
 
-/** Warns the first time that a mirror's amounts drift. */
+/** Warns about drifting amounts, once for each mirror. */
 function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared, days }: AmountDrift): void {
   const at = formatInstant(clock.now());
   if (mirror.transaction(() => isFirstNotice(mirror, `drift:${resource.name}`, at)))
@@ -167,7 +166,7 @@ function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared
     );
 }
 
-/** Returns the reason if the budget was too small for some days whose totals changed. */
+/** Returns a reason if the budget did not suffice to read all changed days. */
 function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
   const days = changedDays(run, compared).length;
   if (days === 0) return [];

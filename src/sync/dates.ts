@@ -5,17 +5,17 @@ import { formatInstant } from "../util/times.js";
 import { readTimestamp, type Timestamp } from "../util/timestamp.js";
 import type { QueryParameters } from "../util/urls.js";
 
-/** The dates of a response, truncated to seconds. */
+/** The result of checking the dates of a response. */
 export interface DateCheck {
-  /** The second of each record, in milliseconds since 1970; empty if a record violates an assumption. */
+  /** The date of each record, truncated to seconds, in milliseconds since 1970; empty if there is a fault. */
   seconds: number[];
-  /** The problem with the first record that violates A1, A2 or A3, as a clause; null if there is none. */
+  /** A clause about the first record that violates A1, A2 or A3; null if there is none. */
   fault: string | null;
 }
 
 /**
- * Checks the dates of a response to a date query. A1: newest first. A2: each record has a timestamp with seconds. A3: each
- * lies within the requested dates.
+ * Checks whether a response to a date query is sorted newest first (A1), and each record has a timestamp with seconds (A2)
+ * within the requested range (A3).
  */
 export function checkDates(
   resource: Resource<DatedStrategy>,
@@ -35,8 +35,8 @@ export function checkDates(
 }
 
 /**
- * Returns the query of a range of dates, as full timestamps. An inclusive end is sent with microseconds, because dates
- * can have that precision. Source: the API document, "4. GET /orders", "7. GET /content".
+ * Returns the query parameters for a date range. An inclusive end has microseconds, because the API stores dates with that
+ * precision. Source: the API document, "4. GET /orders", "7. GET /content".
  */
 export function rangeQuery({ end, from, until }: DatedStrategy, range: Range): QueryParameters {
   const last = (to: number) =>
@@ -47,7 +47,7 @@ export function rangeQuery({ end, from, until }: DatedStrategy, range: Range): Q
   };
 }
 
-/** Returns the problem with a record's date, as a clause; null if the date is valid and inside the range. */
+/** Returns a clause about an invalid date, or a date outside the range; null if the date is valid. */
 export function dateFault(resource: Resource<DatedStrategy>, record: Json, range: Range): string | null {
   const fault = faultOf(timestampOf(resource, record), range);
   return fault === null ? null : `${dateText(resource, record)} ${fault}`;
@@ -61,7 +61,7 @@ function faultOf(timestamp: Timestamp | undefined, { from, to }: Range): string 
 
 function orderFault(timestamp: Timestamp | undefined, newest: number): string | null {
   if (!timestamp?.hasSeconds) return "has no seconds";
-  return startOfSecond(timestamp.ms) > newest ? "is newer than that of the record before" : null;
+  return startOfSecond(timestamp.ms) > newest ? "is newer than the date of the previous record" : null;
 }
 
 function timestampOf({ strategy }: Resource<DatedStrategy>, record: Json): Timestamp | undefined {

@@ -21,27 +21,27 @@ import { refuseRemovals } from "./removals.js";
 import type { SyncRun } from "./session.js";
 import type { IncompleteReason, SyncStrategy } from "./strategy.js";
 
-/** Concurrent requests: the rate limit counts requests, not connections. */
+/** The number of concurrent requests. The rate limit counts requests, not connections. */
 const inFlight = 4;
 
 /** A mirrored record whose details can be requested. */
 export interface Parent {
   id: number;
   key: string;
-  /** Its ID in the API's URLs. */
+  /** The record's ID in URLs of the API. */
   idInUrl: string;
-  /** True if its details were not read since it was added or changed. */
+  /** True if the details were not read since the record was added or changed. */
   isPending: boolean;
-  /** True if this run reads its details. */
+  /** True if this run has to read the details. */
   isDue: boolean;
   detailedAt: string | null;
 }
 
 /**
- * Processes the records, four at a time. Continues after a 404 or an invalid response: the record is marked as
- * outdated, so that the next run requests it again and `verify` does not report it as proven.
+ * Calls `work` for each record, four at a time. After a 404 or an invalid response, marks the details of the record as
+ * outdated and continues with the other records.
  * @returns the number of 404 responses
- * @throws the first error, after processing the other records
+ * @throws the first other error, after all records were processed
  */
 async function requestEach<Item extends { id: number }>(
   run: SyncRun,
@@ -127,7 +127,7 @@ async function syncDetailRecords(
 
 type DetailsRun = SyncRun<DetailsStrategy>;
 
-/** Reads every page of the list, then sends one request for each record whose details may have changed. */
+/** Reads the complete list, and then the details of each record that may have changed. */
 export const details: SyncStrategy<DetailsStrategy> = {
   async plan(run) {
     const listed = await countList(run);
@@ -145,7 +145,7 @@ export const details: SyncStrategy<DetailsStrategy> = {
   },
 };
 
-/** Reads the details of the mirrored records that are due. */
+/** Reads the details that are due. Returns the reasons if some could not be read. */
 async function readDetails(run: DetailsRun): Promise<IncompleteReason[]> {
   const { into, path } = run.resource.strategy;
   try {
@@ -158,7 +158,7 @@ async function readDetails(run: DetailsRun): Promise<IncompleteReason[]> {
   }
 }
 
-/** Returns the mirrored records of a list whose details can be requested, in the order in which they were added. */
+/** Returns the mirrored records whose details can be requested, in the order in which they were added. */
 function parentsOf(run: DetailsRun): Parent[] {
   const { clock, mirror, options, resource } = run;
   const freshSince = formatInstant(
@@ -177,16 +177,13 @@ function parentsOf(run: DetailsRun): Parent[] {
   return parents;
 }
 
-/**
- * Returns the records whose details are due, least recently read first, so that interrupted runs eventually reach all
- * of them.
- */
+/** Returns the records with due details, least recently read first, so that interrupted runs make progress. */
 function dueParents(run: DetailsRun): Parent[] {
   const due = parentsOf(run).filter(({ isDue }) => isDue);
   return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
 }
 
-/** True if the details can change without a change to the list's record. */
+/** True if the details can change while the item in the list stays the same. */
 function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: CurrentRecord): boolean {
   const whole = value as JsonObject;
   const listed = readListItem(mirror, id) as JsonObject | null;
@@ -208,7 +205,7 @@ async function requestDetails(run: DetailsRun, parent: Parent, path: string): Pr
   mirror.transaction(() => store.write([data], { readAt: formatInstant(requestedAt), isDetail: true }));
 }
 
-/** Returns the number of mirrored records whose details were not read since the record was added or changed. */
+/** Returns the number of mirrored records with outdated details. */
 export function countPending(run: DetailsRun): number {
   return parentsOf(run).filter(({ isPending }) => isPending).length;
 }

@@ -9,13 +9,13 @@ import { removeMissing } from "./removals.js";
 import type { SyncRun } from "./session.js";
 import type { PlanStep, SyncResult, SyncStrategy } from "./strategy.js";
 
-/** Reads every page on every run, because the API cannot filter these lists by date. */
+/** Reads the complete list in every run, because the API cannot filter it by date. */
 export const full: SyncStrategy = {
   plan: async (run) => [planList(await countList(run))],
   read: readCompleteList,
 };
 
-/** Returns the number of records in a list; null if the API document does not describe its pagination. */
+/** Requests the number of records in a list. Returns null if its pagination is not documented. */
 export async function countList(run: SyncRun): Promise<number | null> {
   return run.resource.pagination === "unknown" ? null : (await requestCount(run, {})).total;
 }
@@ -26,10 +26,7 @@ export function planList(listed: number | null): PlanStep {
     : { what: `everything: ${pluralize(listed, "record")}`, requests: pagesFor(listed) };
 }
 
-/**
- * Reads a list without dates, and removes the records that are no longer on it. An incomplete list is written, but
- * nothing is removed.
- */
+/** Reads a list without dates, and removes the records that it lacks. An incomplete list is stored without removals. */
 export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   const { id, mirror, progress, reporter, resource, state } = run;
   const list = await readList(run, { mirrored: () => readCurrentKeys(mirror, resource.name) });
@@ -53,7 +50,7 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   return { incompleteReasons: [], isPartial: true, totals };
 }
 
-/** Writes a list. The key of a record without an ID is its position, which only a complete list has. */
+/** Writes a list. Records without an ID are identified by their position, so they are skipped if the list is incomplete. */
 function writeRecords({ resource, store }: SyncRun, { isComplete, records }: List): number[] {
   const all = [...records.values()];
   const known = isComplete ? all : all.filter(({ record }) => recordKey(resource, record, 0) !== "#0");

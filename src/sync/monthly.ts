@@ -14,15 +14,15 @@ import { findFloor } from "./plan.js";
 import type { DailyPoints, SyncRun } from "./session.js";
 import type { SyncStrategy } from "./strategy.js";
 
-/** A request: a month of all hosts (null) or one, in buckets of a day, a week or a month. */
+/** A month to request, for one host or for all hosts (null). */
 interface Month extends Range {
   groupBy: string;
   hostId: string | null;
 }
 
 /**
- * One response per calendar month, because unique counts do not add up over days. Late orders and bot filtering change
- * past figures, so a month whose days differ from the mirror's is read again.
+ * Reads one response per calendar month, because the unique clicks of days cannot be added up. Late orders and bot
+ * filtering change past clicks, so months with changed days are re-read.
  */
 export const monthly: SyncStrategy<MonthlyStrategy> = {
   async plan(run) {
@@ -51,20 +51,19 @@ export const monthly: SyncStrategy<MonthlyStrategy> = {
   },
 };
 
-/** True if the run requests the same data as a plain sync. Only such runs extend the coverage. */
+/** True if no option changes the requested data. Only these runs extend the coverage. */
 function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
   return groupBy === "day" && hosts.length === 0 && !perHost;
 }
 
 /**
- * Returns the months that a run reads: only months with activity, and the current one. With `--since`, `--full`, a host or
- * another bucket, all of them in the range. Otherwise those that were never read, that the window overlapped when they
- * were last read, or whose points differ from the mirror's.
+ * Returns the months to read: the current month, and months with activity. Unless an option requests them, unchanged
+ * months are skipped if they were last read after the end of their window.
  */
 function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] {
   const { readUntil, options, state } = run;
   const { full, groupBy, since, windowMs } = options;
-  // A month that lost all its activity may have no points any more.
+  // The API may return no points for a month that has lost all its activity.
   const moved = isPlain(options) ? movedMonths(run, points) : new Set<string>();
   const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
   const months = [...new Set([...active, ...moved, utcDay(readUntil).slice(0, 7)])].sort();
@@ -79,17 +78,14 @@ function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] 
   return hostsOf(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
 }
 
-/** Returns the dates that the options request. */
+/** Returns the range of dates to read. */
 function requestedRange({ readUntil, options, state }: SyncRun): Range {
   const { full, since, until = readUntil } = options;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   return { from: since ?? (full ? Number.NEGATIVE_INFINITY : floor), to: Math.min(until, readUntil) };
 }
 
-/**
- * Marks the months without activity between the months that were read as covered: their daily points show that there is
- * nothing to request. Call it after all due months were read.
- */
+/** Marks months without activity as covered if they are between months that were read: their clicks are known to be 0. */
 function coverIdleMonths({ id, mirror, readUntil, state }: SyncRun, requested: Range): void {
   const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
@@ -112,10 +108,7 @@ function hostsOf({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (stri
   return ids.length > 0 ? [...new Set(ids)] : [null];
 }
 
-/**
- * Returns the months with a day whose point differs from the mirror's. A day without activity may have zeros or no
- * point.
- */
+/** Returns the months in which the point of a day differs from the mirror. Days without activity may lack a point. */
 function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: DailyPoints): Set<string> {
   const { dailyTotals } = resource.strategy;
   const mirrored = new Map<string, Json>();
@@ -130,7 +123,7 @@ function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: Dai
   return new Set([...days].filter(isMoved).map((day) => day.slice(0, 7)));
 }
 
-/** True if two points are equal, ignoring rounding differences in amounts. */
+/** Compares two points, ignoring rounding differences in amounts. */
 function samePoint(a: Json, b: Json, amounts: readonly string[]): boolean {
   const isSameAmount = (name: string) => {
     const [one, other] = [valueAt(a, [name]), valueAt(b, [name])];
@@ -142,7 +135,7 @@ function samePoint(a: Json, b: Json, amounts: readonly string[]): boolean {
 }
 
 function isIdle(point: Json): boolean {
-  return !Object.values(point ?? {}).some((figure) => typeof figure !== "boolean" && Number(figure));
+  return !Object.values(point ?? {}).some((value) => typeof value !== "boolean" && Number(value));
 }
 
 /** Reads one month. Source: the API document, "2. GET /analytics/clicks". */

@@ -3,32 +3,32 @@ import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges } from ".
 import { minTimestampMs } from "../util/timestamp.js";
 import type { SyncOptions } from "./session.js";
 
-/** Ranges that an interrupted run read less than this many milliseconds ago are not re-read. */
+/** The time, in milliseconds, for which data of an interrupted run is not re-read. */
 export const resumableMs = 3_600_000;
 
-/** The stored state of a resource that a plan depends on. */
+/** The state that a plan is based on. */
 export interface PlanInput {
   coverage: readonly CoveredRange[];
-  /** The slices that the last run marked, to be read by page number. */
+  /** The marked slices, which have to be read by page number. */
   markedSlices: readonly Range[];
   /** The oldest date that any run was asked to read; null before the first run. */
   floor: number | null;
-  /** The newest instant that finished runs have read; null before the first finished run. */
+  /** The end of the dates that finished runs have read; null before the first finished run. */
   finishedUntil: number | null;
   /** The ranges that an interrupted run read within the last hour. */
   readRecently: readonly Range[];
-  /** The days of records that an interrupted run noted as missing. */
+  /** The days of missing records. */
   missing: readonly Range[];
 }
 
 export interface DatedPlan {
   /** The ranges to read, newest first. */
   ranges: Range[];
-  /** The marked slices to read by page number, newest first; adjacent slices are merged. */
+  /** The marked slices to read, newest first. Adjacent slices are merged. */
   markedSlices: Range[];
-  /** The oldest date that any run was asked to read, including this one. */
+  /** The oldest date that this run or an earlier one was asked to read. */
   floor: number;
-  /** The ranges that stay unread between the floor and the newest instant that is read. */
+  /** The ranges between the floor and the newest date that stay unread. */
   gaps: Range[];
 }
 
@@ -36,14 +36,13 @@ type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs"> &
   Partial<Pick<SyncOptions, "allMarked">>;
 
 /**
- * Decides what to read, up to `readUntil`, the end of the last complete second.
- * 1. A plain run reads the gaps of the coverage, each with the window below it, and from the end of the last finished
- *   run less the window to the last complete second. `--since` and `--until` replace that by one range, `--full` by
- *   everything.
- * 2. A range that an interrupted run read within the last hour is not read again.
- * 3. The days of missing records are read in any case.
- * 4. Marked slices are not gaps. Those that overlap the planned ranges are read by page number.
- * 5. Nothing below the floor is read. The floor is the oldest date that any run was asked to read.
+ * Decides which dates to read.
+ * 1. By default, a run reads the gaps in the coverage, each with the window before it, and all dates from the last
+ *    finished run, less the window, to `readUntil`. `--since` and `--until` request a single range, `--full` all dates.
+ * 2. Ranges that an interrupted run read within the last hour are skipped.
+ * 3. The days of missing records are always read.
+ * 4. Marked slices are not gaps. Slices that overlap the planned ranges are read by page number.
+ * 5. Dates below the floor, the oldest date that any run was asked to read, are never read.
  */
 export function planDated(before: PlanInput, options: PlanOptions, readUntil: number): DatedPlan {
   const { coverage, readRecently, missing } = before;
@@ -59,10 +58,7 @@ export function planDated(before: PlanInput, options: PlanOptions, readUntil: nu
   return { ranges: ranges.toReversed(), markedSlices: marked.toReversed(), floor, gaps };
 }
 
-/**
- * Returns the oldest date that any run was asked to read, including this one.
- * @param before the oldest date of the earlier runs
- */
+/** Returns the oldest date that this run or an earlier one was asked to read. @param before the floor of earlier runs */
 export function findFloor(
   { full, since }: Pick<PlanOptions, "full" | "since">,
   before: number | null,
@@ -72,7 +68,7 @@ export function findFloor(
   return since === undefined ? before : Math.min(since, before);
 }
 
-/** Subtracts a duration from an instant. Returns -Infinity if the result is before the year 0. */
+/** Subtracts a time span from an instant. Returns -Infinity for a result before the year 0. */
 export function earlier(ms: number, spanMs: number): number {
   return ms - spanMs < minTimestampMs ? Number.NEGATIVE_INFINITY : ms - spanMs;
 }

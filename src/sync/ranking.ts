@@ -9,8 +9,8 @@ import type { SyncRun } from "./session.js";
 import type { IncompleteReason, SyncResult, SyncStrategy } from "./strategy.js";
 
 /**
- * Reads the current ranking. Its order can change during the read, and several rows can lack a host, so a row is
- * identified by its position. It is stored only if it has as many rows and hosts as the API counts.
+ * Reads the current ranking. Rows are identified by their position, because several rows can lack a host. A ranking is
+ * stored only if it is complete, because its order can change between two pages.
  */
 export const ranking: SyncStrategy = {
   plan: (run) => full.plan(run),

@@ -3,7 +3,7 @@ import { addReadRows } from "../store/state/runs.js";
 import type { Task } from "../util/reporter.js";
 import type { SyncSession } from "./session.js";
 
-/** Records the progress of a run in its row of `sync_runs`, and shows it on the progress bar. */
+/** Counts the rows and responses of a run, for its row in `sync_runs` and for the progress bar. */
 export class ReadProgress {
   #responses = 0;
   #rows = 0;
@@ -17,7 +17,7 @@ export class ReadProgress {
     this.#before = { ...session.api.stats };
   }
 
-  /** Adds rows that the API returned to the run's row. Call it in the transaction that writes them. */
+  /** Adds returned rows to the row of the run. Must be called in the transaction that writes the records. */
   addRows(rows: number): void {
     const { api, mirror } = this.session;
     const requests = api.stats.requests - this.#before.requests;
@@ -26,7 +26,7 @@ export class ReadProgress {
     addReadRows(mirror, this.runId, { rows, requests, retries });
   }
 
-  /** The number of rows that the API has returned so far. */
+  /** The number of rows returned so far. */
   get rows(): number {
     return this.#rows;
   }
@@ -37,7 +37,7 @@ export class ReadProgress {
     this.task.update({ done: this.#responses, total: this.#responses + Math.max(0, remaining) });
   }
 
-  /** True if the API has returned any data of the resource. */
+  /** True if the API returned at least one response with data. */
   hasResponses(): boolean {
     return this.#responses > 0;
   }

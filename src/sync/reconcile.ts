@@ -19,19 +19,18 @@ import type { CountTotals, IncompleteReason } from "./strategy.js";
 
 const maxRounds = 4;
 
-/** The result of comparing the API's counts with the mirror's. */
+/** The result of `reconcile`. */
 interface Reconciliation {
-  /** The counts that still differ, and the filters that count wrong. */
+  /** The counts that still differ, and the filters that turned out to be wrong. */
   incompleteReasons: IncompleteReason[];
   totals: CountTotals;
-  /** True if the API counts more records without a date range than in all ranges together (A11). */
+  /** True if the API has records that it returns in no date range (A11). */
   hasUndated: boolean;
 }
 
 /**
- * Compares the counts of everything that is covered, and reads where they differ, until they agree, at most four times.
- * The last count comes after the last reading.
- * @param remaining returns the remaining requests of the run's budget
+ * Compares the counts of covered ranges and re-reads the differing parts, up to four times. Ends with a comparison.
+ * @param remaining returns the number of remaining requests
  */
 export async function reconcile(
   run: DatedSync,
@@ -43,7 +42,7 @@ export async function reconcile(
   let { differing, totals } = await recount(run);
   for (let round = 1; round <= maxRounds && differing.length > 0 && remaining() > 0; round += 1) {
     for (const count of differing) wrongFilters.push(...(await readDiffering(run, count, remaining)));
-    // If only part of a day was read, the rest of the day may have changed as well.
+    // A partial reading of a day deletes its stored totals, so the rest of the day has to be read too.
     await readChangedDays(run, compared, remaining);
     ({ differing, totals } = await recount(run));
   }
@@ -51,7 +50,7 @@ export async function reconcile(
   const isComplete = differing.length + wrongFilters.length + run.incompleteReasons.length === 0;
   if (isComplete && isAllCovered(run)) {
     undatedCount = await requestUndatedCount(run, totals);
-    // The other records may only have been added after the counts.
+    // The difference may be due to records that were added after the comparison.
     if (undatedCount > 0) ({ differing, totals } = await recount(run));
   }
   const hasUndated = undatedCount > 0 && differing.length === 0;
@@ -68,14 +67,14 @@ function differenceText(resource: string, { apiCount, filter, mirrorCount }: Cou
   return `the API counts ${apiCount} ${name} and the mirror ${mirrorCount}`;
 }
 
-/** True if everything from the beginning to the newest read is covered. */
+/** True if all dates up to the newest one read are covered. */
 function isAllCovered({ state }: DatedSync): boolean {
   const [first, ...others] = mergeRanges(state.coverage());
   const isContinuous = first?.from === Number.NEGATIVE_INFINITY && others.length === 0;
   return isContinuous && state.markedSlices().length === 0;
 }
 
-/** Returns the number of records that the API counts without a date range but not in any range (A11). */
+/** Returns the number of records that the API counts only without a date range (A11). */
 async function requestUndatedCount(run: DatedSync, { api_total }: CountTotals): Promise<number> {
   const { apiCount: all } = await compareCount(run, allTime);
   const others = all - (api_total ?? 0);
@@ -86,7 +85,7 @@ async function requestUndatedCount(run: DatedSync, { api_total }: CountTotals): 
   return Math.max(0, others - sumOf(unread, "apiCount"));
 }
 
-/** Reads the days whose totals differ from those of their last reading (A8), while the budget lasts. */
+/** Re-reads the days whose totals have changed (A8), within the budget. */
 export async function readChangedDays(
   run: DatedSync,
   compared: ComparedTotals,
@@ -98,10 +97,7 @@ export async function readChangedDays(
   }
 }
 
-/**
- * Compares the counts of everything that is covered. Trusts a distrusted filter again if it agrees now.
- * @returns `differing`: the counts that differ, without those of distrusted filters
- */
+/** Compares the counts of covered ranges. Trusts a filter again if its count now agrees. */
 async function recount(run: DatedSync): Promise<{ differing: CountComparison[]; totals: CountTotals }> {
   const { mirror, state } = run;
   const counts = await compareCovered(run);
@@ -112,10 +108,7 @@ async function recount(run: DatedSync): Promise<{ differing: CountComparison[]; 
   return { differing, totals: sumTotals(counts, differing.length) };
 }
 
-/**
- * Reads the parts of a range in which a count differs, while the budget lasts. If the filter turns out to be wrong, stops
- * trusting it, and returns that as the reason.
- */
+/** Re-reads the differing parts of a range, within the budget. If the filter is wrong, distrusts it and returns the reason. */
 async function readDiffering(
   run: DatedSync,
   differing: CountComparison,
@@ -139,8 +132,8 @@ async function readDiffering(
 }
 
 /**
- * True if a filter does not count the records that have its status (A7): its count stayed the same while they were
- * read, and differs from theirs. If the count changed, so did the records, and the filter may be right.
+ * True if a filter does not count the records with its status (A7), because its count still differs after reading. If the
+ * count changed in the meantime, so did the records, and the filter may be right.
  */
 async function isMeaningless(run: DatedSync, before: CountComparison): Promise<boolean> {
   const after = await compareCount(run, before, before.filter);

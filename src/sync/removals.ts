@@ -4,8 +4,8 @@ import type { SyncRun } from "./session.js";
 import type { IncompleteReason } from "./strategy.js";
 
 /**
- * Refuses implausible removals: all records, or more than half of more than 20.
- * @returns the reason; null if the removals are plausible or `--accept-removals` was given
+ * Refuses to remove all records, or more than half of more than 20, unless `--accept-removals` is given.
+ * @returns the reason; null if the removals are accepted
  */
 export function refuseRemovals(
   { options, resource: { name } }: Pick<SyncRun, "options" | "resource">,
@@ -20,10 +20,10 @@ export function refuseRemovals(
   };
 }
 
-/** Marks the missing records as removed. Returns the reason if that is refused. */
+/** Removes the missing records, unless implausibly many are missing: then it returns that as the reason. */
 export function removeMissing(run: SyncRun): IncompleteReason[] {
   const { clock, mirror, resource, state, store } = run;
-  // A record that a marked slice returned still exists, even if the range of its date does not include it.
+  // Records that a marked slice returned still exist, even if the API does not return them at their own date.
   const marked = state.markedIds();
   const ids = state.missing.all().flatMap(({ id }) => (marked.has(id) ? [] : id));
   const refusal = refuseRemovals(run, ids.length, countCurrent(mirror, resource.name));

@@ -4,13 +4,13 @@ import type { Run } from "../store/state/runs.js";
 import { pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
-/** What a run knows beyond its row in `sync_runs`. */
+/** Facts about a run that are not in `sync_runs`. */
 interface RunFacts {
   /** The oldest date ever requested, ISO 8601; null: no lower limit. */
   floor: string | null;
-  /** False if the run compared counts but no daily totals, although the API usually returns them. */
+  /** False if the run compared counts but no daily totals, although the resource has daily totals. */
   comparesTotals: boolean;
-  /** The rows of the list, if the rows of details are counted as well. */
+  /** The number of rows in the list, without the rows of the details. */
   listRows?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export function runLine(run: Run, facts: RunFacts): string {
   return `${counts} in ${formatDuration(Math.max(0, took))}, ${resultOf(run, facts)}`;
 }
 
-/** Returns the number of rows; for a resource whose details have their own table, such as `9 surveys and 12 results`. */
+/** Returns the number of rows, such as `5`, or `9 surveys and 12 results` if the details have their own table. */
 function rowsText({ resource, rows_read }: Run, { listRows }: RunFacts): string {
   const known = findResource(resource);
   const details = known && detailsResource(known)?.name.split("-").at(-1);

@@ -22,7 +22,7 @@ import { runLine } from "./run-line.js";
 import type { SyncRun, SyncSession } from "./session.js";
 import type { CountTotals, IncompleteReason, PlanStep, SyncResult, SyncStrategy } from "./strategy.js";
 
-/** The strategies. None of them is passed a run of a different kind, because `strategyOf` looks up the resource's own kind. */
+/** The strategy of each kind of resource. */
 const strategies: Record<Strategy["kind"], SyncStrategy> = {
   dated,
   details,
@@ -35,16 +35,16 @@ function strategyOf({ strategy }: Resource): SyncStrategy {
   return strategies[strategy.kind];
 }
 
-/** A run that was recorded. */
+/** A run with its row in `sync_runs`. */
 export interface RecordedRun {
   run: Run;
-  /** The error that ended the run or made it incomplete; null if there is none. */
+  /** The error that ended the run, or the reasons why it is incomplete; null if it succeeded. */
   error: unknown;
 }
 
 /**
- * Reads one resource into the mirror, and records the run whether it succeeds or fails.
- * @param isOptional true if the resource was not named: then it is skipped if the key or the plan does not allow it
+ * Reads one resource into the mirror, and records the run. Returns the error if it fails.
+ * @param isOptional true if the user did not name the resource: it is then skipped if the API refuses it
  * @throws only if the mirror cannot be written
  */
 export async function syncResource(
@@ -65,7 +65,7 @@ export async function syncResource(
   return { run, error: end.error };
 }
 
-/** Reads a resource. Returns how the run ended, and the result of its strategy; null if that threw an error. */
+/** Reads a resource. Returns the end of the run, and the result, which is null after an error. */
 async function readResource(
   run: SyncRun,
   isOptional: boolean,
@@ -90,7 +90,7 @@ function endOf(
   return { outcome: "done", error: null, columns: { ...columns, verified: !isPartial } };
 }
 
-/** Returns the end of a run of a resource that was not named: a refusal is an error only if the resource was read before. */
+/** Returns the end of a failed run of an optional resource. A refusal is an error only if the resource was read before. */
 function endOfOptional({ mirror, progress, resource }: SyncRun, error: unknown): RunEnd {
   if (!(error instanceof Forbidden)) return endOfError(error);
   const isLost = progress.hasResponses() || wasRead(mirror, resource.name);
@@ -98,18 +98,18 @@ function endOfOptional({ mirror, progress, resource }: SyncRun, error: unknown):
   return { outcome: "skipped", error };
 }
 
-/** Returns the end of a run that threw an error. */
+/** Returns the end of a failed run. */
 function endOfError(error: unknown): RunEnd {
   if (error instanceof Stopped) return { outcome: "stopped", error };
   return { outcome: error instanceof Incomplete ? "incomplete" : "failed", error };
 }
 
-/** Returns the plan of a sync of this resource. */
+/** Estimates the requests of a sync of this resource. */
 export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
   return await strategyOf(resource).plan(openUnrecordedRun(session, resource));
 }
 
-/** Opens a run that is recorded in the row with this `run_id`. */
+/** Creates a run. @param id the `run_id` of its row in `sync_runs` */
 export function openRun(session: SyncSession, resource: Resource, id: number, task: Task): SyncRun {
   const { mirror, options, reporter } = session;
   const { since, until } = options;
@@ -121,7 +121,7 @@ export function openRun(session: SyncSession, resource: Resource, id: number, ta
     state,
     progress: new ReadProgress(session, id, task),
     readUntil: startOfSecond(session.clock.now()) - 1,
-    // The API returns dates without fractions of a second, so a second is read completely or not at all.
+    // The API truncates dates to seconds, so a second must be read completely or not at all.
     options: {
       ...options,
       since: since === undefined ? undefined : startOfSecond(since),
@@ -136,30 +136,30 @@ export function openRun(session: SyncSession, resource: Resource, id: number, ta
   };
 }
 
-/** Opens a run that writes nothing, for plans and for results that need no request. */
+/** Creates a run that is not recorded and only reads the mirror. */
 export function openUnrecordedRun(session: SyncSession, resource: Resource): SyncRun {
   return openRun(session, resource, 0, silentReporter.begin({ name: resource.name }));
 }
 
-/** A run that has started. */
+/** A run in progress. */
 interface StartedRun {
   /** Its `run_id` in `sync_runs`. */
   id: number;
   resource: string;
-  /** The requests and retries of the command before the run. */
+  /** The number of requests and retries before the run. */
   before: Readonly<ApiClient["stats"]>;
 }
 
-/** How a run ended. */
+/** The end of a run. */
 export interface RunEnd {
   outcome: RunOutcome;
-  /** The error that ended the run, or the problems that it found as text; null if there are none. */
+  /** An error, or the text of the problems that `verify` found; null if there are none. */
   error: unknown;
-  /** Other columns of the run's row. */
+  /** Further columns of the row. */
   columns?: Partial<Pick<Run, "verified" | "covered_from" | keyof CountTotals>>;
 }
 
-/** Records that a run of a resource starts. */
+/** Records the start of a run. */
 export function startRun({ api, clock, mirror }: RecordingSession, resource: string): StartedRun {
   return { id: beginRun(mirror, resource, formatInstant(clock.now())), resource, before: { ...api.stats } };
 }
@@ -168,7 +168,7 @@ type RecordingSession = Pick<SyncSession, "api" | "clock" | "keys" | "mirror">;
 
 /**
  * Records the end of a run, and whether the API refused the resource.
- * @throws the run's own error if the mirror cannot be written, for example because the disk is full
+ * @throws if the mirror cannot be written: the run's error, or the write error
  */
 export function finishRun(
   { api, clock, keys, mirror }: RecordingSession,
@@ -198,7 +198,7 @@ export function finishRun(
   return readRun(mirror, id);
 }
 
-/** Returns the error for a resource that was read before and that the key or the plan no longer allows. */
+/** Returns the error for a resource that the API refuses after it was read before. */
 export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {
   const message = `${name} was read before, and is refused now: ${cause.message}`;
   return new Incomplete(message, { hint: cause.hint, cause });
@@ -207,14 +207,14 @@ export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {
 function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
   const hint = reasons.find((reason) => reason.hint)?.hint;
-  // Refused removals have their own next step, because everything was read.
+  // If removals were refused, everything was read, so the resource is not called incomplete.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, {
     hint: hint ?? "what was read is kept; run the same command again",
   });
 }
 
-/** Warns if the mirror has records with values of an unexpected type: on every run, not only the first. */
+/** Warns about values of an unexpected type, in every run as long as the mirror has any. */
 export function warnOfUnexpectedValues(
   { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
   resource: Resource,

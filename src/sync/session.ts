@@ -11,20 +11,20 @@ import { dayMs } from "../util/times.js";
 import type { ReadProgress } from "./read-progress.js";
 import type { IncompleteReason } from "./strategy.js";
 
-/** The options of a sync; times in milliseconds since 1970. */
+/** The options of a sync. Times are in milliseconds since 1970. */
 export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
   full: boolean;
-  /** How far a run reads back before the end of the last finished run. */
+  /** The time span before the last finished run that a run re-reads. */
   windowMs: number;
-  /** Apply removals that look implausible. */
+  /** Removes records even if implausibly many are missing. */
   acceptRemovals: boolean;
-  /** Requests for re-reading days and ranges whose totals or counts differ. */
+  /** The number of requests for re-reading days and ranges whose totals or counts differ. */
   budget: number;
-  /** Requests for re-reading the records that were read least recently. */
+  /** The number of requests for re-reading old records in turn. */
   audit: number;
-  /** Read all marked slices again, not only those within the window. */
+  /** Re-reads all marked slices, not only those in the requested ranges. */
   allMarked: boolean;
   details: "all" | "changed" | "none";
   groupBy: string;
@@ -45,41 +45,41 @@ export const defaultOptions: SyncOptions = {
   perHost: false,
 };
 
-/** The API's analytics by day (`2026-01-31`). */
+/** The API's analytics, keyed by day (`2026-01-31`). */
 export type DailyPoints = ReadonlyMap<string, Json>;
 
-/** What a command works with: the mirror, the API and its options. */
+/** The mirror, the API and the options of a command. */
 export interface SyncSession {
   mirror: Mirror;
   api: ApiClient;
   clock: Clock;
-  /** The keys in use, which are removed from recorded errors. */
+  /** The API keys in use, which must not appear in recorded errors. */
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  /** A cache of this command's responses: several resources use the same points. */
+  /** The daily points that this command has requested. Orders and clicks share them. */
   dailyPoints: Map<DailyTotals, Promise<DailyPoints>>;
 }
 
-/** A run of one resource, of `sync` or `verify`. */
+/** A `sync` or `verify` run of one resource. */
 export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   resource: Resource<How>;
-  /** `run_id` of its row in `sync_runs`; 0 if the run is not recorded. */
+  /** Its `run_id` in `sync_runs`; 0 if the run is not recorded. */
   id: number;
-  /** The end of the last complete second before the run, in milliseconds: the run reads nothing newer. */
+  /** The newest instant to read: the end of the last complete second before the run, in milliseconds. */
   readUntil: number;
   readonly store: RecordWriter;
   readonly state: SyncState;
   readonly progress: ReadProgress;
 }
 
-/** A run of a resource that is read by date. */
+/** A run of a resource with dates. */
 export type DatedRun = SyncRun<DatedStrategy>;
 
-/** A run of `sync` that reads a resource by date; `verify` has only a `DatedRun`. */
+/** A `sync` run of a resource with dates, after the daily totals were requested. */
 export interface DatedSync extends DatedRun {
-  /** The API's totals of each day, requested before anything was read; null if the API returned none. */
+  /** The API's totals of each day before the run read any record; null if the API returned none. */
   readonly dailyTotals: TotalsByDay | null;
-  /** The dense seconds and lists that did not settle. The functions that read add to it. */
+  /** The lists that never settled. `readSlice` adds to them. */
   readonly incompleteReasons: IncompleteReason[];
 }

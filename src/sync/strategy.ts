@@ -2,47 +2,44 @@ import type { Strategy } from "../resources/resource.js";
 import type { Run } from "../store/state/runs.js";
 import type { SyncRun } from "./session.js";
 
-/** A way to read a resource. Parameters are checked bivariantly, because these are methods: see `strategies` in `run.ts`. */
+/** A way to read a resource. The members are methods, so that a strategy for one kind is assignable to `SyncStrategy`. */
 export interface SyncStrategy<How extends Strategy = Strategy> {
-  /** Returns the steps of `read` and an estimate of their requests. It sends only requests for counts and daily totals. */
+  /** Estimates the requests that `read` would send. Requests only counts and daily totals. */
   plan(run: SyncRun<How>): Promise<PlanStep[]>;
   /** Reads the resource into the mirror. */
   read(run: SyncRun<How>): Promise<SyncResult>;
 }
 
-/** One line of a plan. */
+/** A line in the output of `sync --dry-run`. */
 export interface PlanStep {
   what: string;
   requests: number;
-  /** True if the estimate is a minimum. */
+  /** True if more requests may be needed. */
   open?: boolean;
 }
 
-/** The result of reading a resource. */
+/** What a strategy returns after reading a resource. */
 export interface SyncResult {
-  /** The run is complete if this is empty. */
+  /** Empty if the run is complete. */
   incompleteReasons: IncompleteReason[];
-  /** True if the run read only a part of the resource, or cannot verify what it read. */
+  /** True if the run read only a part of the resource, or cannot verify the data. */
   isPartial: boolean;
-  /** Undefined if no count was requested. */
+  /** Undefined if the run requested no counts. */
   totals?: CountTotals;
-  /** The oldest date that was read, ISO 8601; null: from the beginning, or not read by date. */
+  /** The start of the covered dates, ISO 8601; null if everything was read, or the resource has no dates. */
   coveredFrom?: string | null;
-  /** The number of rows of the list, if the rows of details are counted as well. */
+  /** The number of rows in the list, without the rows of the details. */
   listRows?: number;
-  /** False if the run compared counts, but no daily totals, although the API has them. */
+  /** False if the run compared counts but no daily totals, although the resource has daily totals. */
   comparesTotals?: boolean;
 }
 
-/** Something that a run could not do, as a clause. */
+/** A reason why a run is incomplete, as a clause. */
 export interface IncompleteReason {
   text: string;
-  /** Default: run the same command again. */
+  /** The next step for the user. The default is to run the same command again. */
   hint?: string;
 }
 
-/**
- * The number of records in the API and in the mirror at the end of a run, and the number of differing counts: columns of
- * `sync_runs`.
- */
+/** The numbers of records in the API and in the mirror, and the number of differing counts, as in `sync_runs`. */
 export type CountTotals = Pick<Run, "api_total" | "mirror_total" | "differing">;

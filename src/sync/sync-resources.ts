@@ -13,19 +13,18 @@ export interface Failure {
   error: unknown;
 }
 
-/** The outcome of the work for several resources. */
+/** The outcome for several resources. */
 export interface ResourceResults {
   failures: Failure[];
   succeeded: number;
-  /** The resources that were skipped because the API is down. */
+  /** Resources that were skipped because the API is down. */
   notTried: readonly Resource[];
 }
 
 /**
- * Does work for one resource after another. A failure does not stop the others, unless the API is down.
- * @param chosen.named true if the user named the resources: then a resource that the key or the plan never allowed fails,
- * and is not just skipped
- * @throws errors that would end the work for every resource in the same way, such as a rejected key
+ * Runs `work` for each resource in turn. A failure does not stop the other resources, unless the API is down.
+ * @param chosen.named true if the user named the resources. If not, resources that the key or the plan never allowed are skipped
+ * @throws errors that affect every resource, such as a rejected key
  */
 export async function forEachResource(
   { mirror }: Pick<SyncSession, "mirror">,
@@ -46,22 +45,19 @@ export async function forEachResource(
   return results;
 }
 
-/** Returns the failure of a resource that was not named; null if it is skipped: it was never allowed. */
+/** Returns the failure of a resource that the user did not name; null if it was never allowed and is skipped. */
 function failureOfOptional(mirror: Mirror, resource: Resource, error: unknown): Failure | null {
   if (!(error instanceof Forbidden)) return { resource, error };
   return wasRead(mirror, resource.name) ? { resource, error: lostAccess(resource, error) } : null;
 }
 
-/** A resource whose scope the key lacks. */
+/** A resource that is skipped because the key lacks its scope. */
 export interface Skipped {
   resource: Resource;
   why: string;
 }
 
-/**
- * Reads resources one after another, as `forEachResource` describes.
- * @param finished called with each run when it ends
- */
+/** Syncs resources one after another. @param finished is called with the row of each finished run */
 export async function syncResources(
   session: SyncSession,
   chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
@@ -73,7 +69,7 @@ export async function syncResources(
   const results = await forEachResource(session, { due, named: chosen.named }, async (resource) => {
     const { run, error } = await syncResource(session, resource, !chosen.named);
     finished(run);
-    // The run is recorded in the mirror even if it failed; `forEachResource` collects its error for the exit code.
+    // `forEachResource` collects the error for the exit code.
     if (error !== null) throw error;
   });
   for (const skipped of chosen.skipped) {
@@ -91,7 +87,7 @@ export async function syncResources(
   return results;
 }
 
-/** Records an incomplete run, without a request, of a resource that was read before the key lost its scope. */
+/** Records an incomplete run, without a request, if the key has lost the scope of a resource that was read before. */
 function recordLostScope(session: SyncSession, { resource, why }: Skipped): RecordedRun {
   const hint = "create a key with that scope in the brand's console, then run `brandapi login`";
   const error = lostAccess(resource, new Forbidden(`${why}.`, { hint }));
@@ -99,16 +95,16 @@ function recordLostScope(session: SyncSession, { resource, why }: Skipped): Reco
   return { run, error };
 }
 
-/** Sorts lists first, because they are short, while the first reading of a resource with dates may take hours. */
+/** Sorts lists first, because they are short, and the first sync of a resource with dates may take hours. */
 export function smallFirst(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
   return [...resources.filter((one) => !isDated(one)), ...resources.filter(isDated).toReversed()];
 }
 
 /**
- * Throws if a resource failed.
- * @param total the number of resources that were to be synced or verified
- * @throws Incomplete if some resources succeeded; if none did, the first error, or Forbidden without one
+ * Throws if a resource failed, or if all were skipped.
+ * @param total the number of requested resources
+ * @throws Incomplete if some resources succeeded; otherwise the first error
  */
 export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults, total: number): void {
   if (failures.length === 0 && succeeded > 0) return;
@@ -132,7 +128,7 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
   );
 }
 
-/** Returns a sentence about a failure. Resources that were refused for the same reason share one. */
+/** Describes a failure in one sentence. Resources that were refused for the same reason share a sentence. */
 function failureText({ resource, error }: Failure, all: readonly Failure[]): string {
   const reason = findForbidden(error)?.message;
   const hasSameReason = (failure: Failure) =>

@@ -49,48 +49,47 @@ import { dayRange, formatInstantOrNull } from "../util/times.js";
 import { datedEvidence } from "./evidence.js";
 import { combineParts, type PartResult, type RecordsResult, unprovenPart } from "./result.js";
 
-/** Request budget for finding the days that differ. */
+/** The number of requests for locating differing days. */
 const maxRequests = 100;
 
-/** The comparison of the API's daily totals with those stored at the last reading of each day. */
+/** The API's daily totals, compared with the totals at the last reading of each day. */
 interface TotalsComparison {
   requestedAt: number;
   totals: TotalsByDay;
-  /** The days that differ. */
+  /** The days whose totals differ. */
   changed: string[];
-  /** The drift that kept the amounts from being compared; null if they were compared. */
+  /** Null if the amounts were compared. */
   drift: AmountDrift | null;
 }
 
 /** A difference between the mirror and the API, and its dates. */
 export interface Difference extends Range {
   text: string;
-  /** The count, if the difference is one of counts. */
+  /** Present if a count differs. */
   count?: CountComparison;
 }
 
-/** The comparison of a dated resource with the API. */
+/** Everything that was compared to verify a dated resource. */
 export interface DatedComparison {
-  /** The counts of everything that is covered. */
+  /** The counts of each covered range, by filter. */
   counts: CountComparison[];
-  /** The filters that are compared, `all` first. */
+  /** The names of the filters that were compared, starting with `all`. */
   filters: string[];
   /** Null if the API returned no daily totals. */
   dailyTotals: TotalsComparison | null;
   differences: Difference[];
-  /** The ranges with records that were never read, oldest first. */
+  /** The ranges with unread records, oldest first. */
   unread: CountComparison[];
   /** Null if no record is dated in the future. */
   future: FutureRecords | null;
   /** The count without a date range. */
   allDates: CountComparison;
-  /** The number of records outside all ranges (A11); 0 if marked slices make it unknown. */
+  /** The number of records that the API returns in no date range (A11); 0 if there are marked slices. */
   undatedCount: number;
-  /** As in `sync_runs`. */
   totals: CountTotals;
 }
 
-/** Compares daily totals and counts, and counts the ranges that were never read. */
+/** Compares the daily totals and counts of covered ranges, and counts the unread ranges. */
 async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { clock, state } = run;
   const remaining = startBudget(run, maxRequests);
@@ -124,7 +123,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
     differences,
     totals: {
       ...sumTotals(counts, differing.length),
-      // The counts of covered ranges exclude marked slices.
+      // Marked slices are not covered, so the sums of the counts exclude their records.
       ...(hasMarked && {
         api_total: allDates.apiCount,
         mirror_total: countCurrent(run.mirror, run.resource.name),
@@ -133,7 +132,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   };
 }
 
-/** Compares the API's daily totals with the stored ones. */
+/** Compares the API's daily totals with the stored totals. */
 async function compareDailyTotals(
   run: DatedRun,
   totals: TotalsByDay,
@@ -145,7 +144,7 @@ async function compareDailyTotals(
   return { requestedAt, totals, changed, drift };
 }
 
-/** Returns the records that earlier runs noted as missing, except those that a marked slice returned. */
+/** Returns a difference for each missing record, except records that a marked slice returned. */
 function missingDifferences({ state }: DatedRun): Difference[] {
   const markedIds = state.markedIds();
   return state.missing
@@ -157,7 +156,7 @@ function missingDifferences({ state }: DatedRun): Difference[] {
     );
 }
 
-/** Reads the oldest of these days without writing. Returns true if their records equal the mirror's. */
+/** Reads the oldest of these days, and compares their records with the mirror without writing. */
 async function isSampleUnchanged(run: DatedRun, days: readonly string[]): Promise<boolean> {
   const { mirror, resource, state } = run;
   const compare = openRecordComparison(mirror, resource);
@@ -186,7 +185,7 @@ function countDifference(count: CountComparison): Difference {
   return { from, to, count, text };
 }
 
-/** Verifies a resource that the API can filter by date, with the counts that a sync compares. Reports by month. */
+/** Verifies a resource with dates, by counts and daily totals. Reads no records, unless amounts drift. */
 export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   const { mirror, resource, state } = run;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
@@ -217,7 +216,7 @@ export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   };
 }
 
-/** @param floor the oldest date that any run was asked to read: a plain sync reads nothing below it */
+/** @param floor the oldest requested date: a plain sync reads no older records */
 function unreadPart(
   name: string,
   { apiCount, mirrorCount, ...range }: CountComparison,
@@ -228,7 +227,7 @@ function unreadPart(
   return unprovenPart("unread", describeRange(range), why);
 }
 
-/** Returns the result for each month that was read. */
+/** Returns the results of all months between the oldest and the newest covered date. */
 function verifyMonths(
   { mirror, resource, state }: DatedRun,
   { differences, filters, dailyTotals, unread }: DatedComparison,
@@ -252,8 +251,8 @@ function verifyMonths(
     const texts = differences.filter((difference) => overlaps(difference, range)).map(({ text }) => text);
     if (texts.length > 0) return { ...part, state: "different", why: texts.join("; ") };
     if (state.markedSlices().some((slice) => overlaps(slice, range)))
-      return { ...part, state: "unproven", why: "read by page number: it has records with other dates" };
-    // The current month need only be covered up to the newest date that was read.
+      return { ...part, state: "unproven", why: "contains records with unexpected dates" };
+    // If there are no newer records, the last month need not be covered beyond the newest date read.
     const toCover = hasNewer ? range : { from: range.from, to: Math.min(range.to, newestRead) };
     if (!contains(covered, toCover)) return { ...part, state: "unproven", why: "not read completely" };
     return { ...part, state: "proven", why: agreement };

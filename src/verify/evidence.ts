@@ -13,7 +13,7 @@ import { dayMs, formatInstantOrNull } from "../util/times.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { DatedComparison } from "./dated-check.js";
 
-/** Prints `total_items` of a response. */
+/** A shell filter that extracts `total_items` from a response. */
 const printTotalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
 
 /**
@@ -34,7 +34,7 @@ function sqliteLine({ path }: Mirror, sql: string): string {
   return `sqlite3 'file:${escaped}?mode=ro' "${sql.replace(/[\\"$`]/g, "\\$&")}"`;
 }
 
-/** Returns SQL that counts the current records of a resource in a range. The range consists of complete seconds. */
+/** Returns SQL that counts the current records of a resource in a range of complete seconds. */
 function countingSql({ date, table }: Resource, { from, to }: Range, moreConditions: string[] = []): string {
   const second = (ms: number) => formatInstantOrNull(ms)?.slice(0, 19).replace("T", " ");
   const conditions = [...moreConditions];
@@ -44,7 +44,7 @@ function countingSql({ date, table }: Resource, { from, to }: Range, moreConditi
   return `SELECT count(*) FROM ${table}${where}`;
 }
 
-/** The names of the checks. A check that counts the records of a filter has the name of the filter. */
+/** The names of checks. Counts of filtered records are named after the filter instead. */
 export const checks = {
   allDates: "all, without dates",
   dailyTotals: "days with totals",
@@ -54,20 +54,20 @@ export const checks = {
   undetected: "blind spot",
 } as const;
 
-/** A number in the API and in the mirror, and the two commands that print them. */
+/** A number in the API, the same number in the mirror, and the commands that print both. */
 export interface Evidence {
   resource: string;
-  /** One of `checks`, or the name of a filter. */
+  /** The name of a check or a filter. */
   check: string;
-  /** ISO 8601; null: without an end. */
+  /** The first and last date, ISO 8601; null for an open range. */
   from: string | null;
   to: string | null;
   api: number | null;
   mirror: number | null;
-  /** Null if the numbers cannot be compared; `note` has the reason. */
+  /** Null if the numbers cannot be compared; `note` contains the reason. */
   agrees: boolean | null;
   asked_at: string | null;
-  /** A curl command, and an sqlite3 command. */
+  /** The curl command, and the sqlite3 command. */
   request: string | null;
   sql: string | null;
   note: string | null;
@@ -83,7 +83,7 @@ const emptyEvidence = {
   note: null,
 };
 
-/** @param known.sql the SQL of the sqlite3 command */
+/** Fills in the members of `Evidence` that are not given. @param known.sql the statement for the sqlite3 command */
 export function createEvidence(
   run: SyncRun,
   check: string,
@@ -95,7 +95,7 @@ export function createEvidence(
   return { resource: run.resource.name, check, ...dates, ...emptyEvidence, ...known, sql };
 }
 
-/** Returns the evidence for a complete list. The request has no parameters, because not every list is paginated. */
+/** Returns the evidence for a list without dates. The request has no page parameters, because not every list is paginated. */
 export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: Partial<Evidence>): Evidence {
   const counting = "jq '.pagination.total_items // ([.data] | flatten(1) | length)'";
   const request = curlLine(run.resource.path, run.resource.query, counting);
@@ -104,7 +104,7 @@ export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: 
   return createEvidence(run, checks.list, allTime, { api: total, asked_at, request, sql, ...known });
 }
 
-/** Returns the evidence for a resource whose values the API can restate at any time. */
+/** Returns the evidence for a resource whose values the API restates, so that they cannot be verified. */
 export function restatedEvidence(run: SyncRun): Evidence {
   const mirror = countCurrent(run.mirror, run.resource.name);
   const sql = countingSql(run.resource, allTime);
@@ -112,16 +112,16 @@ export function restatedEvidence(run: SyncRun): Evidence {
   return createEvidence(run, checks.restated, allTime, { mirror, sql, note });
 }
 
-/** The minimum number of new records per audit request: a page without its overlap with the next. */
+/** The number of records per audit request, excluding those that two adjacent pages share. */
 const recordsPerRequest = 98;
 
-/** Returns each number that the verification of a dated resource compares, and the changes that it cannot detect. */
+/** Returns every number that was compared, and the dates by which undetectable changes will have been read. */
 export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evidence[] {
   const { differences, undatedCount, filters, counts, future, unread, allDates } = comparison;
   const allCounts = new Set([...counts, ...differences.flatMap(({ count }) => count ?? [])]);
   const days = differences.filter(({ count }) => !count);
   const notRead =
-    undatedCount > 0 ? `${undatedCount} more than in all dates: not read` : "not all of it was read";
+    undatedCount > 0 ? `${undatedCount} more than in all date ranges, not read` : "not everything was read";
   const isAllRead = undatedCount === 0 && unread.length === 0;
   return [
     ...[...allCounts].map((count) =>
@@ -134,8 +134,8 @@ export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evide
       createEvidence(run, checks.day, range, { agrees: false, note: text }),
     ),
     ...unread.map((count) => countEvidence(run, count, { note: "never read" })),
-    ...(future ? [countEvidence(run, future.count, { note: "dated in the future: not due yet" })] : []),
-    // If everything was read, this count shows whether there are records without a date.
+    ...(future ? [countEvidence(run, future.count, { note: "dated in the future, not due yet" })] : []),
+    // If all dates were read, a difference in this count means that some records have no date.
     countEvidence(run, allDates, {
       check: checks.allDates,
       agrees: isAllRead ? allDates.apiCount === allDates.mirrorCount : null,
@@ -155,7 +155,7 @@ function countEvidence(run: DatedRun, count: CountComparison, known: Partial<Evi
   return createEvidence(run, filter.name, range, { api, mirror, asked_at, request, sql, ...known });
 }
 
-/** Returns SQL that counts the records of a range that match a filter, and are not missing. */
+/** Returns SQL that counts the records of a range that match a filter, except missing records. */
 function filterSql({ resource, state }: DatedRun, range: Range, filter?: string): string {
   const conditions: string[] = [];
   const member = resource.strategy.countedFilters?.find(({ name }) => name === filter)?.member;
@@ -164,7 +164,7 @@ function filterSql({ resource, state }: DatedRun, range: Range, filter?: string)
   return countingSql(resource, range, conditions);
 }
 
-/** Returns the number of days with totals in each range of days that were read completely. */
+/** Returns the number of days with totals, for each range of completely read days. */
 function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): Evidence[] {
   const { resource, state } = run;
   const { dailyTotals: declared } = resource.strategy;
@@ -197,8 +197,8 @@ function describeDays(differing: number, drift: AmountDrift | null): string {
 }
 
 /**
- * Returns the dates by which records are re-read, even if no count and no daily total changes, assuming one sync a day: the
- * records of the window on the next day, then those below the audit's cursor, then those above it.
+ * Returns the date by which each record is re-read, assuming one sync a day. The next sync re-reads the window. The audit
+ * re-reads older records from its cursor down to the oldest date, and then from the window down to its cursor.
  */
 function undetectedEvidence(run: DatedRun): Evidence[] {
   const { clock, mirror, resource, state } = run;
@@ -213,7 +213,7 @@ function undetectedEvidence(run: DatedRun): Evidence[] {
   const above = { from: cursor + 1, to: since - 1 };
   const daysFor = (records: number) => Math.ceil(records / (options.audit * recordsPerRequest));
   const daysBelow = daysFor(state.count(below));
-  // In the meantime other records leave the window, and the audit reads those first.
+  // Until then, more records leave the window, and the audit reads them before the records above the cursor.
   const leaving = (state.count(window) * daysBelow * dayMs) / Math.max(options.windowMs, 1);
   const daysAbove = daysBelow + daysFor(state.count(above)) + daysFor(leaving);
   const parts = [{ ...window, days: 1 }];

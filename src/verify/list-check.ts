@@ -9,9 +9,8 @@ import { checks, createEvidence, listEvidence } from "./evidence.js";
 import type { PartResult, RecordsResult } from "./result.js";
 
 /**
- * Verifies a resource that the API cannot filter: reads the list and compares it with the mirror, without writing.
- * @param details the number of records whose details were not read since the record changed; null if the resource has
- * no details
+ * Verifies a resource without dates: reads the complete list and compares every record with the mirror.
+ * @param details the number of records with outdated details; null if the resource has no details
  */
 export async function verifyList(run: SyncRun, details: number | null): Promise<RecordsResult> {
   const { clock, mirror, resource } = run;
@@ -33,8 +32,8 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
   function decideState(): [PartResult["state"], string] {
     if (!list.isComplete) return ["unproven", `the list ${whyIncomplete(list)}`];
     if (differing > 0) return ["different", differs];
-    if (unread > 0) return ["unproven", `the details of ${unread} were not read as they are now`];
-    return ["proven", `${pluralize(listed.size, "record")} read, all the same`];
+    if (unread > 0) return ["unproven", `the details of ${pluralize(unread, "record")} are outdated`];
+    return ["proven", `${pluralize(listed.size, "record")} read, all identical`];
   }
 
   const [state, why] = decideState();

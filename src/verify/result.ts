@@ -4,75 +4,74 @@ import type { CountTotals } from "../sync/strategy.js";
 import type { Evidence } from "./evidence.js";
 
 /**
- * What a part of a result is about:
- * - `month`: a calendar month of records
+ * The subject of a partial result:
+ * - `month`: the records of a calendar month
  * - `list`: a complete list without dates
- * - `unread`: a range of dates that was never read
- * - `undated`: records that the API counts, but returns in no range of dates
- * - `unexpected-dates`: records whose dates are unreadable, or outside the range in which the API returns them
+ * - `unread`: a date range that was never read
+ * - `undated`: records that the API counts, but returns in no date range
+ * - `unexpected-dates`: records with unreadable dates, or with dates outside the requested range
  */
 export type PartKind = "month" | "list" | "unread" | "undated" | "unexpected-dates";
 
-/** The result for a part of a resource. */
+/** The verification result for one part of a resource. */
 export interface PartResult {
   kind: PartKind;
-  /** The printed name: a month (`2026-01`), a range of dates, `all`, `undated` or `dates`. */
+  /** The name of the part: a month (`2026-01`), a date range, `all`, `undated` or `dates`. */
   month: string;
   state: "proven" | "unproven" | "different";
-  /** The reason for the state. */
+  /** The reason for the state, as a clause. */
   why: string;
-  /** The oldest reading of the part's records, ISO 8601. */
+  /** The time at which the least recently read record was read, ISO 8601. */
   read_at: string | null;
 }
 
-/** The result for a resource's records. */
+/** The verification result for the records of a resource. */
 export interface RecordsResult extends CountTotals {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
   months: PartResult[];
-  /** The changes that the verification cannot detect, as a noun; empty if there are none. */
+  /** A description of the changes that the verification cannot detect; empty if it detects all changes. */
   blind_spot: string;
-  /** The number of records above the floor that were never read. */
+  /** The number of unread records above the floor. */
   unread?: number;
-  /** The number of records dated in the future, which cannot be read yet, and their newest date. */
+  /** The number of records dated in the future, and the newest of their dates. */
   future?: { records: number; until: string } | null;
-  /** The number of mirrored records without a valid date. */
+  /** The number of mirrored records without a readable date. */
   undated?: number;
-  /** True if the API's counts contradict each other, or its list never settled. */
+  /** True if the API's counts contradict each other, or its list changed during every reading. */
   unsettled?: boolean;
-  /** The run that repaired the resource, and the rows that it wrote. */
+  /** The sync run that repaired the resource. */
   repaired?: Pick<Run, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
-  /** Returns each compared number, and what cannot be verified. */
+  /** Returns every number that was compared. */
   readEvidence?: () => Evidence[];
 }
 
-/** The comparison of a resource's tables with its records. */
+/** The verification result for the tables of a resource, compared with its records. */
 export interface TablesResult {
   state: "proven" | "different" | "repaired";
-  /** The tables that differ, or did before they were rebuilt; `why` describes the difference. */
+  /** The tables that differ from the records, including tables that were rebuilt. */
   differences: (TableDifference & { why: string })[];
 }
 
-/** A problem, as a clause. */
+/** A problem that a verification found. */
 export interface Problem {
   kind: "different" | "unread" | "tables" | "unsettled" | "unexpected-dates";
   text: string;
 }
 
-/** The result for a resource's records and its tables. */
+/** The verification result for the records and the tables of a resource. */
 export interface VerificationResult extends RecordsResult {
-  /** The number of requests, including those of a repair. */
+  /** The number of requests, including requests of the repair. */
   requests: number;
   tables: TablesResult;
-  /** `status` shows them until a later verification has none. */
   problems: Problem[];
 }
 
 /** A line of `verify --json`. */
 export interface PrintedResult extends Omit<VerificationResult, "problems" | "readEvidence"> {
-  /** The problems, one clause each. */
+  /** The text of each problem. */
   found: string[];
-  /** With `--evidence`. */
+  /** Present with `--evidence`. */
   evidence?: Evidence[] | undefined;
 }
 
@@ -80,21 +79,21 @@ export function unprovenPart(kind: PartKind, name: string, why: string): PartRes
   return { kind, month: name, state: "unproven", why, read_at: null };
 }
 
-/** Returns the result when there was nothing to compare. */
+/** Returns the result for a resource whose records were not compared. */
 export function unprovenResult(resource: string, why: string): RecordsResult {
   const months = [unprovenPart("list", "all", why)];
   const uncounted = { api_total: null, mirror_total: null, differing: null };
   return { resource, state: "unproven", months, blind_spot: "", ...uncounted };
 }
 
-/** Combines the states of all parts: `different` takes precedence over `unproven`. */
+/** Combines the states of parts. `different` takes precedence over `unproven`, and `unproven` over `proven`. */
 export function combineParts(parts: readonly PartResult[]): PartResult["state"] {
   const states = new Set(parts.map(({ state }) => state));
   if (states.has("different")) return "different";
   return states.has("unproven") || parts.length === 0 ? "unproven" : "proven";
 }
 
-/** Returns the problems of a result. @param tableError the problem with the tables */
+/** Lists the problems of a result. @param tableError a description of inconsistent tables, or null */
 export function listProblems(records: RecordsResult, tableError: string | null): Problem[] {
   const { months: parts, resource, unread, unsettled } = records;
   const problems: Problem[] = [];
@@ -114,7 +113,7 @@ export function listProblems(records: RecordsResult, tableError: string | null):
   return problems;
 }
 
-/** True if there are problems, and only the API can correct them. */
+/** True if all problems have to be corrected in the API. */
 export function needsApi(problems: readonly Problem[]): boolean {
   return problems.length > 0 && problems.every(({ kind }) => kind === "unexpected-dates");
 }

@@ -34,7 +34,7 @@ interface Verifier<How extends Strategy = Strategy> {
   verify(run: SyncRun<How>): Promise<RecordsResult>;
 }
 
-/** How the records of each kind of resource are verified; null if the API restates them at any time. */
+/** The verifier of each kind of resource; null if the API restates its values at any time. */
 const verifiers: Record<Strategy["kind"], Verifier | null> = {
   dated: { verify: verifyDated },
   full: { verify: (run) => verifyList(run, null) },
@@ -44,10 +44,10 @@ const verifiers: Record<Strategy["kind"], Verifier | null> = {
 } satisfies { [Kind in Strategy["kind"]]: Verifier<Strategy & { kind: Kind }> | null };
 
 /**
- * Compares a resource's tables with its records, and its records with the API. With `repair`, repairs the differences. Each
- * verification is recorded in `sync_runs`.
- * @returns `error`: the error that ended the verification; null if there was none
- * @throws errors that would end the verification of every resource in the same way
+ * Compares a resource's tables with its records, and its records with the API. Records the run in `sync_runs`.
+ * @param repair re-read differing records and rebuild differing tables
+ * @returns `error`: the error that ended the verification, or null
+ * @throws errors that affect every resource, such as a rejected key
  */
 export async function verifyResource(
   session: SyncSession,
@@ -62,7 +62,7 @@ export async function verifyResource(
     error = caught;
     return unprovenResult(resource.name, hideKeys(errorReason(caught), session.keys));
   });
-  // The repairing sync has already warned.
+  // A repair includes a sync, which prints the same warning.
   if (!records.repaired) warnOfUnexpectedValues(session, resource);
   const state = combineStates(records.state, tables.state);
   const problems = listProblems(records, tableError);
@@ -70,10 +70,7 @@ export async function verifyResource(
   return { result: { ...records, state, requests, tables, problems }, error };
 }
 
-/**
- * Compares the tables with the records they are built from, without a request; with `repair`, rebuilds those that differ.
- * `status` shows the result until a later one.
- */
+/** Compares the tables with the records they are built from. With `repair`, rebuilds tables that differ. */
 function verifyTables(
   { clock, mirror, reporter }: Pick<SyncSession, "clock" | "mirror" | "reporter">,
   resource: Resource,
@@ -98,7 +95,7 @@ function combineStates(
   return records === "proven" ? tables : records;
 }
 
-/** @param tableError the problem with the tables, which prevents the run from being verified */
+/** Compares the records with the API, and repairs them. @param tableError a description of inconsistent tables, or null */
 async function verifyRecords(
   session: SyncSession,
   resource: Resource,
@@ -116,7 +113,7 @@ async function verifyRecords(
   const options = { ...session.options, budget, allMarked: true, ...state.lastOptions() };
   const { run, error } = await syncResource({ ...session, options, dailyPoints: new Map() }, resource, false);
   if (error !== null && !(error instanceof Incomplete)) throw error;
-  // The second verification reports the months that could not be repaired.
+  // The second verification lists the months that could not be repaired.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
   const newSession = { ...session, dailyPoints: new Map() };
   const after = await recordVerification(newSession, resource, verifier, tableError);
@@ -125,7 +122,7 @@ async function verifyRecords(
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, repaired };
 }
 
-/** Verifies a resource's records, and records the run. @throws the error that ended it */
+/** Compares the records with the API, and records the run. @throws the error that ended the verification */
 async function recordVerification(
   session: SyncSession,
   resource: Resource,

@@ -138,7 +138,7 @@ test("reports an unread date, a filter and an undated record as unproven", async
   const unproven = async () => (await evidenceOf(brand, "orders")).filter(({ agrees }) => agrees === null);
   expect(await unproven()).toMatchObject([
     { check: "all", from: null, to: "2026-10-22T11:59:59.999Z", api: 1, mirror: 0, note: "never read" },
-    { check: "all, without dates", api: 2, mirror: 1, note: "not all of it was read" },
+    { check: "all, without dates", api: 2, mirror: 1, note: "not everything was read" },
     { check: "blind spot", mirror: 1 },
   ]);
   brand.variants = { refundedFilter: "any" };
@@ -147,7 +147,7 @@ test("reports an unread date, a filter and an undated record as unproven", async
   await brand.run("sync orders --full --audit 0");
   expect(await unproven()).toMatchObject([
     { check: "refunded", api: 1, mirror: 0, note: "the filter does not count the records with this status" },
-    { check: "all, without dates", api: 3, mirror: 2, note: "1 more than in all dates: not read" },
+    { check: "all, without dates", api: 3, mirror: 2, note: "1 more than in all date ranges, not read" },
     { check: "blind spot", mirror: 1, note: "re-read by 2026-11-22" },
     { check: "blind spot", mirror: 1, note: "never re-read (`--audit 0`)" },
   ]);

@@ -21,7 +21,7 @@ describe("a list is read and compared", () => {
     await brand.run("sync roster");
     const { code, month, verdict } = await verified(brand, "verify roster");
     expect([code, verdict?.state, verdict?.requests]).toEqual([0, "proven", 1]);
-    expect(month).toMatchObject({ month: "all", why: "30 records read, all the same" });
+    expect(month).toMatchObject({ month: "all", why: "30 records read, all identical" });
     expect(brand.lastRun("roster")).toMatchObject({
       outcome: "verified",
       verified: 1,
