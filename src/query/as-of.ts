@@ -32,8 +32,8 @@ export function checkHistory(names: readonly string[]): void {
   ]);
   const without = names.find((name) => !withHistory.has(name));
   if (without !== undefined)
-    throw new UsageError(`The mirror keeps no history of \`${without}\`, so there is no \`--as-of\`.`, {
-      hint: "leave `--as-of` out",
+    throw new UsageError(`The mirror keeps no history of \`${without}\`, which \`--as-of\` needs.`, {
+      hint: "omit `--as-of`",
     });
 }
 

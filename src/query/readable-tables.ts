@@ -22,7 +22,7 @@ import { isUtcTime, type View } from "../store/views/view.js";
 export const systemTables = [
   {
     name: "changes",
-    about: "changes of records that were already in the mirror",
+    about: "changes to mirrored records, one row per field",
     date: "seen_changed_at",
     key: ["change_id"],
     batchKey: "change_id",
@@ -160,7 +160,7 @@ const syncedAt: ReadableColumn = {
 const removedAt: ReadableColumn = {
   name: "removed_at",
   type: "timestamp",
-  about: "when a complete read no longer found the record",
+  about: "when a complete read no longer returned the record",
   stored: null,
 };
 
@@ -180,7 +180,7 @@ function utcColumns(shape: TableShape): ReadableColumn[] {
 function rowIdOf(name: string): ReadableColumn {
   const about =
     name === "row_id"
-      ? `the row's number: that of its record times ${positionsPerRecord}, plus its position`
+      ? `the record's number times ${positionsPerRecord}, plus the position in its list`
       : "the record's number in this mirror, as in the table `records`";
   return { name, type: "integer", about, stored: null, isComputed: true };
 }

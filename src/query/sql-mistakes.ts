@@ -18,7 +18,7 @@ const renamedColumns: Readonly<Record<string, string>> = { host_name: "host_labe
 /** Explains why a statement does not compile. @param error SQLite's message */
 export function explainMistake(db: Database, sql: string, error: string): Mistake {
   if (error.endsWith("more than one statement"))
-    return { reason: "Several statements were given", hint: "run one statement at a time" };
+    return { reason: "The SQL contains several statements", hint: "run one statement at a time" };
   if (error.endsWith("no statements"))
     return {
       reason: "The SQL contains no statements",

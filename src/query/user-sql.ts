@@ -48,7 +48,7 @@ export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters 
  * @throws UsageError if SQLite rejects it
  */
 export function checkCondition({ db }: Mirror, { source }: ReadableTable, condition: string): void {
-  const hint = "use for example `--where \"currency = 'EUR' AND total_amount > 100\"`";
+  const hint = "use a condition such as `--where \"currency = 'EUR' AND total_amount > 100\"`";
   const reason = "`--where` is not a condition that SQLite understands";
   // Only a complete expression compiles between WHEN and THEN: `1) OR (1` does not.
   for (const expression of [condition, `CASE WHEN ${condition}\nTHEN 1 END`]) {

@@ -10,17 +10,17 @@ import { syncOrders } from "./unusual-orders.js";
 
 type Row = Record<string, unknown>;
 
-/** Tables without a history: monthly rankings, which each sync reads again. */
+/** These columns come from monthly rankings, which have no history because each sync re-reads them. */
 const ranked = ["clicks", "conversion_rate", "ranking_orders", "ranking_revenue"];
 
-/** Changes the mirror as another program could. */
+/** Changes the mirror like another program. */
 function addToMirror(path: string, sql: string): void {
   const db = new Sqlite(path);
   db.exec(sql);
   db.close();
 }
 
-/** Copies the mirror file with everything that was written so far. */
+/** Copies a mirror, including its log. */
 function copyOf(path: string, to: string): string {
   const db = new Sqlite(path);
   db.pragma("wal_checkpoint(TRUNCATE)");
@@ -71,7 +71,7 @@ test("each table as of a past sync equals the table after that sync", async () =
     brand.pass(day);
     for (const table of tables) pastTables.push({ at: at(brand.now()), table, rows: await rowsOf(table) });
     simulateActivity(brand.data, brand.now(), brand.now() + 9 * day, naturalPace(300));
-    // The sandbox does not change campaigns.
+    // The sandbox never changes campaigns.
     brand.change("opportunities", String(brand.data.opportunities[0]?.id), { title: `Campaign ${nth}` });
     brand.pass(9 * day);
   }
@@ -86,7 +86,7 @@ test("each table as of a past sync equals the table after that sync", async () =
 
 const readRankings = ({ path }: { path: string }) => path === "/analytics/hosts";
 
-/** Makes a mirror whose second sync found a refund and a late order; `before` is a time between the two syncs. */
+/** Creates a mirror whose second sync found a refund and a late order. `before` is between the two syncs. */
 async function twoNights(): Promise<{ brand: TestBrand; before: string }> {
   const brand = makeBrand({ orders: [orderAt("a", noon - day), orderAt("b", noon - day)] });
   const nightWith = async (clicks: number) => {
@@ -109,7 +109,7 @@ async function told(brand: TestBrand, ...words: string[]) {
   return { code, err, rows: code === 0 ? (JSON.parse(out) as Row[]) : [] };
 }
 
-test("as of a time, later changes of an order do not exist", async () => {
+test("later changes to an order are ignored as of a time", async () => {
   const brand = makeBrand({ orders: [orderAt("a", noon - day, { commission_amount: 5 })] });
   const times: string[] = [];
   for (const commission_amount of [5, 10, 2]) {
@@ -124,7 +124,7 @@ test("as of a time, later changes of an order do not exist", async () => {
   expect(await Promise.all(times.map(taken))).toEqual([0, 0, 8]);
 });
 
-test("export --as-of reads the tables and views in a condition as of the same time", async () => {
+test("export --as-of applies to the tables and views in a condition", async () => {
   const { brand, before } = await twoNights();
   const ids = async (...words: string[]) =>
     (await told(brand, "orders_net", "--columns", "id", ...words)).rows.map(({ id }) => id);
@@ -137,7 +137,7 @@ test("export --as-of reads the tables and views in a condition as of the same ti
   expect([await ids(...late), await ids(...late, "--as-of", before)]).toEqual([["a", "b", "c"], []]);
 });
 
-test("as of a time, the ranking is its last daily copy, and later rows of tables without a history are left out with a warning", async () => {
+test("export --as-of uses the last daily copy of the ranking, and omits later rows of tables without a history with a warning", async () => {
   const { brand, before } = await twoNights();
   const clicks = async (...words: string[]) =>
     (await told(brand, "hosts", ...words)).rows.map((row) => row.clicks);
@@ -151,7 +151,7 @@ test("as of a time, the ranking is its last daily copy, and later rows of tables
   );
 });
 
-test("query --as-of reads each table as of the time, however the statement writes it", async () => {
+test("query --as-of applies to a table no matter how the statement names it", async () => {
   const { brand, before } = await twoNights();
   addToMirror(brand.db, "CREATE VIEW own AS SELECT id FROM orders");
   const count = async (sql: string, ...flags: string[]) => {

@@ -1,9 +1,8 @@
-/** An order as the API returns it. */
 type Order = Readonly<Record<string, unknown>>;
 
 /**
- * The figures of orders, computed from the API's records differently from the views: amounts are added as integers of
- * millionths, and JavaScript computes the days.
+ * The expected figures of orders. They are computed without the views: amounts are added as integers, and
+ * JavaScript computes the days.
  */
 export interface Figures {
   orders: number;
@@ -15,7 +14,7 @@ export interface Figures {
   commission_amount: number;
 }
 
-/** Returns an amount, which the API may send as text. */
+/** Returns an amount, which may be text. */
 export const amountOf = (value: unknown) =>
   typeof value === "string" && /^\d+\.\d\d$/.test(value)
     ? Number(value)
@@ -24,7 +23,7 @@ export const amountOf = (value: unknown) =>
       : null;
 const millionths = (value: unknown) => Math.round((amountOf(value) ?? 0) * 1e6);
 
-/** Returns the figures of these orders, none of them removed. */
+/** Returns the figures of orders that are not removed. */
 export function sumFigures(orders: readonly Order[]): Figures {
   const counted = orders.filter((order) => order.is_cancelled !== true);
   const sum = (member: string) => counted.reduce((total, order) => total + millionths(order[member]), 0);
@@ -40,7 +39,10 @@ export function sumFigures(orders: readonly Order[]): Figures {
   };
 }
 
-/** Returns the figures of each group of orders. @param groupOf returns the columns that orders are grouped by */
+/**
+ * Returns the figures of each group of orders.
+ * @param groupOf returns the columns by which orders are grouped
+ */
 export function groupFigures<Group extends object>(
   orders: readonly Order[],
   groupOf: (order: Order) => Group,
@@ -59,7 +61,7 @@ export const currencyOf = (order: Order) => (order.currency ?? null) as string |
 export const hostOf = (order: Order) =>
   ((order.host as { id?: unknown } | null | undefined)?.id ?? null) as string | null;
 
-/** Sorts rows, to compare them regardless of their order. */
+/** Sorts rows so that they can be compared in any order. */
 export function sorted<Row extends object>(rows: readonly Row[]): Row[] {
   return [...rows].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }

@@ -34,14 +34,14 @@ function read<Row extends object>(sql: string): Row[] {
 const names = Object.keys(sumFigures([])).join(", ");
 
 describe("the figures of orders", () => {
-  test("are summed by day and currency over orders that are neither removed nor cancelled", () => {
+  test("sales figures sum the orders of a day and currency that are neither removed nor cancelled", () => {
     const wanted = groupFigures(present, (order) => ({ day: dayOf(order), currency: currencyOf(order) }));
     expect(wanted.length).toBeGreaterThan(300);
     expect(wanted.some(({ currency }) => currency === null)).toBe(true);
     expect(sorted(read("SELECT * FROM sales_by_day"))).toEqual(sorted(wanted));
   });
 
-  test("are the same by month and currency in every view that has months", () => {
+  test("all views with months have the same figures by month and currency", () => {
     const wanted = sorted(
       groupFigures(present, (order) => ({ month: monthOf(order), currency: currencyOf(order) })),
     );
@@ -63,7 +63,7 @@ describe("the figures of orders", () => {
     expect(net.length).toBeGreaterThan(20);
   });
 
-  test("are summed by host, month and currency, with a row for orders without a host", () => {
+  test("hosts_by_month sums orders by host, month and currency, with a row for orders without a host", () => {
     const wanted = groupFigures(present, (order) => ({
       host_id: hostOf(order),
       month: monthOf(order),
@@ -75,7 +75,7 @@ describe("the figures of orders", () => {
     );
   });
 
-  test("are the same by host and currency in `commission_by_host` and `hosts`", () => {
+  test("commission_by_host and hosts have the same figures by host and currency", () => {
     const wanted = groupFigures(present, (order) => ({
       host_id: hostOf(order),
       currency: currencyOf(order),
@@ -114,7 +114,7 @@ describe("the figures of orders", () => {
     }
   });
 
-  test("include the share of refunds and the number of refunded orders in `refunds_by_month`", () => {
+  test("refunds_by_month has the share of refunds and the number of refunded orders", () => {
     const rows = read<{
       month: string;
       currency: string | null;
@@ -134,7 +134,7 @@ describe("the figures of orders", () => {
   });
 });
 
-test("the day of an order is that of its instant in UTC, in whatever form the API sends it", () => {
+test("the day of an order is in UTC, no matter how the API formats the date", () => {
   const rows = read<{ order_date: string; day: string; ordered_at: string }>(
     `SELECT order_date, day, ordered_at FROM order_figures WHERE CAST(substr(id, 2) AS INTEGER) < ${monthBorders.length} ORDER BY record_id`,
   );
@@ -148,7 +148,7 @@ test("the day of an order is that of its instant in UTC, in whatever form the AP
     ]);
 });
 
-test("orders_net has the API's own amounts, and 0 where the API has null", () => {
+test("orders_net has the amounts of the API, and 0 for null", () => {
   const rows = read<{ id: string; gross_amount: number; net_amount: number; commission_amount: number }>(
     "SELECT * FROM orders_net",
   );
@@ -167,7 +167,7 @@ test("orders_net has the API's own amounts, and 0 where the API has null", () =>
   }
 });
 
-test("orders_net has the negative refund as the net of an order without a total", async () => {
+test("the net of an order without a total is the negative refund", async () => {
   const own = await makeMirror();
   writeRead(own, "orders", [orderAt("a", noon, { total_amount: null, refund_amount: 2.5 })]);
   expect(own.db.prepare("SELECT gross_amount, net_amount FROM orders_net").get()).toEqual({

@@ -15,7 +15,7 @@ const named = [
   { host_id: "44444444-d", host_username: null, host_label: "44444444" },
 ];
 
-test("every view labels a host without a handle by name, or by the first eight characters of the ID", async () => {
+test("views label a host without a handle by name, or by the first eight characters of the ID", async () => {
   const mirror = await makeMirror();
   const all = Object.values(hosts);
   const at = (n: number) => `2026-11-0${n}T00:00:00.000Z`;
@@ -56,7 +56,7 @@ test("every view labels a host without a handle by name, or by the first eight c
   mirror.db.close();
 });
 
-test("the columns day and month of a table are those of the instant in UTC", async () => {
+test("the columns day and month are in UTC", async () => {
   const mirror = await makeMirror();
   const dates = ["2026-10-01T01:30:00+02:00", "2026-10-31T23:59:59.999Z", "2026-11-01"];
   writeRead(

@@ -8,13 +8,13 @@ import { findAllChanges, syncOrders } from "./unusual-orders.js";
 
 const october = Date.UTC(2026, 9, 10);
 
-/** Returns an entry of a month's ranking. */
+/** Returns an entry in the ranking of a month. */
 function ranked(id: string | null, total_clicks: number, orders: number): JsonObject {
   const host = id === null ? null : { id, username: id };
   return { host, total_clicks, orders, revenue: orders * 10.5, conversion_rate: orders / total_clicks };
 }
 
-test("hosts_by_month has the clicks and orders of the month's ranking for hosts that are in it", async () => {
+test("hosts_by_month has the clicks and orders of the month's ranking", async () => {
   const mirror = await makeMirror();
   const host = (id: string | null) => ({ host: id === null ? null : { id, username: id } });
   writeRead(mirror, "orders", [
@@ -65,7 +65,7 @@ test("hosts_by_month has the clicks and orders of the month's ranking for hosts 
   mirror.db.close();
 });
 
-test("hosts has a row per host with the ranking's figures, and a row for orders without a host", async () => {
+test("hosts has a row per host with figures of the ranking, and a row for orders without a host", async () => {
   const mirror = await makeMirror();
   const host = { id: "h1", username: "ada" };
   writeRead(mirror, "orders", [
@@ -95,7 +95,7 @@ test("hosts has a row per host with the ranking's figures, and a row for orders 
   mirror.db.close();
 });
 
-test("commission_by_host has the highest commission of each order minus its current one as taken back", async () => {
+test("commission_by_host computes the commission taken back from the highest and the current commission of each order", async () => {
   const host = (n: number) => ({
     host: { id: `h${n}`, username: `host ${n}`, first_name: null, last_name: null, profile_photo: null },
   });
@@ -139,7 +139,7 @@ test("commission_by_host has the highest commission of each order minus its curr
   ]);
 });
 
-test("roster_changes has only hosts who joined, who left, or whose rate changed", async () => {
+test("roster_changes lists only hosts that joined or left, or whose rate changed", async () => {
   const member = (n: number, commission_rate: number, username = `host ${n}`) =>
     memberOf(`r${n}`, { host: { ...memberOf("").host, id: `h${n}`, username }, commission_rate });
   const brand = makeBrand();
@@ -167,7 +167,7 @@ test("roster_changes has only hosts who joined, who left, or whose rate changed"
   }
 });
 
-test("content_by_host counts the library's files, and has a row for files without a host", async () => {
+test("content_by_host counts the files of each host, with a row for files without a host", async () => {
   const mirror = await makeMirror();
   const file = (id: string, host: string | null, rest: JsonObject = {}): JsonObject => ({
     id,
@@ -195,7 +195,7 @@ test("content_by_host counts the library's files, and has a row for files withou
   mirror.db.close();
 });
 
-test("campaigns_owing lists a campaign until its work, the brand's payments and the hosts' payments are complete", async () => {
+test("campaigns_owing lists a campaign until all its work and payments are complete", async () => {
   const mirror = await makeMirror();
   const campaign = (id: string, status: string, rest: JsonObject = {}): JsonObject => ({
     id,

@@ -19,7 +19,7 @@ const months = (brand: TestBrand) =>
     "SELECT month, currency, is_partial, net_amount, net_through, net_before FROM sales_by_month",
   );
 
-/** Returns an order per day at this hour, with amounts whose sums show which days they include. */
+/** Returns an order per day. Sums of their amounts show which days are included. */
 function everyDay(first: number, days: number, hourOfDay = 12): Order[] {
   return Array.from({ length: days }, (_, n) =>
     orderAt(`o${n}`, first + n * day + hourOfDay * hour, { total_amount: 2 ** (n % 40) / 100 }),
@@ -42,7 +42,7 @@ describe("sales_by_month", () => {
   ];
 
   test.each(readings)(
-    "compares both months through the last complete day when orders are read on %s",
+    "sales_by_month compares through the last complete day when orders are read on %s",
     async (_name, read, through, before) => {
       const begin = Date.parse(`${read}Z`);
       const orders = everyDay(begin - 62 * day - (begin % day), 63, 1);
@@ -61,7 +61,7 @@ describe("sales_by_month", () => {
     },
   );
 
-  test("compares a month that is over with the complete month before, even if that is shorter", async () => {
+  test("sales_by_month compares a month that is over with the complete month before, even if that is shorter", async () => {
     const orders = everyDay(Date.UTC(2026, 1, 1), 70);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 3, 15) });
     await syncOrders(brand, untilFlag(Date.UTC(2026, 3, 1) - 1));
@@ -72,7 +72,7 @@ describe("sales_by_month", () => {
     });
   });
 
-  test("compares a partly read month through the last day that was read", async () => {
+  test("sales_by_month compares a partially read month through the last day that was read", async () => {
     const orders = everyDay(Date.UTC(2026, 8, 1), 75);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
     await syncOrders(brand, untilFlag(Date.UTC(2026, 9, 11, 6)));
@@ -85,7 +85,7 @@ describe("sales_by_month", () => {
         net_before: net(orders, "2026-09", "2026-09-10"),
       },
     ]);
-    // The days between were not read, so the later range changes nothing in October.
+    // The days in between were not read, so October does not change.
     await syncOrders(brand, sinceFlag(Date.UTC(2026, 9, 20)));
     const [september, october, november] = months(brand);
     expect(october).toMatchObject({
@@ -95,7 +95,7 @@ describe("sales_by_month", () => {
     expect([september?.net_before, november?.net_before]).toEqual([null, null]);
   });
 
-  test("has net_through but no net_before for a brand's first month", async () => {
+  test("sales_by_month has no net_before for a brand's first month", async () => {
     const orders = everyDay(Date.UTC(2026, 10, 3), 12);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
     await syncOrders(brand);
@@ -104,7 +104,7 @@ describe("sales_by_month", () => {
     ]);
   });
 
-  test("keeps a month partial until it is read after its end", async () => {
+  test("a month is partial until it is read after its end", async () => {
     const orders = everyDay(Date.UTC(2026, 9, 1), 31);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 9, 31, 23) });
     await syncOrders(brand);
@@ -122,7 +122,7 @@ describe("sales_by_month", () => {
     ]);
   });
 
-  test("has no net_before if the month before has no orders in that currency, and 0 if they brought nothing", async () => {
+  test("net_before is null without orders in that currency in the month before, and 0 if their net is 0", async () => {
     const at = (month: number, nth: number) => Date.UTC(2026, month, nth, 12);
     const orders = [
       orderAt("a", at(6, 3)),
@@ -151,7 +151,7 @@ describe("sales_by_month", () => {
     });
   });
 
-  test("keeps the first month partial if the first sync began in the middle of it", async () => {
+  test("the first month stays partial if the first sync began in the middle of it", async () => {
     const orders = everyDay(Date.UTC(2026, 8, 1), 60);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 5) });
     await syncOrders(brand, sinceFlag(Date.UTC(2026, 8, 10)));
@@ -161,7 +161,7 @@ describe("sales_by_month", () => {
     ]);
   });
 
-  test("shows with --as-of what it showed on that day", async () => {
+  test("sales_by_month --as-of equals the view at that time", async () => {
     const orders = everyDay(Date.UTC(2026, 8, 1), 75);
     const brand = makeBrand({
       orders: orders.filter((order) => monthOf(order) < "2026-11"),
@@ -181,7 +181,7 @@ describe("sales_by_month", () => {
     ]);
   });
 
-  test("keeps a month partial until its last unread day is synced, and reports it by that sync", async () => {
+  test("a month is partial until its last unread day is synced, and is then reported by that sync", async () => {
     const orders = everyDay(Date.UTC(2026, 7, 1), 112, 1);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 8, 10, 3) });
     const placedBy = (ms: number) => orders.filter(({ order_date }) => Date.parse(String(order_date)) <= ms);
@@ -200,7 +200,7 @@ describe("sales_by_month", () => {
     }
     const before = at(brand.now());
     brand.pass(hour);
-    // Reading half of the missing days completes one of the months.
+    // The first half of the missing days completes one month.
     const half = await nightOf([...sinceFlag(Date.UTC(2026, 8, 1)), ...untilFlag(Date.UTC(2026, 9, 1))]);
     expect(partialMonths()).toEqual(["2026-08 0", "2026-09 0", "2026-11 1"]);
     brand.pass(day);

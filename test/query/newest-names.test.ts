@@ -16,7 +16,7 @@ const order = (n: number, username: string, more = {}) =>
 const perHost = ["hosts_by_month", "commission_by_host", "content_by_host", "roster_changes"];
 const perOrder = ["orders_net", "order_figures", "late_refunds"];
 
-/** Opens a mirror in which a host was renamed from `zoe` to `ada`, and old orders still have `zoe`. */
+/** Opens a mirror with a host that was renamed from `zoe` to `ada`. Older orders still contain `zoe`. */
 async function renamed() {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order(1, "zoe"), order(2, "zoe")], { at: at(1), whole: true });
@@ -39,7 +39,7 @@ async function renamed() {
   return { mirror, names };
 }
 
-test("every view has the newest handle of a host, not the alphabetically last one", async () => {
+test("views use the newest handle of a host, not the alphabetically last one", async () => {
   const { mirror, names } = await renamed();
   for (const view of [...perHost, ...perOrder]) expect([view, names(view)]).toEqual([view, [["ada", "ada"]]]);
   expect(mirror.db.prepare("SELECT username, host_label FROM hosts").raw().all()).toEqual([["ada", "ada"]]);
@@ -48,7 +48,7 @@ test("every view has the newest handle of a host, not the alphabetically last on
   for (const view of [...perHost, ...perOrder]) expect([view, names(view)]).toEqual([view, [["ada", "ada"]]]);
 });
 
-test("views keep the newest name of a host if the record with it is removed", async () => {
+test("views keep the newest name of a host even if the record with this name is removed", async () => {
   const { mirror, names } = await renamed();
   writeRead(mirror, "roster", [], { at: at(4), remove: ["r"] });
   writeRead(mirror, "orders", [], { at: at(4), remove: ["o1"] });
@@ -67,7 +67,7 @@ test("views label a host by name, then by ID, if the newest record has no handle
   ]);
 });
 
-test("views have a host's name as of a time with --as-of", async () => {
+test("--as-of uses the names that hosts had at that time", async () => {
   const { mirror } = await renamed();
   const { path } = mirror;
   mirror.db.close();

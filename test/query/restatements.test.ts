@@ -32,7 +32,7 @@ async function monthsAsOf(brand: TestBrand, at: string): Promise<Record<string, 
 }
 
 describe("a reported month that changed", () => {
-  /** Returns a brand in November after the sync that reported October. */
+  /** Returns a brand in November, after the sync that reported October. */
   async function reportedOctober() {
     const brand = makeBrand({
       orders: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => orderAt(`o${n}`, october + n * day)),
@@ -48,7 +48,7 @@ describe("a reported month that changed", () => {
     return { brand, reportedAt: finished_at };
   }
 
-  test("lists each changed order with the kind of change and the difference", async () => {
+  test("restated_orders lists each changed order with the kind of change and the difference", async () => {
     const { brand, reportedAt } = await reportedOctober();
     brand.change("orders", "o1", { refund_amount: 4 });
     brand.change("orders", "o2", { is_cancelled: true });
@@ -98,7 +98,7 @@ describe("a reported month that changed", () => {
     ]);
   });
 
-  test("is not restated if the change was undone", async () => {
+  test("a month is not restated if the change was undone", async () => {
     const { brand } = await reportedOctober();
     for (const refund of [4, 0]) {
       brand.change("orders", "o1", { refund_amount: refund });
@@ -109,7 +109,7 @@ describe("a reported month that changed", () => {
     expect(restatements(brand)).toMatchObject([{ net_reported: 70, net_now: 70, difference: 0, orders: 0 }]);
   });
 
-  test("no longer lists an order that was withdrawn and returned unchanged", async () => {
+  test("restated_orders omits an order that was withdrawn and returned unchanged", async () => {
     const { brand } = await reportedOctober();
     brand.withdraw("o1");
     await syncOrders(brand, findAllChanges);
@@ -122,7 +122,7 @@ describe("a reported month that changed", () => {
 });
 
 describe("reported_at, the first complete read after the end of a month,", () => {
-  test("is the first sync for months that ended before it, and missing for the current month", async () => {
+  test("reported_at is the first sync for earlier months, and null for the current month", async () => {
     const brand = makeBrand({
       orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)],
       now: november + 3 * day,
@@ -136,7 +136,7 @@ describe("reported_at, the first complete read after the end of a month,", () =>
     ]);
   });
 
-  test("is not a run that was stopped or did not cover the month", async () => {
+  test("reported_at ignores runs that were stopped or did not cover the month", async () => {
     const orders = [orderAt("a", october - day), orderAt("b", october + day)];
     const brand = makeBrand({ orders, now: november + day });
     await syncOrders(brand, untilFlag(october + 5 * day));
@@ -147,7 +147,7 @@ describe("reported_at, the first complete read after the end of a month,", () =>
     expect(restatements(brand)[1]).toMatchObject({ month: "2026-10", reported_at: finished_at });
   });
 
-  test("is the run that read the missing part, if the first sync began in the middle of the month", async () => {
+  test("reported_at is the run that read the missing part of a month", async () => {
     const orders = [orderAt("a", october + day), orderAt("b", october + 20 * day), orderAt("c", november)];
     const brand = makeBrand({ orders, now: november + 40 * day });
     await syncOrders(brand, sinceFlag(october + 10 * day));
@@ -159,7 +159,7 @@ describe("reported_at, the first complete read after the end of a month,", () =>
     ]);
   });
 
-  test("is not a run that began before the end of the month, and is unknown as of a time before the run was done", async () => {
+  test("reported_at ignores runs that began before the end of the month, and is null as of a time before the run ended", async () => {
     const brand = makeBrand({ orders: [orderAt("a", october + day)], now: november - 15 });
     const first = await syncOrders(brand);
     expect([first.started_at < "2026-11-01", String(first.finished_at) > "2026-11-01"]).toEqual([true, true]);
@@ -172,7 +172,7 @@ describe("reported_at, the first complete read after the end of a month,", () =>
   });
 });
 
-/** Makes a random change to an order of any age, so that reported months change, too. */
+/** Changes a random order of any age, so that months change after their report. */
 function changeRandomOrder(brand: TestBrand, n: number): void {
   const orders = brand.data.orders;
   const pick = (what: string, of: number) => hash(what, n + 1) % of;
@@ -200,7 +200,7 @@ function changeRandomOrder(brand: TestBrand, n: number): void {
 
 describe("restatements after many random changes", () => {
   test.each([1, 2])(
-    "agree with the API's own data and with `--as-of` (seed %d)",
+    "restatements agree with the API's data and with `--as-of` after random changes (seed %d)",
     async (seed) => {
       const brand = makeBrand({
         orders: Array.from({ length: 60 }, (_, n) =>
@@ -208,7 +208,7 @@ describe("restatements after many random changes", () => {
         ),
         now: october + 12 * day,
       });
-      /** The API's orders when each month was reported. */
+      /** The orders of the API at the time of each report. */
       const reported = new Map<string, { at: string; orders: Order[] }>();
       for (let n = 0; n < 12; n += 1) {
         const { finished_at } = await syncOrders(brand, findAllChanges);
@@ -236,7 +236,7 @@ describe("restatements after many random changes", () => {
   );
 });
 
-/** Computes `restatements` from the API's orders alone. */
+/** Computes the expected rows of `restatements` from the API's orders. */
 function expectedRestatements(
   reports: ReadonlyMap<string, { at: string; orders: Order[] }>,
   now: readonly Order[],

@@ -52,7 +52,7 @@ test.each([
   ["SELECT x.id FROM orders AS o", "check `x`: "],
   ["SELECT host_id FROM orders, roster", "write the table's name or alias before it"],
   ["SELECT now()", "use SQLite's own functions, such as `date('now', '-7 days')`"],
-  ["SELECT 1; SELECT 2", "Several statements were given.\n  hint: run one statement at a time"],
+  ["SELECT 1; SELECT 2", "The SQL contains several statements.\n  hint: run one statement at a time"],
   ["-- nothing", "The SQL contains no statements."],
 ])("explains a mistake in SQL: %s", async (sql, text) => {
   const err = await errorOf("query", sql);

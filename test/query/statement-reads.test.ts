@@ -43,13 +43,13 @@ test.each([
 });
 
 test.each(["EXPLAIN SELECT 1 FROM orders", "SELECT main.orders.id FROM orders"])(
-  "returns undefined if SQLite cannot say what a statement reads: %s",
+  "findReads returns undefined for %s",
   (sql) => {
     expect(findReads(db, sql)).toBeUndefined();
   },
 );
 
-test("binds parameters when it checks what a statement reads", () => {
+test("findReads binds parameters", () => {
   const values = new Map<string, string | bigint>([
     ["id", "a"],
     ["n", 1n],
@@ -71,7 +71,7 @@ test.each([
   expect(findReads(db, sql)?.datetimeComparisons).toEqual(columns);
 });
 
-test("leaves no temporary tables after it checked what a statement reads", () => {
+test("findReads leaves no temporary tables behind", () => {
   findReads(db, "SELECT 1 FROM orders");
   expect(db.prepare("SELECT name FROM temp.sqlite_schema").all()).toEqual([]);
 });

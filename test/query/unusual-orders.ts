@@ -3,7 +3,7 @@ import type { JsonObject } from "../../src/util/json-value.js";
 import type { TestBrand } from "../support/brand.js";
 import { at } from "../support/records.js";
 
-/** Dates near the borders of months, in many forms, and their days in UTC. */
+/** Dates near the ends of months in various formats, with their days in UTC. */
 export const monthBorders = [
   ["2026-09-30T23:59:59.999Z", "2026-09-30"],
   ["2026-09-30T23:59:59.9999Z", "2026-09-30"],
@@ -23,7 +23,7 @@ export const monthBorders = [
 
 const currencies = ["EUR", "USD", "GBP", "JPY", "SEK", "KWD", null];
 
-/** Returns orders with unusual dates, amounts, currencies and hosts. The same count gives the same orders. */
+/** Returns orders with unusual dates, amounts, currencies and hosts. The result depends only on the count. */
 export function unusualOrders(count: number): JsonObject[] {
   return Array.from({ length: count }, (_, n) => {
     const pick = (what: string, of: number) => hash(what, n + 1) % of;
@@ -58,7 +58,6 @@ export function unusualOrders(count: number): JsonObject[] {
   });
 }
 
-/** Returns a 32-bit hash of a text and a number. */
 export function hash(text: string, salt: number): number {
   let hash = Math.imul(salt, 2_654_435_761) >>> 0;
   for (let index = 0; index < text.length; index += 1)
@@ -66,7 +65,7 @@ export function hash(text: string, salt: number): number {
   return Math.imul(hash ^ (hash >>> 15), 2_246_822_519) >>> 0;
 }
 
-/** Syncs the orders, and returns when the run started and finished. */
+/** Syncs the orders, and returns the start and end of the run. */
 export async function syncOrders(
   brand: TestBrand,
   flags: readonly string[] = [],
@@ -79,5 +78,5 @@ export async function syncOrders(
 
 export const sinceFlag = (ms: number): string[] => ["--since", at(ms)];
 export const untilFlag = (ms: number): string[] => ["--until", at(ms)];
-/** Flags for a sync that finds every change. */
+/** Flags of a sync that finds all changes. */
 export const findAllChanges = ["--full", "--accept-removals"];

@@ -9,7 +9,7 @@ import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
 import { unusualOrders } from "./unusual-orders.js";
 
-/** The declared types that other programs see for a column of each type. */
+/** The declared type of a column in SQLite, by its type in the view. */
 const sqliteTypes = {
   text: ["TEXT"],
   timestamp: ["TEXT"],
@@ -27,7 +27,7 @@ async function filled(): Promise<Mirror> {
 }
 
 describe("every view", () => {
-  test("declares the names and types of the columns that SQLite reports", async () => {
+  test("each view declares the columns and types that SQLite reports", async () => {
     const mirror = await filled();
     for (const { name, columns } of views) {
       const info = mirror.db.pragma(`table_info(${name})`) as { name: string; type: string }[];
@@ -46,7 +46,7 @@ describe("every view", () => {
     mirror.db.close();
   });
 
-  test("has an example query on itself that any SQLite program can run", async () => {
+  test("each view has an example query on itself that any SQLite program can run", async () => {
     const mirror = await filled();
     const plain = new Sqlite(mirror.path, { readonly: true });
     for (const { name, date } of views) {
@@ -60,7 +60,7 @@ describe("every view", () => {
   });
 });
 
-test("has host_label next to host_username if it names a host", () => {
+test("each view with host_username has host_label next to it", () => {
   const withHost = views.filter(({ columns }) =>
     columns.some(({ name }) => /^(host_)?(username|label|name)$/.test(name)),
   );
@@ -98,7 +98,7 @@ describe("views created by an older version", () => {
     db.close();
   });
 
-  test("are not written again when a command reads an up-to-date mirror", async () => {
+  test("views of an up-to-date mirror are not written again", async () => {
     const mirror = await filled();
     mirror.db.close();
     const before = new Sqlite(mirror.path, { readonly: true });

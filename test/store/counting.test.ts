@@ -10,7 +10,10 @@ const day = 86_400_000;
 const first = Date.parse("2026-10-01T00:00:00Z");
 const never = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
-/** Returns a mirror with current, removed, undated and flagged orders of ten days, and resources before and after in the alphabet. */
+/**
+ * Returns a mirror with current, removed, undated and flagged orders, and with resources whose names sort
+ * before and after `orders`.
+ */
 async function mirrored() {
   const mirror = await mirrorForTest();
   write(mirror, roster, [{ relationship_id: "r1" }, { relationship_id: "r2" }]);
@@ -32,7 +35,7 @@ async function mirrored() {
   return mirror;
 }
 
-/** Counts the records one by one. */
+/** Counts records without SQL. */
 function countOneByOne(
   mirror: Awaited<ReturnType<typeof mirrored>>,
   { from, to }: { from: number; to: number },
@@ -66,7 +69,7 @@ test.each([
     );
 });
 
-test("counts records of resources without dates or without records", async () => {
+test("counts the records of resources without dates, and of empty resources", async () => {
   const mirror = await mirrored();
   expect(countCurrent(mirror, "roster")).toBe(2);
   expect(countCurrent(mirror, "surveys")).toBe(0);

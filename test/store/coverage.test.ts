@@ -4,7 +4,7 @@ import { readCoverage } from "../../src/store/state/coverage.js";
 import { SyncState } from "../../src/store/state/sync-state.js";
 import { mirrorForTest } from "./record-mirror.js";
 
-test("merges adjacent ranges of one run, and replaces older coverage of the same dates", async () => {
+test("coverage merges adjacent ranges of a run, and replaces older reads of the same dates", async () => {
   const mirror = await mirrorForTest();
   const state = new SyncState(mirror, orders.name);
   const cover = (from: number, to: number, requestedAt: number, runId: number) =>

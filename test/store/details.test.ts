@@ -13,12 +13,12 @@ const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const listed = { id: "c1", title: "Spring", status: "OPEN" };
 const detailed = { ...listed, deliverables: [{ id: "d1", title: "Reel" }], assignments: [] };
 
-/** Opens a mirror, and returns a function that writes a campaign as a list or details response of a day. */
+/** Opens a mirror, and returns a function that writes a campaign as an item of the list or as details. */
 async function campaigns() {
   const mirror = await mirrorForTest();
   const runId = beginRun(mirror, "opportunities", at(1));
   const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
-  /** @returns the numbers of new and changed records */
+  /** @returns the number of new and of changed records */
   function write(value: JsonObject, day: number, isDetail = false) {
     updateRun(mirror, runId, { rows_new: 0, rows_changed: 0 });
     mirror.transaction(() => store.write([value], { readAt: at(day), isDetail }));
@@ -32,7 +32,7 @@ const present = (mirror: Mirror) => [...readCurrentRecords(mirror, "opportunitie
 const changes = (mirror: Mirror) =>
   rows(mirror, "SELECT field, old, new, last_seen_unchanged_at AS since FROM changes ORDER BY change_id");
 
-test("logs no change when the first details complete a record, but logs later changes of details", async () => {
+test("the first details of a record are not logged as a change, but later changes to details are", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   expect(write(detailed, 2, true)).toMatchObject({ added: 0, changed: 0 });
@@ -49,7 +49,7 @@ test("logs no change when the first details complete a record, but logs later ch
   ]);
 });
 
-test("overwrites details with the list's newer members, and drops members that the list no longer has", async () => {
+test("a newer list item overwrites members of the details, and drops members that the list no longer returns", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);
@@ -68,7 +68,7 @@ test("overwrites details with the list's newer members, and drops members that t
   expect(present(mirror)).toMatchObject([{ detailedAt: at(5), isOutdated: false }]);
 });
 
-test("compares an item of the list with the list's previous item, not with the details", async () => {
+test("an item of a list is compared with the previous item, not with the details", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);

@@ -14,7 +14,7 @@ import { Sqlite } from "../support/sqlite.js";
 const schema = readFileSync(new URL("./schema-0.1.0.sql", import.meta.url), "utf8");
 const day = (n: number) => `2026-11-0${n}T00:00:00.000Z`;
 
-/** Creates a mirror as version 0.1.0 wrote it, with a refunded and a removed order. @param more SQL to run on it */
+/** Creates a mirror of version 0.1.0 with a refunded and a removed order. @param more additional SQL */
 function releasedMirror(more = ""): string {
   const path = join(makeHome(), "default.sqlite");
   const db = new Sqlite(path);
@@ -93,14 +93,14 @@ describe("a mirror that version 0.1.0 wrote", () => {
     },
   );
 
-  test("is backed up unchanged before it is migrated", async () => {
+  test("a mirror of version 0.1.0 is backed up before its migration", async () => {
     const path = releasedMirror();
     const before = rowsIn(path, "SELECT * FROM orders ORDER BY record_id");
     const first = await brandapi(["query", "SELECT count(*) AS orders FROM orders", "--db", path]);
     expect(first).toMatchObject({ code: 0, out: expect.stringContaining("2") });
     const [backup = "", ...others] = backupsOf(path);
     expect(others).toEqual([]);
-    expect(first.err).toContain(`A backup from before: ${backup}`);
+    expect(first.err).toContain(`Backup of the earlier version: ${backup}`);
     expect(statSync(backup).mode & 0o777).toBe(0o600);
     expect(rowsIn(backup, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
     expect(rowsIn(backup, "SELECT * FROM orders ORDER BY record_id")).toEqual(before);
@@ -119,7 +119,7 @@ describe("a mirror that version 0.1.0 wrote", () => {
     expect(rowsIn(path, "SELECT id FROM orders_removed")).toEqual([{ id: "order-2" }]);
   });
 
-  test("is backed up and migrated once when several commands open it at the same time", async () => {
+  test("several commands that open a mirror of version 0.1.0 at the same time migrate it once", async () => {
     const path = releasedMirror();
     const env = { BRANDAPI_DB: path };
     const runs = await Promise.all(
@@ -131,22 +131,25 @@ describe("a mirror that version 0.1.0 wrote", () => {
     expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: migrations.length }]);
   });
 
-  test("is not migrated when no backup can be made, and the error says so", async () => {
+  test("a mirror of version 0.1.0 is not migrated if it cannot be backed up", async () => {
     const path = releasedMirror();
     writeFileSync(join(path, "..", "backups"), "");
     const run = await brandapi(["status", "--db", path]);
-    expect([run.code, run.err]).toEqual([3, expect.stringMatching(/not migrated.*no backup.*backups$/m)]);
+    expect([run.code, run.err]).toEqual([
+      3,
+      expect.stringMatching(/not migrated.*could not be backed up.*backups$/m),
+    ]);
     expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
   });
 
-  test("is unchanged when its migration fails", async () => {
+  test("a failed migration leaves a mirror of version 0.1.0 unchanged", async () => {
     const path = releasedMirror("UPDATE records SET json = 'not json' WHERE record_id = 3");
     await expect(openMirror(path)).rejects.toThrow("record 3 is not JSON");
     expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
     expect(rowsIn(path, "SELECT id FROM orders WHERE removed_at IS NOT NULL")).toEqual([{ id: "order-2" }]);
   });
 
-  test("keeps indexes, triggers and views that a user added, and names those that no longer fit", async () => {
+  test("a migration keeps users' indexes, triggers and views, and reports those that no longer fit", async () => {
     const path = releasedMirror(`
       CREATE TABLE log (id);
       CREATE INDEX my_index ON orders (currency);

@@ -15,7 +15,7 @@ import { mirrorForTest } from "./record-mirror.js";
 
 const options = { wait: false, clock: systemClock, signal: new AbortController().signal };
 
-test("creates a mirror that only its owner can read, with the application ID and the schema version", async () => {
+test("opening a new mirror creates a file that only its owner can read, with an application ID and a schema version", async () => {
   const path = join(makeHome(), "deep", "mirror.sqlite");
   const { db } = await mirrorForTest(path);
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -25,7 +25,7 @@ test("creates a mirror that only its owner can read, with the application ID and
   expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
 });
 
-test("keeps temporary data in memory, because a read-only system has no temporary folder", async () => {
+test("temporary data is kept in memory, because read-only systems have no temporary folder", async () => {
   const { db, path } = await mirrorForTest();
   const reader = await openMirrorReadOnly(path);
   const inMemory = 2;
@@ -34,7 +34,7 @@ test("keeps temporary data in memory, because a read-only system has no temporar
   reader.db.close();
 });
 
-test("removes the incomplete mirror that a killed process left behind", async () => {
+test("opening a mirror removes the incomplete file of a killed process", async () => {
   const home = makeHome();
   const path = join(home, "mirror.sqlite");
   for (const end of ["-new", "-new-wal", "-new-journal"]) writeFileSync(path + end, "half");
@@ -42,7 +42,7 @@ test("removes the incomplete mirror that a killed process left behind", async ()
   expect(readdirSync(home).filter((name) => name.includes("-new"))).toEqual([]);
 });
 
-test("does not apply the log of a mirror that was moved away to a new one", async () => {
+test("the log of a mirror that was moved away is not applied to a new mirror", async () => {
   const home = makeHome();
   const path = join(home, "mirror.sqlite");
   await mirrorForTest(path);
@@ -55,7 +55,7 @@ test("does not apply the log of a mirror that was moved away to a new one", asyn
   db.close();
 });
 
-test("creates a new mirror and its lock at the target of a link", async () => {
+test("a link to a missing mirror creates the mirror and its lock at the target", async () => {
   const home = makeHome();
   const [link, target] = [join(home, "mirror.sqlite"), join(home, "disk", "brand.sqlite")];
   symlinkSync(join("disk", "brand.sqlite"), link);
@@ -68,7 +68,7 @@ test("creates a new mirror and its lock at the target of a link", async () => {
   lock.release();
 });
 
-describe("refuses a file that is not a mirror of this version, and does not change it", () => {
+describe("opening a file that is not a mirror of this version fails and does not change it", () => {
   const cases: [string, (path: string) => void, RegExp][] = [
     ["written by a newer version", newer, /written by a newer version of brandapi/],
     ["another program's database", foreign, /Not a mirror of brandapi/],
@@ -121,11 +121,11 @@ describe("refuses a file that is not a mirror of this version, and does not chan
   }
 });
 
-describe("refuses a path that cannot be a mirror, and creates no file", () => {
+describe("opening a path that cannot be a mirror fails and creates no file", () => {
   test.each([
-    ["a folder", () => makeHome(), /this is a folder or a device/],
-    ["a device", () => "/dev/null", /this is a folder or a device/],
-    ["a full device", () => "/dev/full", /this is a folder or a device/],
+    ["a folder", () => makeHome(), /must be a file, not a folder or a device/],
+    ["a device", () => "/dev/null", /must be a file, not a folder or a device/],
+    ["a full device", () => "/dev/full", /must be a file, not a folder or a device/],
   ])("%s", async (_, make, message) => {
     const path = make();
     for (const open of [openMirror, openMirrorReadOnly, openMirrorOrEmpty, () => lockMirror(path, options)])
@@ -134,7 +134,7 @@ describe("refuses a path that cannot be a mirror, and creates no file", () => {
   });
 });
 
-test("opens a mirror for reading only, without waiting for a write transaction", async () => {
+test("opening a mirror for reading does not wait for a write transaction", async () => {
   const { db, path } = await mirrorForTest();
   db.exec("BEGIN IMMEDIATE; INSERT INTO mirror_info VALUES ('x', 'y')");
   const reader = await openMirrorReadOnly(path);
@@ -148,7 +148,7 @@ test("opens a mirror for reading only, without waiting for a write transaction",
 });
 
 describe("the mirror's lock", () => {
-  test("refuses a second run until it is released", async () => {
+  test("the lock blocks a second run until it is released", async () => {
     const path = join(makeHome(), "mirror.sqlite");
     const first = await lockMirror(path, options);
     await expect(lockMirror(path, options)).rejects.toBeInstanceOf(MirrorBusy);
@@ -156,9 +156,8 @@ describe("the mirror's lock", () => {
     (await lockMirror(path, options)).release();
   });
 
-  test("is released when its process is killed, although the file stays", async () => {
+  test("the lock is released when its process is killed, although its file stays", async () => {
     const path = join(makeHome(), "mirror.sqlite");
-    // Another process takes the lock of a run.
     const script = `const Sqlite = require(${JSON.stringify(sqlitePath)});
       new Sqlite(${JSON.stringify(`${path}-lock`)}).exec("BEGIN EXCLUSIVE");
       console.log("held"); setInterval(() => {}, 1000);`;
@@ -171,7 +170,7 @@ describe("the mirror's lock", () => {
     (await lockMirror(path, options)).release();
   });
 
-  test("stops waiting when the program is stopped", async () => {
+  test("a signal ends the wait for the lock", async () => {
     const path = join(makeHome(), "mirror.sqlite");
     const first = await lockMirror(path, options);
     const stop = new AbortController();

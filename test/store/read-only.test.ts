@@ -7,10 +7,13 @@ import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
 
-/** Root can write everywhere: for root the program runs as `nobody`. */
+/** Root can write to read-only folders, so the program runs as `nobody` if the tests run as root. */
 const uid = process.getuid?.() === 0 ? { uid: 65_534 } : {};
 
-/** Returns the path of a mirror with 30 orders, readable for everybody, and a function that makes its folder read-only. */
+/**
+ * Returns the path of a mirror with 30 orders that everyone can read, and a function that makes its folder
+ * read-only.
+ */
 async function readableMirror() {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 30, hour) });
   expect((await brand.run("sync orders")).code).toBe(0);
@@ -47,7 +50,7 @@ test.skipIf(process.platform === "win32").each([
 });
 
 test.skipIf(process.platform === "win32")(
-  "refuses a read-only mirror with data in its log, and suggests a copy",
+  "opening a read-only mirror with data in its log fails and suggests a copy",
   async () => {
     const { makeReadOnly, path, run } = await readableMirror();
     const writer = new Sqlite(path).exec("CREATE TABLE notes (text)");
@@ -64,7 +67,7 @@ test.skipIf(process.platform === "win32")(
 );
 
 test.skipIf(process.platform === "win32")(
-  "refuses a read-only mirror of an older version, and suggests opening it once where it can be written",
+  "opening a read-only mirror of an older version fails and suggests making it writable",
   async () => {
     const { brand, makeReadOnly, path, run } = await readableMirror();
     const older = new Sqlite(path);
@@ -73,7 +76,7 @@ test.skipIf(process.platform === "win32")(
     makeReadOnly();
     const refused = await run("status");
     expect(refused.code, refused.err).toBe(3);
-    expect(refused.err).toContain("open it once where it can be written");
+    expect(refused.err).toContain("make it writable");
     expect((await brand.run("status", { env: { BRANDAPI_DB: brand.db } })).code).toBe(0);
   },
 );

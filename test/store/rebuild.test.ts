@@ -10,7 +10,7 @@ import { indexTables } from "../../src/store/tables/projection.js";
 import { views } from "../../src/store/views/all-views.js";
 import { mirrorForTest, order, rows, unrecordedRun, write } from "./record-mirror.js";
 
-/** Returns the contents, columns and indexes of every typed table. */
+/** Returns the rows, columns and indexes of all typed tables. */
 function dump({ db }: Mirror) {
   const tables = typedTables().map(({ name, list }) => ({
     name,
@@ -24,7 +24,10 @@ function dump({ db }: Mirror) {
   return { tables, schema };
 }
 
-/** Makes tables look like those of an older version: fewer columns, a renamed column, another order, no child table. */
+/**
+ * Changes tables to those of an older version: with fewer, renamed and reordered columns, and without a child
+ * table.
+ */
 function fakeOlderShape({ db }: Mirror) {
   for (const { name } of views) db.exec(`DROP VIEW IF EXISTS ${name}`);
   db.exec(`
@@ -56,7 +59,7 @@ async function filledMirror() {
 }
 
 describe("typed tables created by an older version", () => {
-  test("are rebuilt from the records when a run opens the mirror, with the rows that this version would have written", async () => {
+  test("outdated tables are rebuilt from the records, with the rows that this version writes", async () => {
     const mirror = await filledMirror();
     indexTables(mirror, orders);
     const before = dump(mirror);
@@ -67,7 +70,7 @@ describe("typed tables created by an older version", () => {
     again.db.close();
   });
 
-  test("are rebuilt for an export, too, which has the new columns without a sync", async () => {
+  test("an export rebuilds outdated tables, so new columns are available without a sync", async () => {
     const mirror = await filledMirror();
     fakeOlderShape(mirror);
     const reader = await openMirrorReadOnly(mirror.path);
@@ -78,7 +81,7 @@ describe("typed tables created by an older version", () => {
     reader.db.close();
   });
 
-  test("are created again with all rows if a user dropped one", async () => {
+  test("a table that a user dropped is created again with all rows", async () => {
     const mirror = await filledMirror();
     const before = dump(mirror);
     mirror.db.exec("DROP VIEW orders_net; DROP TABLE order_line_items; DROP TABLE gifts");
@@ -87,7 +90,7 @@ describe("typed tables created by an older version", () => {
     expect(dump(again).tables).toEqual(before.tables);
   });
 
-  test("keep their discovered columns, except one that is declared now", async () => {
+  test("a rebuild keeps discovered columns, except those that are declared now", async () => {
     const mirror = await filledMirror();
     const products = () => rows(mirror, "SELECT id, title, note FROM recommendation_products");
     const kept = () => rows(mirror, "SELECT id, colour, nested_size, live FROM gifts ORDER BY record_id");
@@ -103,7 +106,7 @@ describe("typed tables created by an older version", () => {
     ).toEqual([{ name: "note" }]);
   });
 
-  test("stay unchanged if the rebuild fails", async () => {
+  test("a failed rebuild leaves the tables unchanged", async () => {
     const mirror = await filledMirror();
     fakeOlderShape(mirror);
     mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'o1100'");
@@ -112,7 +115,7 @@ describe("typed tables created by an older version", () => {
     expect(rows(mirror, "SELECT id, currency_code FROM orders ORDER BY record_id")).toEqual(before);
   });
 
-  test("are not rebuilt if they match this version's declarations", async () => {
+  test("tables that match the declarations are not rebuilt", async () => {
     const mirror = await filledMirror();
     mirror.db.exec("UPDATE orders SET currency = 'untouched'");
     const again = await openMirror(mirror.path);

@@ -45,7 +45,7 @@ describe("the key of a record", () => {
   );
 });
 
-test("writes nothing of a response that has a record without a key", async () => {
+test("a response with a record without a key is not written at all", async () => {
   const mirror = await mirrorForTest();
   mirror.transaction(() => {
     expect(() => write(mirror, orders, [order("o1"), { no: "id" }])).toThrow("has no `id`");

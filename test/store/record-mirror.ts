@@ -8,14 +8,14 @@ import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeHome } from "../support/home.js";
 
-/** Opens a new mirror in a temporary folder, and closes it after the test. */
+/** Opens a new mirror that is closed after the test. */
 export async function mirrorForTest(path = join(makeHome(), "mirror.sqlite")): Promise<Mirror> {
   const mirror = await openMirror(path);
   onTestFinished(() => void mirror.db.close());
   return mirror;
 }
 
-/** Writes records as a read at `readAt` would. @returns the printed notes and warnings */
+/** Writes records that were read at a time. @returns the printed notes and warnings */
 export function write(
   mirror: Mirror,
   resource: Resource,
@@ -33,12 +33,12 @@ export function write(
   return messages;
 }
 
-/** Options for a `RecordWriter`: a run without a row, and a reporter that prints nothing. */
+/** Options of a `RecordWriter` without a recorded run and without messages. */
 export function unrecordedRun(runId: number) {
   return { runId, reporter: silentReporter };
 }
 
-/** Returns an order with the given members and plain values for the others. */
+/** Returns an order with these members and default values for the others. */
 export function order(id: string, rest: JsonObject = {}): JsonObject {
   return {
     id,

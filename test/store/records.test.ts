@@ -54,7 +54,7 @@ describe("the difference between two versions of a record", () => {
     expect(diffRecords(old, now, orders)).toEqual(changes);
   });
 
-  test("names list items with IDs one by one, whatever their order, and added or removed items as one field", () => {
+  test("a difference names list items with IDs one by one in any order, and an added or removed item as one field", () => {
     const item = (id: string, status: string) => ({ id, status });
     expect(
       diffRecords(
@@ -69,7 +69,7 @@ describe("the difference between two versions of a record", () => {
     ]);
   });
 
-  test("contains a JSON column as one field", () => {
+  test("a difference contains a JSON column as one field", () => {
     expect(
       diffRecords({ host: { socials: { tiktok: "a" } } }, { host: { socials: { tiktok: "b" } } }, roster),
     ).toEqual([{ field: "host_socials", old: '{"tiktok":"a"}', new: '{"tiktok":"b"}' }]);
@@ -114,7 +114,7 @@ describe("a URL with a new signature", () => {
     expect(diffRecords(before, after, orders)).toEqual([{ field: "product_cover_photo", old, new: now }]);
   });
 
-  test("is logged with a list item in which something else changed", () => {
+  test("a new URL signature is logged if something else in the same list item changed", () => {
     const [before, after] = [
       attached("https://cdn.test/b?sig=1"),
       attached("https://cdn.test/b?sig=2", "new.pdf"),
@@ -128,12 +128,12 @@ describe("a URL with a new signature", () => {
     ]);
   });
 
-  test("is a change in a campaign's target URL, where the query is not a signature", () => {
+  test("a new query in a campaign's target URL is a change, because it is not a signature", () => {
     const target = (query: string) => ({ id: "p1", target_url: `https://shop.test/?${query}` });
     expect(diffRecords(target("utm=a"), target("utm=b"), opportunities)).toHaveLength(1);
   });
 
-  test("is stored in records and tables without logging a change", async () => {
+  test("a new URL signature is stored in records and tables without logging a change", async () => {
     const mirror = await mirrorForTest();
     const campaign = (n: number) => ({
       id: "p1",
@@ -160,7 +160,7 @@ describe("a URL with a new signature", () => {
 });
 
 describe("columns of resources without documented fields", () => {
-  test("are added with the first scalar value, also of nested objects, and stay", async () => {
+  test("a column is discovered with the first scalar value, even in a nested object, and stays", async () => {
     const mirror = await mirrorForTest();
     write(mirror, gifts, [
       { id: "g1", status: "sent", host: { id: "h1", deep: { x: 1, deeper: { y: 2 } } } },
@@ -174,7 +174,7 @@ describe("columns of resources without documented fields", () => {
     expect(names).not.toContain("tags");
   });
 
-  test("hold values of any type, are renamed if a column of the mirror has their name, and are limited to 300", async () => {
+  test("discovered columns can have values of any type, never clash with the mirror's columns, and are limited to 300", async () => {
     const mirror = await mirrorForTest();
     write(mirror, gifts, [
       { id: 1, v: "a", record_id: 77, Synced_At: "x", removed_at: "y" },
@@ -199,7 +199,7 @@ describe("columns of resources without documented fields", () => {
 });
 
 describe("messages about differences from the declared fields", () => {
-  test("name a new attribute by its path, once per mirror", async () => {
+  test("a new attribute is reported with its path, once per mirror", async () => {
     const mirror = await mirrorForTest();
     const grown = (id: string) =>
       order(id, {
@@ -216,7 +216,7 @@ describe("messages about differences from the declared fields", () => {
     expect(write(mirror, orders, [order("o4", { other: null })])).toHaveLength(1);
   });
 
-  test("are not printed for a field of another type, which is stored as an unexpected value", async () => {
+  test("a value of an unexpected type is stored, and causes no message", async () => {
     const mirror = await mirrorForTest();
     const odd = (id: string) => order(id, { total_amount: "10.00", host: "ada" });
     expect(write(mirror, orders, [odd("o1"), odd("o2")])).toEqual([]);
@@ -231,7 +231,7 @@ describe("messages about differences from the declared fields", () => {
     expect(readUnexpectedColumns(mirror, "orders").map(({ records }) => records)).toEqual([1, 1]);
   });
 
-  test("ignore unchanged records and are limited to a hundred attributes", async () => {
+  test("at most a hundred new attributes are reported, and none of unchanged records", async () => {
     const mirror = await mirrorForTest();
     const many = Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`new_${n}`, n]));
     expect(write(mirror, orders, [order("o1", many)])).toHaveLength(100);
@@ -239,7 +239,7 @@ describe("messages about differences from the declared fields", () => {
   });
 });
 
-test("writes nothing for an unchanged record, and logs no change for another order of members", async () => {
+test("an unchanged record is not written, and a different order of members is not logged as a change", async () => {
   const mirror = await mirrorForTest();
   write(mirror, orders, [order("o1")]);
   const before = rows(mirror, "SELECT record_id, since_at FROM records");
@@ -257,7 +257,7 @@ describe("the earliest possible time of a change", () => {
       "SELECT kind, field, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
     );
 
-  test("is when a returning record was last present with the old value", async () => {
+  test("the change of a record that returns starts when it was last present with the old value", async () => {
     const mirror = await mirrorForTest();
     for (const day of [1, 2]) writeRead(mirror, "orders", [order("o1")], { at: at(day), whole: true });
     writeRead(mirror, "orders", [], { at: at(3), remove: ["o1"], whole: true });
@@ -272,7 +272,7 @@ describe("the earliest possible time of a change", () => {
     ]);
   });
 
-  test("is when the old date of a redated record was last read, not its new date", async () => {
+  test("the change of a record with a new date starts at the last read of its old date", async () => {
     const mirror = await mirrorForTest();
     writeRead(mirror, "orders", [order("o1", { order_date: "2026-08-01T00:00:00Z" })], { at: at(1) });
     const recent = {
@@ -290,7 +290,7 @@ describe("the earliest possible time of a change", () => {
     ]);
   });
 
-  test("is stored for each record separately when one run removes several", async () => {
+  test("each of several records removed in one run has its own earliest time", async () => {
     const mirror = await mirrorForTest();
     writeRead(mirror, "orders", [order("o1")], { at: at(1) });
     writeRead(mirror, "orders", [order("o2")], { at: at(2) });

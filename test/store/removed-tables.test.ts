@@ -11,7 +11,10 @@ const item = (title: string) => ({ title, sku: null, quantity: 1, price: 1 });
 const host = (id: string) => ({ id, username: id, first_name: null, last_name: null, profile_photo: null });
 const member = (n: number) => ({ relationship_id: `r${n}`, host: host(`h${n}`), commission_rate: 10 });
 
-/** Opens a mirror in which one of three orders and one of two hosts are removed. Order 3 was removed and returned. */
+/**
+ * Opens a mirror with removed records: one of three orders and one of two hosts. Order 3 was removed and has
+ * returned.
+ */
 async function withRemovals() {
   const mirror = await makeMirror();
   const orders = [1, 2, 3].map((n) => anOrder(n, { line_items: [item("a"), item("b")] }));
@@ -34,7 +37,7 @@ async function exported(path: string, ...args: string[]) {
 }
 
 describe("removed records", () => {
-  test("move to separate tables with their child rows, and plain tables have no removed_at", async () => {
+  test("removed records and their child rows are in separate tables, and only those have removed_at", async () => {
     const { all } = await withRemovals();
     expect(all("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "order-1" }, { id: "order-3" }]);
     expect(all("SELECT id, removed_at FROM orders_removed")).toEqual([{ id: "order-2", removed_at: at(2) }]);
@@ -51,7 +54,7 @@ describe("removed records", () => {
     expect(() => all("SELECT removed_at FROM orders")).toThrow("no such column: removed_at");
   });
 
-  test("have the columns of the plain table, including discovered ones", async () => {
+  test("tables of removed records have all columns of the main table, including discovered ones", async () => {
     const { all } = await withRemovals();
     const columns = (table: string) =>
       (all(`SELECT name FROM pragma_table_info('${table}')`) as { name: string }[]).map(({ name }) => name);
@@ -63,7 +66,7 @@ describe("removed records", () => {
     ]);
   });
 
-  test("are checked against the records and rebuilt from them", async () => {
+  test("tables of removed records are checked against the records and rebuilt from them", async () => {
     const { mirror, all } = await withRemovals();
     const tables = ["orders_removed", "order_line_items_removed", "roster_removed", "gifts_removed"];
     const before = tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`));
@@ -72,7 +75,7 @@ describe("removed records", () => {
     expect(tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`))).toEqual(before);
   });
 
-  test("are in the same output with --include-removed, where removed_at is null for current records", async () => {
+  test("export --include-removed adds removed records, and removed_at is null for current ones", async () => {
     const { mirror } = await withRemovals();
     const { path } = mirror;
     mirror.db.close();
@@ -108,7 +111,7 @@ describe("removed records", () => {
     expect(refused.code).toBe(2);
   });
 
-  test("are exported with --as-of as they were at that time", async () => {
+  test("export --as-of has the records that had been removed at that time", async () => {
     const { mirror } = await withRemovals();
     const { path } = mirror;
     mirror.db.close();
@@ -121,7 +124,7 @@ describe("removed records", () => {
     expect(await then("orders", 3)).toEqual(["order-1", "order-3"]);
   });
 
-  test("are in tables that only `tables --all` lists", async () => {
+  test("only `tables --all` lists the tables of removed records", async () => {
     const { mirror } = await withRemovals();
     const { path } = mirror;
     mirror.db.close();

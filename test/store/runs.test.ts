@@ -29,7 +29,7 @@ function run(
 }
 
 describe("recording a run", () => {
-  test("marks a killed run as stopped when the next one begins, with the rows it had read", async () => {
+  test("the next run marks a killed run as stopped, and keeps its number of rows", async () => {
     const mirror = await mirrorForTest();
     updateRun(mirror, beginRun(mirror, "orders", at(1)), { rows_read: 100 });
     beginRun(mirror, "roster", at(2));
@@ -42,7 +42,7 @@ describe("recording a run", () => {
 });
 
 describe("the last run", () => {
-  test("is the latest sync, or a later verify that found a difference", async () => {
+  test("the last run is the latest sync, or a later verify that found a difference", async () => {
     const mirror = await mirrorForTest();
     const failed = run(mirror, 1, { outcome: "failed", error: "no network" });
     run(mirror, 2, { outcome: "verified", verified: true });
@@ -51,7 +51,7 @@ describe("the last run", () => {
     expect(findLastRun(mirror, "orders")?.run_id).toBe(differing);
   });
 
-  test("reports a difference until a later run verifies all dates up to its start", async () => {
+  test("a difference that verify found is reported until a later run verifies all dates", async () => {
     const mirror = await mirrorForTest();
     const differing = run(mirror, 1, { outcome: "verified", error: "orders differ" });
     run(mirror, 2, { outcome: "done", verified: false });
@@ -66,7 +66,7 @@ describe("the last run", () => {
   });
 });
 
-test("another process reads the progress of the current run, and not that of an earlier one", async () => {
+test("another process reads the progress of the current run, but not that of an earlier run", async () => {
   const mirror = await mirrorForTest();
   const now = Date.parse(at(5));
   const progress = {
@@ -96,7 +96,7 @@ test("another process reads the progress of the current run, and not that of an 
   expect(await findCurrentRun(mirror.path)).toBeNull();
 });
 
-test("remembers a run that failed before it read anything until a later one starts", async () => {
+test("a command that failed before it read anything is remembered until a later one starts", async () => {
   const mirror = await mirrorForTest();
   const failed = { command: "sync", at: at(1), error: "no network", hint: null, isRefused: false };
   writeFailedRun(mirror, failed);

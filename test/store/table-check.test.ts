@@ -13,7 +13,9 @@ const all = [...resources, ...details];
 
 const item = (n: number): JsonObject => ({ title: `Item ${n}`, sku: `S-${n}`, quantity: n, price: n + 0.5 });
 
-/** Opens a mirror with child tables, discovered columns, columns from the request, and removed records. */
+/**
+ * Opens a mirror with child tables, discovered columns, columns of request parameters, and removed records.
+ */
 async function filled(): Promise<Mirror> {
   const mirror = await makeMirror();
   const many = Array.from({ length: 1_300 }, (_, n) => anOrder(n, { line_items: [item(1), item(2)] }));
@@ -43,7 +45,7 @@ const one = (table: string, difference: Partial<TableDifference>) => [
 ];
 
 describe("comparing tables with their records", () => {
-  test("finds no difference in child rows, discovered columns and removed records that the program wrote", async () => {
+  test("rows that the program wrote never differ from the records", async () => {
     expect(compareTables(await filled(), all)).toEqual([]);
   });
 
@@ -177,13 +179,13 @@ describe("comparing tables with their records", () => {
     expect(compareTables(mirror, all)).toEqual([]);
   });
 
-  test("checks only the tables of the given resources", async () => {
+  test("the table check is limited to the given resources", async () => {
     const mirror = await filled();
     mirror.db.exec("DELETE FROM orders; DELETE FROM opportunities");
     expect(compareTables(mirror, [opportunities])).toEqual(one("opportunities", { missing: 1 }));
   });
 
-  test("reports a record that is not JSON as damage of the mirror", async () => {
+  test("the table check reports a record that is not JSON as damage", async () => {
     const mirror = await filled();
     mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'order-9'");
     expect(() => compareTables(mirror, all)).toThrow(/^The mirror is damaged, record \d+ is not JSON/);

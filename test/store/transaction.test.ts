@@ -8,7 +8,7 @@ import { makeHome } from "../support/home.js";
 import { Sqlite } from "../support/sqlite.js";
 import { mirrorForTest } from "./record-mirror.js";
 
-/** Returns the committed notes of a mirror's file, read by another connection. */
+/** Reads the committed notes through another connection. */
 function notes(path: string): unknown[] {
   const db = new Sqlite(path);
   try {
@@ -22,7 +22,7 @@ function fails(): never {
   throw new Error("enough");
 }
 
-test("a transaction is committed completely or not at all, also when nested", async () => {
+test("a transaction is committed completely or not at all, even if it is nested", async () => {
   const mirror = await mirrorForTest();
   const note = (name: string) => writeInfo(mirror, name, "1");
   mirror.transaction(() => {
@@ -42,7 +42,7 @@ test("a transaction is committed completely or not at all, also when nested", as
   expect(notes(mirror.path)).toEqual(["note 1", "note 2"]);
 });
 
-test("an open transaction is committed once, and not after SQLite has rolled it back", async () => {
+test("an open transaction is committed once, and never after SQLite has rolled it back", async () => {
   const mirror = await mirrorForTest();
   const commit = beginTransaction(mirror);
   mirror.transaction(() => writeInfo(mirror, "note 1", "1"));
@@ -99,7 +99,7 @@ describe("an open mirror", () => {
   );
 
   test.each(cases)(
-    "refuses to commit when the mirror is %s before %s ends",
+    "a commit fails if the mirror is %s before %s ends",
     async (_, __, message, replaceFile, commit) => {
       const path = join(makeHome(), "mirror.sqlite");
       (await openMirror(`${path}.other`)).db.close();
@@ -108,13 +108,13 @@ describe("an open mirror", () => {
       expect(() => commit(mirror, path, replaceFile)).toThrow(message);
       expect(mirror.db.open && mirror.db.inTransaction).toBe(false);
       if (mirror.db.open) expect(() => closeMirror(mirror)).toThrow(MirrorUnusable);
-      // The moved file has everything that was committed; its log is not applied to the file that took its place.
+      // The moved file contains all committed changes, and its log is not applied to its replacement.
       if (existsSync(`${path}.old`)) expect(notes(`${path}.old`)).toEqual(["note 1"]);
       if (existsSync(path)) expect(notes(path)).toEqual([]);
     },
   );
 
-  test("refuses to commit when the link to the mirror has another target", async () => {
+  test("a commit fails if the link to the mirror has a different target", async () => {
     const home = makeHome();
     const [link, other] = [join(home, "link.sqlite"), join(home, "other.sqlite")];
     for (const name of ["first.sqlite", "other.sqlite"]) (await openMirror(join(home, name))).db.close();

@@ -94,7 +94,7 @@ export async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
     const hint =
       error instanceof BrandapiError ? error.hint : `make it a folder that you can write: ${folder}`;
     throw new MirrorUnusable(
-      `The mirror of an older version was not migrated, because no backup of it could be made (${errorReason(error)}): ${folder}`,
+      `The mirror was not migrated to this version, because it could not be backed up (${errorReason(error)}): ${folder}`,
       { hint, cause: error },
     );
   }

@@ -35,7 +35,7 @@ export async function lockMirror(
       const which = other === null ? "" : ` ${describeCurrentRun(other, clock.now())}`;
       if (!wait)
         throw new MirrorBusy(`Another run is using this mirror${which}: ${path}.`, {
-          hint: "wait until it has ended; with `--wait`, `sync`, `verify` and `download` do so themselves",
+          hint: "run the command again when it has ended; `sync`, `verify` and `download` wait with `--wait`",
         });
       if (!isQueued) queued?.(`waiting for another run${which}`);
       await clock.sleep(pollMs, signal);

@@ -17,7 +17,7 @@ import { createFolder } from "../../util/files.js";
 export function checkMirrorPath(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats || stats.isFile()) return stats !== undefined;
-  throw new MirrorUnusable(`A mirror is a file, and this is a folder or a device: ${path}.`, {
+  throw new MirrorUnusable(`A mirror must be a file, not a folder or a device: ${path}.`, {
     hint: stats.isDirectory()
       ? `choose a file in it: \`--db ${join(path, "mirror.sqlite")}\``
       : "choose a file with `--db`",

@@ -71,9 +71,7 @@ async function updateTables(
   if (backup) writeInfo(mirror, "last_backup", JSON.stringify(backup));
   commit();
   if (backup)
-    reporter.note(
-      `The mirror was migrated to the tables of this version. A backup from before: ${backup.path}`,
-    );
+    reporter.note(`The mirror was migrated to this version. Backup of the earlier version: ${backup.path}`);
   for (const text of lost) reporter.warn(text);
 }
 
@@ -92,12 +90,12 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
     mirror.db.close();
     if (!isWritable(path))
       throw new MirrorUnusable(`The mirror was written by an older version, and is read-only: ${path}.`, {
-        hint: "open it once where it can be written, for example with `brandapi status`, or open a copy with `--db`",
+        hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
       });
     // A migration would change the tables between two statements of that run.
     if (version === "older" && (await findCurrentRun(path)))
       throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
-        hint: "wait until that run has ended, then run the same command again: it migrates the mirror",
+        hint: "run the same command again when that run has ended: it migrates the mirror",
       });
     (await openMirror(path, options)).db.close();
     return await connect(path, true);

@@ -140,7 +140,7 @@ export function describeUnexpectedValues(mirror: Mirror, resource: string): stri
   const records = pluralize(countUnexpectedRecords(mirror, resource), "record");
   const parts = columns.slice(0, maxNamedColumns).map(describeUnexpectedColumn);
   if (columns.length > maxNamedColumns) parts.push(`${columns.length - maxNamedColumns} more`);
-  return `${resource}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports have them as the API sent them`;
+  return `${resource}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports contain the original values`;
 }
 
 /** Describes a column: `3 text values in orders.total_amount (null in the column)`. */

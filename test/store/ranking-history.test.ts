@@ -11,7 +11,7 @@ const row = (id: string | null, clicks: number): Json => ({
   sales: 2.5,
 });
 
-test("stores a row per day for each host whose figures changed, with null figures for hosts that left the ranking", async () => {
+test("the ranking history has a row per day for each host whose figures changed, with nulls for hosts that left", async () => {
   const mirror = await mirrorForTest();
   const keep = (day: string, ...ranking: Json[]) => saveRanking(mirror, day, `${day}T04:00:00.000Z`, ranking);
   keep("2026-11-01", row("a", 5), row("b", 4), row(null, 1), row(null, 2));
@@ -33,7 +33,7 @@ test("stores a row per day for each host whose figures changed, with null figure
   expect(rows(mirror, "SELECT count(*) AS n FROM analytics_hosts_days")).toEqual([{ n: 4 }]);
 });
 
-test("adds up figures that the API sends as text", async () => {
+test("the ranking history adds up figures that the API sends as text", async () => {
   const mirror = await mirrorForTest();
   const ranking = [{ ...(row("a", 5) as object), sales: "12.50", clicks: "n/a" }] as Json[];
   saveRanking(mirror, "2026-11-01", "2026-11-01T04:00:00.000Z", ranking);

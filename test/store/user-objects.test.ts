@@ -6,7 +6,9 @@ import { rebuildTables } from "../../src/store/tables/rebuild.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { unrecordedRun } from "./record-mirror.js";
 
-/** Opens a mirror to which a user added an index, a trigger and a table that references records. */
+/**
+ * Opens a mirror with an index and a trigger that a user added, and a user's table that references records.
+ */
 async function withAddedObjects() {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
@@ -25,7 +27,7 @@ async function withAddedObjects() {
 
 const names = ["my_index", "my_other_index", "my_other_trigger", "my_trigger"];
 
-test("keeps users' indexes and triggers when tables are rebuilt, and runs no trigger for the rebuild", async () => {
+test("a rebuild keeps users' indexes and triggers, and does not fire the triggers", async () => {
   const { mirror, all, added } = await withAddedObjects();
   expect(rebuildTables(mirror, [orders])).toEqual([]);
   expect(added()).toEqual(names);
@@ -33,7 +35,7 @@ test("keeps users' indexes and triggers when tables are rebuilt, and runs no tri
   expect(all("SELECT count(*) FROM notes")).toEqual([2]);
 });
 
-test("keeps users' indexes and triggers when a host is forgotten or a member is omitted", async () => {
+test("forgetting a host or omitting a field keeps users' indexes and triggers", async () => {
   const { mirror, added } = await withAddedObjects();
   expect(redactMirror(mirror, ["host-1"]).lost).toEqual([]);
   expect(added()).toEqual(names);
@@ -41,7 +43,7 @@ test("keeps users' indexes and triggers when a host is forgotten or a member is 
   expect(added()).toEqual(names);
 });
 
-test("names a user's unique index that rebuilt rows violate", async () => {
+test("a rebuild reports a user's unique index that the rows violate", async () => {
   const { mirror, added } = await withAddedObjects();
   mirror.db.exec(
     "DELETE FROM orders WHERE id = 'order-2'; CREATE UNIQUE INDEX my_unique ON orders (currency)",
@@ -52,7 +54,7 @@ test("names a user's unique index that rebuilt rows violate", async () => {
   expect(added()).toEqual(names);
 });
 
-test("removes a record that a user's table references, without changing that table", async () => {
+test("removing a record does not change users' tables that reference it", async () => {
   const { mirror, all } = await withAddedObjects();
   mirror.db.exec(
     "CREATE TABLE tags (record_id REFERENCES orders (record_id)); INSERT INTO tags VALUES (1), (2)",
