@@ -3,9 +3,11 @@ import { recordDate } from "../store/records/record-key.js";
 import type { Json } from "../util/json-value.js";
 import type { Range } from "../util/ranges.js";
 import { maxPerPage } from "./budget.js";
-import { readByPage, readSlice, resolveCopies } from "./by-page.js";
+import { readByPage } from "./by-page.js";
+import { resolveCopies } from "./copies.js";
 import { checkDates, rangeQuery } from "./dates.js";
 import type { DatedSync } from "./session.js";
+import { readSlice, writeSlice } from "./slices.js";
 import { WriteBatch } from "./write.js";
 
 /** The newest records of a range, at most a page. */
@@ -29,7 +31,7 @@ interface NewestRecords {
  * Requests the newest records of a range. A response that is not full covers the complete range. A full one may lack records
  * of its oldest second, and covers everything above that second.
  */
-async function readNewest(run: DatedSync, range: Range): Promise<NewestRecords> {
+async function requestNewest(run: DatedSync, range: Range): Promise<NewestRecords> {
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy, range);
   const query = { ...resource.query, ...dates, page: 1, per_page: maxPerPage };
@@ -66,7 +68,7 @@ export async function readRange(
 ): Promise<RangeReading> {
   const batch = new WriteBatch(run);
   const request = (to: number) => {
-    const response = readNewest(run, { from: range.from, to });
+    const response = requestNewest(run, { from: range.from, to });
     // The error is thrown where the response is awaited.
     response.catch(() => {});
     return response;
@@ -78,44 +80,41 @@ export async function readRange(
   };
   let to = range.to;
   let coming: Promise<NewestRecords> | null = request(to);
+  /** The last response, unless it was a part of a dense second. */
   let previous: NewestRecords | null = null;
-  /** The records of the last response's oldest second, which the next response returns again. */
-  let overlap: readonly number[] = [];
   try {
     while (coming) {
       const response: NewestRecords = await coming;
       const { coveredRange, coveredCount, isBroken, oldest, total } = response;
       // If no record was skipped, this range has what the last response's range had, less what that response covered.
-      const isExpectedTotal = !previous || total === previous.total - previous.coveredCount;
-      const doubtful = isExpectedTotal ? null : previous;
-      if (doubtful || isBroken) batch.commit();
-      if (doubtful?.coveredRange && (await hidesRecords(run, doubtful.coveredRange, doubtful.coveredCount)))
-        return await continueByPage(doubtful.coveredRange.to);
+      const isDoubtful = previous !== null && total !== previous.total - previous.coveredCount;
+      if (isDoubtful || isBroken) batch.commit();
+      if (previous?.coveredRange && isDoubtful && (await hidesRecords(run, previous.coveredRange, previous)))
+        return await continueByPage(previous.coveredRange.to);
       if (isBroken) return await continueByPage(to);
 
       const from = coveredRange?.from ?? oldest;
       const requestNext = () => (from <= range.from || remaining() <= 0 ? null : request(from - 1));
       if (coveredRange) {
         // The next request is on its way while this response is written.
-        const next: Promise<NewestRecords> | null = requestNext();
-        const written = await batch.write({ ...response, coveredRange, alreadyCounted: overlap }, next);
+        coming = requestNext();
+        const written = await batch.write({ ...response, coveredRange }, coming);
         changed += written.changed;
+        // The next response returns the others again.
         const copies = written.copies.filter(({ value }) => (recordDate(run.resource, value) ?? 0) >= from);
         if (copies.length > 0) {
           batch.commit();
           changed += await resolveCopies(run, copies, response.requestedAt);
         }
-        // The IDs are in the order of the response, without copies: those of the oldest second come last.
-        overlap = written.ids.slice(coveredCount - copies.length);
-        run.progress.advance(next ? Math.ceil((total - coveredCount) / maxPerPage) : 0);
-        coming = next;
+        run.progress.advance(coming ? Math.ceil((total - coveredCount) / maxPerPage) : 0);
         previous = response;
       } else {
         batch.commit();
-        changed += await readSlice(run, { from, to });
-        overlap = [];
-        previous = null;
+        const reading = await readSlice(run, { from, to });
+        const written = writeSlice(run, reading);
+        changed += written.changed + (await resolveCopies(run, written.copies, reading.list.requestedAt));
         coming = requestNext();
+        previous = null;
       }
       to = from - 1;
     }
@@ -130,7 +129,11 @@ export async function readRange(
  * less precise than those that the API filters by (A3). False if records were added or withdrawn between the two
  * requests.
  */
-async function hidesRecords(run: DatedSync, coveredRange: Range, coveredCount: number): Promise<boolean> {
-  const again = await readNewest(run, coveredRange);
-  return again.isBroken || again.total > coveredCount;
+async function hidesRecords(
+  run: DatedSync,
+  coveredRange: Range,
+  { coveredCount }: NewestRecords,
+): Promise<boolean> {
+  const repeated = await requestNewest(run, coveredRange);
+  return repeated.isBroken || repeated.total > coveredCount;
 }

@@ -12,8 +12,6 @@ interface RangeResponse {
   records: Parameters<DatedSync["store"]["writeNewest"]>[0];
   requestedAt: number;
   coveredRange: Range;
-  /** The record IDs that an earlier response already returned. They are not counted again. */
-  alreadyCounted: readonly number[];
 }
 
 /** Responses that arrive faster than they are written share a transaction of at most this time, in milliseconds. */
@@ -30,6 +28,8 @@ export class WriteBatch {
   #openedAt = 0;
   /** The records and dates of all responses in the open transaction. */
   #written: (RangeRecords & { ids: Set<number> }) | null = null;
+  /** The records of the last response. */
+  #lastIds: ReadonlySet<number> = new Set();
 
   constructor(private readonly run: DatedSync) {}
 
@@ -50,12 +50,14 @@ export class WriteBatch {
     return written;
   }
 
-  #writeRecords({ records, requestedAt, coveredRange, alreadyCounted }: RangeResponse): WrittenRecords {
+  #writeRecords({ records, requestedAt, coveredRange }: RangeResponse): WrittenRecords {
     const { progress, state, store } = this.run;
     const written = store.writeNewest(records, { readAt: formatInstant(requestedAt) });
     state.missing.delete(written.ids);
     if (written.changed > 0) dropDailyTotals(this.run, coveredRange);
-    progress.addRows(written.ids.filter((id) => !alreadyCounted.includes(id)).length);
+    // A response starts with the records of the second in which the previous one ended: each is counted once.
+    progress.addRows(written.ids.filter((id) => !this.#lastIds.has(id)).length);
+    this.#lastIds = new Set(written.ids);
     return written;
   }
 

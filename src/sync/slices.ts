@@ -1,0 +1,86 @@
+import type { Resource } from "../resources/resource.js";
+import { findDate, readCurrentKeys } from "../store/records/current-records.js";
+import type { SkippedCopy } from "../store/records/record-writer.js";
+import { describeRange, type Range } from "../util/ranges.js";
+import { dropDailyTotals } from "./daily-totals.js";
+import { dateFault, rangeQuery } from "./dates.js";
+import { type List, readList, whyIncomplete } from "./read-list.js";
+import type { DatedSync } from "./session.js";
+import { cover, writeList } from "./write.js";
+
+/** A range of dates that was read as a list: all of its pages, whatever the order of the records. */
+export interface SliceReading {
+  slice: Range;
+  list: List;
+  /** The problem with the date of each record that has one, keyed by the record's name in the list. */
+  faults: ReadonlyMap<string, string>;
+}
+
+/** Reads a slice as a list, without writing it. */
+export async function readSlice(run: DatedSync, slice: Range): Promise<SliceReading> {
+  const { mirror, resource } = run;
+  const list = await readList(run, {
+    query: rangeQuery(resource.strategy, slice),
+    mirrored: () => readCurrentKeys(mirror, resource.name, slice),
+  });
+  return { slice, list, faults: findFaults(resource, list, slice) };
+}
+
+/**
+ * Writes every record of a slice as it is, in one transaction. A complete list whose records all have a date within the
+ * slice covers it: a list needs no order. If a date is unreadable or outside the slice, the slice is marked: nothing is
+ * removed in it, and it is not covered.
+ * @returns the number of mirrored records that changed, and the older copies of records that the list has twice
+ */
+export function writeSlice(
+  run: DatedSync,
+  { slice, list, faults }: SliceReading,
+): { changed: number; copies: SkippedCopy[] } {
+  const { id: runId, incompleteReasons, mirror, progress, state } = run;
+  const { isComplete, requestedAt } = list;
+  if (!isComplete && list.repeated.length === 0)
+    incompleteReasons.push({ text: `${describeRange(slice)} ${whyIncomplete(list)}` });
+  const select = (isFaulty: boolean) =>
+    [...list.records].flatMap(([name, record]) => (faults.has(name) === isFaulty ? record : []));
+  return mirror.transaction(() => {
+    const sound = writeList(run, select(false));
+    const faulty = writeList(run, select(true), true);
+    const changed = sound.changed + faulty.changed;
+    progress.addRows(list.rowCount);
+    state.missing.delete(sound.ids);
+    state.missing.delete(faulty.ids.filter((id) => findDate(mirror, id) === null));
+    // The API does not return these records at their own dates, and does not count them there.
+    const isCovered = (id: number) => state.isCovered(findDate(mirror, id));
+    state.missing.add(faulty.added.filter(isCovered), []);
+    if (changed > 0 || faults.size > 0) dropDailyTotals(run, slice);
+
+    const recordIds = [...faulty.ids, ...faulty.copies.map((copy) => copy.id)];
+    const ids = new Set([...sound.ids, ...recordIds]);
+    const [fault] = faults.values();
+    const marked = { ...slice, readAt: requestedAt, runId, recordIds, fault: fault ?? "" };
+    if (isComplete && fault === undefined) cover(run, { range: slice, ids, requestedAt, runId });
+    else if (isComplete) state.markCompleteSlice(marked, ids);
+    else if (fault !== undefined) state.markIncompleteSlice(marked);
+    return { changed, copies: [...sound.copies, ...faulty.copies] };
+  });
+}
+
+function findFaults(
+  resource: Resource<DatedSync["resource"]["strategy"]>,
+  { records, repeated }: List,
+  slice: Range,
+): Map<string, string> {
+  const faults = new Map<string, string>();
+  const isRepeated = new Set(repeated);
+  for (const [name, { record }] of records) {
+    const fault = dateFault(resource, record, slice);
+    if (isRepeated.has(name)) faults.set(name, listedTwice(name));
+    else if (fault !== null) faults.set(name, `\`${name}\`: ${fault}`);
+  }
+  return faults;
+}
+
+/** Returns the problem with a record that the API lists twice, as a clause. */
+export function listedTwice(id: string): string {
+  return `\`${id}\` is listed more than once`;
+}
