@@ -52,6 +52,10 @@ export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {
 /** Timers are imprecise: this much more time is allowed, so that a `Retry-After` of exactly `--max-wait` is obeyed. */
 const timerToleranceMs = 50;
 
+/**
+ * Each request waits for a permit (`rate-limit.ts`) and is sent (`http.ts`). A failure (`request-failure.ts`) is retried
+ * (`retry.ts`) or thrown as an error with a hint (`api-errors.ts`).
+ */
 class Client implements ApiClient {
   readonly stats = { requests: 0, retries: 0 };
   readonly #baseUrl: URL;
@@ -88,7 +92,11 @@ class Client implements ApiClient {
       const sentAt = clock.monotonic();
       firstSentAt ??= sentAt;
       this.stats.requests += 1;
-      const result = await this.#send(request, permit, this.#outage.remainingMs(firstSentAt));
+      const result = await sendRequest(request, this.#outage.remainingMs(firstSentAt), this.deps, {
+        onHeaders: (headers) =>
+          this.#limiter.release(permit, headers && readServerLimit(headers, clock.now())),
+        onRequest: this.events.onRequest,
+      });
       if ("data" in result) {
         this.#outage.recordResponse();
         return result;
@@ -114,18 +122,6 @@ class Client implements ApiClient {
 
   close(): void {
     this.#limiter.close();
-  }
-
-  /** Makes one attempt. Releases its permit when the response headers arrive. */
-  #send(request: ApiRequest, permit: number, remainingMs: number): ReturnType<typeof sendRequest> {
-    const { deps, events } = this;
-    return sendRequest(
-      request,
-      remainingMs,
-      deps,
-      (headers) => this.#limiter.release(permit, headers && readServerLimit(headers, deps.clock.now())),
-      events.onRequest,
-    );
   }
 
   async #errorFor(

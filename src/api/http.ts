@@ -18,8 +18,11 @@ export interface ApiRequest {
   key: string;
 }
 
-/** Called once per attempt, with the response headers, or with null if no response arrived. */
-export type OnHeaders = (headers: HttpResponse["headers"] | null) => void;
+export interface RequestEvents {
+  onRequest: ApiEvents["onRequest"] | undefined;
+  /** Called with the response headers as soon as they arrive, or with null if no response arrives. */
+  onHeaders(headers: HttpResponse["headers"] | null): void;
+}
 
 /** The minimum timeout of an attempt, even if less of `--max-wait` remains. */
 const minTimeoutMs = 5_000;
@@ -34,8 +37,7 @@ export async function sendRequest(
   request: ApiRequest,
   remainingMs: number,
   deps: Pick<Deps, "clock" | "fetch" | "setTimer" | "signal">,
-  onHeaders: OnHeaders,
-  onRequest: ApiEvents["onRequest"],
+  { onHeaders, onRequest }: RequestEvents,
 ): Promise<ApiResponse | { failure: RequestFailure }> {
   const { clock, fetch, signal } = deps;
   const { path, url, headers, key } = request;

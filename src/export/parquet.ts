@@ -95,7 +95,7 @@ const doubleType: ColumnType = {
 
 const allTypes = [textType, timestampType, dateType, booleanType, integerType, decimalType, doubleType];
 
-/** Returns the type with a name from the schema of a Delta table. Tables of this program have no other types. */
+/** Returns the type for a type name in the schema of a Delta table. Tables of this program have no other types. */
 export function typeOfDelta(name: string): ColumnType {
   return allTypes.find(({ delta }) => delta === name) ?? textType;
 }

@@ -35,30 +35,35 @@ export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<C
     zip.begin(name);
     zip.write(xml);
   }
-  const cut = { count: 0 };
   const sheets: Sheet[] = [];
+  let cutTexts = 0;
   for (const [index, source] of sources.entries()) {
     zip.begin(`xl/worksheets/sheet${index + 1}.xml`);
-    const range = yield* writeSheet(source, zip, cut);
-    sheets.push({ table: source.name, range });
+    const written = yield* writeSheet(source, zip);
+    sheets.push({ table: source.name, range: written.range });
+    cutTexts += written.cutTexts;
   }
   zip.begin("xl/workbook.xml");
   zip.write(workbookXml(sheets));
   zip.end();
   yield { data: zip.take(), rows: 0 };
-  if (cut.count > 0)
+  if (cutTexts > 0)
     warn(
-      `${pluralize(cut.count, "text")} cut to 32,767 characters, the limit of a cell; export CSV for the complete text`,
+      `${pluralize(cutTexts, "text")} cut to 32,767 characters, the limit of a cell; export CSV for the complete text`,
     );
 }
 
-/** Writes a sheet and returns the range of its cells. */
-function* writeSheet(source: RowSource, zip: ZipWriter, cut: { count: number }): Generator<Chunk, string> {
+/** Writes a sheet. Returns the range of its cells and the number of texts that were cut. */
+function* writeSheet(
+  source: RowSource,
+  zip: ZipWriter,
+): Generator<Chunk, { range: string; cutTexts: number }> {
   const { name, columns } = source;
   const letters = columns.map((_, column) => columnLetters(column));
   let text = sheetStart(columns, letters);
   let rows = 0;
   let number = 1;
+  let cutTexts = 0;
   for (const batch of source.rows())
     for (const row of batch) {
       number += 1;
@@ -66,7 +71,7 @@ function* writeSheet(source: RowSource, zip: ZipWriter, cut: { count: number }):
       text += `<row r="${number}">`;
       for (const [column, described] of columns.entries()) {
         const value = row[column] ?? null;
-        if (typeof value === "string" && value.length > maxCellText) cut.count += 1;
+        if (typeof value === "string" && value.length > maxCellText) cutTexts += 1;
         if (value !== null) text += `<c r="${letters[column]}${number}"${formatCell(value, described)}`;
       }
       text += "</row>";
@@ -81,7 +86,7 @@ function* writeSheet(source: RowSource, zip: ZipWriter, cut: { count: number }):
   const range = `A1:${letters.at(-1)}${number}`;
   zip.write(`${text}</sheetData><autoFilter ref="${range}"/></worksheet>`);
   yield { data: zip.take(), rows, table: name };
-  return range;
+  return { range, cutTexts };
 }
 
 /** Returns the start of a sheet: the column widths and the frozen header. */

@@ -124,7 +124,7 @@ export interface Brand extends Lists {
   id: string;
   name: string;
   keys: readonly ApiKey[];
-  /** The hosts in traffic and new records. */
+  /** The hosts that generate traffic and new records. */
   people: readonly Person[];
   products: readonly Product[];
   /** Results of surveys by survey ID. */

@@ -84,7 +84,7 @@ export function createProducts(seed: number): Product[] {
 /** The length of a history in days. */
 export const historyDays = 730;
 
-/** Returns a function that creates order number `n` in its first state, placed at `date`. */
+/** Returns a function that creates order number `n`, newly placed at `date`. */
 export function createOrderFactory({ seed, people, products }: BrandMaterial) {
   const hosts = repeatByWeight(people).map((person) => ({ host: toHost(person), rate: person.rate }));
   const weightedProducts = repeatByWeight(products);
