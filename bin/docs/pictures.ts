@@ -23,7 +23,7 @@ export async function makePictures(): Promise<void> {
   );
   const browser = await openBrowser();
   await browser.open(join(home, "demo/report.html"), { width: 1_000, height: 1_480 });
-  writeFileSync(join(folder, "report.png"), await browser.png({ whole: false }));
+  writeFileSync(join(folder, "report.png"), await browser.screenshot({ fullPage: false }));
   await browser.close();
   rmSync(home, { recursive: true });
 }

@@ -2,9 +2,9 @@ import type { Chart } from "./document.js";
 import { formatCompact } from "./formatting.js";
 import { type Html, html } from "./html-template.js";
 
-/** Horizontal labels of a chart on a wide screen. A phone shows every second label. */
+/** The maximum number of labels below a chart. Narrow screens show every second label. */
 const maxLabels = 7;
-/** A chart with fewer bars leaves the remaining slots empty, because a single bar would fill the chart. */
+/** The minimum number of bar positions, so that a single bar does not fill the chart. */
 const minSlots = 7;
 
 /**
@@ -29,7 +29,7 @@ ${grid}${drawLabels(labels, step)}${bars}</svg>
 `;
 }
 
-/** The outer labels are aligned with the outer bars: centered ones would be cut off. */
+/** Aligns the first and the last label with the edges of their bars, because centered labels would be cut off. */
 function drawLabels(labels: readonly string[], step: number): Html {
   const interval = Math.ceil(labels.length / maxLabels);
   const texts = labels.map((label, index) => {
@@ -57,7 +57,7 @@ function drawStack(
   return html`${boxes}\n`;
 }
 
-/** Returns about five round numbers that span all values and zero. */
+/** Returns about five round numbers whose range includes zero and all values. */
 function chooseTicks({ series, labels }: Chart): number[] {
   const sums = labels.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
   const values = [0, ...sums, ...series.flatMap((one) => one.values.map((value) => value ?? 0))];

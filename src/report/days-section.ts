@@ -4,10 +4,10 @@ import { formatCurrency, formatDay } from "./formatting.js";
 import { addDays } from "./period.js";
 import { inCurrency, type ReportData } from "./report-data.js";
 
-/** Longer periods have no chart by day. */
+/** The maximum number of days in a chart. */
 const maxDays = 93;
 
-/** Charts of net and refunds by day, from `sales_by_day`; none for a single day, for long periods, and for currencies without orders. */
+/** Creates charts of net and refunds by day. A single day, a long period, and a currency without orders have no chart. */
 export function daysSection({ mirror, currencies, days }: ReportData): Section {
   const all: string[] = [];
   for (let day = days.since; day <= days.until; day = addDays(day, 1)) all.push(day);

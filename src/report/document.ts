@@ -1,26 +1,26 @@
 import type { FormattedValue } from "./formatting.js";
 import type { Period } from "./period.js";
 
-/** A report before it is rendered as a page, as text or as JSON. */
+/** The content of a report, which is rendered as a page, as text or as JSON. */
 export interface ReportDocument {
   brand: string;
   period: Period;
-  /** How the net amount changed, in one sentence; empty if there is nothing to compare with. */
+  /** One sentence about the change of the net amount; empty if no days are compared. */
   summary: string;
   is_proven: boolean;
-  /** Whether the orders are proven, in one sentence. */
+  /** One sentence about the verification of the orders. */
   proof: string;
   sections: Section[];
-  /** ISO 8601. */
+  /** The creation time, in ISO 8601. */
   made_at: string;
-  /** The time that the orders were read up to, ISO 8601. */
+  /** The time up to which the orders were read, in ISO 8601. */
   reached: string;
 }
 
 export interface Section {
   id: string;
   title: string;
-  /** A sentence under the heading, or empty. Commands and tables are in backticks. */
+  /** The sentence below the heading; may be empty. Names of commands and tables are in backticks. */
   lead: string;
   blocks: Block[];
 }
@@ -32,11 +32,11 @@ export interface Paragraph {
   text: string;
 }
 
-/** The most important figures of a currency. */
+/** The key figures of one currency. */
 export interface KeyFigures {
   kind: "figures";
   title: string;
-  /** True if one line is enough: the page and the text leave out the comparisons. */
+  /** True for a currency with few orders, which is rendered as one line without comparisons. */
   is_minor: boolean;
   figures: KeyFigure[];
 }
@@ -50,14 +50,14 @@ export interface KeyFigure {
 export interface ReportTable {
   kind: "table";
   title: string;
-  /** The view or table with all rows. */
+  /** The view or table that contains all rows. */
   source: string;
-  /** Narrow screens leave out spare columns. */
+  /** Spare columns are hidden on narrow screens. */
   columns: { key: string; title: string; kind: ColumnKind; is_spare: boolean }[];
   rows: Record<string, FormattedValue>[];
 }
 
-/** How a column is laid out: text that wraps, text that does not, or right-aligned numbers. */
+/** The layout of a column: text that wraps, text that does not wrap, or right-aligned numbers. */
 export type ColumnKind = "name" | "short" | "number";
 
 /** A stacked bar chart. */
@@ -65,7 +65,7 @@ export interface Chart {
   kind: "chart";
   title: string;
   labels: string[];
-  /** From bottom to top; null leaves a gap. */
+  /** The parts of each bar, from bottom to top. A null value leaves a gap. */
   series: { title: string; values: (number | null)[] }[];
 }
 
@@ -97,7 +97,7 @@ export function paragraph(text: string): Paragraph {
   return { kind: "text", text };
 }
 
-/** Returns key figures as one sentence, such as `SEK: net 57.89, gross 77.89, refunds 20.00, orders 1, cancelled 0.` */
+/** Formats key figures as one sentence, such as `SEK: net 57.89, gross 77.89, refunds 20.00, orders 1, cancelled 0.` */
 export function keyFiguresLine({ title, figures }: KeyFigures): string {
   const parts = figures.map(({ title: name, value }) => `${name.toLowerCase()} ${value.text}`);
   return `${title}: ${parts.join(", ")}.`;

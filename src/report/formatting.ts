@@ -1,6 +1,6 @@
 import { escapeText, truncate } from "../util/terminal-text.js";
 
-/** A value and how a person reads it. JSON has the value only. */
+/** A value and its display text. JSON output contains only the value. */
 export class FormattedValue {
   constructor(
     readonly value: string | number | null,
@@ -15,24 +15,24 @@ export class FormattedValue {
 const monthAndYear = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
 /**
- * Returns the month of a day, for example `October 2026`.
+ * Formats the month of a day, such as `October 2026`.
  * @param day `2026-10-03`, a month or a timestamp
  */
 export function formatMonth(day: string): string {
   return monthAndYear.format(Date.parse(`${day.slice(0, 7)}-01`));
 }
 
-/** Returns for example `Oct 2026`. */
+/** Formats a month as `Oct 2026`. */
 export function formatShortMonth(day: string): string {
   return `${formatMonth(day).slice(0, 3)} ${day.slice(0, 4)}`;
 }
 
-/** Returns for example `3 Oct 2026`. */
+/** Formats a day as `3 Oct 2026`. */
 export function formatDay(day: string): string {
   return `${Number(day.slice(8, 10))} ${formatShortMonth(day)}`;
 }
 
-/** Returns for example `2 Nov 2026, 04:57 UTC`. */
+/** Formats a timestamp as `2 Nov 2026, 04:57 UTC`. */
 export function formatTime(at: string): string {
   return `${formatDay(at)}, ${at.slice(11, 16)} UTC`;
 }
@@ -47,12 +47,12 @@ export function formatAmount(value: number, currency: string | null): FormattedV
   return new FormattedValue(value, writeAmount(value, currency));
 }
 
-/** Returns an amount with a plus or minus sign. */
+/** Formats a difference with a plus or minus sign. */
 export function formatDifference(value: number, currency: string | null): FormattedValue {
   return new FormattedValue(value, writeAmount(value, currency, signed));
 }
 
-/** Returns the relative change, for example `+12.3%`; empty if there is nothing to compare with. */
+/** Formats the relative change, such as `+12.3%`. The text is empty without a positive amount to compare with. */
 export function formatChange(now: number | null, before: number | null): FormattedValue {
   if (now === null || before === null || before <= 0) return new FormattedValue(null);
   const ratio = (now - before) / before;
@@ -68,30 +68,30 @@ export function formatPercent(ratio: number, sign: Intl.NumberFormatOptions = {}
   });
 }
 
-/** Returns the currency code, or `no currency`. Text that is not a code is escaped and truncated. */
+/** Returns the currency code, or `no currency` for null. Escapes and truncates text that is not a code. */
 export function formatCurrency(currency: string | null): string {
   return currency === null ? "no currency" : truncate(escapeText(currency), 16);
 }
 
-/** Returns the currency code, or `No currency`, for a heading. */
+/** Returns the heading of a currency: its code, or `No currency` for null. */
 export function formatCurrencyTitle(currency: string | null): string {
   return currency === null ? "No currency" : formatCurrency(currency);
 }
 
-/** Returns an amount with the decimal places of its currency, but with at least two if it is not an integer. */
+/** Formats an amount with the decimal places of its currency, or with at least two if it is not an integer. */
 function writeAmount(value: number, currency: string | null, sign: Intl.NumberFormatOptions = {}): string {
   const places = Math.max(decimalPlaces(currency), Number.isInteger(value) ? 0 : 2);
   return formatNumber(value, { minimumFractionDigits: places, maximumFractionDigits: places, ...sign });
 }
 
-/** Returns a short number for an axis, for example `25K`. */
+/** Formats a number for the axis of a chart, such as `25K`. */
 export function formatCompact(value: number): string {
   return formatNumber(value, { notation: "compact", maximumFractionDigits: 1 });
 }
 
 function formatNumber(value: number, options: Intl.NumberFormatOptions = {}): string {
   const text = new Intl.NumberFormat("en", options).format(value === 0 ? 0 : value);
-  // A minus sign, because lines can break after a hyphen.
+  // Browsers can break a line after a hyphen, but not after a minus sign.
   return text.replaceAll("-", "\u2212");
 }
 

@@ -3,10 +3,10 @@ import { createTable, type Section } from "./document.js";
 import { FormattedValue, formatAmount, formatCount, formatCurrency } from "./formatting.js";
 import { inCurrency, type ReportData } from "./report-data.js";
 
-/** Hosts listed for each currency. */
+/** The maximum number of hosts for each currency. */
 const maxHosts = 8;
 
-/** The hosts with the highest net amount in each currency. */
+/** Creates a table of the hosts with the highest net amount for each currency. */
 export function hostsSection({ mirror, days, currencies }: ReportData): Section {
   const shares = readHostShares(mirror, days, maxHosts);
   const tables = currencies.map((currency) => {

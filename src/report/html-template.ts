@@ -1,23 +1,23 @@
 import { escapeText } from "../util/terminal-text.js";
 
-/** Text that is already HTML. */
+/** A string of HTML, which is inserted without escaping. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 export type HtmlPart = Html | string | number | readonly HtmlPart[];
 
-/** A template tag for HTML that escapes values, except those that are HTML already: html`<td>${name}</td>`. */
+/** A template tag that builds HTML and escapes all values except `Html`: html`<td>${name}</td>`. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
   return new Html(strings.reduce((text, string, index) => text + textOf(values[index - 1] ?? "") + string));
 }
 
-/** Renders text from the API: control characters are made visible, and its direction cannot affect the page. */
+/** Renders text from the API: escapes control characters, and isolates its writing direction from the page. */
 export function renderName(text: string): Html {
   return html`<bdi>${escapeText(text)}</bdi>`;
 }
 
-/** Renders a sentence, with text in backticks as code. */
+/** Renders a sentence. Text in backticks becomes `<code>`. */
 export function renderSentence(text: string): Html {
   const parts = escapeText(text).split("`");
   return html`${parts.map((part, nth) => (nth % 2 === 1 ? html`<code>${part}</code>` : part))}`;

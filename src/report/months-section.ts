@@ -11,10 +11,10 @@ import {
 import { monthsBefore } from "./period.js";
 import { inCurrency, type ReportData } from "./report-data.js";
 
-/** Rows of a table. The charts of a longer period have all of its months. */
+/** The maximum number of months in a table. Charts show all months of a longer period. */
 const maxRows = 13;
 
-/** The last thirteen months, each compared with the month before and the same month a year ago. */
+/** Creates a chart and a table of the last thirteen months for each currency. */
 export function monthsSection({ mirror, period, currencies }: ReportData): Section {
   const until = period.until.slice(0, 7);
   const since = [period.since.slice(0, 7), monthBefore(until, maxRows - 1)].sort()[0] ?? until;
@@ -26,13 +26,13 @@ export function monthsSection({ mirror, period, currencies }: ReportData): Secti
     id: "months",
     title: "By month",
     lead: rows.some(({ is_partial }) => is_partial)
-      ? "A month that is not over is compared through its last complete day."
+      ? "An unfinished month is compared through its last complete day."
       : "",
     blocks: currencies.flatMap((currency) => monthBlocks(months, inCurrency(rows, currency), currency)),
   };
 }
 
-/** @param month for example `2026-10` */
+/** @param month a month such as `2026-10` */
 function monthBefore(month: string, count: number): string {
   return monthsBefore(`${month}-01`, count).slice(0, 7);
 }
@@ -77,5 +77,5 @@ function monthBlocks(
 }
 
 function monthText({ month, is_partial }: MonthFigures): string {
-  return `${formatShortMonth(month)}${is_partial ? ", in part" : ""}`;
+  return `${formatShortMonth(month)}${is_partial ? " (partial)" : ""}`;
 }

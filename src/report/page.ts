@@ -13,10 +13,10 @@ import { formatDay, formatTime } from "./formatting.js";
 import { Html, html, renderName, renderSentence } from "./html-template.js";
 import { stylesheet } from "./stylesheet.js";
 
-/** A printed table with at most this many rows is kept on one page. */
+/** The maximum number of rows of a table that is never split between two printed pages. */
 const maxRowsKept = 14;
 
-/** Renders the report as one HTML file without scripts or external resources; its Content-Security-Policy forbids them. */
+/** Renders the report as a single HTML file. Its Content-Security-Policy forbids scripts and external resources. */
 export function renderPage({
   brand,
   period,

@@ -3,36 +3,36 @@ import { utcDay } from "../util/ranges.js";
 import { dayMs, dayRange, monthRange } from "../util/times.js";
 import { formatDay, formatMonth, formatShortMonth } from "./formatting.js";
 
-/** Days that a report is compared with. */
+/** A range of days that a report is compared with. */
 export interface Comparison extends DayRange {
   name: string;
 }
 
-/** The days (UTC) of a report, and the days they are compared with. */
+/** The days (UTC) of a report, and the days of its comparisons. */
 export interface Period extends DayRange {
-  /** For example `October 2026` or `3–9 Oct 2026`. */
+  /** The title of the report, such as `October 2026` or `3–9 Oct 2026`. */
   name: string;
-  /** For file names: `2026-10` or `2026-10-03-to-2026-10-09`. */
+  /** The period in a file name: `2026-10` or `2026-10-03-to-2026-10-09`. */
   slug: string;
-  /** The last day that the figures include: the last complete day, or the first day if no day is complete. */
+  /** The last day that is included: the last complete day, or the first day if no day is complete. */
   through: string;
   /** True if some days are not over yet or were not read completely. */
   is_partial: boolean;
-  /** The days before; null if they or the period itself were not read completely. */
+  /** The preceding days; null if some days of the period or of the preceding ones were not read completely. */
   before: Comparison | null;
-  /** For a month, the same days a year ago; null as above. */
+  /** The same days a year ago; null unless the period is a month and all of the days were read completely. */
   year_ago: Comparison | null;
 }
 
-/** Ranges that were read completely, ISO 8601; `from` is null without a beginning. */
+/** Date ranges that were read completely, in ISO 8601. A null `from` means that the range has no beginning. */
 export type ReadRanges = readonly { from: string | null; to: string }[];
 
 /**
- * Returns the requested period; by default the month of the last complete day. Only complete days are compared: a month
- * that is not over is compared with the same number of days of the month before.
+ * Returns the requested period, or the month of the last complete day by default. Only complete days are compared: an
+ * unfinished month is compared with the same days of the previous month.
  * @param requested milliseconds since 1970
- * @param reached the time that the orders were read up to, in milliseconds since 1970
- * @param firstDay the day of the first order; days before it are not compared
+ * @param reached the time up to which the orders were read, in milliseconds since 1970
+ * @param firstDay the day of the first order; earlier days are not compared
  */
 export function choosePeriod(
   requested: { since: number | undefined; until: number | undefined },
@@ -82,7 +82,7 @@ function readFrom(read: ReadRanges, day: string): number | undefined {
   return range && Date.parse(range.to);
 }
 
-/** Returns true if all of these days before `reached` were read completely. */
+/** Returns true if all of the days up to `reached` were read completely. */
 function isRead(read: ReadRanges, { since, until }: DayRange, reached: number): boolean {
   return (readFrom(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
@@ -96,13 +96,13 @@ function precedingDays(since: string, through: string): DayRange {
   return { since: addDays(since, -count), until: addDays(since, -1) };
 }
 
-/** Returns the same days of a month `count` months earlier: the complete month, or the days up to that of `through`. */
+/** Returns the same days of the month `count` months earlier: the complete month, or the days up to the day of `through`. */
 function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {
   const first = monthsBefore(since, count);
   return { since: first, until: through < until ? monthsBefore(through, count) : lastDay(first.slice(0, 7)) };
 }
 
-/** Returns for example `October 2026` for a complete month, `3 Oct 2026` for a day, `1–24 Oct 2026` for other days. */
+/** Formats a complete month as `October 2026`, a single day as `3 Oct 2026`, and other days as `1–24 Oct 2026`. */
 function formatDays({ since, until }: DayRange, formatFullMonth = formatMonth): string {
   if (isFullMonth({ since, until })) return formatFullMonth(since);
   if (since === until) return formatDay(until);
@@ -129,7 +129,7 @@ export function monthsBefore(day: string, count: number): string {
   return same < last ? same : last;
 }
 
-/** @param month for example `2026-10` */
+/** @param month a month such as `2026-10` */
 function lastDay(month: string): string {
   return utcDay(monthRange(month).to);
 }

@@ -17,30 +17,32 @@ export interface TextOptions {
 }
 
 /** Renders the report for a terminal. */
-export function renderText(document: ReportDocument, look: TextOptions): string {
+export function renderText(document: ReportDocument, options: TextOptions): string {
   const { brand, period, summary, proof, sections, made_at } = document;
-  const title = look.style.bold(escapeText(`${brand}, ${period.name}`));
-  const head = `${title}\n${wrapText(`${summary} ${proof}`.trim(), look)}`;
+  const title = options.style.bold(escapeText(`${brand}, ${period.name}`));
+  const head = `${title}\n${wrapText(`${summary} ${proof}`.trim(), options)}`;
   const body = sections.map(({ title: heading, lead, blocks }) => {
-    const rendered = blocks.flatMap((block) => renderBlock(block, look));
-    return [look.style.bold(heading), ...(lead === "" ? [] : [wrapText(lead, look)]), ...rendered].join("\n");
+    const rendered = blocks.flatMap((block) => renderBlock(block, options));
+    return [options.style.bold(heading), ...(lead === "" ? [] : [wrapText(lead, options)]), ...rendered].join(
+      "\n",
+    );
   });
   return `${[head, ...body, `Created ${formatTime(made_at)}`].join("\n\n")}\n`;
 }
 
-function renderBlock(block: Block, look: TextOptions): string[] {
-  if (block.kind === "figures") return renderKeyFigures(block, look);
-  if (block.kind === "table") return [renderReportTable(block, look)];
-  return [block.kind === "chart" ? renderChart(block, look) : wrapText(block.text, look)];
+function renderBlock(block: Block, options: TextOptions): string[] {
+  if (block.kind === "figures") return renderKeyFigures(block, options);
+  if (block.kind === "table") return [renderReportTable(block, options)];
+  return [block.kind === "chart" ? renderChart(block, options) : wrapText(block.text, options)];
 }
 
 function wrapText(text: string, { width }: TextOptions): string {
   return wrap(escapeText(text), width);
 }
 
-function renderKeyFigures(block: KeyFigures, look: TextOptions): string[] {
+function renderKeyFigures(block: KeyFigures, options: TextOptions): string[] {
   const { title, figures } = block;
-  if (block.is_minor) return [wrapText(keyFiguresLine(block), look)];
+  if (block.is_minor) return [wrapText(keyFiguresLine(block), options)];
   const label = Math.max(...figures.map((one) => one.title.length));
   const valueWidth = Math.max(...figures.map(({ value }) => value.text.length));
   const lines = figures.map(({ title: term, value, comparisons }) => {

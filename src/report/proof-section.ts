@@ -5,40 +5,40 @@ import { paragraph, type Section } from "./document.js";
 import { formatDay, formatTime } from "./formatting.js";
 import type { ReportData } from "./report-data.js";
 
-/** How the figures were verified, how old the data is, and what the API does not provide. */
+/** Creates the section about the verification, the age of the data, and the limits of the API. */
 export function proofSection(data: ReportData): Section {
   const { proof } = data;
   const blocks = [ageLine(data), ...limits].map(paragraph);
   return { id: "proof", title: "What is proven", lead: proofLine(proof), blocks };
 }
 
-/** True if the orders of some range of dates were verified, and no later run failed. */
+/** Returns true if orders of some date range were verified and no later run failed. */
 export function isProven({ against, proven }: Proof): boolean {
   return against === null && proven !== null;
 }
 
-/** Returns one sentence about which orders are proven. */
+/** Returns one sentence about the verification of the orders. */
 export function proofLine({ against, proven }: Proof): string {
   if (against !== null) return `Not proven: ${against}`;
-  if (proven === null) return "Not proven: the orders were never compared with the API's counts.";
+  if (proven === null) return "Not proven: the orders were never compared with the counts of the API.";
   const { at, by, through, from } = proven;
   const since = from === null ? "" : ` from ${formatDay(from)}`;
   const how = by === "verify" ? "`verify`" : "the sync";
-  return `Orders are proven${since} through ${formatDay(through)}: the API's counts agreed in ${how} of ${formatTime(at)}.`;
+  return `Orders${since} through ${formatDay(through)} are proven: their counts agreed with the API in ${how} of ${formatTime(at)}.`;
 }
 
 function ageLine({ isReadUntilKnown, proof, reached }: ReportData): string {
   const { oldest_read_at: oldest, gaps } = proof;
   if (!isReadUntilKnown)
-    return `No range of dates counts as completely read; the newest order is of ${formatDay(formatInstant(reached))}. See \`brandapi status\`.`;
+    return `No date range was read completely; the newest order is from ${formatDay(formatInstant(reached))}. See \`brandapi status\`.`;
   const days = oldest === null ? 0 : Math.floor(Math.max(0, reached - Date.parse(oldest)) / dayMs);
-  const age = days === 0 ? "" : ` The oldest check was ${pluralize(days, "day")} before that.`;
+  const age = days === 0 ? "" : ` The oldest check is ${pluralize(days, "day")} older.`;
   const never = gaps.length === 0 ? "" : " Some days in between were never read: see `brandapi status`.";
   return `Orders were read up to ${formatTime(formatInstant(reached))}.${age}${never}`;
 }
 
 const limits: readonly string[] = [
-  "Orders count unless they are removed or cancelled. Net is gross minus refunds. Days and months are UTC. Currencies are never added up.",
-  "The API does not date refunds: a refund counts from the sync that first saw it. It does not report payouts either: commissions are the amounts earned.",
-  "A change to an old order that affects no count and no daily total, such as a new commission rate, is found when the order is read again.",
+  "Removed and cancelled orders do not count. Net is gross minus refunds. Days and months are in UTC. Amounts in different currencies are never added.",
+  "The API does not provide the dates of refunds: a refund counts from the sync that first found it. The API does not report payouts either.",
+  "A change to an old order that affects no count and no daily total, such as a new commission rate, is found when the order is re-read.",
 ];

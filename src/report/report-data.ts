@@ -2,23 +2,23 @@ import { type DayRange, type Proof, readSums, type SalesFigures } from "../query
 import type { Mirror } from "../store/mirror/database.js";
 import type { Period } from "./period.js";
 
-/** What the sections are written from. */
+/** The data that the sections share. */
 export interface ReportData {
   mirror: Mirror;
   period: Period;
-  /** The complete days of the period, which the figures are about. */
+  /** The complete days of the period. */
   days: DayRange;
   sums: Record<"now" | "before" | "year_ago", SalesFigures[]>;
   /**
-   * The currencies of the period and of the days before it, by gross, largest first. Minor currencies are not included, unless
-   * all are minor: then the largest is included.
+   * The main currencies of the period and of the preceding days, by gross amount, largest first. If all currencies are
+   * minor, the largest of them.
    */
   currencies: (string | null)[];
-  /** The other currencies of the period: those with one order, and `null`. In the same order. */
+  /** The currencies of the period with only one order, and null for orders without a currency, in the same order. */
   minorCurrencies: (string | null)[];
-  /** The time that the orders were read up to, in milliseconds since 1970. */
+  /** The time up to which the orders were read, in milliseconds since 1970. */
   reached: number;
-  /** False if `reached` is the day of the newest order, because no range of dates was read completely. */
+  /** False if no range of dates was read completely: `reached` is then the day of the newest order. */
   isReadUntilKnown: boolean;
   proof: Proof;
 }
@@ -74,7 +74,7 @@ export function inCurrency<Row extends { currency: string | null }>(
   return rows.filter((row) => row.currency === currency);
 }
 
-/** Sorts rows by currency in the order of the report, and those of other currencies last. Keeps the order within a currency. */
+/** Sorts rows by currency in the order of the report. Keeps the order within a currency; other currencies are last. */
 export function sortByCurrency<Row extends { currency: string | null }>(
   rows: readonly Row[],
   { currencies, minorCurrencies }: ReportData,

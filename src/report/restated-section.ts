@@ -14,10 +14,10 @@ import { monthsBefore } from "./period.js";
 import { type ReportData, sortByCurrency } from "./report-data.js";
 
 const monthsBack = 12;
-/** The changed orders of all currencies, and of one currency. */
+/** The maximum number of changed orders in total, and for each currency. */
 const [maxOrders, maxOrdersOfCurrency] = [24, 8];
 
-/** Months whose figures changed after they were reported, and the orders that changed them. */
+/** Creates tables of the months that changed after they were reported, and of the orders that changed them. */
 export function restatedSection(data: ReportData): Section {
   const since = monthsBefore(data.period.until, monthsBack).slice(0, 7);
   const tables = restatedTables(data, since);
@@ -25,7 +25,7 @@ export function restatedSection(data: ReportData): Section {
   return {
     id: "restated",
     title: "Months that changed since you reported them",
-    lead: tables.length === 0 ? "" : "Orders were attributed late, refunded or cancelled since then.",
+    lead: tables.length === 0 ? "" : "Since then, orders were attributed late, refunded or cancelled.",
     blocks: [...(tables.length === 0 ? [none] : tables), ...lossLines(data)],
   };
 }
@@ -83,7 +83,7 @@ const currency = [
   (row: { currency: string | null }) => new FormattedValue(row.currency, formatCurrency(row.currency)),
 ] satisfies ColumnSpec<never>;
 
-/** Returns a sentence for each currency about how much reported months usually lose to later refunds. */
+/** Returns one sentence for each currency about the losses of reported months to later refunds. */
 function lossLines(data: ReportData): Block[] {
   const losses = sortByCurrency(readRefundLosses(data.mirror), data).filter(({ currency }) =>
     data.currencies.includes(currency),

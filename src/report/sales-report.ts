@@ -24,10 +24,10 @@ import { salesSection, summarize } from "./sales-section.js";
 const sections = [salesSection, daysSection, monthsSection, restatedSection, hostsSection, proofSection];
 
 /**
- * Creates the report. What it covers depends on the mirror and not on the clock: the same mirror gives the same report.
- * @param requested milliseconds since 1970, as is `now`
- * @param currentRun the run that holds the mirror's lock
- * @throws ConfigurationError if the mirror has no orders, or none in the requested time
+ * Creates the report. The mirror determines the content, not the clock: the same mirror always gives the same report.
+ * @param requested the start and the end of the period, in milliseconds since 1970 like `now`
+ * @param currentRun the run that has locked the mirror
+ * @throws ConfigurationError if the mirror has no orders, or none in the requested period
  */
 export function createReport(
   mirror: Mirror,
@@ -59,8 +59,8 @@ export function createReport(
 }
 
 /**
- * Returns the beginning of the day of the newest order, which may not be complete; null without orders. No date range counts
- * as read if the API returns an order with an unreadable date in each of them.
+ * Returns the start of the day of the newest order, because that day may be incomplete; null without orders. Needed if the
+ * API returns an order with an unreadable date in every date range: then no range counts as read.
  */
 function guessOrdersEnd(mirror: Mirror): number | null {
   const day = readLastDay(mirror);
@@ -69,11 +69,11 @@ function guessOrdersEnd(mirror: Mirror): number | null {
 
 function checkPeriod(period: Period, lastDay: string, firstDay: string | null): void {
   if (period.since > lastDay)
-    throw new ConfigurationError(`Orders were read through ${lastDay}: the report begins later.`, {
-      hint: "choose an earlier time, or run `brandapi sync orders` first",
+    throw new ConfigurationError(`The period begins after ${lastDay}, the last day that was read.`, {
+      hint: "choose an earlier period, or run `brandapi sync orders` first",
     });
   if (firstDay !== null && period.until < firstDay)
-    throw new ConfigurationError(`The mirror's first order is of ${firstDay}: the report ends earlier.`, {
+    throw new ConfigurationError(`The period ends before ${firstDay}, the day of the first order.`, {
       hint: `the first month with orders is \`--month ${firstDay.slice(0, 7)}\``,
     });
 }

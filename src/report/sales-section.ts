@@ -12,7 +12,7 @@ import {
 import type { Comparison } from "./period.js";
 import { inCurrency, type ReportData } from "./report-data.js";
 
-/** Net, gross, refunds and orders of each currency, compared with the days before and the same days a year ago. */
+/** Creates the section with the key figures of each currency and their changes. */
 export function salesSection(data: ReportData): Section {
   const blocks = [
     ...data.currencies.map((currency) => keyFigures(data, currency)),
@@ -22,7 +22,7 @@ export function salesSection(data: ReportData): Section {
     id: "sales",
     title: "Sales",
     lead: describeComparison(data),
-    blocks: blocks.length === 0 ? [paragraph("The mirror has no orders of these days.")] : blocks,
+    blocks: blocks.length === 0 ? [paragraph("The mirror has no orders for these days.")] : blocks,
   };
 }
 
@@ -44,7 +44,7 @@ function describeComparison({ period, days }: ReportData): string {
   const isCut = period.is_partial && days.until !== period.until;
   const through = isCut ? `Complete days only, through ${formatDay(days.until)}. ` : "";
   if (period.before === null)
-    return `${through}These days or the preceding ones may be incomplete, so nothing is compared.`;
+    return `${through}These or the preceding days may be incomplete, so there is no comparison.`;
   return `${through}Compared with ${period.before.name}, which had more time for refunds.`;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The stylesheet of the page. The two shades of the accent colour can be distinguished by colour-blind readers. `.spare` is
- * left out on narrow screens.
+ * The stylesheet of the page. Colour-blind readers can distinguish the two shades of the accent colour. Narrow screens hide
+ * elements of the class `spare`.
  */
 export const stylesheet = `
 :root { color-scheme: light dark; --paper: #fff; --ink: #16191d; --soft: #59636e; --line: #e3e6ea; --accent: #0a5ea8; --tint: #9cc4e8 }
@@ -39,7 +39,7 @@ dl { display: flex; flex-wrap: wrap; gap: 1rem 1.5rem; border-top: 1px solid var
 dl > div { flex: 1 1 9.5rem }
 dd b { font-size: 20px; line-height: 1.4; font-weight: 600; white-space: nowrap }
 dd b, dd > span { display: block }
-/* Only the figure determines how many columns fit. */
+/* The text below a number does not widen its column. */
 dd > span { width: 0; min-width: 100% }
 em { font-style: normal; color: var(--ink); font-weight: 600 }
 

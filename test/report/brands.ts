@@ -1,7 +1,7 @@
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, fileAt, memberOf, noon, openRecord, orderAt } from "../support/records.js";
 
-/** Text that does harm if it is not escaped. */
+/** Text that breaks a page or a terminal unless it is escaped. */
 export const hostile = [
   "<script>window.ran=1</script>",
   '"><img src=x onerror=window.ran=1>',
@@ -57,7 +57,7 @@ const brands: Record<string, () => TestBrand> = {
 
 export const names = Object.keys(brands);
 
-/** Returns the report page of a brand after some refunds and after hosts joined. */
+/** Returns the report page of a brand after refunds and changes of the roster. */
 export async function pageOf(name: string): Promise<string> {
   const brand = brands[name]?.() ?? makeBrand();
   await brand.run("sync");

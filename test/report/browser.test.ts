@@ -6,19 +6,19 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
 import { names, pageOf } from "./brands.js";
-import { chromium, openBrowser, type Page } from "./chromium.js";
+import { type BrowserPage, chromium, openBrowser } from "./chromium.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const widths = [375, 390, 768, 1280] as const;
-/** Reads the text of a PDF; from the package `poppler-utils`. */
+/** True if `pdftotext` of the package `poppler-utils` is installed, which extracts the text of a PDF. */
 const hasPdftotext = spawnSync("pdftotext", ["-v"]).error === undefined;
-/** Wide and narrow fonts; missing ones fall back to the system font. */
+/** Wide and narrow fonts. Chromium replaces missing fonts with the system font. */
 const fonts = ["DejaVu Sans", "Verdana", "Noto Sans", "Liberation Sans", "monospace"];
 
-/** Skipped without Chromium: `apt-get install chromium`, or set `CHROMIUM` to its path. */
+/** Skipped without Chromium: install it (`apt-get install chromium`), or set `CHROMIUM` to its path. */
 describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   const home = makeHome();
-  let browser: Page;
+  let browser: BrowserPage;
 
   beforeAll(async () => {
     for (const name of names) writeFileSync(fileOf(name), await pageOf(name));
@@ -28,17 +28,17 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
 
   const fileOf = (name: string) => join(home, `${name}.html`);
 
-  describe.each(names)("of %s", (name) => {
-    test.each(widths)("fits %i pixels, loads nothing and logs nothing", async (width) => {
+  describe.each(names)("%s", (name) => {
+    test.each(widths)("the page fits %i pixels, loads no resources and logs no errors", async (width) => {
       await browser.open(fileOf(name), { width });
-      const room = await browser.ask<number[]>("[document.documentElement.scrollWidth, innerWidth]");
-      expect(room).toEqual([width, width]);
-      expect(browser.heard()).toEqual({ console: [], requests: [String(pathToFileURL(fileOf(name)))] });
+      const size = await browser.evaluate<number[]>("[document.documentElement.scrollWidth, innerWidth]");
+      expect(size).toEqual([width, width]);
+      expect(browser.activity()).toEqual({ console: [], requests: [String(pathToFileURL(fileOf(name)))] });
     });
 
-    test.each(widths)("has no text outside the margins at %i pixels", async (width) => {
+    test.each(widths)("the page has no text outside its margins at %i pixels", async (width) => {
       await browser.open(fileOf(name), { width });
-      const outside = await browser.ask<string[]>(`(() => {
+      const outside = await browser.evaluate<string[]>(`(() => {
         const style = getComputedStyle(document.body);
         const body = document.body.getBoundingClientRect();
         const [left, right] = [body.left + parseFloat(style.paddingLeft), body.right - parseFloat(style.paddingRight)];
@@ -54,29 +54,29 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
       ["light", {}],
       ["dark", { dark: true }],
       ["light on a phone", { width: 375 }],
-    ])("passes the accessibility checks of axe: %s", async (_, look) => {
-      await browser.open(fileOf(name), look);
-      await browser.ask(`${axe}; 0`);
-      const { violations } = await browser.ask<{ violations: { id: string; nodes: { html: string }[] }[] }>(
-        "axe.run(document, { resultTypes: ['violations'] })",
-      );
+    ])("the page passes the accessibility checks of axe: %s", async (_, options) => {
+      await browser.open(fileOf(name), options);
+      await browser.evaluate(`${axe}; 0`);
+      const { violations } = await browser.evaluate<{
+        violations: { id: string; nodes: { html: string }[] }[];
+      }>("axe.run(document, { resultTypes: ['violations'] })");
       expect(violations.map(({ id, nodes }) => [id, nodes.slice(0, 2).map(({ html }) => html)])).toEqual([]);
-      expect(browser.heard().requests).toHaveLength(1);
+      expect(browser.activity().requests).toHaveLength(1);
     });
 
-    test.each(fonts)("fits an A4 page in %s", async (font) => {
+    test.each(fonts)("the printed page fits A4 in the font %s", async (font) => {
       await browser.open(fileOf(name), { print: true, width: 680 });
-      await browser.ask(`document.body.style.fontFamily = ${JSON.stringify(font)}; 0`);
-      const [room = 0, width = 0] = await browser.ask<number[]>(
+      await browser.evaluate(`document.body.style.fontFamily = ${JSON.stringify(font)}; 0`);
+      const [contentWidth = 0, width = 0] = await browser.evaluate<number[]>(
         "[document.documentElement.scrollWidth, innerWidth]",
       );
-      expect(room).toBeLessThanOrEqual(width);
+      expect(contentWidth).toBeLessThanOrEqual(width);
     });
   });
 
-  test("shows the five key figures of a currency in one row at 1280 pixels", async () => {
+  test("the five key figures of a currency are in one row at 1280 pixels", async () => {
     await browser.open(fileOf("a busy brand"), { width: 1280 });
-    const rows = await browser.ask<number[][]>(
+    const rows = await browser.evaluate<number[][]>(
       "[...document.querySelectorAll('dl')].map((list) => [...list.children].map((one) => one.offsetTop))",
     );
     expect(rows.length).toBeGreaterThan(1);
@@ -84,10 +84,10 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   });
 
   test.each(widths)(
-    "draws charts as wide as the text at %i pixels, without scaling their text",
+    "charts are as wide as the text at %i pixels, and do not scale their labels",
     async (width) => {
       await browser.open(fileOf("a busy brand"), { width });
-      const charts = await browser.ask<[number, number, string][]>(
+      const charts = await browser.evaluate<[number, number, string][]>(
         `[...document.querySelectorAll("figure")].map((one) => [
         one.parentElement.getBoundingClientRect().right - one.querySelector(".chart").getBoundingClientRect().right,
         one.querySelector(".chart text").getBoundingClientRect().left - one.parentElement.getBoundingClientRect().left,
@@ -103,7 +103,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     },
   );
 
-  describe.each(["A4", "Letter"] as const)("printed on %s", (paper) => {
+  describe.each(["A4", "Letter"] as const)("print: %s", (paper) => {
     const print = async (name: string) => {
       await browser.open(fileOf(name));
       const file = join(home, `${name}-${paper}.pdf`);
@@ -111,7 +111,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
       return file;
     };
 
-    test("a month of three currencies fits on six pages", async () => {
+    test("a month of three currencies prints on at most six pages", async () => {
       const pdf = readFileSync(await print("a busy brand"), "latin1");
       const pages = pdf.match(/\/Type \/Page\b/g) ?? [];
       expect(pages.length).toBeGreaterThan(2);
@@ -119,11 +119,13 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     });
 
     test.skipIf(!hasPdftotext).each(names)(
-      "%s has no page with only a title, no heading at the end of a page and no single table row",
+      "page breaks do not separate a title, a heading or a single table row: %s",
       async (name) => {
         const file = await print(name);
         const textsOf = (selector: string) =>
-          browser.ask<string[]>(`[...document.querySelectorAll("${selector}")].map((one) => one.innerText)`);
+          browser.evaluate<string[]>(
+            `[...document.querySelectorAll("${selector}")].map((one) => one.innerText)`,
+          );
         const headings = await textsOf("h1, h2, h3");
         const captions = (await textsOf("caption, figcaption")).map((text) => text.split(" from ")[0] ?? "");
         const firstColumns = await textsOf("thead th:first-child");
@@ -139,7 +141,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
             .filter((line) => line !== "");
           expect(lines.length, `lines of page ${index + 1}`).toBeGreaterThan(5);
           expect(isHeading(lines.at(-1)), `last line of page ${index + 1}: ${lines.at(-1)}`).toBe(false);
-          // A table that continues from the page before repeats its header.
+          // A table that continues on the next page repeats its header.
           const continued = index > 0 && firstColumns.some((column) => lines[0]?.startsWith(`${column} `));
           if (continued)
             expect(lines.slice(1, 4).some(isHeading), `first rows of page ${index + 1}`).toBe(false);
@@ -148,15 +150,15 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     );
   });
 
-  test("does not run HTML in names from the API", async () => {
+  test("HTML in names from the API is not run", async () => {
     await browser.open(fileOf("hostile names"));
     expect(
-      await browser.ask(
+      await browser.evaluate(
         "window.ran === undefined && document.querySelectorAll('script, img, iframe').length",
       ),
     ).toBe(0);
-    expect(await browser.ask("document.body.textContent.includes('<script>window.ran=1</script>')")).toBe(
-      true,
-    );
+    expect(
+      await browser.evaluate("document.body.textContent.includes('<script>window.ran=1</script>')"),
+    ).toBe(true);
   });
 });

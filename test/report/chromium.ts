@@ -5,45 +5,45 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 
-/** The usual paths of Chromium; the variable `CHROMIUM` sets another. */
-const places = [
+/** The usual paths of Chromium. The environment variable `CHROMIUM` overrides them. */
+const paths = [
   process.env.CHROMIUM ?? "",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
-export const chromium = places.find((place) => place !== "" && existsSync(place));
+export const chromium = paths.find((path) => path !== "" && existsSync(path));
 
-/** A page in headless Chromium. The few commands that tests need go through its debugging pipe, without a library. */
-export interface Page {
+/** A page in headless Chromium, controlled through its debugging pipe without a library. */
+export interface BrowserPage {
   open(
     file: string,
-    look?: { width?: number; height?: number; dark?: boolean; print?: boolean },
+    options?: { width?: number; height?: number; dark?: boolean; print?: boolean },
   ): Promise<void>;
-  /** Evaluates an expression, even if the page's policy forbids scripts. */
-  ask<Value>(expression: string): Promise<Value>;
-  /** Takes a screenshot of the complete page, or of the visible part. */
-  png(how?: { whole: boolean }): Promise<Buffer>;
+  /** Evaluates a JavaScript expression, even if the Content-Security-Policy of the page forbids scripts. */
+  evaluate<Value>(expression: string): Promise<Value>;
+  /** Takes a screenshot of the full page, or only of the visible part. */
+  screenshot(options?: { fullPage: boolean }): Promise<Buffer>;
   pdf(paper: "A4" | "Letter"): Promise<Buffer>;
-  /** The console messages, and the URLs that were requested, since the page was opened. */
-  heard(): { console: string[]; requests: string[] };
+  /** Returns the console messages and the requested URLs since the page was opened. */
+  activity(): { console: string[]; requests: string[] };
   close(): Promise<void>;
 }
 
-type Answer = Record<string, unknown>;
+type Params = Record<string, unknown>;
 interface Message {
   id?: number;
   sessionId?: string;
   method?: string;
-  params?: Answer;
-  result?: Answer;
+  params?: Params;
+  result?: Params;
   error?: { message: string };
 }
 
 const papers = { A4: [8.27, 11.69], Letter: [8.5, 11] } as const;
 
-export async function openBrowser(): Promise<Page> {
+export async function openBrowser(): Promise<BrowserPage> {
   const folder = mkdtempSync(join(tmpdir(), "brandapi-chromium-"));
   const flags = [
     "--headless=new",
@@ -51,7 +51,7 @@ export async function openBrowser(): Promise<Page> {
     "--no-first-run",
     "--no-sandbox",
     "--disable-gpu",
-    // Without this, axe's garbage takes 800 MB.
+    // Limits the memory of axe, which otherwise grows to 800 MB.
     "--js-flags=--max-old-space-size=64",
   ];
   const child = spawn(
@@ -68,23 +68,23 @@ export async function openBrowser(): Promise<Page> {
   const pipe = openPipe(child);
   const { targetId } = await pipe.send("Target.createTarget", { url: "about:blank" });
   const { sessionId } = await pipe.send("Target.attachToTarget", { targetId, flatten: true });
-  const send = (method: string, params: Answer = {}) => pipe.send(method, params, String(sessionId));
-  for (const room of ["Page", "Runtime", "Log", "Network", "Audits"]) await send(`${room}.enable`);
-  const said: string[] = [];
-  const asked: string[] = [];
-  pipe.hear(({ method, params = {} }) => {
-    if (method === "Network.requestWillBeSent") asked.push((params.request as { url: string }).url);
+  const send = (method: string, params: Params = {}) => pipe.send(method, params, String(sessionId));
+  for (const domain of ["Page", "Runtime", "Log", "Network", "Audits"]) await send(`${domain}.enable`);
+  const messages: string[] = [];
+  const requests: string[] = [];
+  pipe.listen(({ method, params = {} }) => {
+    if (method === "Network.requestWillBeSent") requests.push((params.request as { url: string }).url);
     if (
       ["Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded", "Audits.issueAdded"].includes(
         method,
       )
     )
-      said.push(JSON.stringify(params));
+      messages.push(JSON.stringify(params));
   });
   return {
     async open(file, { width = 1280, height = 900, dark = false, print = false } = {}) {
-      said.length = 0;
-      asked.length = 0;
+      messages.length = 0;
+      requests.length = 0;
       await send("Emulation.setDeviceMetricsOverride", {
         width,
         height,
@@ -99,7 +99,7 @@ export async function openBrowser(): Promise<Page> {
       await send("Page.navigate", { url: String(pathToFileURL(file)) });
       await loaded;
     },
-    async ask<Value>(expression: string) {
+    async evaluate<Value>(expression: string) {
       const { result, exceptionDetails } = await send("Runtime.evaluate", {
         expression,
         awaitPromise: true,
@@ -108,8 +108,8 @@ export async function openBrowser(): Promise<Page> {
       if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
       return (result as { value: Value }).value;
     },
-    async png({ whole } = { whole: true }) {
-      const { data } = await send("Page.captureScreenshot", { captureBeyondViewport: whole });
+    async screenshot({ fullPage } = { fullPage: true }) {
+      const { data } = await send("Page.captureScreenshot", { captureBeyondViewport: fullPage });
       return Buffer.from(String(data), "base64");
     },
     async pdf(paper) {
@@ -117,7 +117,7 @@ export async function openBrowser(): Promise<Page> {
       const { data } = await send("Page.printToPDF", { paperWidth, paperHeight, printBackground: true });
       return Buffer.from(String(data), "base64");
     },
-    heard: () => ({ console: [...said], requests: [...asked] }),
+    activity: () => ({ console: [...messages], requests: [...requests] }),
     async close() {
       const ended = new Promise((resolve) => child.once("exit", resolve));
       await pipe.send("Browser.close", {}).catch(() => child.kill("SIGKILL"));
@@ -127,17 +127,17 @@ export async function openBrowser(): Promise<Page> {
   };
 }
 
-/** Messages are JSON, separated by zero bytes, on the child's third and fourth streams. */
+/** Opens the debugging protocol of a child process: JSON messages that end with a zero byte, on streams 3 and 4. */
 function openPipe(child: ChildProcess) {
   const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable];
-  const waiting = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();
+  const waiting = new Map<number, { resolve(result: Params): void; reject(error: Error): void }>();
   const listeners = new Set<(message: Message & { method: string }) => void>();
   let count = 0;
-  let held = "";
+  let buffered = "";
   output.setEncoding("utf8");
   output.on("data", (piece: string) => {
-    const texts = (held + piece).split("\0");
-    held = texts.pop() ?? "";
+    const texts = (buffered + piece).split("\0");
+    buffered = texts.pop() ?? "";
     for (const text of texts) {
       const message = JSON.parse(text) as Message;
       const { id, method, result = {}, error } = message;
@@ -149,16 +149,16 @@ function openPipe(child: ChildProcess) {
     }
   });
   child.once("exit", () => {
-    for (const { reject } of waiting.values()) reject(new Error("Chromium has ended"));
+    for (const { reject } of waiting.values()) reject(new Error("Chromium exited"));
   });
   return {
-    async send(method: string, params: Answer, sessionId?: string): Promise<Answer> {
+    async send(method: string, params: Params, sessionId?: string): Promise<Params> {
       const id = ++count;
-      const answer = new Promise<Answer>((resolve, reject) => waiting.set(id, { resolve, reject }));
+      const result = new Promise<Params>((resolve, reject) => waiting.set(id, { resolve, reject }));
       input.write(`${JSON.stringify({ id, method, params, ...(sessionId ? { sessionId } : {}) })}\0`);
-      return await answer;
+      return await result;
     },
-    hear: (listener: (message: Message & { method: string }) => void) => void listeners.add(listener),
+    listen: (listener: (message: Message & { method: string }) => void) => void listeners.add(listener),
     once: (method: string) =>
       new Promise<void>((resolve) => {
         const listener = (message: Message) => {

@@ -6,7 +6,7 @@ import { day, noon, orderAt, ordersBefore } from "../support/records.js";
 
 let brand: TestBrand;
 
-/** An order every six hours since the middle of August, read on 21 November at noon. */
+/** A brand with an order every six hours since the middle of August, synced on 21 November at noon. */
 beforeAll(async () => {
   brand = makeBrand({ orders: ordersBefore(noon, 400, day / 4) });
   await brand.run("sync orders");
@@ -14,8 +14,8 @@ beforeAll(async () => {
 
 const reports = () => readdirSync(brand.home).filter((name) => name.startsWith("report"));
 
-describe("the target of a report", () => {
-  test("writes the page to a file named after its period, or to stdout for `-o -`", async () => {
+describe("report: output", () => {
+  test("`report` writes a file named after the period, and `-o -` writes to stdout", async () => {
     const { code, out, err } = await brand.run("report --month 2026-09");
     expect([code, out]).toEqual([0, ""]);
     expect(err).toMatch(/^September 2026: [\d.]+ kB: report-2026-09\.html\n$/);
@@ -24,21 +24,21 @@ describe("the target of a report", () => {
     expect((await brand.run("report -o -")).out).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
   });
 
-  test("writes --text and --json to stdout and refuses -o with them", async () => {
+  test("`report` writes --text and --json to stdout and rejects -o with them", async () => {
     expect((await brand.run("report --text")).out).toMatch(/^.*, November 2026\n/);
     expect((await brand.run("report --json")).out).toMatch(/^\{"brand":/);
     for (const words of ["--text -o notes.txt", "--json -o notes.json", "--text -o -"])
       expect((await brand.run(`report ${words}`)).code).toBe(2);
   });
 
-  test.each(["r.pdf", "r.csv", "r"])("refuses -o %s because the page is HTML", async (file) => {
+  test.each(["r.pdf", "r.csv", "r"])("`report` rejects -o %s because the page is HTML", async (file) => {
     const { code, err } = await brand.run(`report -o ${file}`);
     expect(code).toBe(2);
     expect(err).toContain("`-o report.html`");
     expect(existsSync(join(brand.home, file))).toBe(false);
   });
 
-  test("keeps an existing file when the report fails", async () => {
+  test("a failed report keeps the existing file", async () => {
     const old = join(brand.home, "old.html");
     writeFileSync(old, "old");
     expect((await brand.run("report --month 2020-01 -o old.html")).code).toBe(3);
@@ -46,7 +46,7 @@ describe("the target of a report", () => {
     expect((await brand.run("report -o none/page.html")).code).toBe(3);
   });
 
-  test("opens the file in the browser for --open, and refuses --open without a file", async () => {
+  test("`report --open` opens the file in the browser, and needs a file", async () => {
     const { opened, code } = await brand.run("report --open -o shown.html");
     expect([code, opened]).toEqual([0, [join(brand.home, "shown.html")]]);
     for (const words of ["--text", "--json"])
@@ -56,7 +56,7 @@ describe("the target of a report", () => {
 });
 
 describe("report --text", () => {
-  test("has colours only in a terminal", async () => {
+  test("`report --text` has colours only in a terminal", async () => {
     const { out } = await brand.run("report --text");
     expect(out).toMatch(/^Net and refunds by day, EUR: [▁▂▃▄▅▆▇█]{20} up to /m);
     expect(out).not.toContain("\u001b");
@@ -64,7 +64,7 @@ describe("report --text", () => {
     expect((await brand.run("report --text --no-color", { tty: true })).out).toBe(out);
   });
 
-  test("escapes control characters from the API", async () => {
+  test("`report --text` and `--json` escape control characters from the API", async () => {
     const one = makeBrand({
       orders: [
         orderAt("a", noon - 2 * day, {
@@ -81,7 +81,7 @@ describe("report --text", () => {
   });
 });
 
-describe("the period of a report", () => {
+describe("report: period", () => {
   test.each([
     ["--month october", "Not a month: `october`."],
     ["--month 2026-13", "Not a month: `2026-13`."],
@@ -89,12 +89,12 @@ describe("the period of a report", () => {
     ["-o - --open", "`--open` needs a file"],
     ["--month 2026-09 --since 7d", "Option `--month <month>` cannot be used with option `--since <time>`."],
     ["--since 2026-09-09 --until 2026-09-01", "`--since` is later than `--until`."],
-  ])("report %s is refused with exit code 2", async (words, message) => {
+  ])("`report %s` is rejected with exit code 2", async (words, message) => {
     const { code, err } = await brand.run(`report ${words}`);
     expect([code, err.split("\n")[0]]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  test("reports the first month with orders if the period is too early, and the last day read if it is too late", async () => {
+  test("`report` names the first month with orders if the period is too early, and the last day read if it is too late", async () => {
     const early = await brand.run("report --month 2020-01 --text");
     expect([early.code, early.out]).toEqual([3, ""]);
     expect(early.err).toContain("`--month 2026-08`");
@@ -102,10 +102,10 @@ describe("the period of a report", () => {
     const late = await brand.run("report --month 2026-12");
     brand.pass(-30 * day);
     expect(late.code).toBe(3);
-    expect(late.err).toContain("Orders were read through 2026-11-21");
+    expect(late.err).toContain("after 2026-11-21, the last day that was read");
   });
 
-  test("names the next command when there is no mirror or it has no orders", async () => {
+  test("`report` names the next command if the mirror does not exist or has no orders", async () => {
     const one = makeBrand();
     expect((await one.run("report")).err).toContain("No mirror yet");
     await one.run("sync roster");
@@ -116,7 +116,7 @@ describe("the period of a report", () => {
   });
 });
 
-test("reports periods of years and currencies that are not codes", async () => {
+test("a report covers several years and escapes currencies that are not codes", async () => {
   const currency = `C<b>${"x".repeat(300)}`;
   const one = makeBrand({ orders: [orderAt("a", noon - day, { currency })] });
   await one.run("sync orders");

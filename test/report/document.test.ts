@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, hour, noon, orderAt } from "../support/records.js";
-import { rowsOf, sectionOf, textOf } from "./reading.js";
+import { rowsOf, sectionOf, textOf } from "./page-reader.js";
 
 type Row = Record<string, string | number | null>;
 interface Block {
@@ -25,7 +25,7 @@ let brand: TestBrand;
 let report: Report;
 let page: string;
 
-/** A realistic brand: a first sync on 21 November, three weeks of traffic, a second sync on 12 December at noon. */
+/** Syncs a realistic brand on 21 November, and again on 12 December after three weeks of orders and refunds. */
 beforeAll(async () => {
   brand = makeBrand({ history: 2_000, now: noon });
   await brand.run("sync");
@@ -59,8 +59,8 @@ const sum = (one: TestBrand, currency: string, since: string, until: string) =>
     until,
   )[0] as Row;
 
-describe("the figures of a report agree with the views", () => {
-  test("compares sales with the same complete days of the month before", () => {
+describe("report: amounts", () => {
+  test("the report compares sales with the same complete days of the previous month", () => {
     const { through, before } = report.period;
     expect(through).toBe("2026-12-11");
     const sales = blocks(report, "sales", "figures");
@@ -77,7 +77,7 @@ describe("the figures of a report agree with the views", () => {
     }
   });
 
-  test("shows net amounts and changes as in sales_by_month, and compares with the same month a year ago", () => {
+  test("the months of a report have the amounts of sales_by_month and a comparison with the previous year", () => {
     for (const { title = "", rows = [] } of blocks(report, "months", "table")) {
       const currency = title.slice(-3);
       const view = brand.sql<Row>(
@@ -100,7 +100,7 @@ describe("the figures of a report agree with the views", () => {
     }
   });
 
-  test("lists restated months and orders as in restatements and restated_orders", () => {
+  test("the report lists the months of restatements and the orders of restated_orders", () => {
     const [months, orders] = blocks(report, "restated", "table");
     const view = brand.sql<Row>(
       "SELECT month, currency, difference FROM restatements WHERE difference <> 0 AND month >= '2025-12'",
@@ -115,7 +115,7 @@ describe("the figures of a report agree with the views", () => {
       expect(all).toContainEqual({ name: order, difference });
   });
 
-  test("lists the hosts with the highest net amounts as in order_figures", () => {
+  test("the report lists the hosts with the highest net amounts in order_figures", () => {
     for (const { title = "", rows = [] } of blocks(report, "hosts", "table")) {
       const view = brand.sql<Row>(
         `SELECT host_label, total(net_amount) AS net FROM order_figures WHERE currency = ? AND orders > 0
@@ -130,7 +130,7 @@ describe("the figures of a report agree with the views", () => {
   });
 });
 
-test("has the same summary and tables as a page and as text", async () => {
+test("the page and the text have the same summary and tables", async () => {
   const text = (await brand.run("report --text")).out;
   expect(textOf(page)).toContain(report.summary);
   expect(text.replace(/\s+/g, " ")).toContain(report.summary);
@@ -139,11 +139,11 @@ test("has the same summary and tables as a page and as text", async () => {
     expect(page).toContain(`<caption>${title} <span`);
   }
   const [first] = rowsOf(sectionOf(page, "months")).slice(1);
-  expect(first?.[0]).toBe("Dec 2026, in part");
+  expect(first?.[0]).toBe("Dec 2026 (partial)");
   expect(text).toContain("Complete days only, through 11 Dec 2026.");
 });
 
-test("shows the currency of every amount on a phone, where some columns are left out", () => {
+test("every amount has a currency on a phone, which hides some columns", () => {
   const phone = page.replace(/<t[hd][^>]*spare[\s\S]*?<\/t[hd]>/g, "");
   for (const [table] of phone.matchAll(/<table>[\s\S]*?<\/table>/g)) {
     const [head = [], ...rows] = rowsOf(table);
@@ -153,8 +153,8 @@ test("shows the currency of every amount on a phone, where some columns are left
   }
 });
 
-describe("the currencies of a report", () => {
-  /** Three currencies whose gross is in the reverse order of their codes, one order in SEK, and one without a currency. */
+describe("report: currencies", () => {
+  /** Orders in three currencies, the last in the alphabet with the largest gross; one order in SEK; one without a currency. */
   const orders = Array.from({ length: 200 }, (_, nth) =>
     orderAt(`o${nth}`, noon - hour - nth * 6 * hour, {
       currency: nth === 20 ? null : nth === 21 ? "SEK" : ["AUD", "GBP", "USD"][nth % 3],
@@ -173,7 +173,7 @@ describe("the currencies of a report", () => {
     months = await reportOf(one, "--month 2026-11");
   });
 
-  test("are in the order of their gross in every section", () => {
+  test("every section of a report sorts currencies by gross, largest first", () => {
     const ordered = (titles: (string | undefined)[]) => titles.map((title) => title?.slice(-3));
     const titles = (id: string, kind: string) => ordered(blocks(months, id, kind).map(({ title }) => title));
     const expected = ["USD", "GBP", "AUD"];
@@ -189,7 +189,7 @@ describe("the currencies of a report", () => {
     expect(months.summary.match(/[A-Z]{3}/g)).toEqual(expected);
   });
 
-  test("with one order, and orders without a currency, are one line each", async () => {
+  test("a currency with one order, and orders without a currency, are one line each", async () => {
     const minor = blocks(months, "sales", "figures").filter(({ is_minor }) => is_minor);
     expect(minor.map(({ title }) => title)).toEqual(["No currency", "SEK"]);
     const line = "SEK: net 100.00, gross 100.00, refunds 0.00, orders 1, cancelled 0.";
@@ -199,7 +199,7 @@ describe("the currencies of a report", () => {
     expect((await one.run("report --month 2026-11 --text")).out).toContain(`\n${line}\n`);
   });
 
-  test("are shown in full if there is only one, even without a code", async () => {
+  test("the only currency of a report has all sections, even without a code", async () => {
     const uncoded = makeBrand({ orders: orders.map((order) => ({ ...order, currency: null }) as never) });
     await uncoded.run("sync orders");
     const only = await reportOf(uncoded, "--month 2026-11");
@@ -215,17 +215,17 @@ describe("the currencies of a report", () => {
   });
 });
 
-describe("charts", () => {
+describe("report: charts", () => {
   const labelsOf = async (id: string, words: string) =>
     blocks(await reportOf(brand, words), id, "chart").map(({ labels }) => labels);
 
-  test("by day are omitted for one day and for more than 93 days", async () => {
+  test("a report about one day or more than 93 days has no charts by day", async () => {
     expect(await labelsOf("days", "--since 2026-11-03 --until 2026-11-03")).toEqual([]);
     expect((await labelsOf("days", "--since 2026-08-01 --until 2026-11-01"))[0]).toHaveLength(93);
     expect(await labelsOf("days", "--since 2026-08-01 --until 2026-11-02")).toEqual([]);
   });
 
-  test("by month include all months of a long period, and at least thirteen", async () => {
+  test("charts by month have all months of a long period, and at least thirteen", async () => {
     const [short] = await labelsOf("months", "--month 2026-11");
     expect([short?.length, short?.at(0), short?.at(-1)]).toEqual([13, "Nov ’25", "Nov ’26"]);
     const [long] = await labelsOf("months", "--since 2025-01-01 --until 2026-11-30");
@@ -233,8 +233,8 @@ describe("charts", () => {
   });
 });
 
-describe("a day that is not over", () => {
-  /** An order a day in October and November; December begins. */
+describe("report: unfinished days", () => {
+  /** Returns a brand with one order per day in October and November. */
   const slow = () => {
     const orders = Array.from({ length: 61 }, (_, nth) =>
       orderAt(`o${nth}`, Date.UTC(2026, 9, 1, 9) + nth * day),
@@ -242,7 +242,7 @@ describe("a day that is not over", () => {
     return makeBrand({ orders, now: Date.UTC(2026, 10, 24, 8) });
   };
 
-  test("is left out of figures, charts and comparisons", async () => {
+  test("an unfinished day is not part of amounts, charts and comparisons", async () => {
     const one = slow();
     one.data.orders = one.data.orders.filter(({ order_date }) => order_date < "2026-11-24");
     await one.run("sync orders");
@@ -256,17 +256,17 @@ describe("a day that is not over", () => {
     expect((await one.run("report --text")).out).toContain("Complete days only, through 23 Nov 2026.");
   });
 
-  test("is not compared when the month has no complete day", async () => {
+  test("a month without a complete day has no comparison", async () => {
     const one = slow();
     one.pass(7 * day);
     await one.run("sync orders");
     const report = await reportOf(one, "--month 2026-12");
     expect([report.period.before, report.summary]).toEqual([null, ""]);
-    expect((await one.run("report --month 2026-12 --text")).out).toContain("so nothing is compared");
+    expect((await one.run("report --month 2026-12 --text")).out).toContain("so there is no comparison");
   });
 });
 
-test("shows how much reported months lost to later refunds", async () => {
+test("the report contains the losses of reported months to later refunds", async () => {
   const one = makeBrand({ now: Date.UTC(2026, 7, 1, 12) });
   const refunds = [4, 2, 1];
   for (const refund of refunds) {
@@ -282,7 +282,7 @@ test("shows how much reported months lost to later refunds", async () => {
   );
 });
 
-test("identifies a host by handle, else by first and last name, else by the start of the ID", async () => {
+test("the name of a host is the handle, otherwise first and last name, otherwise the start of the ID", async () => {
   const host = (id: string, fields: object) => ({
     host: { id, username: null, first_name: null, last_name: null, ...fields },
   });
@@ -299,7 +299,7 @@ test("identifies a host by handle, else by first and last name, else by the star
   expect((await one.run("report -o -")).out).not.toContain("no name");
 });
 
-test("gives the same page for the same mirror at any time, except for the time of creation", async () => {
+test("the same mirror always gives the same page, except for the time of creation", async () => {
   brand.pass(90 * day);
   const again = (await brand.run("report -o -")).out;
   const made = /Created [^<]* by brandapi/;

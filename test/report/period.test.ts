@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { choosePeriod, type ReadRanges } from "../../src/report/period.js";
 import { parseInstant } from "../../src/util/times.js";
 
-/** Returns the period for `--since` and `--until` in a mirror that was read up to `reached`. */
+/** Returns the period of `--since` and `--until` for a mirror whose orders were read up to `reached`. */
 function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: ReadRanges) {
   const instant = (text: string | undefined, edge: "start" | "end") =>
     text === undefined ? undefined : parseInstant(text, edge, Date.parse(reached));
@@ -13,7 +13,7 @@ function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.0
 const month = (name: string, reached: string) => period(name, name, reached);
 const days = (one: { since: string; until: string } | null) => one && `${one.since} ${one.until}`;
 
-describe("the period of a report compares complete days only", () => {
+describe("choosePeriod: comparison", () => {
   test.each([
     ["the 23rd at noon", "2026-11", "2026-11-23T12:00:00Z", "2026-11-22", "2026-10-01 2026-10-22"],
     ["the 1st at 05:00", "2026-12", "2026-12-01T05:00:00Z", "2026-12-01", null],
@@ -28,24 +28,24 @@ describe("the period of a report compares complete days only", () => {
       "2026-02-01 2026-02-28",
     ],
     ["a past February", "2026-02", "2026-11-23T12:00:00Z", "2026-02-28", "2026-01-01 2026-01-31"],
-  ])("in a mirror read on %s", (_, name, reached, through, before) => {
+  ])("compares only complete days in a mirror that was read on %s", (_, name, reached, through, before) => {
     const one = month(name, reached);
     expect([one.through, days(one.before)]).toEqual([through, before]);
   });
 
-  test("is by default the month of the last complete day", () => {
+  test("the default period is the month of the last complete day", () => {
     expect(period(undefined, undefined, "2026-12-01T05:00:00Z").name).toBe("November 2026");
     expect(period(undefined, undefined, "2026-12-02T00:00:00Z").name).toBe("December 2026");
   });
 
-  test("compares a month with the same days a year ago, and 29 February with the 28th", () => {
+  test("a month is compared with the same days a year ago, and 29 February with 28 February", () => {
     expect(days(month("2026-11", "2026-11-23T12:00:00Z").year_ago)).toBe("2025-11-01 2025-11-22");
     expect(days(month("2024-02", "2024-03-01T00:00:00Z").year_ago)).toBe("2023-02-01 2023-02-28");
     expect(days(month("2024-02", "2024-03-01T00:00:00Z").before)).toBe("2024-01-01 2024-01-31");
     expect(period("2026-11-02", "2026-11-08").year_ago).toBeNull();
   });
 
-  test("compares other days with the same number of days before", () => {
+  test("other periods are compared with the same number of preceding days", () => {
     expect(period("2026-10-05", "2026-10-11")).toMatchObject({
       name: "5–11 Oct 2026",
       slug: "2026-10-05-to-2026-10-11",
@@ -58,16 +58,16 @@ describe("the period of a report compares complete days only", () => {
   });
 });
 
-describe("the period of a report has no comparison", () => {
+describe("choosePeriod: no comparison", () => {
   const since = (from: string): ReadRanges => [{ from, to: "2026-11-22T17:00:00.000Z" }];
 
-  test("when the mirror begins within the days before", () => {
+  test("a period has no comparison if the mirror begins within the preceding days", () => {
     const comparison = (from: string) => period("2026-11", "2026-11", undefined, since(from)).before;
     expect(comparison("2026-10-01T00:00:00.000Z")).not.toBeNull();
     expect(comparison("2026-10-01T00:00:01.000Z")).toBeNull();
   });
 
-  test("when the first order is later than the days before", () => {
+  test("a period has no comparison if the first order is later than the preceding days", () => {
     const reached = Date.parse("2026-11-22T17:00:00Z");
     const comparison = (first: string) =>
       choosePeriod(
@@ -79,12 +79,12 @@ describe("the period of a report has no comparison", () => {
     expect([comparison("2026-10-21") !== null, comparison("2026-10-23")]).toEqual([true, null]);
   });
 
-  test("when the mirror begins within the month itself", () => {
+  test("a month has no comparison if the mirror begins within it", () => {
     const one = period("2026-10", "2026-10", undefined, since("2026-10-03T00:00:00.000Z"));
     expect(one.before).toBeNull();
   });
 
-  test("unless part of the month was read, which is then compared", () => {
+  test("the first days of a month are compared if only they were read", () => {
     const read = [
       { from: null, to: "2026-02-15T11:00:00.000Z" },
       { from: "2026-05-01T00:00:00.000Z", to: "2026-11-22T17:00:00.000Z" },

@@ -1,6 +1,6 @@
-/** Reads the report page without using the program's own code. */
+/** Functions that parse the report page independently of the code that renders it. */
 
-/** Returns the text between tags, with entities decoded. */
+/** Returns the text of an HTML fragment without tags, with decoded entities. */
 export function textOf(html: string): string {
   return html
     .replace(/<[^>]*>/g, " ")
@@ -9,12 +9,12 @@ export function textOf(html: string): string {
     .trim();
 }
 
-/** Returns a section of the page. */
+/** Returns the HTML of a section of the page. */
 export function sectionOf(page: string, id: string): string {
   return new RegExp(`<section id="${id}"[\\s\\S]*?</section>`).exec(page)?.[0] ?? "";
 }
 
-/** Returns the rows of all tables, cell by cell. */
+/** Returns the cells of all table rows. */
 export function rowsOf(html: string): string[][] {
   return [...html.matchAll(/<tr>([\s\S]*?)<\/tr>/g)].map(([, row = ""]) =>
     [...row.matchAll(/<t[hd][\s\S]*?<\/t[hd]>/g)].map(([cell]) => textOf(cell)),
