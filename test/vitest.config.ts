@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { defineConfig, mergeConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
@@ -45,7 +45,8 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-export default defineConfig({
+/** The settings of `npm test` and `npm run test:long`. */
+export const baseConfig = defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
   test: {
     globalSetup: ["test/support/build.ts"],
@@ -54,6 +55,11 @@ export default defineConfig({
     testTimeout: 60_000,
     // Two cores are what the smallest machine has, and much of the work is waiting; files share nothing but the build.
     maxWorkers: 3,
+  },
+});
+
+export default mergeConfig(baseConfig, {
+  test: {
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: "alone", include: alone } },

@@ -4,7 +4,9 @@ import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
 
-test.each([1, 2, 3])(
+const seeds = process.env.TEST_LONG ? [1, 2, 3, 4, 5] : [1];
+
+test.each(seeds)(
   "finds every silent change by the announced run (seed %d)",
   async (seed) => {
     const home = makeHome();

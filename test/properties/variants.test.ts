@@ -3,7 +3,7 @@ import fc from "../support/property.js";
 import { scenariosOf } from "./scenarios.js";
 import { type ApiVariant, apiVariants, type Effect, playVariant } from "./variants.js";
 
-const runs = Number(process.env.PROPERTY_RUNS ?? 6);
+const runs = Number(process.env.PROPERTY_RUNS ?? 3);
 
 test.each(apiVariants.filter(({ isReadByPage }) => isReadByPage))(
   "makes no false claim and loses no record with $name ($listName)",

@@ -30,7 +30,7 @@ function copyOf(path: string, to: string): string {
 }
 
 test("each view as of a time equals the view of the mirror at that time", async () => {
-  const brand = makeBrand({ history: 1_200, seed: 3 });
+  const brand = makeBrand({ history: 700, seed: 3 });
   const then: { path: string; at: string }[] = [];
   for (const [month, days] of [30, 35, 25].entries()) {
     expect((await brand.run("sync")).code).toBe(0);
@@ -39,7 +39,7 @@ test("each view as of a time equals the view of the mirror at that time", async 
       path: copyOf(brand.db, join(brand.home, `then-${month}.sqlite`)),
       at: at(brand.now()),
     });
-    simulateActivity(brand.data, brand.now(), brand.now() + (days - 1) * day, naturalPace(1_200));
+    simulateActivity(brand.data, brand.now(), brand.now() + (days - 1) * day, naturalPace(700));
     brand.pass((days - 1) * day);
   }
   const rowsOf = async (command: string) => {

@@ -1,22 +1,34 @@
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import { details, resources } from "../../src/resources/registry.js";
 import type { Mirror } from "../../src/store/mirror/database.js";
+import { openMirror } from "../../src/store/mirror/open.js";
 import { rebuildTables } from "../../src/store/tables/rebuild.js";
 import { compareTables, type TableDifference } from "../../src/store/tables/table-check.js";
 import { views } from "../../src/store/views/all-views.js";
 import type { JsonObject } from "../../src/util/json-value.js";
+import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 const all = [...resources, ...details];
 
 const item = (n: number): JsonObject => ({ title: `Item ${n}`, sku: `S-${n}`, quantity: n, price: n + 0.5 });
 
-/**
- * Opens a mirror with child tables, discovered columns, columns of request parameters, and removed records.
- */
+let original: Promise<string> | undefined;
+
+/** Opens a copy of a mirror with child tables, discovered columns, request columns, and removed records. */
 async function filled(): Promise<Mirror> {
+  original ??= fillMirror();
+  const copy = join(makeHome(), "mirror.sqlite");
+  copyFileSync(await original, copy);
+  return await openMirror(copy);
+}
+
+/** Returns the path of the mirror that the tests copy. */
+async function fillMirror(): Promise<string> {
   const mirror = await makeMirror();
   const many = Array.from({ length: 1_300 }, (_, n) => anOrder(n, { line_items: [item(1), item(2)] }));
   writeRead(mirror, "orders", many);
@@ -37,7 +49,8 @@ async function filled(): Promise<Mirror> {
   ];
   writeRead(mirror, "analytics-hosts", ranked, { at: "2026-11-01T00:00:00.000Z" });
   writeRead(mirror, "analytics-hosts", [], { at: "2026-11-03T00:00:00.000Z", remove: ["#1"] });
-  return mirror;
+  mirror.db.close();
+  return mirror.path;
 }
 
 const one = (table: string, difference: Partial<TableDifference>) => [

@@ -1,0 +1,13 @@
+import { mergeConfig } from "vitest/config";
+import { baseConfig } from "./vitest.config.js";
+
+/**
+ * `npm run test:long`: tests that take minutes by nature. They are the files `*.long.ts`, and tests of random scenarios
+ * and seeds, of which `npm test` runs only the first.
+ */
+export default mergeConfig(baseConfig, {
+  test: {
+    include: ["test/**/*.long.ts", "test/properties/*.test.ts", "test/commands/challenge.test.ts"],
+    env: { TEST_LONG: "yes", PROPERTY_RUNS: process.env.PROPERTY_RUNS ?? "40" },
+  },
+});
