@@ -15,14 +15,17 @@ export function inspect(path: string, brand: SoakBrand): { wrong: string[]; held
   try {
     const integrity = db.pragma("integrity_check", { simple: true });
     const tables = db
-      .prepare("SELECT name FROM sqlite_master WHERE name IN ('records', 'orders')")
+      .prepare("SELECT name FROM sqlite_master WHERE name IN ('records', 'orders', 'orders_removed')")
       .pluck()
       .all();
-    if (tables.length < 2) return { wrong: integrity === "ok" ? [] : [String(integrity)], held: 0 };
+    if (tables.length < 3) return { wrong: integrity === "ok" ? [] : [String(integrity)], held: 0 };
     const records = db
       .prepare("SELECT key, json, removed_at IS NOT NULL AS removed FROM records WHERE resource = 'orders'")
       .all() as RecordRow[];
-    const rows = db.prepare("SELECT count(*) FROM orders").pluck().get() as number;
+    const rows = db
+      .prepare("SELECT (SELECT count(*) FROM orders) + (SELECT count(*) FROM orders_removed)")
+      .pluck()
+      .get() as number;
     const wrong = [
       ...(integrity === "ok" ? [] : [`integrity_check: ${integrity}`]),
       ...(rows === records.length ? [] : [`${rows} rows of ${records.length} records`]),
