@@ -5,6 +5,7 @@ import type { Range } from "../util/ranges.js";
 import { maxPerPage } from "./budget.js";
 import { readByPage } from "./by-page.js";
 import { resolveCopies } from "./copies.js";
+import { dropDailyTotals } from "./daily-totals.js";
 import { checkDates, rangeQuery } from "./dates.js";
 import type { DatedSync } from "./session.js";
 import { readSlice, writeSlice } from "./slices.js";
@@ -89,8 +90,14 @@ export async function readRange(
       // If no record was skipped, this range has what the last response's range had, less what that response covered.
       const isDoubtful = previous !== null && total !== previous.total - previous.coveredCount;
       if (isDoubtful || isBroken) batch.commit();
-      if (previous?.coveredRange && isDoubtful && (await hidesRecords(run, previous.coveredRange, previous)))
+      if (
+        previous?.coveredRange &&
+        isDoubtful &&
+        (await hidesRecords(run, previous.coveredRange, previous))
+      ) {
+        uncover(run, previous.coveredRange);
         return await continueByPage(previous.coveredRange.to);
+      }
       if (isBroken) return await continueByPage(to);
 
       const from = coveredRange?.from ?? oldest;
@@ -136,4 +143,11 @@ async function hidesRecords(
 ): Promise<boolean> {
   const repeated = await requestNewest(run, coveredRange);
   return repeated.isBroken || repeated.total > coveredCount;
+}
+
+function uncover(run: DatedSync, range: Range): void {
+  run.mirror.transaction(() => {
+    run.state.uncover(range, run.id);
+    dropDailyTotals(run, range);
+  });
 }

@@ -195,6 +195,19 @@ const variantCounterexamples: VariantCounterexample[] = [
     datePrecision: "rounded",
     steps: [run("sync", {}, at(15, event("sameSecond", 1633)))],
   },
+  {
+    title: "a response covered a minute of which it lacked a part, and the list never settled",
+    list: "orders",
+    seed: 746,
+    records: 45,
+    perPage: 8,
+    datePrecision: "minutes",
+    steps: [
+      event("swap"),
+      run("sync", {}, at(13, event("withdraw", 956)), at(7, event("late", 0, 1)), at(19, event("withdraw"))),
+      run("sync", { untilDays: 20 }),
+    ],
+  },
   ...(["orders", "content"] as const).map((list) => ({
     title: "a record without a readable date returns after a run that missed it was killed",
     list,
