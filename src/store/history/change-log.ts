@@ -6,7 +6,7 @@ import { recordDate, utcMonth } from "../records/record-key.js";
 import type { RecordRow } from "../records/record-table.js";
 import { type CoveredRange, lastReadAt } from "../state/coverage.js";
 
-/** The reads of earlier runs, which narrow down the time of a change. */
+/** Earlier reads, which narrow down the time of a change. */
 export interface ReadHistory {
   /** The coverage, including that of this run. */
   coverage: readonly CoveredRange[];
@@ -26,7 +26,7 @@ export class ChangeLog {
   readonly #insertChange;
   readonly #insertVersion;
   readonly #findRemoval;
-  /** The coverage by earlier runs. This run shows nothing about the time before it. */
+  /** The coverage without this run, which shows nothing about earlier times. */
   readonly #coverage: readonly CoveredRange[];
 
   constructor(
@@ -61,10 +61,10 @@ export class ChangeLog {
   logChanged({ row, before, after, isDetail, isOutsideRange, at }: RecordChange): void {
     const { key } = row;
     this.logVersion(row, at);
-    // The new date of the record may be in a range that was read at another time.
+    // The new date may be in a range that was read at a different time.
     let unchangedAt = this.#lastSeenAt(row);
     if (row.removed_at !== null) {
-      // The record can have reappeared at any time after its removal.
+      // The record may have reappeared at any time after its removal.
       unchangedAt = this.#findRemoval.get(this.resource.name, key, row.removed_at) ?? row.since_at;
       const readBefore = isOutsideRange ? null : this.#lastReadAt(recordDate(this.resource, after));
       this.#logChange("returned", key, readBefore ?? unchangedAt, at);
@@ -106,8 +106,8 @@ export class ChangeLog {
   }
 
   /**
-   * Returns the last time at which the record had its current values. It is not earlier than the time of
-   * writing.
+   * Returns the last time at which a record was seen with its current values, which is at least the time when
+   * they were written.
    */
   #lastSeenAt(row: RecordRow): string {
     const seenAt = this.options.lastSeen?.(row.record_id) ?? this.#lastReadAt(row.dated_at);

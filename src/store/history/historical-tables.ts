@@ -15,7 +15,7 @@ import {
 } from "../tables/table-sql.js";
 
 /**
- * Creates temporary tables with the state of typed tables at a time, and a view with that of `records`. On
+ * Creates temporary tables with the typed tables as of a time, and a view with `records` as of that time. For
  * this connection they replace the real ones. Must be called once, in a read transaction.
  * @param at milliseconds since 1970
  */
@@ -53,7 +53,7 @@ function createRecordsView({ db }: Mirror, resources: readonly string[], at: str
 }
 
 function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
-  // Child rows need the rows of the main table.
+  // The rows of child tables are built from rows of the main table.
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
   const projection = new Projection(mirror, shapes, () => {}, "temp");
   for (const shape of shapes) copyCurrentVersions(mirror, shape);
@@ -64,7 +64,9 @@ function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly 
   for (const record of readInBatches(mirror, select, resource.name)) projection.write(record, true);
 }
 
-/** Copies the rows of records that have not changed since, because copying is faster than parsing records. */
+/**
+ * Copies the rows of records that have not changed after that time. Copying is faster than parsing records.
+ */
 function copyCurrentVersions(mirror: Mirror, shape: TableShape): void {
   const columns = new TableColumns(mirror, shape).all();
   const recordId = `t.${rowIdColumn(shape)}${shape.list ? ` / ${positionsPerRecord}` : ""}`;

@@ -13,7 +13,7 @@ export interface NamedHost {
 
 /** Returns all hosts in records and their earlier versions. */
 export function readHosts(mirror: Mirror): NamedHost[] {
-  // Hosts are objects named `host` with an `id`, or objects with a `host_id`.
+  // A host is an object named `host` with an `id`, or an object with a `host_id`.
   const select = `WITH objects AS (
       SELECT value, iif(key = 'host', '', 'host_') AS prefix, since_at, is_current
       FROM (SELECT json, since_at, 1 AS is_current FROM records
@@ -52,8 +52,8 @@ interface StoredName extends HostNames {
 }
 
 /**
- * Opens the table `host_names` for writing. Views use the newest handle and name of each host, because older
- * records keep the old ones. `--as-of` uses earlier rows.
+ * Opens the table `host_names` for writing. Views use the newest names of each host, because older records
+ * contain outdated ones. `--as-of` uses earlier rows.
  */
 export function openHostNames(mirror: Mirror) {
   const newest = statement(
@@ -77,7 +77,7 @@ export function openHostNames(mirror: Mirror) {
 
   return {
     add,
-    /** Adds the host of a new or changed record. @param readAt ISO 8601 */
+    /** Adds the host of a new or changed record. @param readAt the time of the read, ISO 8601 */
     addFrom({ host }: JsonObject, readAt: string): void {
       if (!isObject(host) || typeof host.id !== "string") return;
       const { first_name, last_name, name, username } = host;
@@ -96,7 +96,7 @@ export function rebuildHostNames(mirror: Mirror): void {
   const text = (member: string) =>
     `CASE json_type(json, '$.host.${member}') WHEN 'text' THEN json_extract(json, '$.host.${member}') END`;
   const displayName = omitsHostNames(readRedactionRules(mirror)) ? "NULL" : `nullif(${text("name")}, '')`;
-  // Each combination of names gets the times at which it was first and last read.
+  // Each combination of names is added with the times of its first and last read.
   const select = db.prepare<[], HostNames & { id: string; first: string; last: string }>(
     `SELECT id, username, name, min(since_at) AS first, max(since_at) AS last FROM (
        SELECT ${text("id")} AS id, ${text("username")} AS username, since_at,

@@ -8,7 +8,8 @@ const nullFigures = { clicks: null, buy_now_clicks: null, orders: null, sales: n
 const zeroFigures = { clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
 
 /**
- * A host's all-time figures on a day; null if the host left the ranking. Entries without a host are added up.
+ * A host's all-time figures on a day, or nulls if the host left the ranking. Entries without a host are added
+ * up.
  */
 interface HostFigures extends Record<(typeof figureNames)[number], number | null> {
   host_id: string | null;

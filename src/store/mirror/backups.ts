@@ -48,16 +48,15 @@ export async function copyMirror(
     checkIdentity(mirror);
     if (schemaVersion(mirror) === "none") throw failed("it is empty");
     closeSync(openSync(copy, "wx", 0o600));
-    // The copy is compared with this transaction, so it must be made within it. VACUUM INTO cannot run in a
-    // transaction.
+    // The copy must be made in the transaction that it is compared with, which VACUUM INTO cannot do.
     mirror.db.exec("BEGIN");
     const result = summarize(mirror);
-    // A signal stops the program between two steps of the backup; the incomplete copy is then removed.
+    // A signal between two steps of the backup stops the program, which then removes the incomplete copy.
     await runGracefully(() => mirror.db.backup(copy));
     return result;
   }).catch(explain);
   await withMirrorFile(copy, (copied) => {
-    // Others can then open the copy in a folder that they cannot write to.
+    // Programs that cannot write to the folder of the copy can then open it.
     copied.db.pragma("journal_mode = DELETE");
     const damage = findDamage(copied) ?? (summarize(copied) === expected ? null : "its rows differ");
     if (damage !== null) throw failed(damage);
@@ -110,14 +109,14 @@ export function backupName(path: string, at: string, infix = ""): string {
   return `${parse(path).name}${infix}-${at.replace(/[-:.]/g, "")}.sqlite`;
 }
 
-/** True if `backup` gives backups of this mirror such a name. */
+/** True if `backup` would use this file name for a backup of the mirror. */
 export function isBackupName(name: string, path: string): boolean {
   return name.replace(/\d{8}T\d+Z\.sqlite$/, "") === `${parse(path).name}-`;
 }
 
 /**
- * Returns a text that a mirror shares only with its copies: the brand, and the time of the first read.
- * Returns null if nothing was read yet.
+ * Returns an identifier that a mirror shares with its copies: the brand and the time of the first read.
+ * Returns null for an empty mirror.
  */
 export function readOrigin(mirror: Mirror): string | null {
   const first = readFirstReadAt(mirror);
@@ -125,8 +124,8 @@ export function readOrigin(mirror: Mirror): string | null {
 }
 
 /**
- * Replaces a mirror with another file, and keeps the current one at the path `aside`. The path is never
- * without a mirror.
+ * Replaces a mirror with another file, and keeps the current one at `aside`. There is a mirror at the path at
+ * all times.
  */
 export function replaceMirror(file: string, place: string, aside: string): void {
   try {

@@ -59,7 +59,8 @@ const savepoint = {
 
 /**
  * Begins a transaction that can stay open across `await`.
- * @returns a function that runs `last`, if given, and commits; it rolls back and throws if one of them fails
+ * @returns a function that runs `last`, if given, and commits; if either fails, it rolls back and throws the
+ * error
  * @throws SQLite's SQLITE_BUSY if another program writes for too long
  */
 export function beginTransaction(mirror: Mirror): (last?: () => void) => void {
@@ -130,10 +131,10 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   try {
     db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
     storeTempInMemory(db);
-    // Foreign keys of users' tables must not block, or spread, the rebuild of our tables.
+    // Foreign keys in users' tables must not prevent a rebuild of our tables, or delete users' rows.
     db.pragma("foreign_keys = OFF");
-    // SQLite opens the log, by its name, with the first read. Checking afterwards detects a file that was
-    // replaced in between.
+    // The first read opens the log by its name. The check then detects whether the file was replaced in
+    // between.
     db.pragma("schema_version");
     checkNotReplaced({ id, path });
     return new Mirror(db, path, id);
@@ -152,7 +153,7 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   }
 }
 
-/** Read-only systems have no folder for temporary files. */
+/** Systems with read-only file systems may have no folder for temporary files. */
 function storeTempInMemory(db: Database): void {
   db.pragma("temp_store = MEMORY");
 }

@@ -11,8 +11,8 @@ import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
 const pollMs = 250;
 
 /**
- * Locks a mirror for one run: takes SQLite's lock on an empty file next to it. The system releases the lock
- * when the process ends, and the file stays.
+ * Locks a mirror for one run, with SQLite's lock on an empty file next to it. The system releases the lock
+ * when the process ends. The file is never removed.
  * @param wait true to wait for the other run to end
  * @param queued receives a description of the other run
  * @throws MirrorBusy without `wait`; MirrorUnusable if the path cannot be that of a mirror
@@ -27,7 +27,7 @@ export async function lockMirror(
   // SQLite would create a world-readable file (0644).
   if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
   const Sqlite = await loadSqlite();
-  // `isLocked` in another process takes the lock for a moment.
+  // Other processes take the lock for a moment to test it.
   const db = new Sqlite(lockPath, { timeout: 100 });
   try {
     for (let isQueued = false; !tryLock(db); isQueued = true) {

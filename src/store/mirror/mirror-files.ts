@@ -13,7 +13,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../../errors.js";
 import { createFolder } from "../../util/files.js";
 
-/** True if the path has a file. @throws MirrorUnusable if it has a folder or a device */
+/** True if the file exists. @throws MirrorUnusable if the path is a folder or a device */
 export function checkMirrorPath(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats || stats.isFile()) return stats !== undefined;
@@ -45,7 +45,7 @@ export function moveLogFiles(path: string, aside: string): void {
     if (existsSync(path + end)) renameSync(path + end, aside + end);
 }
 
-/** Returns device and inode of a file; null if the file does not exist. */
+/** Returns the device and inode of a file; null if the file does not exist. */
 export function fileIdentity(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
@@ -56,8 +56,8 @@ export function fileIdentity(path: string): string | null {
 }
 
 /**
- * Checks that the path still has the file that was opened.
- * @throws MirrorUnusable if the file was replaced or removed
+ * Checks that the file at the path is still the one that was opened.
+ * @throws MirrorUnusable if it was replaced or removed
  */
 export function checkNotReplaced({ id, path }: { id: string | null; path: string }): void {
   const now = id === null ? null : fileIdentity(path);

@@ -117,8 +117,8 @@ export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
 }
 
 /**
- * Opens a mirror for planning a sync, without writing to the file. Opens an empty mirror in memory if it does
- * not exist, and a migrated copy in memory if it is of an older version.
+ * Opens a mirror for a plan, without writing to the file. Opens an empty mirror in memory if it does not
+ * exist, and a migrated copy in memory if it is of an older version.
  * @throws MirrorUnusable if the file is not a mirror, or was written by a newer version
  */
 export async function openMirrorForPlan(path: string): Promise<Mirror> {
@@ -139,7 +139,7 @@ export function noMirrorError(path: string): ConfigurationError {
   });
 }
 
-/** Opens a file and checks that it is a mirror. Closes it if that or `prepare` fails. */
+/** Opens a file and checks that it is a mirror. Closes it if the check or `prepare` fails. */
 async function connectAnd(
   path: string,
   isReadOnly: boolean,

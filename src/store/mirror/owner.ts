@@ -13,7 +13,7 @@ export function readOwner(mirror: Mirror): OwnerBrand | null {
 }
 
 /**
- * Checks that a key may write to a mirror.
+ * Checks that the key belongs to the brand of a mirror.
  * @param owner the mirror's brand; null if the mirror is empty or does not exist
  * @param brand the key's brand
  * @param expected the profile's brand, which applies to a mirror without an owner

@@ -73,14 +73,14 @@ export interface CurrentRecord {
   value: Json;
   /** The time at which the details were last read (ISO 8601); null before the first time. */
   detailedAt: string | null;
-  /** True if the record's item in the list has changed since then. */
+  /** True if the list's item has changed since then. */
   isOutdated: boolean;
 }
 
 /**
- * Yields the current records of a resource, ordered by `record_id`. Reads them one at a time, because records
- * can be large and the caller may write to the mirror in between.
- * @param keySuffix the end of the records' keys
+ * Yields the current records of a resource, ordered by `record_id`. Reads one at a time, because records can
+ * be large and the caller may write to the mirror in between.
+ * @param keySuffix selects records by the end of their key
  */
 export function* readCurrentRecords(
   mirror: Mirror,

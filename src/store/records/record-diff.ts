@@ -42,8 +42,8 @@ function isSameFile(a: string, b: string): boolean {
 }
 
 /**
- * Which parts of a value are signed URLs: `url` if the value is one, otherwise by member. The items of a list
- * have the same members.
+ * The signed URLs in a value: `url` if it is one itself, otherwise its members with signed URLs. All items of
+ * a list have the same members.
  */
 type SignedUrls = "url" | { readonly [member: string]: SignedUrls };
 

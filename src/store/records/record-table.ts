@@ -55,9 +55,9 @@ export class RecordTable {
   }
 
   /**
-   * Returns the current records in the range of a response's dates, by key. One query finds nearly all
-   * records of the response. The number is limited, because the range can have any number of records that the
-   * API no longer returns.
+   * Returns the current records between the oldest and the newest date of a response, by key. One query thus
+   * finds nearly all records of the response. It has a limit, because the API may no longer return any number
+   * of records in this range.
    */
   findByDates(response: readonly Json[]): Map<string, MirroredRecord> {
     const [newest, oldest] = [response[0], response.at(-1)].map((record = null) =>
@@ -107,7 +107,7 @@ export interface StoredRow {
   record_id: number;
   json: string;
   context: string | null;
-  /** The time at which this version was first read, or the record was removed (ISO 8601). */
+  /** The time of the first read of this version, or of the removal (ISO 8601). */
   since_at: string;
   removed_at: string | null;
 }
@@ -115,10 +115,10 @@ export interface StoredRow {
 /** A row of `records`. `list_json`, `detailed_at` and `outdated` are for resources with details. */
 export interface RecordRow extends StoredRow {
   key: string;
-  /** The item of the list, if details are merged into it. */
+  /** The list's item, if the resource merges details into it. */
   list_json: string | null;
   detailed_at: string | null;
-  /** 1 if the item has changed since the details were read. */
+  /** 1 if the list's item has changed since the details were read. */
   outdated: 0 | 1;
   dated_at: number | null;
 }
@@ -135,7 +135,7 @@ export function recordState({ removedAt }: Pick<StoredRecord, "removedAt">): Rec
   return removedAt === null ? "current" : "removed";
 }
 
-/** @throws MirrorUnusable if the text is not JSON, because another program wrote it */
+/** @throws MirrorUnusable if another program wrote text that is not JSON */
 export function parseRecord({ path }: Mirror, row: StoredRow): StoredRecord {
   try {
     return {
@@ -158,8 +158,7 @@ const rowsPerBatch = 1_000;
 const charactersPerBatch = 2_000_000;
 
 /**
- * Yields the records of a query. They are read in batches, because the connection cannot write while a
- * statement is open.
+ * Yields the records of a query in batches, because the connection cannot write while a statement is open.
  * @param select returns rows ordered by `record_id`; its parameters are the ID to continue after, and `more`
  */
 export function* readInBatches<Row extends StoredRow, More extends unknown[]>(

@@ -73,16 +73,16 @@ export interface SkippedCopy {
 }
 
 /**
- * What was written: `none` if the rows are up to date, `rows` if they are rewritten without a new version of
- * the record.
+ * `rows` means that rows must be rewritten although the record has no new version; `none`, that they are up
+ * to date.
  */
 type WriteEffect = "none" | "rows" | "added" | "changed" | "skipped";
 
 /**
  * The difference between a record of the API and the mirrored one.
- * - insignificant: only the order of members, signatures of URLs or rounding
- * - firstDetails: the first details, which complete the record and do not count as a change
- * - changed: other values or another context, or the mirrored record was removed
+ * - insignificant: a different order of members, other signatures of URLs, or rounding
+ * - firstDetails: the first details of the record, which complete it and do not count as a change
+ * - changed: other values, a different context, or a removed record that was returned again
  */
 type Difference = "none" | "insignificant" | "firstDetails" | "changed";
 
@@ -143,8 +143,8 @@ export class RecordWriter {
   }
 
   /**
-   * Writes the records of a response from a resource with dates, and skips older copies of a record: those
-   * after the first, and those with an older date than the mirrored record.
+   * Writes a response of a resource with dates. Skips older copies of a record: those after the first, and
+   * those with an older date than the mirrored record.
    */
   writeNewest(records: readonly Json[], options: ResponseOptions): WrittenRecords {
     return this.#writeAll(records, { ...options, newestOnly: true });
@@ -202,7 +202,7 @@ export class RecordWriter {
 
   /**
    * Writes a record, but not its rows.
-   * @param before the mirrored record, if it was found by its date: an unchanged record then needs no other
+   * @param before the mirrored record, if the query by date found it; an unchanged record needs no other
    * query
    */
   #writeRecord(
@@ -301,8 +301,8 @@ function isOlder(resource: Resource, sent: Json, { dated_at, removed_at }: Recor
 }
 
 /**
- * Adds the members that only details have to an item of the list. Members of an earlier item that this item
- * lacks are dropped.
+ * Merges an item of the list with the stored details. Members of the previous item that the new one lacks are
+ * dropped.
  */
 function mergeListItem(row: RecordRow, sent: Json): Json {
   if (row.detailed_at === null) return sent;

@@ -100,8 +100,8 @@ export function mustBeScrubbed(mirror: Mirror): boolean {
 }
 
 /**
- * Returns the records that contain data to redact, now or in their history. Defines the SQL functions
- * `redacted` and `redacted_fields`.
+ * Returns the records that contain data to redact, in their current or an earlier version. Defines the SQL
+ * functions `redacted` and `redacted_fields`.
  */
 export function findUnredacted(mirror: Mirror): { id: number; resource: string; key: string }[] {
   const redactor = createRedactor(mirror);
@@ -120,9 +120,9 @@ export function findUnredacted(mirror: Mirror): { id: number; resource: string; 
   return mirror.db.prepare<[], { id: number; resource: string; key: string }>(select).all();
 }
 
-/** Redacts one record (`id`, `resource`, `key`) and its history. */
+/** The statements that redact a record and its history. */
 const redactRecord = [
-  // The changes of a redacted member, of the objects around it, and of its parts.
+  // Deletes the changes of a redacted member, of objects that contain it, and of its parts.
   `DELETE FROM changes WHERE resource = @resource AND key = @key AND kind = 'changed' AND EXISTS (
      SELECT 1 FROM (SELECT json FROM records WHERE record_id = @id
        UNION ALL SELECT json FROM record_versions WHERE record_id = @id) AS s, json_each(redacted_fields(@resource, s.json)) AS d

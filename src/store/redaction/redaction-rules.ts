@@ -8,7 +8,7 @@ export interface RedactionRules {
    * `roster:host.last_name` for one resource.
    */
   omit: readonly string[];
-  /** The members that are no longer omitted. Records that were read before lack them. */
+  /** The members that are no longer omitted. Records that were read earlier lack them. */
   restored: readonly string[];
   /** The IDs of forgotten hosts, whose other data is removed. */
   forgotten: readonly string[];
@@ -45,8 +45,8 @@ export function createRedactor(mirror: Mirror): Redactor {
 }
 
 /**
- * Returns a function that adds members to a stored record that are no longer omitted, taken from the API's
- * record, so that they do not appear as changes.
+ * Returns a function that adds members to a stored record that are no longer omitted. It takes them from the
+ * API's record, so that they do not appear as changes.
  */
 export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resource: string) => Json {
   const { restored } = readRedactionRules(mirror);
@@ -72,7 +72,7 @@ export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resou
   return (stored, sent, resource) => complete(stored, sent, resource, "");
 }
 
-/** Returns a function that tests if a rule matches the path of a member, such as `.host.last_name`. */
+/** Returns a function that tests if any rule matches the path of a member, such as `.host.last_name`. */
 function createMatcher(rules: readonly string[]): (path: string, resource: string) => boolean {
   const patterns = rules.map((rule) => rule.split(":").reverse());
   return (path, resource) =>
@@ -90,14 +90,14 @@ export function omitsHostNames({ omit }: Pick<RedactionRules, "omit">): boolean 
   return omit.some((rule) => /(^|[.:])(first|last)_name$/.test(rule));
 }
 
-/** Stores that records were redacted after this run. */
+/** Stores the `run_id` after which records were redacted. */
 export function writeRedactedAfterRun(mirror: Mirror, newestRunId: number): void {
   writeInfo(mirror, redactedAfterRun, String(newestRunId));
 }
 
 /**
- * Returns the newest `run_id` at the time of the last redaction; null if records were never redacted. Exports
- * up to that run may contain data that was removed later.
+ * Returns the newest `run_id` at the time of the last redaction; null if records were never redacted. Earlier
+ * exports may contain removed data.
  */
 export function readRedactedAfterRun(mirror: Mirror): number | null {
   const runId = readInfo(mirror, redactedAfterRun);

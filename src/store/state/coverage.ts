@@ -9,8 +9,8 @@ export interface CoveredRange extends Range {
 }
 
 /**
- * Adds a newer read to the coverage, replacing older reads of the same dates. Adjacent ranges of one run are
- * merged and keep the earlier of their times.
+ * Adds a newer read to the coverage, and replaces older reads of the same dates. Adjacent ranges of a run are
+ * merged and get the earlier of their times.
  */
 export function addCoverage(coverage: readonly CoveredRange[], added: CoveredRange): CoveredRange[] {
   const sorted = [...withoutRange(coverage, added), added].sort((a, b) => a.from - b.from);
@@ -46,8 +46,8 @@ export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
 }
 
 /**
- * Returns the coverage by runs whose final counts agreed. Other runs may have covered dates without reading
- * all of their records.
+ * Returns the coverage by runs whose final counts agreed. Other runs may have missed records in the dates
+ * that they covered.
  */
 export function readConfirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
@@ -79,9 +79,9 @@ export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonl
 }
 
 /**
- * Returns the time of the last complete read of a date (ISO 8601); null if the date was never read
- * completely. Without a date, returns the time of the last read. A date at midnight can mean the complete
- * day, and a full minute that minute, so all of it must be covered.
+ * Returns the time of the last complete read of a date, or of any read if there is no date (ISO 8601); null
+ * if there is none. A date at midnight can stand for a day, and one without seconds for a minute, which must
+ * then be covered completely.
  */
 export function lastReadAt(covered: readonly CoveredRange[], dated: number | null): string | null {
   if (dated === null) return formatInstantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
@@ -92,7 +92,7 @@ export function lastReadAt(covered: readonly CoveredRange[], dated: number | nul
     : null;
 }
 
-/** Returns the instants that a date without a time or without seconds can mean. */
+/** Returns the range of instants that a date can stand for. */
 function precisionOf(dated: number): Range {
   const unit = [dayMs, 60_000].find((ms) => dated % ms === 0) ?? 1;
   const from = Math.floor(dated / unit) * unit;

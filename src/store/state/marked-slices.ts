@@ -11,7 +11,7 @@ export interface MarkedSlice extends Range {
   runId: number;
   /** The `record_id`s of these records. */
   recordIds: readonly number[];
-  /** What is wrong with the first of these records. */
+  /** The problem with the first of these records. */
   fault: string;
 }
 

@@ -24,8 +24,8 @@ export class MissingRecords {
   }
 
   /**
-   * Adds records that a read did not return, with the time of the last read that returned them.
-   * @param before the coverage before that read
+   * Adds records that a read did not return, with the time of the previous read that returned them.
+   * @param before the coverage before this read
    */
   add(ids: Iterable<number>, before: readonly CoveredRange[]): void {
     const insert = this.#prepared("INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
@@ -34,7 +34,7 @@ export class MissingRecords {
     );
     for (const id of ids) {
       const { dated, since } = find.get(id) as { dated: number | null; since: string };
-      // A response for a single record covers no dates.
+      // The read of a single record does not cover its date.
       insert.run(this.resource, id, lastReadAt(before, dated) ?? since);
     }
   }
@@ -51,7 +51,7 @@ export class MissingRecords {
   }
 
   /**
-   * Returns the time at which a missing record was last returned (ISO 8601); null if it is unknown, or the
+   * Returns the time at which a missing record was last returned (ISO 8601); null if that is unknown, or the
    * record is not missing.
    */
   lastSeen(id: number): string | null {
@@ -61,7 +61,7 @@ export class MissingRecords {
 
   /** Counts the missing records of a range that have all these `filterFlags`. */
   count(range: Range, flags: number): number {
-    // Few records are missing, while the range can have a million records.
+    // Few records are missing, but the range may contain a million.
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${currentCondition(range)} AND flags & ? = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
     const values = [...currentParameters(this.resource, range), flags, flags, this.resource];

@@ -19,7 +19,7 @@ export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal 
   );
 }
 
-/** Returns the refusal in the last run that reached the API; null if the resource was read. */
+/** Returns the refusal of a resource in its last run; null if the run was allowed to read it. */
 export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
   const json = readInfo(mirror, refusalName(resource));
   return json === null ? null : (JSON.parse(json) as Refusal);
@@ -31,7 +31,7 @@ export interface FailedRun {
   at: string;
   error: string;
   hint: string | null;
-  /** True if the API rejected the key or this machine's address, so later runs will fail as well. */
+  /** True if the API rejected the key or this machine's address, which also affects later runs. */
   isRefused: boolean;
 }
 

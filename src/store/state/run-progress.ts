@@ -12,7 +12,7 @@ export interface CurrentRun {
 /** The progress of a run, stored for `status` in another terminal. */
 export interface RunProgress {
   command: string;
-  /** Null between two resources. */
+  /** The resource that is being read; null between two resources. */
   resource: string | null;
   /** The position of the resource in the run, starting at 1, and the number of resources. */
   position: number;
@@ -30,8 +30,8 @@ export function writeProgress(mirror: Mirror, progress: RunProgress): void {
 }
 
 /**
- * @param since the time at which the lock was taken, in milliseconds since 1970; older progress is that of a
- * killed run
+ * @param since the time at which the lock was taken, in milliseconds since 1970; older progress belongs to a
+ * run that was killed
  */
 export function readCurrentRun(mirror: Mirror, since: number): CurrentRun {
   const json = readInfo(mirror, progressName);

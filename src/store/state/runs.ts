@@ -1,8 +1,8 @@
 import { type Mirror, statement } from "../mirror/database.js";
 
 /**
- * The result of a run. `verified` means that a `verify` was completed, even if it found differences, which
- * are in `error`. A run that is `running` without a process was killed.
+ * The result of a run. `verified` means that `verify` completed, even if it found differences, which are in
+ * `error`. `running` means that the run was killed if its process no longer exists.
  */
 export type RunOutcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
 
@@ -12,7 +12,7 @@ export interface Run {
   resource: string;
   started_at: string;
   finished_at: string | null;
-  /** The range of dates to read; null: from the beginning, or not by date. */
+  /** The range of dates to read; null for no beginning, or a resource that is not read by date. */
   since: string | null;
   until: string | null;
   requests: number;
@@ -24,12 +24,12 @@ export interface Run {
   verified: boolean;
   outcome: RunOutcome;
   error: string | null;
-  /** The oldest covered date; null: from the beginning, or not read by date. */
+  /** The oldest covered date; null if the coverage has no beginning, or the resource is not read by date. */
   covered_from: string | null;
   /** The number of records in the API and in the mirror; null if the run did not count them. */
   api_total: number | null;
   mirror_total: number | null;
-  /** The number of counts that differ, or of differing records in a list that `verify` compared. */
+  /** The number of differing counts, or of differing records in a list that `verify` compared. */
   differing: number | null;
 }
 
@@ -60,8 +60,8 @@ export function updateRun(
 }
 
 /**
- * Adds to the numbers of new, changed and removed rows of a run. Must be called in the transaction that
- * writes these rows.
+ * Adds to the new, changed and removed rows of a run. Must be called in the transaction that writes these
+ * rows.
  */
 export function addWrittenRows(
   mirror: Mirror,
@@ -77,8 +77,8 @@ export function addWrittenRows(
 }
 
 /**
- * Adds to the number of rows that a run has read, and sets its requests so far: a killed run keeps them. Must
- * be called in the transaction that writes the rows.
+ * Adds to the rows that a run has read, and updates its number of requests, so that both are correct if the
+ * run is killed. Must be called in the transaction that writes the rows.
  */
 export function addReadRows(
   mirror: Mirror,
@@ -91,7 +91,7 @@ export function addReadRows(
   ).run(rows, requests, retries, runId);
 }
 
-/** Returns the row of a run that is not stored. */
+/** Returns the initial values of a run that is not stored. */
 export function createUnrecordedRun(resource: string, startedAt: string): Run {
   return {
     run_id: 0,
@@ -149,7 +149,7 @@ export function findLastRun(mirror: Mirror, resource: string): Run | null {
   );
 }
 
-/** SQL condition for runs that read all dates up to their start. */
+/** Selects runs that read all dates up to their start. */
 const isUpToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
 const isVerifiedUpToDate = `verified = 1 AND ${isUpToDate}`;
 
@@ -179,7 +179,10 @@ export function findUnresolvedVerify(mirror: Mirror, resource: string): Run | nu
   return differing && differing.run_id > (verified?.run_id ?? 0) ? differing : null;
 }
 
-/** True if any part of a resource was ever read. @param by the resource whose runs read it */
+/**
+ * True if any part of a resource was ever read.
+ * @param by the resource whose runs read it, if it is a different one
+ */
 export function wasRead(mirror: Mirror, name: string, by = name): boolean {
   const find = statement(
     mirror,
@@ -208,7 +211,7 @@ interface FinishedRuns {
   runId: number;
   /** The end of the newest run. */
   at: number;
-  /** The newest date that was read; null if the resource is not read by date. */
+  /** The newest date that was read; null for a resource that is not read by date. */
   until: number | null;
 }
 

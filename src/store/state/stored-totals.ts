@@ -11,7 +11,7 @@ export interface DayTotals {
 /** Totals keyed by day (`2026-01-31`). Days without activity may be missing. */
 export type TotalsByDay = ReadonlyMap<string, DayTotals>;
 
-/** The API's daily totals at the time when each day's records were last read, in the table `day_figures`. */
+/** The API's daily totals at the time of the last read of each day, in the table `day_figures`. */
 export class StoredTotals {
   constructor(
     private readonly mirror: Mirror,

@@ -31,8 +31,8 @@ interface StateRow {
 }
 
 /**
- * The state of a resource's sync: which dates were read, which records are missing, and the settings of the
- * last run. Methods that write must be called in a transaction.
+ * The state of a resource's sync: the dates that were read, the missing records, and the options of the last
+ * run. Methods that write must be called in a transaction.
  */
 export class SyncState {
   readonly missing: MissingRecords;
@@ -56,16 +56,16 @@ export class SyncState {
   }
 
   /**
-   * Adds a range to the coverage, and its records that were not returned to the missing ones.
-   * @returns the number of records that were not returned
+   * Adds a range to the coverage, and marks its records that were not returned as missing.
+   * @returns the number of these records
    */
   cover({ range, ids, requestedAt, runId }: RangeRecords): number {
     return this.#cover({ ...range, readAt: requestedAt, runId }, range, ids);
   }
 
   /**
-   * Covers everything up to the time of the request, because a complete list was read. All other records are
-   * missing.
+   * Adds everything up to the request to the coverage, because the list was complete. All other records
+   * become missing.
    */
   coverList({ ids, requestedAt, runId }: Omit<RangeRecords, "range">): void {
     const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
@@ -73,7 +73,7 @@ export class SyncState {
     this.#cover({ ...range, readAt: requestedAt, runId }, allTime, ids);
   }
 
-  /** @param returnedRange the range in which records that are not in `ids` are missing */
+  /** @param returnedRange the range whose current records become missing unless they are in `ids` */
   #cover(covered: CoveredRange, returnedRange: Range, ids: ReadonlySet<number>): number {
     const { mirror, resource } = this;
     const absent = readCurrentIds(mirror, resource, returnedRange).filter((id) => !ids.has(id));
@@ -99,8 +99,8 @@ export class SyncState {
   }
 
   /**
-   * Marks a slice that was read completely, and removes its dates from the coverage. Undated records that no
-   * slice returns any more become missing.
+   * Marks a slice that was read completely, and removes its dates from the coverage. Undated records that are
+   * no longer in any slice become missing.
    * @param returned the `record_id`s of all records in the slice
    */
   markCompleteSlice(slice: MarkedSlice, returned: ReadonlySet<number>): void {
@@ -132,12 +132,12 @@ export class SyncState {
     return overlapping.flatMap(({ recordIds }) => recordIds).filter((id) => this.#isUndated(id));
   }
 
-  /** Returns the records of all marked slices whose date is unreadable or outside their slice. */
+  /** Returns the records in marked slices whose date is unreadable or outside the slice. */
   markedIds(): ReadonlySet<number> {
     return new Set(this.#marked.flatMap(({ recordIds }) => recordIds));
   }
 
-  /** Removes dates from the marked slices. Undated records that no slice returns any more become missing. */
+  /** Removes dates from the marked slices. Undated records that are no longer in any slice become missing. */
   #unmark(range: Range, returned: ReadonlySet<number>): void {
     const before = this.markedIds();
     this.#setMarked(withoutRange(this.#marked, range));

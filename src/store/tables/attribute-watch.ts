@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from "../../util/json-value.js";
 import { jsonType } from "./column-values.js";
 import type { ReportIssue } from "./schema-issues.js";
 
-/** The API could send any number of new attributes. */
+/** The API may send any number of new attributes. */
 const maxReportedAttributes = 100;
 
 /**
@@ -58,7 +58,7 @@ export class AttributeWatch {
  * The known members of an object, or of the objects in a list. Members that map to null can have any value.
  */
 interface KnownObject {
-  /** The path in the record, separated by dots, for messages. */
+  /** The path in the record, with dots, for messages. */
   path: string;
   isList: boolean;
   members: Map<string, KnownObject | null>;

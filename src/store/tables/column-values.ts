@@ -6,8 +6,7 @@ import type { TableColumn } from "./table-sql.js";
 export type SqlValue = string | number | null;
 
 /**
- * Converts a member's value to the type of its column. Reports values of an unexpected type, and returns null
- * for them.
+ * Converts a value to the type of its column. Reports a value of an unexpected type, and returns null for it.
  */
 export function toColumnValue(
   column: TableColumn,

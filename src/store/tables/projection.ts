@@ -43,7 +43,10 @@ export class Projection {
     this.#children = children.map((shape) => new TableWriter(mirror, shape, main, report, schema));
   }
 
-  /** @param isNew true if the record has no rows yet */
+  /**
+   * Writes the rows of a record, and deletes its earlier rows.
+   * @param isNew true if the record has no rows yet
+   */
   write(record: StoredRecord, isNew: boolean): void {
     if (!isNew) for (const table of [this.#main, ...this.#children]) table.deleteRows(record);
     const parent = this.#main.writeRow(record);
@@ -80,7 +83,7 @@ class TableWriter {
     }));
   }
 
-  /** Writes a row of the main table. @returns the row, which child rows take values from */
+  /** Writes a record's row of the main table. @returns the row, from which child rows take values */
   writeRow(record: StoredRecord): TableRow {
     const row = this.#rows.mainRow(record);
     this.#insert(row, recordState(record));
@@ -92,7 +95,7 @@ class TableWriter {
     for (const row of this.#rows.itemRows(record, parent)) this.#insert(row, state);
   }
 
-  /** Deletes the earlier rows of a record, except the row that `writeRow` will replace. */
+  /** Deletes the earlier rows of a record, except the one that `writeRow` replaces. */
   deleteRows(record: StoredRecord): void {
     const { list } = this.shape;
     const { recordId } = record;
@@ -103,7 +106,7 @@ class TableWriter {
   }
 
   #insert(row: TableRow, state: RecordState): void {
-    // Building the row may have added a column.
+    // The row has more values if it has added a column.
     if (row.length !== this.#inserts[state].width) this.#inserts[state] = this.#prepareInsert(state);
     this.#inserts[state].statement.run(row);
   }
@@ -217,7 +220,7 @@ function utcDates(date: TableRow[number] | undefined): [string | null, string | 
   return [text.slice(0, 10), text.slice(0, 7), text];
 }
 
-/** The sources of a row's cells. */
+/** The data from which the cells of a row are read. */
 interface CellSource {
   item: JsonObject;
   context: JsonObject;
@@ -241,8 +244,8 @@ function createCell(column: TableColumn, table: string, main: TableShape, report
 }
 
 /**
- * Returns a faster `valueAt` for a fixed path. Names that objects inherit from Object.prototype need the slow
- * one.
+ * Returns a faster version of `valueAt` for a fixed path. It does not support names that objects inherit from
+ * Object.prototype.
  */
 function createReader(path: readonly string[]): (object: JsonObject) => unknown {
   const [first, second] = path;

@@ -15,7 +15,7 @@ import { forgetDeclaredColumns, forgetUnusableNames, TableColumns } from "./tabl
 import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
 import { freeTableNames, readUserObjects, restoreUserObjects } from "./user-objects.js";
 
-// Tables with columns that another version declared are rebuilt from the records, without the API.
+// Tables that another version created with different columns are rebuilt from the records, without the API.
 
 /** True if a table is missing or outdated. */
 export function hasOutdatedTables(mirror: Mirror): boolean {
@@ -25,7 +25,7 @@ export function hasOutdatedTables(mirror: Mirror): boolean {
   );
 }
 
-/** True if another version, with other columns, created a table. */
+/** True if another version created a table with different columns. */
 export function hasOutdatedColumns(mirror: Mirror): boolean {
   return [...resources, ...details].some((resource) => !hasCurrentColumns(mirror, resource));
 }
@@ -46,10 +46,10 @@ export function rebuildOutdatedTables(mirror: Mirror): string[] {
   return [...cleared, ...lost];
 }
 
-/** An entry of `mirror_info` in mirrors with separate tables for removed records. */
+/** The entry of `mirror_info` that marks mirrors with separate tables for removed records. */
 const removedTables = "removed_tables";
 
-/** An entry of `mirror_info` with the version of the rules for the table `host_names`. */
+/** The entry of `mirror_info` with the rules that the table `host_names` was filled by. */
 const hostNames = "host_names";
 const hostNameRules = "no display names if first or last names are omitted";
 
@@ -98,7 +98,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
   if (projection) indexTables(mirror, resource);
   writeInfo(mirror, infoName(resource), fingerprint(resource));
-  // Users' triggers must not run for rebuilt rows.
+  // Triggers of users must not run for rebuilt rows.
   return restoreUserObjects(mirror, added);
 }
 

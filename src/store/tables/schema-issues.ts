@@ -18,12 +18,12 @@ export type SchemaIssue =
 
 export type ReportIssue = (issue: SchemaIssue) => void;
 
-/** The `found` of text that contains a number, which a numeric column stores as a number. */
+/** The type of a text that contains a number, which a numeric column stores as a number. */
 export const numberAsText = "number as text";
 
 /**
  * Reports schema issues while rows are written. Values of unexpected types are stored in `unexpected_values`.
- * Unknown attributes and renamed columns cause a message once per mirror.
+ * Unknown attributes and renamed columns are reported once per mirror.
  */
 export class SchemaIssues {
   readonly #insert;
@@ -42,7 +42,7 @@ export class SchemaIssues {
     this.#delete = mirror.db.prepare("DELETE FROM unexpected_values WHERE record_id = ?");
   }
 
-  /** Sets the record that later issues belong to. @param readAt the time of its request, ISO 8601 */
+  /** Sets the record of the issues that follow. @param readAt the time of its request, ISO 8601 */
   startRecord(recordId: number, readAt: string): void {
     this.#recordId = recordId;
     this.#readAt = readAt;
@@ -63,7 +63,7 @@ export class SchemaIssues {
     if (!this.reporter || this.#printed.has(subject)) return;
     this.#printed.add(subject);
     if (!isFirstNotice(this.mirror, subject, this.#readAt)) return;
-    // New attributes require no action from the user.
+    // Users need not act on a new attribute.
     this.reporter[issue.kind === "attribute" ? "note" : "warn"](noticeText(issue, this.resource));
   }
 }
@@ -87,7 +87,7 @@ function noticeText(notice: Notice, resource: Resource): string {
 }
 
 /**
- * Stores that a message is printed.
+ * Records that a message is printed.
  * @returns false if it was printed for this mirror before
  * @param at ISO 8601
  */
@@ -150,7 +150,7 @@ export function describeUnexpectedColumn({ table, column, found, records }: Unex
   return `${pluralize(records, nouns.get(found) ?? found)} in ${place} (null in the column)`;
 }
 
-/** The names of types in messages, if they differ from JavaScript's. */
+/** The names of types in messages, where they differ from JavaScript's. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ["string", "text value"],
   ["array", "list"],

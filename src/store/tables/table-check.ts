@@ -9,7 +9,7 @@ import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js"
 /** The number of rows in which a typed table differs from the records. */
 export interface TableDifference {
   table: string;
-  /** Rows that the table lacks. */
+  /** Rows that are missing from the table. */
   missing: number;
   changed: number;
   /** Rows that belong to no record. */
@@ -17,8 +17,8 @@ export interface TableDifference {
 }
 
 /**
- * Compares typed tables with the records, row by row, using the code that writes rows. It finds rows that
- * another program has changed, but not records. Memory use does not depend on the number of rows.
+ * Compares typed tables with the records, row by row. It uses the code that writes rows, so it detects rows
+ * that another program changed, but not changed records. Memory use does not depend on the number of rows.
  * @returns the tables that differ
  */
 export function compareTables(mirror: Mirror, resources: readonly Resource[]): TableDifference[] {

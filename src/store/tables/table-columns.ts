@@ -6,12 +6,12 @@ import type { Mirror } from "../mirror/database.js";
 import type { ReportIssue } from "./schema-issues.js";
 import { quote, recordStates, type TableColumn, tableName } from "./table-sql.js";
 
-/** The type of discovered columns that contain booleans and other values. */
+/** The type of discovered columns that contain both booleans and other values. */
 const mixedType: ScalarType = "json";
 
 const maxDiscoveredColumns = 300;
 const maxNameLength = 63;
-/** Members at deeper levels are stored in records only. */
+/** Members nested more deeply are stored in records only. */
 const maxDepth = 2;
 const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
 
@@ -33,7 +33,7 @@ export class TableColumns {
   /** The columns by path. Null stands for members that are stored in records only. */
   readonly #byPath = new Map<string, TableColumn | null>();
 
-  /** @param report receives columns with another name than their member, and members without a column */
+  /** @param report receives columns that are not named like their member, and members without a column */
   constructor(
     private readonly mirror: Mirror,
     private readonly shape: TableShape,
@@ -67,7 +67,7 @@ export class TableColumns {
         else this.#reportNoColumn(path);
         continue;
       }
-      // Parameters of the request have columns already.
+      // Parameters of the request already have columns.
       if (Object.hasOwn(context, member) && String(context[member]) === String(value)) continue;
       const column = this.#byPath.get(pathKey(path));
       const type = typeof value === "string" ? "text" : (typeof value as "number" | "boolean");
@@ -77,7 +77,7 @@ export class TableColumns {
         column.type !== mixedType &&
         (column.type === "boolean") !== (type === "boolean")
       )
-        // A 1 in this column can mean `true` or 1 from now on. Only the record shows which.
+        // From now on a 1 in this column can be `true` or a number. Only the record shows which.
         markMixed(this.mirror, this.shape.name, column);
     }
     return hasNew;
@@ -154,10 +154,7 @@ function markMixed({ db }: Mirror, table: string, column: TableColumn): void {
   column.type = mixedType;
 }
 
-/**
- * Forgets the discovered columns that an earlier version named like values in SQL, so that they get new
- * names.
- */
+/** Forgets discovered columns whose names SQL would treat as values, so that they are renamed. */
 export function forgetUnusableNames({ db }: Mirror, { name }: TableShape): void {
   const remove = db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");
   for (const column of sqlValueNames) remove.run(name, column);

@@ -19,13 +19,13 @@ export interface TableColumn extends Column {
 }
 
 /**
- * `main` is the mirror's file. Tables in `temp` belong to one connection and hide tables of the same name.
+ * `main` is the mirror's file. Tables in `temp` exist for one connection and hide tables of the same name.
  */
 export type SchemaName = "main" | "temp";
 
 /**
- * The state of a record. Current records have their rows in the table `NAME`, removed ones in `NAME_removed`,
- * which has the same columns and `removed_at`. This includes the rows of child tables.
+ * The state of a record. Rows of current records are in the table `NAME`, those of removed records in
+ * `NAME_removed`, which has the same columns and `removed_at`. Child tables work in the same way.
  */
 export type RecordState = "current" | "removed";
 export const recordStates: readonly RecordState[] = ["current", "removed"];

@@ -5,7 +5,7 @@ import { quote } from "./table-sql.js";
 export interface UserObject {
   type: "index" | "trigger";
   name: string;
-  /** The table or view. Dropping it drops the index or trigger as well. */
+  /** The table or view of the index or trigger, which is dropped together with it. */
   table: string;
   sql: string;
 }
@@ -19,7 +19,7 @@ export function readUserObjects(
   tables: readonly string[],
   own: readonly string[] = [],
 ): UserObject[] {
-  // The indexes that SQLite creates for constraints have no SQL.
+  // Indexes that SQLite creates for constraints have no SQL.
   const select = db.prepare<[string], UserObject>(
     `SELECT type, name, tbl_name AS "table", sql FROM main.sqlite_master
      WHERE type IN ('index', 'trigger') AND sql IS NOT NULL AND tbl_name IN (SELECT value FROM json_each(?)) ORDER BY rowid`,
@@ -39,7 +39,7 @@ export function restoreUserObjects(mirror: Mirror, objects: readonly UserObject[
   });
 }
 
-/** @returns the reason why an object was not re-created; null if it was */
+/** @returns the reason if the object could not be re-created; null if it was */
 function restore({ db }: Mirror, { name, sql, table, type }: UserObject): string | null {
   const find = db.prepare("SELECT 1 FROM main.sqlite_master WHERE type = ? AND name = ?");
   if (find.get(type, name) !== undefined) return null;
@@ -70,7 +70,7 @@ export function findBrokenViews({ db }: Mirror): Map<string, string> {
 }
 
 /**
- * Drops users' views, and renames users' tables, that have the names of new tables.
+ * Frees the names of new tables: drops views and renames tables that users created with these names.
  * @returns a message for each
  */
 export function freeTableNames({ db }: Mirror, tables: readonly string[]): string[] {

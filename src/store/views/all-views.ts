@@ -28,8 +28,8 @@ export const views: readonly View[] = [
 ];
 
 /**
- * The names of amount columns in `orders` and the views, whose values in results of a user's SQL are
- * formatted as money.
+ * The names of amount columns in `orders` and the views. Their values are printed as money in results of a
+ * user's SQL.
  */
 export const amountNames: ReadonlySet<string> = new Set(
   [...tablesOf(orders), ...views]
@@ -45,8 +45,8 @@ export function findOutdatedViews({ db }: Mirror): View[] {
 }
 
 /**
- * Creates the outdated views. The tables that they select from must exist.
- * @returns a message for each of users' triggers that no longer fits its view
+ * Creates missing and outdated views. The tables that they select from must exist.
+ * @returns a message for each trigger of a user that no longer fits its view
  */
 export function createViews(mirror: Mirror): string[] {
   return findOutdatedViews(mirror).flatMap((view) => {

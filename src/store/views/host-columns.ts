@@ -1,15 +1,15 @@
 import { text } from "../../resources/fields.js";
 import type { ViewColumn } from "./view.js";
 
-export const hostUsername: ViewColumn = text("host_username", "the handle");
+export const hostUsername: ViewColumn = text("host_username", "the host's handle");
 export const hostLabel: ViewColumn = text(
   "host_label",
-  "the handle, else first and last name, else the first eight characters of the ID",
+  "the handle, the full name, or the first eight characters of the ID",
 );
 
 /** The columns that identify a host. */
 export const hostColumns: readonly ViewColumn[] = [
-  text("host_id", "user ID of the host"),
+  text("host_id", "the host's user ID"),
   hostUsername,
   hostLabel,
 ];
@@ -25,8 +25,9 @@ export function selectHostUsername(id: string): string {
 }
 
 /**
- * Returns SQL for the name to print for a host: the handle, the full name or the beginning of the ID; null
+ * Returns SQL for a host's label: the handle, the full name, or the beginning of the ID. The label is null
  * without an ID.
+ * @param id an SQL expression for the host's ID
  */
 export function selectHostLabel(id: string): string {
   return `CAST(coalesce((SELECT coalesce(nullif(n.username, ''), n.name) FROM host_names AS n WHERE n.host_id = ${id}

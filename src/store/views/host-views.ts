@@ -36,10 +36,10 @@ export const hosts: View = {
     ...orderCounts,
     json("net_by_currency"),
     json("commission_by_currency"),
-    integer("clicks", "the ranking's"),
-    integer("buy_now_clicks", "the ranking's"),
-    integer("ranking_orders", "the ranking's `orders`, which can differ from the mirror's"),
-    amount("ranking_sales", "the ranking's, in the store currency"),
+    integer("clicks", "clicks in the ranking"),
+    integer("buy_now_clicks", "buy-now clicks in the ranking"),
+    integer("ranking_orders", "orders in the ranking, which can differ from those in the mirror"),
+    amount("ranking_sales", "sales in the ranking, in the store currency"),
     integer("recommended_products"),
     text("username", "the same as `host_username`"),
   ],
@@ -80,7 +80,7 @@ export const hosts: View = {
     ORDER BY n.id`,
 };
 
-/** Uses the last response for all hosts in each month. Entries without a host are added up. */
+/** Selects the last response for all hosts in each month. Entries without a host are added up. */
 const rankings = `rankings AS (
     SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
       CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
@@ -100,10 +100,10 @@ export const hostsByMonth: View = {
     month,
     currency,
     ...orderFigures,
-    integer("clicks", "the ranking's"),
-    number("conversion_rate", "the ranking's: tracked orders divided by buy-now clicks, 0 to 1"),
-    integer("ranking_orders", "the ranking's `orders`, which can differ from the mirror's"),
-    amount("ranking_revenue", "the ranking's, in the store currency"),
+    integer("clicks", "clicks in the ranking"),
+    number("conversion_rate", "tracked orders divided by buy-now clicks in the ranking, 0 to 1"),
+    integer("ranking_orders", "orders in the ranking, which can differ from those in the mirror"),
+    amount("ranking_revenue", "revenue in the ranking, in the store currency"),
   ],
   date: "month",
   example: `SELECT host_label, currency, orders, net_amount, clicks, conversion_rate FROM hosts_by_month
@@ -130,8 +130,8 @@ export const commissionByHost: View = {
     ...hostColumns,
     currency,
     integer("orders", "orders that count: neither removed nor cancelled"),
-    amount("commission_amount", "as the API states it: what was earned, not what was paid"),
-    amount("taken_back", "by refunds, cancellations, withdrawals and corrections"),
+    amount("commission_amount", "the commission earned according to the API, which does not report payments"),
+    amount("taken_back", "the commission lost to refunds, cancellations, withdrawals and corrections"),
   ],
   sql: `WITH ${orderVersions},
     most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
@@ -158,7 +158,7 @@ export const contentByHost: View = {
     ),
     timestamp("last_added_at"),
   ],
-  // With max(), SQLite returns `created_at` from the row of the maximum.
+  // SQLite takes `created_at` from the row that has the maximum.
   sql: `SELECT ${selectHost("c.host_id")}, count(*) AS files,
       total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
       total(media_type = 'image') AS images, total(media_type = 'video') AS videos,
@@ -175,12 +175,15 @@ export const rosterChanges: View = {
     "one row per change of the roster that a sync found: a host joined, left, or has a different rate; hosts of the first " +
     "sync are not changes (`roster` says when they joined)",
   columns: [
-    timestamp("seen_at", "when the change was first seen"),
+    timestamp("seen_at", "the time at which the change was first seen"),
     text("what", "`joined`, `left` or `rate`"),
     ...hostColumns,
     number("old", "the previous commission rate, percentage"),
-    number("new", "the rate since then"),
-    timestamp("last_seen_at", "when it was last seen as before: the change came between the two"),
+    number("new", "the new commission rate, percentage"),
+    timestamp(
+      "last_seen_at",
+      "the time at which the old value was last seen; the change was made between the two times",
+    ),
     text("relationship_id"),
   ],
   date: "seen_at",

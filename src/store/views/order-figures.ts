@@ -3,16 +3,16 @@ import type { ViewColumn } from "./view.js";
 
 export const orderCounts: readonly ViewColumn[] = [
   integer("orders", "orders that count: neither removed nor cancelled"),
-  integer("cancelled_orders", "not part of any other figure"),
+  integer("cancelled_orders", "cancelled orders, which no other figure includes"),
   integer("orders_without_total", "orders that count but have no total, which adds nothing to the gross"),
 ];
 
 /** The amounts of orders. Null counts as 0. */
 export const orderAmounts: readonly ViewColumn[] = [
   amount("gross_amount", "`total_amount` of the orders that count"),
-  amount("refunded_amount", "their `refund_amount`"),
+  amount("refunded_amount", "`refund_amount` of the orders that count"),
   amount("net_amount", "gross minus refunded"),
-  amount("commission_amount", "as the API states it: what was earned, not what was paid"),
+  amount("commission_amount", "the commission earned according to the API, which does not report payments"),
 ];
 
 export const orderFigures: readonly ViewColumn[] = [...orderCounts, ...orderAmounts];
@@ -23,9 +23,9 @@ export const currency = text(
   "amounts of different currencies are never added; null: the API names none",
 );
 export const month = text("month", "in UTC, `2026-10`");
-export const day = date("day", "in UTC: compares with `date('now', '-7 days')`");
+export const day = date("day", "the day in UTC, comparable with `date('now', '-7 days')`");
 
-/** The figures' names, for a SELECT. */
+/** The names of the figures, for a SELECT. */
 export const orderFigureNames = orderFigures.map(({ name }) => name).join(", ");
 
 /** Sums the figures of orders, or of groups of orders. */
@@ -55,7 +55,7 @@ export const selectOrderFigures = [
   .map(([name, type, value]) => `CAST(${value} AS ${type}) AS ${name}`)
   .join(", ");
 
-/** Returns SQL for a sum of amounts: 0 without rows, rounded to six digits. */
+/** Returns SQL for a sum of amounts, rounded to six digits; 0 if there are no rows. */
 export function sumAmounts(amounts: string): string {
   return `round(total(${amounts}), 6)`;
 }

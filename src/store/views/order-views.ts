@@ -3,7 +3,10 @@ import { hostColumns, selectHost } from "./host-columns.js";
 import { currency, day, month, orderAmounts, orderFigures, selectOrderFigures } from "./order-figures.js";
 import { orderColumns, type View } from "./view.js";
 
-const orderedAt = timestamp("ordered_at", "`order_date` in UTC: compares with `datetime('now', '-7 days')`");
+const orderedAt = timestamp(
+  "ordered_at",
+  "`order_date` in UTC, comparable with `datetime('now', '-7 days')`",
+);
 
 export const singleOrderFigures: View = {
   name: "order_figures",
@@ -21,7 +24,7 @@ export const singleOrderFigures: View = {
     ...orderColumns("is_cancelled", "is_refunded", "attribution"),
     ...hostColumns,
     ...orderColumns("product_id", "product_title"),
-    timestamp("synced_at", "when this version of the order was first read"),
+    timestamp("synced_at", "the time of the first read of this version of the order"),
   ],
   date: "ordered_at",
   rowId: "record_id",
@@ -64,10 +67,13 @@ export const campaignsOwing: View = {
     text("status"),
     date("deadline"),
     boolean("is_overdue", "true if an open deliverable was due before campaigns were last read"),
-    integer("deliverables_open", "requested and not completed, in a campaign that is running or has ended"),
-    integer("assignments_open", "hosts who have accepted and not completed"),
+    integer(
+      "deliverables_open",
+      "deliverables that were requested and not completed, in a campaign that is running or has ended",
+    ),
+    integer("assignments_open", "assignments that hosts have accepted and not completed"),
     integer("payments_open", "assignments that the brand has not paid yet"),
-    integer("payouts_open", "assignments whose host has earned the payment and not received it"),
+    integer("payouts_open", "assignments whose host has earned a payment and not received it"),
     amount("flat_fee", "the campaign's fixed fee per host, without commission and bonuses"),
   ],
   sql: `SELECT * FROM (

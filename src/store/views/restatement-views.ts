@@ -4,11 +4,8 @@ import { currency, month, selectOrderFigures, sumAmounts } from "./order-figures
 import { orderReads, orderVersions, selectReportedAt } from "./order-history.js";
 import { materialized, numberFromSqlText, orderColumns, type View } from "./view.js";
 
-const reportedAt = timestamp(
-  "reported_at",
-  "when the first complete read after the end of the month was done",
-);
-const netReported = amount("net_reported", "net at that time");
+const reportedAt = timestamp("reported_at", "the end of the first complete read after the end of the month");
+const netReported = amount("net_reported", "the net at the time of the report");
 const netNow = amount("net_now");
 const difference = amount("difference", "`net_now` minus `net_reported`");
 
@@ -66,7 +63,7 @@ export const restatedOrders: View = {
       "`late` (first seen since), `refunded`, `cancelled`, `withdrawn` (the API no longer returns it), `returned`, " +
         "`reinstated` (no longer cancelled), `redated`, `currency` or `amount`",
     ),
-    timestamp("seen_at", "when the change was first seen"),
+    timestamp("seen_at", "the time at which the change was first seen"),
     ...hostColumns,
   ],
   date: "month",
@@ -127,10 +124,10 @@ export const lateRefunds: View = {
     month,
     currency,
     amount("refunded_amount", "less than 0 if a refund was taken back"),
-    integer("days_at_least", "complete days from the order to when it was last seen without the refund"),
-    integer("days_at_most", "days from the order to when the refund was seen, rounded up"),
-    timestamp("last_seen_unchanged_at", "last seen with the old amount"),
-    timestamp("seen_changed_at", "first seen with the new one"),
+    integer("days_at_least", "complete days from the order to the last time it was seen without the refund"),
+    integer("days_at_most", "days from the order to the first time the refund was seen, rounded up"),
+    timestamp("last_seen_unchanged_at", "the time at which the old amount was last seen"),
+    timestamp("seen_changed_at", "the time at which the new amount was first seen"),
     ...hostColumns,
   ],
   date: "seen_changed_at",

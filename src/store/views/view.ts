@@ -2,10 +2,10 @@ import type { ScalarField, ScalarType } from "../../resources/fields.js";
 import { orders } from "../../resources/orders.js";
 import { tablesOf } from "../../resources/table-shape.js";
 
-/** A view that is stored in the mirror's file, where all SQL programs can use it. */
+/** A view that is stored in the mirror's file, so that any SQL program can use it. */
 export interface View {
   name: string;
-  /** The meaning of a row, and anything that readers must know. */
+  /** The meaning of a row, and what readers need to know about it. */
   about: string;
   columns: readonly ViewColumn[];
   /** An example query. The default selects the first five rows. */
@@ -16,7 +16,7 @@ export interface View {
   date?: string;
   /** A stable integer that orders the rows, in views with one row per row of a table. */
   rowId?: string;
-  /** True if other views are built on this view and people rarely query it. Only `tables --all` lists it. */
+  /** True if the view is mainly a building block of other views. Only `tables --all` lists it. */
   isHelper?: true;
 }
 
@@ -58,8 +58,8 @@ export function isUtcTime(column: string): boolean {
 }
 
 /**
- * Ends a common table expression that is used more than once: SQLite computes it only once if it has a LIMIT.
- * SQLite before 3.35 does not support `AS MATERIALIZED`.
+ * Ends a common table expression that is used more than once: with a LIMIT, SQLite computes it only once. `AS
+ * MATERIALIZED` would have the same effect, but SQLite before 3.35 does not support it.
  */
 export const materialized = "LIMIT -1";
 
