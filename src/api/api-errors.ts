@@ -9,7 +9,8 @@ import {
   UnexpectedResponse,
 } from "../errors.js";
 import { isObject, type Json } from "../util/json-value.js";
-import { dayMs, formatDuration, formatMinute } from "../util/times.js";
+import { formatDuration, formatMinute } from "../util/times.js";
+import { dayMs } from "../util/timestamp.js";
 import type { RequestFailure } from "./request-failure.js";
 
 /** The request that an error message is about. */

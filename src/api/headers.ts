@@ -1,7 +1,6 @@
 import type { HttpResponse } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-import { dayMs } from "../util/times.js";
-import { parseTimestamp } from "../util/timestamp.js";
+import { dayMs, parseTimestamp } from "../util/timestamp.js";
 
 /**
  * Returns the headers of every request (API document, "Authentication").

@@ -8,8 +8,8 @@ import type { Reporter } from "../util/reporter.js";
 import { printJson, styleFor } from "../util/terminal.js";
 import { escapeText } from "../util/terminal-text.js";
 import { pluralize } from "../util/text.js";
-import { dayMs, formatDuration } from "../util/times.js";
-import { parseTimestamp } from "../util/timestamp.js";
+import { formatDuration } from "../util/times.js";
+import { dayMs, parseTimestamp } from "../util/timestamp.js";
 import { readVersion } from "../version.js";
 import type { TerminalReporter } from "./progress.js";
 

@@ -13,7 +13,7 @@ import { printJson, styleFor } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { terminalWidth } from "../util/terminal-text.js";
 import { formatCount, pluralize, quoteShellWord } from "../util/text.js";
-import { dayMs } from "../util/times.js";
+import { dayMs } from "../util/timestamp.js";
 import type { Context } from "./context.js";
 import { type ReadSession, readMirror } from "./mirror-reading.js";
 import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table-selection.js";

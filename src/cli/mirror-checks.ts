@@ -7,7 +7,8 @@ import { findUnredacted, mustBeScrubbed } from "../store/redaction/redact-mirror
 import { readRedactionRules } from "../store/redaction/redaction-rules.js";
 import { readFirstReadAt } from "../store/state/runs.js";
 import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
-import { dayMs, formatInstant, formatMinute } from "../util/times.js";
+import { formatInstant, formatMinute } from "../util/times.js";
+import { dayMs } from "../util/timestamp.js";
 
 /** The minimum of free space, however small the mirror is. */
 const minFreeBytes = 200 * 1024 ** 2;

@@ -9,7 +9,7 @@ import { runChallenge } from "../demo/challenge.js";
 import { type DemoFlags, startDemo } from "../demo/demonstration.js";
 import { Incomplete } from "../errors.js";
 import { naturalPace, simulateActivity } from "../sandbox/live.js";
-import { dayMs } from "../util/times.js";
+import { dayMs } from "../util/timestamp.js";
 
 /** The time between the two syncs, long enough for refunds and late attributions. */
 const pauseMs = 21 * dayMs;

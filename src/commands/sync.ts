@@ -24,7 +24,8 @@ import type { PlanStep } from "../sync/strategy.js";
 import { type Skipped, smallFirst, syncResources, throwIfFailed } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { pluralize } from "../util/text.js";
-import { dayMs, parseWindow } from "../util/times.js";
+import { parseWindow } from "../util/times.js";
+import { dayMs } from "../util/timestamp.js";
 
 interface SyncFlags extends GlobalFlags {
   since?: string;

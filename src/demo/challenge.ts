@@ -9,7 +9,8 @@ import { createBrandEvents } from "../sandbox/events.js";
 import type { JsonObject } from "../util/json-value.js";
 import { utcDay } from "../util/ranges.js";
 import { renderTable } from "../util/terminal-table.js";
-import { dayMs, formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/times.js";
+import { dayMs } from "../util/timestamp.js";
 import { checks, type Evidence } from "../verify/evidence.js";
 import { type DemoFlags, startDemo } from "./demonstration.js";
 
@@ -31,7 +32,7 @@ async function runPlainScript(copy: Map<string, object>, { clock, env, fetch }: 
     }
   }
 
-  const since = new Date(clock.now() - 30 * 86_400_000).toISOString();
+  const since = new Date(clock.now() - 30 * dayMs).toISOString();
   for await (const order of records("/orders", copy.size === 0 ? {} : { start_date: since }))
     copy.set(String(order.id), order);
   for (const [id, record] of copy) if ("relationship_id" in record) copy.delete(id);

@@ -1,6 +1,7 @@
 import { classifyError } from "../api/request-failure.js";
 import type { Deps, HttpResponse } from "../deps.js";
 import { unlessAborted } from "../util/abort.js";
+import { dayMs } from "../util/timestamp.js";
 import { DownloadFailure } from "./download-failure.js";
 import { readFileUrl } from "./file-url.js";
 import type { FileVersion, PartialFile } from "./partial-file.js";
@@ -17,7 +18,7 @@ export interface TransferOptions extends Pick<Deps, "fetch" | "setTimer" | "sign
 const maxBytes = 16 * 2 ** 30;
 /** Minimum speed: an attempt may take `--max-wait` plus the time that the file takes at this speed. */
 const minBytesPerMs = 64;
-const maxTimeoutMs = 86_400_000;
+const maxTimeoutMs = dayMs;
 const maxRedirects = 3;
 
 /**

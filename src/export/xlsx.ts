@@ -3,8 +3,7 @@ import type { ReadableColumn } from "../query/readable-tables.js";
 import type { RowValue } from "../query/rows.js";
 import type { RowSource } from "../query/select.js";
 import { pluralize } from "../util/text.js";
-import { dayMs } from "../util/times.js";
-import { daysSince1970, isTimestampText, parseTimestamp } from "../util/timestamp.js";
+import { dayMs, daysSince1970, isTimestampText, parseTimestamp } from "../util/timestamp.js";
 import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 import {
   type Sheet,

@@ -1,6 +1,7 @@
 import type { DayRange } from "../query/report-figures.js";
 import { utcDay } from "../util/ranges.js";
-import { dayMs, dayRange, monthRange } from "../util/times.js";
+import { dayRange, monthRange } from "../util/times.js";
+import { dayMs } from "../util/timestamp.js";
 import { formatDay, formatMonth, formatShortMonth } from "./formatting.js";
 
 /** A range of days that a report is compared with. */

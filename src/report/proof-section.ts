@@ -1,6 +1,7 @@
 import type { Proof } from "../query/report-figures.js";
 import { pluralize } from "../util/text.js";
-import { dayMs, formatInstant } from "../util/times.js";
+import { formatInstant } from "../util/times.js";
+import { dayMs } from "../util/timestamp.js";
 import { paragraph, type Section } from "./document.js";
 import { formatDay, formatTime } from "./formatting.js";
 import type { ReportData } from "./report-data.js";

@@ -1,4 +1,5 @@
-import { type Brand, dateText, day, type Host, type Order } from "./brand.js";
+import { dayMs } from "../util/timestamp.js";
+import { type Brand, dateText, type Host, type Order } from "./brand.js";
 import { toHost } from "./data/people-data.js";
 import { hash } from "./data/random.js";
 import { type InstantRange, selectRange } from "./listing.js";
@@ -109,12 +110,14 @@ function computeActivity(brand: Brand, range: InstantRange, hostId: string | nul
   const from = range.from === null ? first : Math.max(first, range.from / 1_000);
   const to = Math.min(last, (range.to ?? Number.POSITIVE_INFINITY) / 1_000);
   const days: number[] = [];
-  for (let start = midnight(from); start <= to; start += day) {
+  for (let start = midnight(from); start <= to; start += dayMs) {
     days.push(start);
-    const share = Math.max(0, Math.min(to + 1, now, start + day) - Math.max(from, start)) / day;
+    const share = Math.max(0, Math.min(to + 1, now, start + dayMs) - Math.max(from, start)) / dayMs;
     for (const { profile, weight } of brand.people) {
       if (!isIncluded(profile.id)) continue;
-      const visits = Math.floor((weight * share * (hash(brand.seed, profile.id, start / day) % 1_000)) / 400);
+      const visits = Math.floor(
+        (weight * share * (hash(brand.seed, profile.id, start / dayMs) % 1_000)) / 400,
+      );
       if (visits > 0) hostDay(start, profile.id).visits = visits;
     }
   }
@@ -132,12 +135,12 @@ function addOrder(activity: Activity, order: Order): void {
 }
 
 function midnight(ms: number): number {
-  return Math.floor(ms / day) * day;
+  return Math.floor(ms / dayMs) * dayMs;
 }
 
 /** Returns the first day of the bucket that contains a day. Weeks start on Monday. */
 function bucketStart(start: number, bucket: "day" | "week" | "month"): string {
-  const monday = start - ((Math.floor(start / day) + 3) % 7) * day;
+  const monday = start - ((Math.floor(start / dayMs) + 3) % 7) * dayMs;
   const date = dateText(bucket === "week" ? monday : start);
   return bucket === "month" ? `${date.slice(0, 7)}-01` : date;
 }

@@ -161,10 +161,6 @@ export function emptyBrand(keys: readonly ApiKey[] = [], seed = 1): Brand {
   };
 }
 
-export const second = 1_000;
-export const hour = 3_600 * second;
-export const day = 24 * hour;
-
 /** Returns an ISO 8601 timestamp in UTC, with milliseconds. */
 export function timeText(ms: number): string {
   return new Date(ms).toISOString();

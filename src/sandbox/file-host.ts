@@ -1,5 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
-import { type Brand, type ContentItem, second } from "./brand.js";
+import { secondMs } from "../util/timestamp.js";
+import type { Brand, ContentItem } from "./brand.js";
 import { mixBits } from "./data/random.js";
 import type { SandboxRequest, SandboxResponse } from "./endpoint.js";
 
@@ -9,7 +10,7 @@ const downloadSeconds = 300;
 /** Returns the `data` of a download response. Its URL changes with `now`. */
 export function signedUrl({ seed }: Brand, item: ContentItem, filesUrl: string, now: number) {
   const path = `/files/${item.source}/${item.id}`;
-  const expires = String(now + downloadSeconds * second);
+  const expires = String(now + downloadSeconds * secondMs);
   const query = new URLSearchParams({ expires, signature: sign(seed, path, expires) });
   const { filename, mime_type } = item;
   return { url: `${filesUrl}${path}?${query}`, expires_in_seconds: downloadSeconds, filename, mime_type };

@@ -1,4 +1,5 @@
-import { type ApiKey, type Brand, day } from "./brand.js";
+import { dayMs } from "../util/timestamp.js";
+import type { ApiKey, Brand } from "./brand.js";
 import { createRandom, randomHex, randomUuid } from "./data/random.js";
 import { type Endpoint, ErrorResponse, type SandboxRequest } from "./endpoint.js";
 import { endpoints } from "./endpoints.js";
@@ -18,7 +19,7 @@ export function createKey(seed: number, name: string, now: number, overrides: Pa
     note: "all scopes",
     scopes,
     // The API document states no maximum lifetime; three years is plausible.
-    expiresAt: now + 3 * 365 * day,
+    expiresAt: now + 3 * 365 * dayMs,
     revoked: false,
     allowlist: null,
     hasAnalyticsPlan: true,
@@ -32,8 +33,8 @@ export function createKeys(seed: number, now: number): ApiKey[] {
     createKey(seed, name, now, { note, ...overrides });
   return [
     key("all", "all scopes"),
-    key("expiring", "all scopes, expires in 3 days", { expiresAt: now + 3 * day }),
-    key("expired", "expired yesterday: 401", { expiresAt: now - day }),
+    key("expiring", "all scopes, expires in 3 days", { expiresAt: now + 3 * dayMs }),
+    key("expired", "expired yesterday: 401", { expiresAt: now - dayMs }),
     key("revoked", "revoked: 401", { revoked: true }),
     key("ip-blocked", "allowed from 203.0.113.7 only: 403", { allowlist: ["203.0.113.7"] }),
     key("no-plan", "all scopes, a plan without Analytics: 402", { hasAnalyticsPlan: false }),

@@ -1,4 +1,5 @@
-import { type Brand, day, hour, type Order, second, timeText } from "./brand.js";
+import { dayMs, hourMs, secondMs } from "../util/timestamp.js";
+import { type Brand, type Order, timeText } from "./brand.js";
 import { historyDays } from "./data/order-data.js";
 import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteger } from "./data/random.js";
 import { type BrandEvents, createBrandEvents, sandboxRecordKey } from "./events.js";
@@ -23,7 +24,7 @@ export function naturalPace(orders: number, speed = 1): Pace {
 export function simulateActivity(brand: Brand, from: number, to: number, pace: Pace): void {
   let now = from;
   const events = createBrandEvents(brand, () => now);
-  for (let start = Math.floor(from / hour) * hour; start <= to; start += hour) {
+  for (let start = Math.floor(from / hourMs) * hourMs; start <= to; start += hourMs) {
     for (const { at, random, apply } of scheduleHour(start, brand.seed, pace)) {
       if (at <= from || at > to) continue;
       now = at;
@@ -70,11 +71,11 @@ const eventKinds: readonly (readonly [
 /** Returns the events of the hour that starts at `start`, in chronological order. */
 function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pace) {
   const scheduled = eventKinds.flatMap(([perOrder, perDay, apply], kind) => {
-    const times = createRandom(seed + kind, "live", start / hour);
+    const times = createRandom(seed + kind, "live", start / hourMs);
     const count = Math.floor(perOrder * ordersPerHour + (perDay * speed) / 24 + randomFloat(times));
     return Array.from({ length: count }, (_, n) => {
-      const at = startOfSecond(start + randomFloat(times) * hour);
-      return { at, random: createRandom(seed + kind, "course", at / second + n), apply };
+      const at = startOfSecond(start + randomFloat(times) * hourMs);
+      return { at, random: createRandom(seed + kind, "course", at / secondMs + n), apply };
     });
   });
   return scheduled.sort((a, b) => a.at - b.at);
@@ -82,11 +83,11 @@ function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pac
 
 /** Returns a random age in milliseconds, with an average of `typical` days and a maximum of `most` days. */
 function randomAge(random: RandomStream, typical: number, most: number): number {
-  return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * day;
+  return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * dayMs;
 }
 
 function startOfSecond(ms: number): number {
-  return Math.floor(ms / second) * second;
+  return Math.floor(ms / secondMs) * secondMs;
 }
 
 /** Calls `apply` with the newest order of at least a random age, unless it is cancelled or refunded. */

@@ -1,4 +1,5 @@
-import { day, parseInstant } from "./brand.js";
+import { dayMs } from "../util/timestamp.js";
+import { parseInstant } from "./brand.js";
 import { ErrorResponse } from "./endpoint.js";
 import type { InstantRange } from "./listing.js";
 
@@ -115,7 +116,7 @@ export const instant: Parameter<Instant | null> = {
 
 /** Returns the range from `start_date` to `end_date`. An `end_date` without a time includes the complete day. */
 export function ordersRange(start: Instant | null, end: Instant | null): InstantRange {
-  const to = end?.isDay ? end.at + day * 1_000 - 1 : end?.at;
+  const to = end?.isDay ? end.at + dayMs * 1_000 - 1 : end?.at;
   return { from: start?.at ?? null, to: to ?? null };
 }
 

@@ -1,13 +1,14 @@
 import type { CoveredRange } from "../store/state/coverage.js";
 import type { MarkedSlice } from "../store/state/marked-slices.js";
 import { mergeRanges, type Range } from "../util/ranges.js";
+import { hourMs } from "../util/timestamp.js";
 import { startBudget } from "./budget.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
 import type { DatedSync } from "./session.js";
 
 /** Ranges read within the last 20 hours are skipped, so that a second sync on the same day does not repeat the audit. */
-const restMs = 20 * 3_600_000;
+const restMs = 20 * hourMs;
 
 /**
  * Re-reads some old records, to find changes that affect no count and no daily total. A cursor moves from the newest date

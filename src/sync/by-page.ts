@@ -2,7 +2,7 @@ import { countUndated, findNthDate } from "../store/records/current-records.js";
 import { recordDate } from "../store/records/record-key.js";
 import { type Range, startOfDay, startOfSecond } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
-import { dayMs } from "../util/times.js";
+import { dayMs } from "../util/timestamp.js";
 import { maxPerPage, startBudget } from "./budget.js";
 import { resolveCopies } from "./copies.js";
 import { compareCount } from "./counts.js";

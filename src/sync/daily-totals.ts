@@ -19,8 +19,8 @@ import {
   startOfDay,
 } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
-import { dayMs, dayRange, formatInstant } from "../util/times.js";
-import { daysSince1970 } from "../util/timestamp.js";
+import { dayRange, formatInstant } from "../util/times.js";
+import { dayMs, daysSince1970 } from "../util/timestamp.js";
 import { maxPerPage } from "./budget.js";
 import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./session.js";
 

@@ -1,10 +1,10 @@
 import type { CoveredRange } from "../store/state/coverage.js";
 import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges } from "../util/ranges.js";
-import { minTimestampMs } from "../util/timestamp.js";
+import { hourMs, minTimestampMs } from "../util/timestamp.js";
 import type { SyncOptions } from "./session.js";
 
 /** The time, in milliseconds, for which data of an interrupted run is not re-read. */
-export const resumableMs = 3_600_000;
+export const resumableMs = hourMs;
 
 /** The state that a plan is based on. */
 export interface PlanInput {

@@ -7,7 +7,7 @@ import type { TotalsByDay } from "../store/state/stored-totals.js";
 import type { SyncState } from "../store/state/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
-import { dayMs } from "../util/times.js";
+import { dayMs } from "../util/timestamp.js";
 import type { ReadProgress } from "./read-progress.js";
 import type { IncompleteReason } from "./strategy.js";
 

@@ -1,4 +1,5 @@
-import { dayMs, formatInstant, formatMinute, monthRange } from "./times.js";
+import { formatInstant, formatMinute, monthRange } from "./times.js";
+import { dayMs } from "./timestamp.js";
 
 /**
  * A range of time in milliseconds since 1970, including both ends; `to` includes its complete millisecond. An open

@@ -1,8 +1,15 @@
 import { UsageError } from "../errors.js";
-import { daysSince1970, minTimestampMs, parseTimestamp } from "./timestamp.js";
+import {
+  dayMs,
+  daysSince1970,
+  hourMs,
+  minTimestampMs,
+  minuteMs,
+  parseTimestamp,
+  secondMs,
+} from "./timestamp.js";
 
-const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
-export const dayMs = unitMs.d;
+const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } as const;
 
 /** The formats of durations, for help and messages. */
 export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";

@@ -10,7 +10,10 @@ export interface Timestamp {
 const timestampForm =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
 
-const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+export const secondMs = 1_000;
+export const minuteMs = 60 * secondMs;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
 /** The first millisecond of the year 0000. */
 export const minTimestampMs = Date.parse("0000-01-01T00:00:00.000Z");
 /** The last millisecond of the year 9999. */

@@ -5,9 +5,10 @@ import {
   type SandboxApi,
   type SandboxApiOptions,
 } from "../../src/sandbox/api.js";
-import { type Brand, day, hour, type Order, parseInstant, timeText } from "../../src/sandbox/brand.js";
+import { type Brand, type Order, parseInstant, timeText } from "../../src/sandbox/brand.js";
 import { hash, mixBits } from "../../src/sandbox/data/random.js";
 import { ErrorResponse, type ResponseData, type SandboxRequest } from "../../src/sandbox/endpoint.js";
+import { dayMs, hourMs } from "../../src/util/timestamp.js";
 
 /**
  * Ways in which a server may differ from the sandbox: readings of what the API document leaves open, and violations of it.
@@ -131,7 +132,7 @@ function respondWithClicks(
   const orders = countedOrders(brand, behaviour, context.now);
   const clicksOf = (some: readonly Order[], url = request.url) =>
     respond({ ...request, url }, { ...brand, orders: some }, context).data as Clicks;
-  const isOld = (order: Order) => Date.parse(order.order_date) < context.now - 10 * 365 * day;
+  const isOld = (order: Order) => Date.parse(order.order_date) < context.now - 10 * 365 * dayMs;
   const old = behaviour.emptyDays === "missing" ? orders.filter(isOld) : [];
   const clicks = clicksOf(old.length > 0 ? orders.filter((order) => !isOld(order)) : orders);
   if (behaviour.dailyTotals === "absent")
@@ -162,9 +163,9 @@ function hasActivity(point: Clicks["timeseries"][number]): boolean {
 function countedOrders({ orders }: Brand, behaviour: ApiVariants, now: number): readonly Order[] {
   const { cancelled, dailyTotals, dailyTotalsDrift, revenue } = behaviour;
   if (cancelled === "out" && dailyTotals === "all" && !dailyTotalsDrift && revenue === "net") return orders;
-  const oldest = dailyTotals === "recent" ? now - 90 * day : Number.NEGATIVE_INFINITY;
+  const oldest = dailyTotals === "recent" ? now - 90 * dayMs : Number.NEGATIVE_INFINITY;
   return orders.flatMap((order) => {
-    const start = Math.floor(Date.parse(order.order_date) / day) * day;
+    const start = Math.floor(Date.parse(order.order_date) / dayMs) * dayMs;
     if (start < oldest) return [];
     const refund = revenue === "net" ? Number(order.refund_amount ?? 0) : 0;
     const rate = dailyTotalsDrift ? exchangeRate(start, now) : 1;
@@ -179,8 +180,8 @@ function countedOrders({ orders }: Brand, behaviour: ApiVariants, now: number): 
 
 /** Four of five days have sales in a currency whose exchange rate changes every hour. */
 function exchangeRate(start: number, now: number): number {
-  if (hash(3, "rate", start / day) % 5 === 0) return 1;
-  return 1 + (hash(4, "hour", Math.floor(now / hour)) % 1_000) / 20_000;
+  if (hash(3, "rate", start / dayMs) % 5 === 0) return 1;
+  return 1 + (hash(4, "hour", Math.floor(now / hourMs)) % 1_000) / 20_000;
 }
 
 interface ListRequest {

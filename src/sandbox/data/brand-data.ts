@@ -1,4 +1,5 @@
-import { type Brand, type BrandMaterial, day, emptyBrand } from "../brand.js";
+import { dayMs } from "../../util/timestamp.js";
+import { type Brand, type BrandMaterial, emptyBrand } from "../brand.js";
 import { createKeys } from "../keys.js";
 import { createCampaign } from "./campaign-data.js";
 import { createContent } from "./library-data.js";
@@ -55,7 +56,7 @@ export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandO
 function createRoster(source: BrandMaterial, now: number) {
   return source.people.flatMap((person, index) => {
     const random = createRandom(source.seed, "relationship", index);
-    const joined = now - randomInteger(random, 2, 900) * day - randomInteger(random, 0, day);
+    const joined = now - randomInteger(random, 2, 900) * dayMs - randomInteger(random, 0, dayMs);
     return chance(random, 0.8) ? createRosterEntry(source, person, joined) : [];
   });
 }
@@ -81,7 +82,7 @@ function createRecommendations({ seed, people, products }: BrandMaterial) {
 function fileDate(seed: number, index: number, now: number): number {
   const n = index % 37 === 36 ? index - 1 : index;
   return Math.floor(
-    now - ((n + 0.5) * 600 * day) / counts.content - randomInteger(createRandom(seed, "file", n), 0, day),
+    now - ((n + 0.5) * 600 * dayMs) / counts.content - randomInteger(createRandom(seed, "file", n), 0, dayMs),
   );
 }
 

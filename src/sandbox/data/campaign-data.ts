@@ -1,4 +1,5 @@
-import { type Assignment, type Campaign, dateText, day, type Person, second, timeText } from "../brand.js";
+import { dayMs, secondMs } from "../../util/timestamp.js";
+import { type Assignment, type Campaign, dateText, type Person, timeText } from "../brand.js";
 import { historyDays } from "./order-data.js";
 import { toHost } from "./people-data.js";
 import {
@@ -35,9 +36,10 @@ export function createCampaign(
   // The first seven campaigns cover all states; the others are random.
   const drawn = pick(random, ["ACTIVE", "ACTIVE", "COMPLETED", "COMPLETED", "PROPOSED", "ARCHIVED", "READY"]);
   const status = campaignStates[index] ?? drawn;
-  const age = randomInteger(random, 3, historyDays - 40) * day + randomInteger(random, 0, 86_399) * second;
-  const created = Math.floor((now - age) / second) * second;
-  const deadline = created + randomInteger(random, 20, 120) * day;
+  const age =
+    randomInteger(random, 3, historyDays - 40) * dayMs + randomInteger(random, 0, 86_399) * secondMs;
+  const created = Math.floor((now - age) / secondMs) * secondMs;
+  const deadline = created + randomInteger(random, 20, 120) * dayMs;
   const id = randomUuid(random);
   const assignments = createAssignments(random, people, status, created, now);
   return {
@@ -48,7 +50,7 @@ export function createCampaign(
     status,
     listing_type: nullable(0.1, pick(random, ["public", "invite_only", "application"])),
     deadline: nullable(0.1, dateText(deadline)),
-    application_deadline: nullable(0.5, dateText(deadline - 14 * day)),
+    application_deadline: nullable(0.5, dateText(deadline - 14 * dayMs)),
     target_url: nullable(0.2, `https://shop.example.com/c/${index}?utm_source=hosts&utm_campaign=${index}`),
     payment: nullable(0.15, createPayment(random)),
     commission_rate: nullable(0.6, pick(random, [10, 12.5, 15, 20])),
@@ -62,13 +64,13 @@ export function createCampaign(
     })),
     assignment_counts: countByStatus(assignments),
     created_at: timeText(created),
-    updated_at: timeText(Math.min(now, created + randomInteger(random, 0, 60) * day)),
+    updated_at: timeText(Math.min(now, created + randomInteger(random, 0, 60) * dayMs)),
     deliverables: Array.from({ length: randomInteger(random, 1, 4) }, (_, n) => ({
       id: randomUuid(random),
       title: pick(random, ["Reel", "Story set", "Try-on, honest", "Long video", "Blog post"]),
       description: nullable(0.6, "Natural light, no music with rights."),
-      due_date: nullable(0.2, dateText(deadline - n * 3 * day)),
-      completed_at: nullable(0.6, timeText(Math.min(now, created + randomInteger(random, 5, 60) * day))),
+      due_date: nullable(0.2, dateText(deadline - n * 3 * dayMs)),
+      completed_at: nullable(0.6, timeText(Math.min(now, created + randomInteger(random, 5, 60) * dayMs))),
     })),
     assignments,
   };
@@ -105,16 +107,16 @@ function createAssignments(
     const status = isOver
       ? pick(random, ["COMPLETED", "COMPLETED", "DECLINED"])
       : pick(random, assignmentStates);
-    const created = Math.min(now, from + randomInteger(random, 1, 20) * day);
-    const done = Math.min(now, created + randomInteger(random, 10, 60) * day);
+    const created = Math.min(now, from + randomInteger(random, 1, 20) * dayMs);
+    const done = Math.min(now, created + randomInteger(random, 10, 60) * dayMs);
     const isDone = status === "COMPLETED";
     return {
       id: randomUuid(random),
       status,
       brand_payment_state: orNull(random, 0.1, isDone ? pick(random, brandPayments) : "NOT_INVOICED"),
       athlete_payment_state: orNull(random, 0.1, isDone ? pick(random, hostPayments) : "NOT_EARNED"),
-      accepted_at: isDone || status === "ACTIVE" ? timeText(Math.min(done, created + 2 * day)) : null,
-      declined_at: status === "DECLINED" ? timeText(Math.min(done, created + day)) : null,
+      accepted_at: isDone || status === "ACTIVE" ? timeText(Math.min(done, created + 2 * dayMs)) : null,
+      declined_at: status === "DECLINED" ? timeText(Math.min(done, created + dayMs)) : null,
       completed_at: isDone ? timeText(done) : null,
       created_at: timeText(created),
       updated_at: timeText(isDone ? done : created),

@@ -1,12 +1,5 @@
-import {
-  type BrandMaterial,
-  day,
-  defaultRate,
-  type Order,
-  type Product,
-  second,
-  timeText,
-} from "../brand.js";
+import { dayMs, secondMs } from "../../util/timestamp.js";
+import { type BrandMaterial, defaultRate, type Order, type Product, timeText } from "../brand.js";
 import { repeatByWeight, toHost } from "./people-data.js";
 import {
   chance,
@@ -143,7 +136,7 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
 function refundOrCancelSome(order: Order, seed: number, n: number, now: number): Order {
   const random = createRandom(seed, "fate", n);
   const outcome = randomFloat(random);
-  const delay = Math.min(150, 0.2 - Math.log(1 - randomFloat(random)) * 18) * day;
+  const delay = Math.min(150, 0.2 - Math.log(1 - randomFloat(random)) * 18) * dayMs;
   if (outcome >= 0.087 || Date.parse(order.order_date) + delay > now) return order;
   if (outcome < 0.02) return cancelOrder(order);
   if (outcome < 0.027) return cancelOrder(refundOrder(order));
@@ -202,11 +195,11 @@ export function createOrders(source: BrandMaterial, count: number, now: number):
 
 /** Returns the date of an order. Orders per day double over the history, and there are few at night. */
 function dateOf(n: number, count: number, seed: number, now: number): number {
-  const start = now - historyDays * day;
+  const start = now - historyDays * dayMs;
   const share = (n + 0.9 * randomFloat(createRandom(seed, "date", n))) / count;
   const date = start + (Math.sqrt(1 + 3 * share) - 1) * (now - start);
-  const midnight = Math.floor(date / day) * day;
-  const time = (date - midnight) / day;
-  const shifted = midnight + day > now ? time : time < 0.1 ? time * 3 : 0.3 + (time - 0.1) * (7 / 9);
-  return Math.floor((midnight + shifted * day) / second) * second;
+  const midnight = Math.floor(date / dayMs) * dayMs;
+  const time = (date - midnight) / dayMs;
+  const shifted = midnight + dayMs > now ? time : time < 0.1 ? time * 3 : 0.3 + (time - 0.1) * (7 / 9);
+  return Math.floor((midnight + shifted * dayMs) / secondMs) * secondMs;
 }

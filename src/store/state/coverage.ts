@@ -1,5 +1,6 @@
 import { contains, mergeRanges, overlaps, type Range, subtractRanges } from "../../util/ranges.js";
-import { dayMs, formatInstant, formatInstantOrNull } from "../../util/times.js";
+import { formatInstant, formatInstantOrNull } from "../../util/times.js";
+import { dayMs } from "../../util/timestamp.js";
 import { type Mirror, statement } from "../mirror/database.js";
 
 /** A range of dates that a run read completely. Times are in milliseconds since 1970. */
