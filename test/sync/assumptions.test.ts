@@ -6,13 +6,13 @@ import { at, day, hour, minute, noon, orderAt, ordersBefore } from "../support/r
 const second = 1_000;
 const orders = ordersBefore(noon - hour, 150, 20 * hour);
 
-/** The exit code and the messages of a sync of orders. */
+/** Syncs orders, and returns the exit code and the messages. */
 async function synced(brand: TestBrand, command = "sync orders") {
   const { code, err } = await brand.run(command);
   return { code, err, verified: brand.lastRun().verified };
 }
 
-describe("a response that lacks a record is found by the counts", () => {
+describe("counts after a sync", () => {
   const hide = (ids: readonly string[]) => ({
     envelope: (one: { data: { id: string }[] }) => ({
       ...one,
@@ -20,7 +20,7 @@ describe("a response that lacks a record is found by the counts", () => {
     }),
   });
 
-  test("A4: reads the range again", async () => {
+  test("sync re-reads a range if a response lacked a record (A4)", async () => {
     const brand = makeBrand({ orders });
     brand.once(
       ({ path, query }) => path === "/orders" && query.per_page === "100",
@@ -30,7 +30,7 @@ describe("a response that lacks a record is found by the counts", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("A4: reports both numbers with exit code 8 and removes nothing if the counts still differ", async () => {
+  test("sync exits with code 8 and removes nothing if a count still differs after re-reading (A4)", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.before = ({ path, query }) =>
@@ -41,14 +41,14 @@ describe("a response that lacks a record is found by the counts", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("A5: does not verify against a capped total", async () => {
+  test("sync does not verify orders if the API caps `total_items` (A5)", async () => {
     const brand = makeBrand({ orders, variants: { maxTotal: 25 } });
     const { code, err } = await synced(brand);
     expect(code).toBe(8);
     expect(err).toContain("the API counts 25 orders and the mirror 150");
   });
 
-  test("A6: finds a record at its new date after the API changed it", async () => {
+  test("sync finds an order whose date the API changed (A6)", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.change("orders", "o140", { order_date: at(noon - 50 * day) });
@@ -59,7 +59,7 @@ describe("a response that lacks a record is found by the counts", () => {
   });
 });
 
-test("A7: a filter that does not count its status makes one run incomplete, and is then ignored until it agrees", async () => {
+test("sync reports a wrong status filter once, and then ignores it until its count agrees (A7)", async () => {
   const brand = makeBrand({ orders, variants: { refundedFilter: "any" } });
   brand.refund("o5", 1);
   expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });
@@ -76,13 +76,13 @@ test("A7: a filter that does not count its status makes one run incomplete, and 
 describe("daily totals", () => {
   const requestsTotals = ({ path }: { path: string }) => path === "/analytics/clicks";
   type Envelope = { data: { timeseries: { orders: number }[] } };
-  /** Answers the next request for daily totals with other days. */
+  /** Replaces the days in the next response with daily totals. */
   const change = (brand: TestBrand, days: (points: Envelope["data"]["timeseries"]) => object[]) =>
     brand.once(requestsTotals, () => ({
       envelope: (one: Envelope) => ({ ...one, data: { ...one.data, timeseries: days(one.data.timeseries) } }),
     }));
 
-  test("a missing response is a warning if there were totals before, and a note otherwise", async () => {
+  test("sync warns about missing daily totals only if the API returned totals before", async () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     expect(await brand.run("sync orders --quiet")).toMatchObject({ code: 0, err: "" });
     brand.variants = {};
@@ -93,13 +93,13 @@ describe("daily totals", () => {
     );
   });
 
-  test("rejects a response that contains the API key", async () => {
+  test("sync rejects daily totals that contain the API key", async () => {
     const brand = makeBrand({ orders });
     brand.once(requestsTotals, () => ({ envelope: (one: object) => ({ ...one, echo: brand.key }) }));
     expect((await synced(brand)).code).toBe(7);
   });
 
-  test("ignores zeros and points without a day", async () => {
+  test("sync ignores daily totals that are zero or have no day", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const zeros = ["2026-01-05", "soon"].map((date) => ({ date, orders: 0, revenue: 0 }));
@@ -110,7 +110,7 @@ describe("daily totals", () => {
   });
 });
 
-describe("if more than 100 requests are needed for differences, the run is not verified and the next run reads the rest", () => {
+describe("more differences than 100 requests can read", () => {
   const hours = ordersBefore(noon - 40 * day, 13_000, hour);
   const isPage = ({ path, query }: { path: string; query: Readonly<Record<string, string>> }) =>
     path === "/orders" && query.per_page === "100";
@@ -118,41 +118,41 @@ describe("if more than 100 requests are needed for differences, the run is not v
   test.each([
     ["days apart", 36],
     ["adjacent days", 12],
-  ])("A8: %s", async (_, step) => {
+  ])("sync reads the remaining changed days in the next run: %s (A8)", async (_, step) => {
     const brand = makeBrand({ orders: hours });
     await brand.run("sync orders --audit 0");
     for (let n = 0; n < hours.length; n += step) brand.refund(`o${n}`, 1);
     const { asked, code, err } = await brand.run("sync orders --audit 0");
     expect(err).toMatch(/the API's daily totals changed on \d+ days/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
-    // One more for the time since the last run.
+    // The additional request reads the time since the last run.
     expect(asked.filter(isPage)).toHaveLength(100 + 1);
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("a complete history added at once", async () => {
+  test("sync reads a history that was added at once in several runs", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.data.orders = hours;
     const { asked, code, err } = await brand.run("sync orders --audit 0");
     expect(err).toMatch(/the API counts 13000 orders and the mirror \d+/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
-    // The counts use some of the 100 requests.
+    // The counts share the budget of 100 requests.
     expect(asked.filter(isPage).length).toBeLessThanOrEqual(100);
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("does not ignore a filter if only the first page of a range was read", async () => {
+  test("sync does not distrust a filter if the budget ran out within the differing range", async () => {
     const brand = makeBrand({ orders: hours.slice(0, 9_000), variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
-    // From here on, one request is left for a part of two pages.
+    // The remaining request reads the first of two pages.
     for (let n = 300; n < 9_000; n += 1) brand.cancel(`o${n}`);
     expect(await synced(brand, "sync orders --audit 0")).toMatchObject({ code: 8, verified: 0 });
     expect(brand.sql("SELECT distrusted FROM sync_state")).toEqual([{ distrusted: "[]" }]);
   });
 });
 
-test("A9: a list that never settles makes the run incomplete", async () => {
+test("sync exits with code 8 if a list never settles (A9)", async () => {
   const brand = makeBrand({ history: 50 });
   brand.before = ({ path, query }) => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
@@ -164,7 +164,7 @@ test("A9: a list that never settles makes the run incomplete", async () => {
   expect(err).toContain("never settled");
 });
 
-test("A9: keeps the orders of a dense second that never settles, but does not cover it", async () => {
+test("sync stores a dense second that never settles, but does not cover it (A9)", async () => {
   const second = noon - 90 * day;
   const brand = makeBrand({ orders: Array.from({ length: 150 }, (_, n) => orderAt(`c${n}`, second)) });
   brand.before = ({ path, query }) => {
@@ -180,17 +180,17 @@ test("A9: keeps the orders of a dense second that never settles, but does not co
 });
 
 test.each([
-  ["six minutes ahead", 6 * minute, 3],
-  ["six minutes behind", -6 * minute, 3],
-  ["four minutes ahead", 4 * minute, 0],
-])("A10: this clock is %s", async (_, skew, code) => {
+  ["6 minutes", 6 * minute, 3],
+  ["-6 minutes", -6 * minute, 3],
+  ["4 minutes", 4 * minute, 0],
+])("sync compares the local clock with the API's, which differs by %s (A10)", async (_, skew, code) => {
   const brand = makeBrand({ orders });
   const clock = { ...brand.clock, now: () => brand.now() + skew };
   const ran = await brand.run("sync orders", { clock });
   expect(ran.code, ran.err).toBe(code);
 });
 
-test("A11: warns on every run about a record that is in no date range, and verifies nothing", async () => {
+test("sync warns in every run about a record that is in no date range, and does not verify the orders (A11)", async () => {
   const brand = makeBrand({
     orders: [...orders, orderAt("none", null)],
     variants: { undated: "without range" },
@@ -203,7 +203,7 @@ test("A11: warns on every run about a record that is in no date range, and verif
   }
 });
 
-test("A12: ends with exit code 3 if the mirror file is replaced during the run", async () => {
+test("sync exits with code 3 if the mirror file is replaced during the run (A12)", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 450, hour) });
   await brand.run("sync orders --since 3d");
   copyFileSync(brand.db, `${brand.db}.copy`);
@@ -219,7 +219,7 @@ test("A12: ends with exit code 3 if the mirror file is replaced during the run",
   expect(err).not.toContain("verified");
 });
 
-test("truncates sub-second dates without losing records at the end of a range", async () => {
+test("sync reads orders with fractions of a second at the end of a range", async () => {
   const fine = Array.from({ length: 250 }, (_, n) =>
     orderAt(`f${n}`, new Date(noon - hour - n * 700).toISOString().replace("Z", "987Z")),
   );

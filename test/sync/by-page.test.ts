@@ -15,7 +15,7 @@ async function nightly(brand: TestBrand, command = "sync orders") {
   return await synced(brand, command);
 }
 
-/** An API that returns orders in every range, with a date other than the one it filters by. */
+/** Simulates an API that returns these orders in every date range. */
 function showDates(brand: TestBrand, dates: Record<string, string | null>): void {
   brand.before = ({ path }) =>
     path !== "/orders"
@@ -30,23 +30,28 @@ function showDates(brand: TestBrand, dates: Record<string, string | null>): void
         };
 }
 
-describe("orders that do not come newest first (A1)", () => {
+describe("orders that are not sorted newest first (A1)", () => {
   const byId = [...orders].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-  test.each(["id", "attribution"] as const)("are all read and verified: sorted by %s", async (order) => {
-    const brand = makeBrand({ orders: byId, variants: { order } });
-    expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
-    expect(brand.mirrored()).toEqual(ids(brand));
-    brand.refund("o3", 5);
-    brand.withdraw("o7", "o240");
-    brand.add("orders", orderAt("late", noon - 30 * day));
-    expect(await nightly(brand)).toMatchObject({ code: 0, verified: 1 });
-    expect(brand.mirrored()).toEqual(ids(brand));
-    expect(brand.sql("SELECT refund_amount AS amount FROM orders WHERE id = 'o3'")).toEqual([{ amount: 5 }]);
-    expect(brand.lastRun()).toMatchObject({ rows_new: 1, rows_changed: 1, rows_removed: 2 });
-  });
+  test.each(["id", "attribution"] as const)(
+    "sync reads and verifies orders that are sorted by %s",
+    async (order) => {
+      const brand = makeBrand({ orders: byId, variants: { order } });
+      expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+      expect(brand.mirrored()).toEqual(ids(brand));
+      brand.refund("o3", 5);
+      brand.withdraw("o7", "o240");
+      brand.add("orders", orderAt("late", noon - 30 * day));
+      expect(await nightly(brand)).toMatchObject({ code: 0, verified: 1 });
+      expect(brand.mirrored()).toEqual(ids(brand));
+      expect(brand.sql("SELECT refund_amount AS amount FROM orders WHERE id = 'o3'")).toEqual([
+        { amount: 5 },
+      ]);
+      expect(brand.lastRun()).toMatchObject({ rows_new: 1, rows_changed: 1, rows_removed: 2 });
+    },
+  );
 
-  test("are read in slices of at most 2,000 records", async () => {
+  test("sync reads unsorted orders in slices of at most 2,000 records", async () => {
     const many = ordersBefore(noon - hour, 5_000, 2 * hour);
     const brand = makeBrand({ orders: [...many].reverse(), variants: { order: "attribution" } });
     const { asked, code, verified } = await synced(brand);
@@ -57,7 +62,7 @@ describe("orders that do not come newest first (A1)", () => {
     expect(asked.filter(counts).length).toBeLessThan(30);
   });
 
-  test("of an API that ignores dates are read once, as one list", async () => {
+  test("sync reads the orders as a single list if the API ignores dates", async () => {
     const many = ordersBefore(noon - hour, 2_500, 2 * hour);
     const brand = makeBrand({ orders: [...many].reverse(), variants: { order: "attribution" } });
     const fetch = brand.fetch;
@@ -73,7 +78,7 @@ describe("orders that do not come newest first (A1)", () => {
 });
 
 describe("a coarse date (A2)", () => {
-  test("costs requests but does not prevent verification if it is valid", async () => {
+  test("sync verifies orders with valid dates that have no seconds", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("coarse", "2026-11-20T11:00Z")] });
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
     expect(brand.mirrored()).toEqual(ids(brand));
@@ -83,7 +88,7 @@ describe("a coarse date (A2)", () => {
 
 describe("an unreadable date (A2)", () => {
   test.each(["2026-02-30T11:00:00Z", "2026-11-20T24:00:00Z", "yesterday", null])(
-    "%s is kept as it is, and the run warns and is not verified",
+    "sync stores an order dated %s unchanged, warns, and does not verify the orders",
     async (date) => {
       const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
       showDates(brand, { odd: date });
@@ -103,7 +108,7 @@ describe("an unreadable date (A2)", () => {
     },
   );
 
-  test("is left to the API to correct, also if its text contains a semicolon", async () => {
+  test("verify leaves an unreadable date to the API, even if the date contains a semicolon", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "n/a; later" });
     await synced(brand);
@@ -111,12 +116,12 @@ describe("an unreadable date (A2)", () => {
     expect((await brand.run("status")).out).toContain("the API must correct these dates");
   });
 
-  test("marks only its day: other days are kept up to date, and records withdrawn there are removed", async () => {
+  test("sync still updates and removes orders on days without unreadable dates", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "soon" });
     await synced(brand);
     brand.refund("o3", 5);
-    // One order on a different day, and one on the same day.
+    // Two orders are withdrawn: one on the day of the unreadable date, and one on a different day.
     brand.withdraw("o7", "o10");
     brand.add("orders", orderAt("late", noon - 3 * day));
     expect(await nightly(brand)).toMatchObject({ code: 0, verified: 0 });
@@ -129,7 +134,7 @@ describe("an unreadable date (A2)", () => {
     expect(status.out).not.toContain("not read:");
   });
 
-  test("is covered and verified again once the API corrects it, and records withdrawn in the meantime are removed", async () => {
+  test("sync verifies a day again when the API has corrected its unreadable date", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("odd", noon - 2 * day), orderAt("lost", noon - 4 * day)],
     });
@@ -145,7 +150,7 @@ describe("an unreadable date (A2)", () => {
     expect((await brand.run("verify orders")).code).toBe(0);
   });
 
-  test("on several days marks each of them, with the records that it returned", async () => {
+  test("sync marks each day that returns an unreadable date", async () => {
     const odd = Object.fromEntries([3, 11, 40].map((days) => [`odd${days}`, "soon"]));
     const brand = makeBrand({
       orders: [...orders, ...[3, 11, 40].map((days) => orderAt(`odd${days}`, noon - days * day))],
@@ -165,7 +170,7 @@ describe("an unreadable date (A2)", () => {
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
-  test("is removed by verify --repair once it is withdrawn, however old", async () => {
+  test("verify --repair removes a withdrawn order with an unreadable date outside the window", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("odd", noon - 2 * day), orderAt("old", noon - 300 * day)],
     });
@@ -179,7 +184,7 @@ describe("an unreadable date (A2)", () => {
     expect([code, err]).toEqual([8, expect.stringContaining("`odd`: `order_date`")]);
   });
 
-  test("outside the window is read again in turn, within the requests of the audit", async () => {
+  test("sync re-reads marked slices outside the window within the audit's budget", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
     await brand.run("sync orders --since 40d");
     showDates(brand, { odd: "soon" });
@@ -192,7 +197,7 @@ describe("an unreadable date (A2)", () => {
     expect(after && before && after.read_at > before.read_at).toBe(true);
   });
 
-  test("in every range counts once", async () => {
+  test("sync counts an order once that the API returns in every date range", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("none", null)],
       variants: { undated: "in every range" },
@@ -209,7 +214,7 @@ describe("an unreadable date (A2)", () => {
     expect((await brand.run("status --max-age 1h")).code).toBe(0);
   });
 
-  test("does not log a new record in a date range that was read before", async () => {
+  test("sync logs no change for a new order with an unreadable date", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
     showDates(brand, { odd: "soon" });
     await brand.run("sync orders --since 30d");
@@ -218,8 +223,8 @@ describe("an unreadable date (A2)", () => {
   });
 });
 
-describe("a date outside the requested ones (A3)", () => {
-  test("below them is kept, and the run is not verified", async () => {
+describe("a date outside the requested range (A3)", () => {
+  test("sync stores an order dated before the requested range, and does not verify the orders", async () => {
     const brand = makeBrand({ orders, variants: { includesRecordBelow: true } });
     await brand.run("sync orders --since 10d");
     const { code, err, verified } = await nightly(brand, "sync orders --since 10d");
@@ -227,7 +232,7 @@ describe("a date outside the requested ones (A3)", () => {
     expect(err).toContain("is outside the requested dates");
   });
 
-  test("is not removed when the range of its date lacks it", async () => {
+  test("sync does not remove an order that the API returns only in a different date range", async () => {
     const brand = makeBrand({ orders });
     await synced(brand);
     showDates(brand, { o2: at(noon - 200 * day) });
@@ -237,7 +242,7 @@ describe("a date outside the requested ones (A3)", () => {
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
-  test("on a later page of a dense second marks that second", async () => {
+  test("sync marks a dense second if its second page has an unexpected date", async () => {
     const dense = Array.from({ length: 130 }, (_, n) => orderAt(`c${n}`, noon - day));
     const brand = makeBrand({ orders: dense });
     brand.once(
@@ -254,7 +259,7 @@ describe("a date outside the requested ones (A3)", () => {
     expect(await nightly(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("on a library file marks its slice", async () => {
+  test("sync marks the slice of a library file with an unexpected date", async () => {
     const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
     const brand = makeBrand({
       content: [...files, fileAt("odd", 0, { created_at: "2026-13-01T00:00:00Z" })],
@@ -272,37 +277,40 @@ describe("an order that the API lists twice", () => {
     orderAt(id, ms, { total_amount: 99, order_number: "second store" });
 
   test.each([
-    ["in one response, the same", orderAt("o20", noon - hour - 20 * 5 * hour)],
-    ["in one response, with other amounts", copy("o20", noon - hour - 20 * 5 * hour)],
-    ["with an older date", copy("o20", noon - 40 * day - minute)],
-    ["with a newer date", copy("o120", noon - 3 * day - minute)],
-    ["with an older date beyond the window", copy("o20", noon - 51 * day)],
-  ])("is named and kept once, and changes does not flip: %s", async (_, second) => {
-    const brand = makeBrand({ orders: [...orders, second] });
-    for (const command of [
-      "sync orders",
-      "sync orders",
-      "sync orders --full",
-      "sync orders",
-      "sync orders",
-    ]) {
-      const { code, err, verified } = await nightly(brand, command);
-      expect([code, verified], err).toEqual([0, 0]);
-      expect(err).toContain(`\`${second.id}\` is listed more than once`);
-    }
-    expect(brand.mirrored()).toHaveLength(250);
-    expect(brand.sql("SELECT * FROM changes")).toEqual([]);
-    const newest = brand.data.orders
-      .filter(({ id }) => id === second.id)
-      .map(({ order_date }) => order_date)
-      .sort();
-    const [kept] = brand.sql<{ date: string }>(
-      `SELECT order_date AS date FROM orders WHERE id = '${second.id}'`,
-    );
-    expect(kept?.date).toBe(newest.at(-1));
-  });
+    ["two identical records", orderAt("o20", noon - hour - 20 * 5 * hour)],
+    ["different amounts", copy("o20", noon - hour - 20 * 5 * hour)],
+    ["an older date", copy("o20", noon - 40 * day - minute)],
+    ["a newer date", copy("o120", noon - 3 * day - minute)],
+    ["an older date outside the window", copy("o20", noon - 51 * day)],
+  ])(
+    "sync stores an ID that the API lists twice once, with a warning and without changes: %s",
+    async (_, second) => {
+      const brand = makeBrand({ orders: [...orders, second] });
+      for (const command of [
+        "sync orders",
+        "sync orders",
+        "sync orders --full",
+        "sync orders",
+        "sync orders",
+      ]) {
+        const { code, err, verified } = await nightly(brand, command);
+        expect([code, verified], err).toEqual([0, 0]);
+        expect(err).toContain(`\`${second.id}\` is listed more than once`);
+      }
+      expect(brand.mirrored()).toHaveLength(250);
+      expect(brand.sql("SELECT * FROM changes")).toEqual([]);
+      const newest = brand.data.orders
+        .filter(({ id }) => id === second.id)
+        .map(({ order_date }) => order_date)
+        .sort();
+      const [kept] = brand.sql<{ date: string }>(
+        `SELECT order_date AS date FROM orders WHERE id = '${second.id}'`,
+      );
+      expect(kept?.date).toBe(newest.at(-1));
+    },
+  );
 
-  test("is verified again with the remaining copy once it is listed only once", async () => {
+  test("sync verifies the orders again when an ID is no longer listed twice", async () => {
     const brand = makeBrand({ orders: [...orders, copy("o20", noon - 40 * day)] });
     await synced(brand);
     brand.data.orders = brand.data.orders.filter(
@@ -314,7 +322,7 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("counts each order that was read, including those read last by the audit", async () => {
+test("sync counts the orders that the audit reads last", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - 60 * day, 2_000, hour),
     variants: { dailyTotals: "absent" },

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, noon, orderAt } from "../support/records.js";
 
-/** An order in the middle of each month from January to November 2026, and on the day before the test begins. */
+/** One order in each month from January to November 2026, and one on the day before the current time. */
 const dates = [...Array.from({ length: 11 }, (_, month) => Date.UTC(2026, month, 15, 9)), noon - day];
 const orders = dates.map((ms, n) => orderAt(`o${n}`, ms)).reverse();
 
-/** Runs a sync, and returns the months that it requested: `2026-10`, with the host or bucket if there is one. */
+/** Runs a sync, and returns the requested months, such as `2026-10` or `2026-10 week`. */
 async function runSync(brand: TestBrand, flags = "", after = day) {
   brand.pass(after);
   const ran = await brand.run(`sync analytics-clicks ${flags}`);
@@ -34,13 +34,13 @@ const revenueOf = (brand: TestBrand, month: string) =>
   )[0]?.revenue;
 
 describe("months of clicks", () => {
-  test("reads all months first, and later those within the window", async () => {
+  test("sync reads all months of clicks first, and later only months in the window", async () => {
     const brand = makeBrand({ orders });
     const { asked, last, months } = await runSync(brand);
     expect(months).toEqual(Array.from({ length: 11 }, (_, n) => `2026-${String(n + 1).padStart(2, "0")}`));
     const ofClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
     expect(asked.filter(ofClicks)).toHaveLength(12);
-    // Orders are compared by the same days.
+    // A sync of orders and clicks requests the daily totals once.
     const both = await makeBrand({ orders }).run("sync orders analytics-clicks");
     expect(both.asked.filter(ofClicks)).toHaveLength(12);
     expect(last).toMatchObject({ verified: 1, outcome: "done" });
@@ -48,7 +48,7 @@ describe("months of clicks", () => {
     expect((await runSync(brand, "--window 5d")).months).toEqual(["2026-11"]);
   });
 
-  test("re-reads only months in which a day changed", async () => {
+  test("sync re-reads only months of clicks in which a day changed", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.refund("o2", 4);
@@ -58,7 +58,7 @@ describe("months of clicks", () => {
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 
-  test("reads the month of a late order before the oldest month, but below a first --since only on request", async () => {
+  test("sync reads clicks before the oldest month if an order is added there, but not before the first --since", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.attributeLate(Date.UTC(2025, 10, 3), orderAt("late", Date.UTC(2025, 10, 3)));
@@ -70,7 +70,7 @@ describe("months of clicks", () => {
     expect((await runSync(narrow, "--full")).months).toHaveLength(11);
   });
 
-  test("--until skips newer months, and the next run reads them", async () => {
+  test("sync --until skips newer months of clicks, which the next run reads", async () => {
     const brand = makeBrand({ orders });
     expect((await runSync(brand, "--until 2026-04")).months).toEqual([
       "2026-01",
@@ -81,7 +81,7 @@ describe("months of clicks", () => {
     expect((await runSync(brand)).months).toHaveLength(7);
   });
 
-  test("reads every month again after three months without a run", async () => {
+  test("sync re-reads every month of clicks after three months without a run", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand, "--window 0d");
     for (const month of [11, 12]) brand.order(orderAt(`new${month}`, Date.UTC(2026, month, 5)));
@@ -93,7 +93,7 @@ describe("months of clicks", () => {
     ]);
   });
 
-  test("requests no month without activity, except the current one", async () => {
+  test("sync requests clicks only of months with activity, and of the current month", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", "1969-12-31T23:59:59.000Z")] });
     const { last, months } = await runSync(brand);
     expect(months).toEqual([
@@ -107,7 +107,7 @@ describe("months of clicks", () => {
     expect((await runSync(makeBrand())).months).toEqual(["2026-11"]);
   });
 
-  test("an interrupted run is resumed without reading its months again", async () => {
+  test("sync resumes an interrupted run without re-reading its months of clicks", async () => {
     const brand = makeBrand({ orders });
     await brand.stopped(
       "sync analytics-clicks",
@@ -116,7 +116,7 @@ describe("months of clicks", () => {
     expect((await runSync(brand, "--window 0d", 0)).months[0]).toBe("2026-06");
   });
 
-  test("replaces a month's summary, days and top lists together", async () => {
+  test("sync replaces the summary, days and top lists of a month together", async () => {
     const brand = makeBrand({ history: 200 });
     await runSync(brand);
     const rows = () =>
@@ -132,7 +132,7 @@ describe("months of clicks", () => {
   test.each([
     ["no points", "timeseries", 7],
     ["no summary", "summary", 7],
-  ])("an answer with %s is refused, and the month stays", async (_, member, code) => {
+  ])("sync rejects a month of clicks with %s, and keeps the stored month", async (_, member, code) => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.refund("o10", 5);
@@ -145,24 +145,26 @@ describe("months of clicks", () => {
   });
 });
 
-describe("series that flags request", () => {
+describe("clicks by host and by bucket", () => {
   test.each([
     ["--group-by month --since 2026-10", ["2026-10 month", "2026-11 month"]],
     ["--group-by week --since 2026-11", ["2026-11 week"]],
-  ])("%s: nothing is verified, and a plain run asks for its own", async (flags, months) => {
-    const brand = makeBrand({ orders });
-    for (const _ of [1, 2]) {
-      const ran = await runSync(brand, flags);
-      expect([ran.code, ran.months, ran.last.verified]).toEqual([0, months, 0]);
-    }
-    expect((await runSync(brand)).months).toHaveLength(11);
-    expect(brand.sql("SELECT DISTINCT group_by AS bucket FROM analytics_clicks_periods ORDER BY 1")).toEqual([
-      { bucket: "day" },
-      { bucket: flags.split(" ")[1] },
-    ]);
-  });
+  ])(
+    "sync does not verify clicks read with %s, and the next plain run reads them by day",
+    async (flags, months) => {
+      const brand = makeBrand({ orders });
+      for (const _ of [1, 2]) {
+        const ran = await runSync(brand, flags);
+        expect([ran.code, ran.months, ran.last.verified]).toEqual([0, months, 0]);
+      }
+      expect((await runSync(brand)).months).toHaveLength(11);
+      expect(
+        brand.sql("SELECT DISTINCT group_by AS bucket FROM analytics_clicks_periods ORDER BY 1"),
+      ).toEqual([{ bucket: "day" }, { bucket: flags.split(" ")[1] }]);
+    },
+  );
 
-  test("--host and --per-host add each host's months to those of all hosts", async () => {
+  test("sync --host and --per-host store the clicks of each host in addition to those of all hosts", async () => {
     const brand = makeBrand({ history: 60 });
     const without = await runSync(brand, "--per-host --since 30d");
     expect([without.code, without.err]).toEqual([
@@ -180,12 +182,12 @@ describe("series that flags request", () => {
     expect(brand.sql("SELECT count(DISTINCT host_id) AS n FROM analytics_clicks_periods")).toEqual([
       { n: hosts.length },
     ]);
-    // Points of one host do not count as points of all hosts.
+    // The next plain sync does not mistake the points of one host for those of all hosts.
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 });
 
-test("`verify` sends no request for data that the API can restate at any time", async () => {
+test("verify sends no request for clicks and rankings, which the API restates", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync analytics-clicks analytics-hosts");
   const { asked, code, out } = await brand.run("verify analytics-clicks analytics-hosts --json");
@@ -200,7 +202,7 @@ describe("the ranking of hosts", () => {
     orders: 1,
     sales,
   });
-  /** Serves rows, twenty per page. */
+  /** Serves the rows of a ranking, twenty per page. */
   function serve(brand: TestBrand, rows: () => object[]) {
     brand.before = ({ path, query }) => {
       if (path !== "/analytics/hosts") return undefined;
@@ -225,7 +227,7 @@ describe("the ranking of hosts", () => {
       "SELECT host_id, position, sales FROM analytics_hosts ORDER BY position",
     );
 
-  test("is read again if its order changes while it is read", async () => {
+  test("sync re-reads the ranking if its order changes between two pages", async () => {
     const brand = makeBrand();
     let count = 0;
     serve(brand, () => (++count === 2 ? [...fifty.slice(20), ...fifty.slice(0, 20)] : fifty));
@@ -234,7 +236,7 @@ describe("the ranking of hosts", () => {
     expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(fifty.map(({ host }) => host?.id));
   });
 
-  test("is not stored if its order never stops changing", async () => {
+  test("sync does not store a ranking whose order changes in every reading", async () => {
     const brand = makeBrand();
     let count = 0;
     serve(brand, () => (++count % 3 === 2 ? [...fifty.slice(20), ...fifty.slice(0, 20)] : fifty));
@@ -243,14 +245,14 @@ describe("the ranking of hosts", () => {
     expect(err).toContain("the ranking never settled");
   });
 
-  test("keeps rows without a host, including duplicates", async () => {
+  test("sync stores all rows of the ranking that have no host", async () => {
     const brand = makeBrand();
     serve(brand, () => [row("h0", 9), row(null, 5), row(null, 5), row("h1", 1)]);
     expect((await brand.run("sync analytics-hosts")).code).toBe(0);
     expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(["h0", null, null, "h1"]);
   });
 
-  test("loses no host when a row without a host moves to the next page", async () => {
+  test("sync loses no host of the ranking when a row without a host moves to the next page", async () => {
     const brand = makeBrand();
     const before = [...fifty.slice(0, 19), row(null, 500), ...fifty.slice(19)];
     const after = [...fifty.slice(0, 20), row(null, 500), ...fifty.slice(20)];
@@ -260,7 +262,7 @@ describe("the ranking of hosts", () => {
     expect(ranked(brand).map(({ host_id }) => host_id)).toContain("h19");
   });
 
-  test("keeps the last ranking of each day, without hosts that left", async () => {
+  test("sync stores the last ranking of each day, and removes hosts that left from the current ranking", async () => {
     const brand = makeBrand();
     let rows = fifty;
     serve(brand, () => rows);
@@ -280,7 +282,7 @@ describe("the ranking of hosts", () => {
     ]);
   });
 
-  test("is refused if it lost more than half of its rows, until --accept-removals is given", async () => {
+  test("sync rejects a ranking that lost more than half of its rows, unless --accept-removals is given", async () => {
     const brand = makeBrand();
     let rows = fifty;
     serve(brand, () => rows);

@@ -11,7 +11,7 @@ interface Clicks {
 const asksForClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
 const readsOrders = ({ path, query }: SentRequest) => path === "/orders" && query.per_page === "100";
 
-/** Changes every point of every response of `/analytics/clicks`. `request` counts these responses. */
+/** Changes every point in the responses to `/analytics/clicks`. `request` is the number of the request. */
 function changePoints(brand: TestBrand, change: (point: Point, request: number) => Point): void {
   let request = 0;
   brand.before = (asked) => {
@@ -26,7 +26,7 @@ function changePoints(brand: TestBrand, change: (point: Point, request: number) 
   };
 }
 
-/** The last digit differs in each response, like a sum of doubles in varying order. */
+/** Changes the last digit in each response, as if doubles were added in a different order. */
 function changeLastDigits(brand: TestBrand): void {
   changePoints(brand, (point, request) => {
     const drift = (value: unknown) => Number(value) * (1 + (request % 5) * Number.EPSILON);
@@ -42,9 +42,9 @@ function changeLastDigits(brand: TestBrand): void {
 
 const orders = ordersBefore(noon - hour, 1_200, 6 * hour);
 
-// A run one day later reads the last day, and the day on which the first run ended.
-describe("amounts whose last digits differ in each response", () => {
-  test("do not make sync read days again, and are no difference for verify", async () => {
+// One day later, a run reads the last day, and the day on which the first run ended.
+describe("rounding differences in amounts", () => {
+  test("sync and verify ignore rounding differences in daily totals", async () => {
     const brand = makeBrand({ orders });
     changeLastDigits(brand);
     await brand.run("sync orders --audit 0");
@@ -55,7 +55,7 @@ describe("amounts whose last digits differ in each response", () => {
     expect([verified.code, verified.out]).toEqual([0, expect.not.stringContaining("different")]);
   });
 
-  test("are compared with totals that an earlier version stored as text", async () => {
+  test("sync compares daily totals with those that an earlier version stored", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders --audit 0");
     changeLastDigits(brand);
@@ -64,7 +64,7 @@ describe("amounts whose last digits differ in each response", () => {
     expect(asked.filter(readsOrders)).toHaveLength(2);
   });
 
-  test("do not make months of clicks read again", async () => {
+  test("sync ignores rounding differences in months of clicks", async () => {
     const brand = makeBrand({ orders });
     changeLastDigits(brand);
     await brand.run("sync analytics-clicks");
@@ -76,7 +76,7 @@ describe("amounts whose last digits differ in each response", () => {
     expect(brand.lastRun("analytics-clicks")).toMatchObject({ rows_read: 11, rows_changed: 0 });
   });
 
-  test("add no row to the daily ranking of hosts", async () => {
+  test("sync adds no row to the history of the ranking for a rounding difference", async () => {
     const brand = makeBrand();
     let request = 0;
     brand.before = ({ path }) => {
@@ -107,11 +107,11 @@ test.each([
   [9007199254740990, 9007199254740991, false],
   [12.5, 12.501, false],
   [0, 1e-9, false],
-])("a record's numbers %d and %d: equal is %s", (a, b, isSame) => {
+])("sync compares the amounts %d and %d of a record: equal is %s", (a, b, isSame) => {
   expect(isSameJson({ value: a }, { value: b })).toBe(isSame);
 });
 
-test("a refund of a tenth of a cent makes its day read again", async () => {
+test("sync re-reads a day after a refund of a tenth of a cent", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders --audit 0");
   brand.pass(day);
@@ -126,7 +126,7 @@ test("a refund of a tenth of a cent makes its day read again", async () => {
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1 });
 });
 
-describe("amounts that change on every day at once", () => {
+describe("amounts that drift on every day", () => {
   const rates = (rate: (day: string, request: number) => number) => (brand: TestBrand) =>
     changePoints(brand, (point, request) => ({
       ...point,
@@ -139,7 +139,7 @@ describe("amounts that change on every day at once", () => {
     return await brand.run(command);
   };
 
-  test("cost a few requests per run, exit with code 0, and print one warning", async () => {
+  test("sync warns once about drifting amounts, and exits with code 0 after few requests", async () => {
     const brand = makeBrand({ orders: hourly });
     convertAnew(brand);
     await brand.run("sync orders");
@@ -150,13 +150,13 @@ describe("amounts that change on every day at once", () => {
     for (const _ of [1, 2]) {
       const { asked, code, err } = await nightly(brand);
       expect([code, err]).toEqual([0, expect.stringMatching(/^orders: .*, verified by counts\n$/)]);
-      // The window, the audit, a sample of 500 orders, and the checks of a run.
+      // The limit includes the window, the audit, a sample of 500 orders and the counts.
       expect(asked.filter(readsOrders).length).toBeLessThanOrEqual(8 + 5 + 6);
     }
     expect(brand.lastRun().verified).toBe(1);
   });
 
-  test("are not a difference for verify, which reports that it compared counts", async () => {
+  test("verify reports no difference if amounts drift, and states that it compared counts", async () => {
     const brand = makeBrand({ orders: hourly });
     convertAnew(brand);
     await brand.run("sync orders");
@@ -169,7 +169,7 @@ describe("amounts that change on every day at once", () => {
     expect(asked.length).toBeLessThan(20);
   });
 
-  test("do not hide a late attribution, because the number of orders on each day is still compared", async () => {
+  test("sync finds a late attribution while amounts drift, because it compares the number of orders per day", async () => {
     const brand = makeBrand({ orders: hourly });
     convertAnew(brand);
     await brand.run("sync orders");
@@ -179,7 +179,7 @@ describe("amounts that change on every day at once", () => {
     expect(brand.lastRun()).toMatchObject({ verified: 1, rows_new: 1, rows_removed: 1 });
   });
 
-  test("are compared as usual if the orders did change", async () => {
+  test("sync compares amounts if the sampled orders changed as well", async () => {
     const brand = makeBrand({ orders: hourly });
     await brand.run("sync orders --audit 0");
     for (let n = 0; n < hourly.length; n += 12) brand.refund(`o${n}`, 1);
@@ -188,7 +188,7 @@ describe("amounts that change on every day at once", () => {
     expect((await brand.run("verify orders")).code).toBe(8);
   });
 
-  test("are compared if all orders are in the window", async () => {
+  test("sync compares drifting amounts if all orders are in the window", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
     convertAnew(brand);
     await brand.run("sync orders");

@@ -7,7 +7,7 @@ const orders = ordersBefore(noon - hour, 20, 12 * hour);
 describe.each(["1969-12-31T23:59:59.000Z", "1900-02-28T12:00:00.000Z", "0001-01-01T00:00:00.000Z"])(
   "an order dated %s",
   (date) => {
-    test("is verified by every run, and its changes are found", async () => {
+    test("sync verifies an order with an early date, and finds its changes", async () => {
       const brand = makeBrand({
         orders: [...orders, orderAt("old", date)],
         variants: { emptyDays: "missing" },
@@ -28,7 +28,7 @@ describe.each(["1969-12-31T23:59:59.000Z", "1900-02-28T12:00:00.000Z", "0001-01-
       expect([code, out]).toEqual([0, expect.stringMatching(/days with totals .* agrees/)]);
     });
 
-    test("is read by --since before its date", async () => {
+    test("sync --since reads an order with an early date", async () => {
       const brand = makeBrand({
         orders: [...orders, orderAt("old", date)],
         variants: { emptyDays: "missing" },
@@ -40,7 +40,7 @@ describe.each(["1969-12-31T23:59:59.000Z", "1900-02-28T12:00:00.000Z", "0001-01-
   },
 );
 
-test("--until 9999-12-31 means no end", async () => {
+test("sync --until 9999-12-31 reads up to now", async () => {
   const brand = makeBrand({ orders });
   expect((await brand.run("sync orders --until 9999-12-31")).code).toBe(0);
   expect(brand.mirrored()).toHaveLength(20);
@@ -52,7 +52,7 @@ test("--until 9999-12-31 means no end", async () => {
   expect((await brand.run(report)).out).toContain("1–21 Nov 2026");
 });
 
-test("an age may reach back before 1970, but not before the year 0", async () => {
+test("sync --since accepts an age that reaches back before 1970, but not before the year 0", async () => {
   const brand = makeBrand({ orders: [...orders, orderAt("old", "1950-01-01T00:00:00Z")] });
   await brand.run("sync orders --since 5000w");
   expect(brand.mirrored()).toHaveLength(21);
@@ -60,7 +60,7 @@ test("an age may reach back before 1970, but not before the year 0", async () =>
   expect([code, err]).toEqual([2, expect.stringContaining("Not a time: `999999w`")]);
 });
 
-test("a window may be longer than the history", async () => {
+test("sync accepts a window that is longer than the history", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   for (const command of ["sync orders --dry-run --window 999999w", "sync orders --window 999999999w"]) {

@@ -27,7 +27,7 @@ const campaigns = [
   campaign("paid", { status: "COMPLETED", assignments: [paid] }),
 ];
 
-/** Runs a sync, and returns the campaigns whose details it requested. */
+/** Runs a sync, and returns the IDs of the campaigns whose details it requested. */
 async function runSync(brand: TestBrand, command = "sync opportunities", after = day) {
   brand.pass(after);
   const { asked, code, err } = await brand.run(command);
@@ -39,7 +39,7 @@ const detailsOf = (asked: readonly SentRequest[]) =>
 const detail = (id: string) => (request: SentRequest) => request.path === `/opportunities/${id}`;
 
 describe("details of campaigns", () => {
-  test("are all read first, and later those that changed or are still open", async () => {
+  test("sync reads all campaign details first, and later those of changed or open campaigns", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     expect((await runSync(brand)).details).toEqual(["active", "archived", "owing", "paid"]);
     expect(await runSync(brand)).toMatchObject({ details: ["active", "owing"], last: { verified: 1 } });
@@ -48,7 +48,7 @@ describe("details of campaigns", () => {
     expect((await runSync(brand)).details).toEqual(["active", "owing"]);
   });
 
-  test("are read for closed campaigns too with --details all or --full, and never with --details none, which verifies nothing", async () => {
+  test("sync reads the details of closed campaigns only with --details all or --full, and no details with --details none", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);
     expect((await runSync(brand, "sync opportunities --details all")).details).toHaveLength(4);
@@ -61,7 +61,7 @@ describe("details of campaigns", () => {
     });
   });
 
-  test("that were skipped are read by the next run, and are unproven until then", async () => {
+  test("sync reads campaign details that the previous run skipped, and verify reports them as unproven until then", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand, "sync opportunities --details none");
     const { code, out } = await brand.run("verify opportunities --json");
@@ -70,7 +70,7 @@ describe("details of campaigns", () => {
     expect((await brand.run("verify opportunities")).code).toBe(0);
   });
 
-  test("a change that appears only in the details is mirrored", async () => {
+  test("sync stores a change that is only in the details of a campaign", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);
     brand.change("opportunities", "owing", { assignments: [paid] as never });
@@ -81,7 +81,7 @@ describe("details of campaigns", () => {
     expect((await runSync(brand)).details).toEqual(["active"]);
   });
 
-  test("a campaign that is withdrawn between the list and its details is removed by the next run", async () => {
+  test("sync removes a campaign in the next run if it is withdrawn between the list and the details", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);
     brand.once(detail("owing"), () => void brand.remove("opportunities", "owing"));
@@ -91,10 +91,16 @@ describe("details of campaigns", () => {
   });
 
   test.each([
-    ["404", { status: 404 }, 8, 4, "returned 404 for the details"],
-    ["another campaign", { body: '{"success":true,"data":{"id":"else"}}' }, 7, 4, "is a different record"],
-    ["no object", { body: '{"success":true,"data":[]}' }, 7, 4, ""],
-  ])("%s instead of details keeps no other out, and they are not proven", async (...row) => {
+    ["a 404", { status: 404 }, 8, 4, "returned 404 for the details"],
+    [
+      "a different campaign",
+      { body: '{"success":true,"data":{"id":"else"}}' },
+      7,
+      4,
+      "is a different record",
+    ],
+    ["not an object", { body: '{"success":true,"data":[]}' }, 7, 4, ""],
+  ])("sync reads the other campaigns if the response to a request for details is %s", async (...row) => {
     const [, fault, code, asked, says] = row;
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);
@@ -112,7 +118,7 @@ describe("details of campaigns", () => {
     expect((await brand.run("verify opportunities")).code).toBe(0);
   });
 
-  test("are requested four at a time", async () => {
+  test("sync requests the details of four campaigns at a time", async () => {
     const brand = makeBrand({ opportunities: Array.from({ length: 10 }, (_, n) => campaign(`c${n}`)) });
     let [now, most] = [0, 0];
     const fetch: typeof brand.fetch = async (url, init) => {
@@ -127,7 +133,7 @@ describe("details of campaigns", () => {
     expect(brand.sql("SELECT * FROM records WHERE detailed_at IS NOT NULL")).toHaveLength(10);
   });
 
-  test("are resumed after an interruption within the last hour, and read again after a longer one", async () => {
+  test("sync resumes campaign details within an hour of an interruption, and re-reads them after more than an hour", async () => {
     const brand = makeBrand({ opportunities: Array.from({ length: 20 }, (_, n) => campaign(`c${n}`)) });
     await runSync(brand);
     for (const [later, isOn] of [
@@ -157,7 +163,7 @@ describe("results of surveys", () => {
       .sql<{ it: string }>("SELECT survey_id || ' ' || coalesce(id, '') AS it FROM survey_results ORDER BY 1")
       .map(({ it }) => it);
 
-  test("are replaced per survey", async () => {
+  test("sync replaces the results of a survey", async () => {
     const brand = makeBrand({ surveys, results });
     expect(await runSync(brand, "sync surveys")).toMatchObject({
       details: ["s1", "s2"],
@@ -169,7 +175,7 @@ describe("results of surveys", () => {
     expect(brand.sql("SELECT share FROM survey_results WHERE id = 'q2'")).toEqual([{ share: 0.7 }]);
   });
 
-  test("are removed with their survey", async () => {
+  test("sync removes the results of a removed survey", async () => {
     const brand = makeBrand({ surveys, results });
     await runSync(brand, "sync surveys");
     brand.remove("surveys", "s1");
@@ -178,28 +184,25 @@ describe("results of surveys", () => {
   });
 
   test.each([
-    ["no results", { body: '{"success":true,"data":[]}' }],
-    ["404", { status: 404 }],
-  ])(
-    "%s of a survey that had some: they stay until that is accepted, and no other survey waits",
-    async (_, fault) => {
-      const brand = makeBrand({ surveys, results });
-      await runSync(brand, "sync surveys");
-      brand.before = ({ path }) => (path === "/surveys/s1/results" ? fault : undefined);
-      brand.data.results = { ...results, s2: [question("q1", 0.9)] };
-      const { code, err } = await runSync(brand, "sync surveys");
-      expect(code).toBe(8);
-      expect(err).toContain("no longer returns 2 of 2 mirrored records: nothing was removed");
-      expect(held(brand)).toEqual(["s1 q1", "s1 q2", "s2 q1"]);
-      expect(brand.sql("SELECT share FROM survey_results WHERE survey_id = 's2'")).toEqual([{ share: 0.9 }]);
-      expect((await brand.run("verify surveys")).code).toBe(8);
-      expect((await runSync(brand, "sync surveys --accept-removals")).code).toBe(0);
-      expect(held(brand)).toEqual(["s2 q1"]);
-      expect((await brand.run("verify surveys")).code).toBe(0);
-    },
-  );
+    ["an empty response", { body: '{"success":true,"data":[]}' }],
+    ["a 404", { status: 404 }],
+  ])("sync keeps the results of a survey after %s, unless --accept-removals is given", async (_, fault) => {
+    const brand = makeBrand({ surveys, results });
+    await runSync(brand, "sync surveys");
+    brand.before = ({ path }) => (path === "/surveys/s1/results" ? fault : undefined);
+    brand.data.results = { ...results, s2: [question("q1", 0.9)] };
+    const { code, err } = await runSync(brand, "sync surveys");
+    expect(code).toBe(8);
+    expect(err).toContain("no longer returns 2 of 2 mirrored records: nothing was removed");
+    expect(held(brand)).toEqual(["s1 q1", "s1 q2", "s2 q1"]);
+    expect(brand.sql("SELECT share FROM survey_results WHERE survey_id = 's2'")).toEqual([{ share: 0.9 }]);
+    expect((await brand.run("verify surveys")).code).toBe(8);
+    expect((await runSync(brand, "sync surveys --accept-removals")).code).toBe(0);
+    expect(held(brand)).toEqual(["s2 q1"]);
+    expect((await brand.run("verify surveys")).code).toBe(0);
+  });
 
-  test("print a note for a 404 if the survey never had results", async () => {
+  test("sync prints a note after a 404 for a survey that never had results", async () => {
     const brand = makeBrand({ surveys, results });
     brand.before = ({ path }) => (path === "/surveys/s1/results" ? { status: 404 } : undefined);
     const { code, err, last } = await runSync(brand, "sync surveys");
@@ -211,7 +214,7 @@ describe("results of surveys", () => {
     ["one object", { questions: 3 }, ["s1/#0"]],
     ["scalars and null", [4, null, "x"], ["s1/#0", "s1/#1", "s1/#2"]],
     ["nothing", [], []],
-  ])("of an unknown shape are kept whole: %s", async (_, shape, keys) => {
+  ])("sync stores survey results of an undocumented shape: %s", async (_, shape, keys) => {
     const brand = makeBrand({ surveys: surveys.slice(0, 1), results: { s1: shape } });
     expect((await runSync(brand, "sync surveys")).code).toBe(0);
     expect(brand.mirrored("survey-results")).toEqual(keys);
@@ -219,7 +222,7 @@ describe("results of surveys", () => {
     expect(texts.map(({ json }) => json)).toEqual([shape].flat().map((one) => JSON.stringify(one)));
   });
 
-  test("are read to the last page", async () => {
+  test("sync reads survey results to the last page", async () => {
     const many = Array.from({ length: 60 }, (_, n) => question(`q${n}`));
     const brand = makeBrand({ surveys: surveys.slice(0, 1) });
     brand.before = ({ path, query }) => {
@@ -238,7 +241,7 @@ describe("results of surveys", () => {
 });
 
 test.each(["opportunities", "surveys"] as const)(
-  "%s: requests no details for an ID that is not one path segment",
+  "sync requests no details for an ID that is not a single path segment: %s",
   async (list) => {
     const ids = ["a/b", "../me", "x?y#z", "..", "", "fine"];
     const records = ids.map((id) => (list === "surveys" ? openRecord(id) : campaign(id)));

@@ -8,7 +8,7 @@ const message =
   "3 records are dated in the future (the newest 2026-11-21 21:00) and will be read once their dates are reached";
 
 describe("orders dated in the future", () => {
-  test("do not fail sync and verify, which both print how many there are", async () => {
+  test("sync and verify print the number of orders dated in the future, and exit with code 0", async () => {
     const brand = makeBrand({ orders: [...ahead, ...orders] });
     const synced = await brand.run("sync orders");
     expect([synced.code, brand.lastRun().verified]).toEqual([0, 1]);
@@ -30,7 +30,7 @@ describe("orders dated in the future", () => {
     expect(out).toMatch(/ 3 +0 +unproven +\S+ \S+ +dated in the future, not due yet/);
   });
 
-  test("are read once their date is reached", async () => {
+  test("sync reads an order dated in the future when its date is reached", async () => {
     const brand = makeBrand({ orders: [...ahead, ...orders] });
     await brand.run("sync orders");
     brand.pass(4 * hour);
@@ -45,7 +45,7 @@ describe("orders dated in the future", () => {
     });
   });
 
-  test("do not hide an order that was added after the last sync", async () => {
+  test("verify reports an unread order even if other orders are dated in the future", async () => {
     const brand = makeBrand({ orders: [...ahead, ...orders] });
     await brand.run("sync orders");
     brand.pass(2 * hour);
@@ -57,7 +57,7 @@ describe("orders dated in the future", () => {
   });
 });
 
-test("a file dated in the future does not fail a run", async () => {
+test("sync and verify exit with code 0 if a library file is dated in the future", async () => {
   const brand = makeBrand({ content: [fileAt("ahead", noon + hour), fileAt("one", noon - hour)] });
   expect((await brand.run("sync content")).err).toContain("1 record is dated in the future");
   expect((await brand.run("verify content")).code).toBe(0);

@@ -18,7 +18,7 @@ async function nightly(brand: TestBrand, command: string) {
 }
 
 describe("the roster", () => {
-  test("removes a host who leaves, and adds another record if the host returns", async () => {
+  test("sync removes a host who leaves the roster, and adds a new record if the host returns", async () => {
     const brand = makeBrand({ roster: members.slice(0, 4) });
     await brand.run("sync roster");
     brand.leave("h-r2");
@@ -34,13 +34,13 @@ describe("the roster", () => {
     ]);
   });
 
-  test("takes a request per page, and is read once if no record is missing", async () => {
+  test("sync reads each page of the roster once if no record is missing", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     await brand.run("sync roster");
     expect(requests((await nightly(brand, "sync roster")).asked, "/roster")).toHaveLength(3);
   });
 
-  test("does not remove a host who moved to a page that was already read", async () => {
+  test("sync does not remove a host who moves to a roster page that was already read", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     await brand.run("sync roster");
     let happened = "";
@@ -53,7 +53,7 @@ describe("the roster", () => {
     expect(requests(asked, "/roster")).toHaveLength(6);
     expect(last).toMatchObject({ verified: 1, rows_removed: 0 });
     expect(brand.mirrored("roster")).toContain("r20");
-    // The list is as of its first reading, when `r0` was still listed. The next run removes it.
+    // The first reading still contains `r0`, so only the next run removes it.
     const [claim] = brand.sql<{ to_at: string }>("SELECT to_at FROM coverage WHERE resource = 'roster'");
     expect(claim && claim.to_at < happened).toBe(true);
     await nightly(brand, "sync roster");
@@ -61,19 +61,16 @@ describe("the roster", () => {
   });
 
   test.each([
-    ["comes", (brand: TestBrand) => brand.add("roster", memberOf("new"))],
+    ["joins", (brand: TestBrand) => brand.add("roster", memberOf("new"))],
     ["leaves", (brand: TestBrand) => brand.remove("roster", "r3")],
-  ])(
-    "one %s while pages are read: the list is read again until it agrees with its count",
-    async (_, happens) => {
-      const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
-      brand.once(page("/roster", 2), () => void happens(brand));
-      expect(await nightly(brand, "sync roster")).toMatchObject({ code: 0, last: { verified: 1 } });
-      expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
-    },
-  );
+  ])("sync re-reads the roster if a host %s while it is read", async (_, happens) => {
+    const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
+    brand.once(page("/roster", 2), () => void happens(brand));
+    expect(await nightly(brand, "sync roster")).toMatchObject({ code: 0, last: { verified: 1 } });
+    expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
+  });
 
-  test("is incomplete if it has more pages than the API serves", async () => {
+  test("sync exits with code 8 if the roster has more pages than the API serves", async () => {
     const brand = makeBrand({ roster: members });
     brand.before = ({ path, query }) =>
       path !== "/roster"
@@ -97,7 +94,7 @@ describe("the roster", () => {
   });
 });
 
-test("recommendations: one record per host, whose products are replaced", async () => {
+test("sync stores the recommendations of a host as one record, and replaces the products", async () => {
   const brand = makeBrand({ history: 20 });
   await brand.run("sync recommendations");
   const hostId = brand.data.recommendations[0]?.host.id ?? "";
@@ -114,17 +111,17 @@ test("recommendations: one record per host, whose products are replaced", async 
 
 describe("a list whose pagination is not documented", () => {
   test.each([
-    ["of 25: one request without parameters", 25, {}, [{}]],
-    ["that announces more: pages of 100", 60, {}, [{}, { page: "1", per_page: "100" }]],
-    ["in one answer", 60, { undocumentedLists: "complete" }, [{}]],
-  ] as const)("%s", async (_, count, variants, asked) => {
+    ["25 records in one request without parameters", 25, {}, [{}]],
+    ["60 records in pages if the response announces more", 60, {}, [{}, { page: "1", per_page: "100" }]],
+    ["60 records in one response", 60, { undocumentedLists: "complete" }, [{}]],
+  ] as const)("sync reads a list without documented pagination: %s", async (_, count, variants, asked) => {
     const brand = makeBrand({ codes: gifts.slice(0, count), variants });
     expect(requests((await brand.run("sync codes")).asked, "/codes")).toEqual(asked);
     expect(brand.lastRun("codes")).toMatchObject({ verified: 1 });
     expect(brand.mirrored("codes")).toHaveLength(count);
   });
 
-  test("is read without `per_page` if the API refuses it", async () => {
+  test("sync omits `per_page` if the API refuses it", async () => {
     const brand = makeBrand({ gifts });
     brand.before = ({ query }) => (query.per_page ? { status: 400 } : undefined);
     const { asked, code } = await brand.run("sync gifts");
@@ -133,7 +130,7 @@ describe("a list whose pagination is not documented", () => {
     expect(brand.mirrored("gifts")).toHaveLength(60);
   });
 
-  test("is incomplete if the API announces more and refuses every page", async () => {
+  test("sync exits with code 8 if the API announces more records and refuses every page", async () => {
     const brand = makeBrand({ gifts });
     brand.before = ({ query }) => (query.page ? { status: 400 } : undefined);
     const { code, err } = await brand.run("sync gifts");
@@ -141,7 +138,7 @@ describe("a list whose pagination is not documented", () => {
     expect(err).toContain("25 distinct records were read where the API counts 60");
   });
 
-  test("uses positions as keys of records without IDs, and keeps equal ones", async () => {
+  test("sync identifies records without IDs by position, and stores duplicates", async () => {
     const rows = ["a", "b", "a"].map((title) => ({ title }));
     const brand = makeBrand({ gifts: rows as never, variants: { undocumentedLists: "complete" } });
     expect(await nightly(brand, "sync gifts")).toMatchObject({ code: 0, last: { verified: 1 } });
@@ -155,7 +152,7 @@ describe("a list whose pagination is not documented", () => {
     expect(brand.mirrored("gifts")).toEqual(["#0", "#1"]);
   });
 
-  test("a record without an ID that is added during a read hides no other record", async () => {
+  test("sync loses no record if a record without an ID is added while the list is read", async () => {
     const rows = Array.from({ length: 45 }, (_, n) => ({ title: `t${n}` }));
     const brand = makeBrand({ gifts: rows as never, variants: { maxPerPage: 20 } });
     brand.once(page("/gifts", 2), () => brand.add("gifts", { title: "new" } as never));
@@ -164,7 +161,7 @@ describe("a list whose pagination is not documented", () => {
     expect(new Set(held.map(({ title }) => title)).size).toBe(46);
   });
 
-  test("stores numeric IDs as text, and exits with code 7 for a number that a double cannot represent", async () => {
+  test("sync stores numeric IDs as text, and exits with code 7 if a number is too precise for a double", async () => {
     const brand = makeBrand({ codes: [openRecord(7), openRecord(9_007_199_254_740_991)] });
     await brand.run("sync codes");
     expect(brand.mirrored("codes")).toEqual(["7", "9007199254740991"]);
@@ -180,10 +177,10 @@ describe("a list whose pagination is not documented", () => {
 
   test.each([
     ["one object", { id: "only", rate: 5 }, ["only"]],
-    ["one object without an id", { rate: 5 }, ["#0"]],
-    ["text, numbers, null, lists", ["a", 7, null, ["b"], true], ["#0", "#1", "#2", "#3", "#4"]],
-    ["an id that is an object, or empty", [{ id: { n: 1 } }, { id: "" }], ["", "#0"]],
-  ])("%s is kept whole", async (_, data, keys) => {
+    ["one object without an ID", { rate: 5 }, ["#0"]],
+    ["strings, numbers, null and arrays", ["a", 7, null, ["b"], true], ["#0", "#1", "#2", "#3", "#4"]],
+    ["IDs that are objects or empty", [{ id: { n: 1 } }, { id: "" }], ["", "#0"]],
+  ])("sync stores a list of an undocumented shape: %s", async (_, data, keys) => {
     const brand = makeBrand();
     brand.before = ({ path }) =>
       path === "/gifts" ? { body: JSON.stringify({ success: true, data }) } : undefined;
@@ -196,29 +193,32 @@ describe("a list whose pagination is not documented", () => {
 });
 
 describe("removals", () => {
-  test.each(["roster", "gifts"] as const)("%s: are never based on one empty response", async (list) => {
-    const brand = makeBrand({ roster: members.slice(0, 3), gifts: gifts.slice(0, 3) });
-    await brand.run(`sync ${list}`);
-    brand.once(
-      ({ path }) => path === `/${list}`,
-      () => ({ from: { ...brand.snapshot(), [list]: [] } }),
-    );
-    expect(await nightly(brand, `sync ${list}`)).toMatchObject({ code: 0, last: { rows_removed: 0 } });
-    brand.data[list] = [];
-    const { code, err } = await nightly(brand, `sync ${list}`);
-    expect(code).toBe(8);
-    expect(err).toContain("no longer returns 3 of 3 mirrored records: nothing was removed");
-    expect(brand.mirrored(list)).toHaveLength(3);
-    expect((await nightly(brand, `sync ${list} --accept-removals`)).code).toBe(0);
-    expect(brand.mirrored(list)).toEqual([]);
-  });
+  test.each(["roster", "gifts"] as const)(
+    "sync does not remove all records after an empty response: %s",
+    async (list) => {
+      const brand = makeBrand({ roster: members.slice(0, 3), gifts: gifts.slice(0, 3) });
+      await brand.run(`sync ${list}`);
+      brand.once(
+        ({ path }) => path === `/${list}`,
+        () => ({ from: { ...brand.snapshot(), [list]: [] } }),
+      );
+      expect(await nightly(brand, `sync ${list}`)).toMatchObject({ code: 0, last: { rows_removed: 0 } });
+      brand.data[list] = [];
+      const { code, err } = await nightly(brand, `sync ${list}`);
+      expect(code).toBe(8);
+      expect(err).toContain("no longer returns 3 of 3 mirrored records: nothing was removed");
+      expect(brand.mirrored(list)).toHaveLength(3);
+      expect((await nightly(brand, `sync ${list} --accept-removals`)).code).toBe(0);
+      expect(brand.mirrored(list)).toEqual([]);
+    },
+  );
 
   test.each([
     [20, 21, 8],
     [10, 21, 0],
     [11, 21, 8],
     [15, 20, 0],
-  ])("%i of %i: exit %i", async (gone, of, code) => {
+  ])("sync that would remove %i of %i records exits with code %i", async (gone, of, code) => {
     const brand = makeBrand({ roster: members.slice(0, of) });
     await brand.run("sync roster");
     brand.data.roster = brand.data.roster.slice(gone);
@@ -226,7 +226,7 @@ describe("removals", () => {
     expect(brand.mirrored("roster")).toHaveLength(code === 0 ? of - gone : of);
   });
 
-  test("stay missing if refused, and a record that returns is no longer missing", async () => {
+  test("sync keeps refused removals as missing records until they return", async () => {
     const brand = makeBrand({ gifts: gifts.slice(0, 30) });
     await brand.run("sync gifts");
     const gone = brand.remove("gifts", ...gifts.slice(0, 20).map(({ id }) => String(id)));
@@ -240,7 +240,7 @@ describe("removals", () => {
 describe("a list in changing order", () => {
   const hosts = Array.from({ length: 340 }, (_, n) => memberOf(`r${n}`));
 
-  test("settles by merging its readings, and is verified", async () => {
+  test("sync merges the readings of a list in changing order, and verifies it", async () => {
     const brand = makeBrand({ roster: hosts, variants: { ties: "random" } });
     for (const _ of [1, 2]) {
       expect(await nightly(brand, "sync roster")).toMatchObject({
@@ -254,7 +254,7 @@ describe("a list in changing order", () => {
   });
 });
 
-test("stores a list that never settles, but removes nothing", async () => {
+test("sync stores a list that never settles, but removes nothing", async () => {
   const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
   brand.before = ({ path, query }) => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
@@ -267,7 +267,7 @@ test("stores a list that never settles, but removes nothing", async () => {
   expect(brand.mirrored("roster")).toEqual(expect.arrayContaining(listed));
 });
 
-test("names a host that the roster lists twice, keeps one copy, and logs no changes between the copies", async () => {
+test("sync warns about a host that the roster lists twice, and stores one copy without changes", async () => {
   const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
   brand.data.roster = [...members, memberOf("r3", { commission_rate: 20 })];
   for (const _ of [1, 2, 3]) {
@@ -279,13 +279,13 @@ test("names a host that the roster lists twice, keeps one copy, and logs no chan
   expect(brand.sql("SELECT * FROM changes")).toEqual([]);
 });
 
-describe("a run records the list's count in the API and in the mirror", () => {
+describe("totals of a list in `sync_runs`", () => {
   const totals = (brand: TestBrand, resource: string) => {
     const { api_total, differing, mirror_total } = brand.lastRun(resource);
     return { api_total, mirror_total, differing };
   };
 
-  test("after a complete read", async () => {
+  test("sync records the totals of a complete list", async () => {
     const brand = makeBrand({ history: 200, gifts });
     await brand.run("sync roster gifts opportunities surveys analytics-hosts");
     for (const resource of ["roster", "gifts", "opportunities", "surveys", "analytics-hosts"]) {
@@ -295,7 +295,7 @@ describe("a run records the list's count in the API and in the mirror", () => {
     }
   });
 
-  test("if implausible removals are refused", async () => {
+  test("sync records the totals of a list if removals are refused", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.data.roster = members.slice(0, 20);
@@ -305,7 +305,7 @@ describe("a run records the list's count in the API and in the mirror", () => {
     expect(totals(brand, "roster")).toEqual({ api_total: 20, mirror_total: 20, differing: 0 });
   });
 
-  test("if the list never settles", async () => {
+  test("sync records the totals of a list that never settles", async () => {
     const brand = makeBrand({ roster: members, variants: { maxTotal: 25 } });
     expect((await nightly(brand, "sync roster")).code).toBe(8);
     expect(totals(brand, "roster")).toMatchObject({ api_total: 25, differing: 1 });

@@ -19,8 +19,8 @@ async function nightly(brand: ReturnType<typeof makeBrand>, command = "sync orde
 const amountOf = (brand: ReturnType<typeof makeBrand>, id: string) =>
   brand.sql<{ refund: number }>("SELECT refund_amount AS refund FROM orders WHERE id = ?", id)[0]?.refund;
 
-describe("a first read", () => {
-  test("takes one request per hundred orders, one for daily totals, three counts, and one count without a range", async () => {
+describe("the first sync", () => {
+  test("sync sends one request per hundred orders, one for daily totals and four for counts", async () => {
     const brand = makeBrand({ orders });
     const { asked, code } = await brand.run("sync orders");
     expect(code).toBe(0);
@@ -38,7 +38,7 @@ describe("a first read", () => {
     });
   });
 
-  test("a first --since sets a floor that later runs keep", async () => {
+  test("sync never reads orders before the first --since in later runs", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders --since 2026-11-01");
     const held = brand.mirrored().length;
@@ -47,7 +47,7 @@ describe("a first read", () => {
     expect(last.covered_from).toBe("2026-11-01T00:00:00.000Z");
   });
 
-  test("reads a second with more orders than fit on a page as a list", async () => {
+  test("sync reads a second with more orders than fit on a page as a list", async () => {
     const crowd = Array.from({ length: 230 }, (_, n) => orderAt(`c${n}`, noon - 90 * day + (n % 900)));
     const brand = makeBrand({ orders: [...orders.slice(0, 150), ...crowd, ...orders.slice(200)] });
     await brand.run("sync orders");
@@ -61,17 +61,17 @@ describe("a first read", () => {
   });
 });
 
-describe("a later run", () => {
-  test("reads the window if nothing is new, and is verified", async () => {
+describe("later syncs", () => {
+  test("sync re-reads the window if there are no new orders, and verifies the orders", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const { last, requests } = await nightly(brand);
     expect(last).toMatchObject({ outcome: "done", verified: 1, rows_new: 0, rows_changed: 0 });
-    // One page for the window, four counts, and three pages for the audit.
+    // The window takes one page, and the audit three.
     expect(requests).toBe(1 + 4 + 3);
   });
 
-  test("finds a refund in the window", async () => {
+  test("sync finds a refund in the window", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.refund("o20", 3);
@@ -79,7 +79,7 @@ describe("a later run", () => {
     expect(amountOf(brand, "o20")).toBe(3);
   });
 
-  test("finds a refund of an old order by its day's totals", async () => {
+  test("sync finds a refund of an old order by the daily totals", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 3_000, hour) });
     await brand.run("sync orders --audit 0");
     brand.refund("o2500", 3);
@@ -89,7 +89,7 @@ describe("a later run", () => {
     expect(asked.filter(pages)).toHaveLength(8 + 1);
   });
 
-  test("finds a revoked refund that was read by a run without daily totals", async () => {
+  test("sync finds a revoked refund that was read without daily totals", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.variants = { dailyTotals: "absent" };
@@ -102,7 +102,7 @@ describe("a later run", () => {
     expect(amountOf(brand, "o20")).toBe(0);
   });
 
-  test("finds a refund by the audit within the promised number of runs if daily totals are gross", async () => {
+  test("sync finds a refund by the audit by the announced date if the daily totals are gross", async () => {
     const brand = makeBrand({
       orders: ordersBefore(noon - hour, 3_000, hour),
       variants: { revenue: "gross" },
@@ -117,14 +117,14 @@ describe("a later run", () => {
     expect(nights).toBeLessThanOrEqual(7);
   });
 
-  test("the audit continues with the newest order in the run in which it reached the oldest", async () => {
+  test("sync continues the audit with the newest order after the oldest", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     for (const _ of ["three pages of four", "the last one, and two from the top"])
       expect((await nightly(brand, "sync orders --audit 3 --window 0d")).requests).toBe(1 + 4 + 3);
   });
 
-  test("finds a late attribution by counts alone", async () => {
+  test("sync finds a late attribution without daily totals", async () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     const late = brand.attributeLate(noon - 150 * day);
@@ -134,7 +134,7 @@ describe("a later run", () => {
     expect(err).toContain("returned no daily totals");
   });
 
-  test("reads a complete history in one run after a first sync of an empty brand, without daily totals", async () => {
+  test("sync reads a history that appears after the first sync in one run, without daily totals", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders");
     brand.data.orders = ordersBefore(noon - 40 * day, 450, 6 * hour);
@@ -143,7 +143,7 @@ describe("a later run", () => {
     expect(requests).toBeLessThan(20);
   });
 
-  test("sets removed_at for a withdrawn order, and clears it when the order returns", async () => {
+  test("sync sets `removed_at` for a withdrawn order, and clears it when the order returns", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const gone = brand.withdraw("o9", "o300");
@@ -159,7 +159,7 @@ describe("a later run", () => {
     ]);
   });
 
-  test("neither loses nor removes a record that is added while pages are read", async () => {
+  test("sync neither misses nor removes an order that is added while pages are read", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);
@@ -177,7 +177,7 @@ describe("a later run", () => {
     expect(brand.mirrored()).toContain(fresh);
   });
 
-  test("finds a cancelled old order by the filter's count", async () => {
+  test("sync finds a cancelled old order by the count of cancelled orders", async () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.cancel("o330");
@@ -189,7 +189,7 @@ describe("a later run", () => {
 });
 
 describe("removals", () => {
-  test("are refused if over half of more than 20 are missing, until they are accepted", async () => {
+  test("sync removes more than half of more than 20 orders only with --accept-removals", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.withdraw(...orders.slice(0, 200).map(({ id }) => id));
@@ -201,7 +201,7 @@ describe("removals", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("are refused if all of a few records are missing", async () => {
+  test("sync removes all of a few orders only with --accept-removals", async () => {
     const brand = makeBrand({ orders: orders.slice(0, 3) });
     await brand.run("sync orders");
     brand.withdraw("o0", "o1", "o2");
@@ -211,7 +211,7 @@ describe("removals", () => {
 });
 
 describe("an interrupted run", () => {
-  test("is resumed without re-reading what it read within the last hour", async () => {
+  test("sync resumes an interrupted run without re-reading orders that were read within the last hour", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
     const fifth = (request: Parameters<typeof readsOrders>[0]) => pages(request) && ++page === 5;
@@ -220,13 +220,13 @@ describe("an interrupted run", () => {
     expect(held).toBeGreaterThanOrEqual(300);
     brand.pass(10 * minute);
     const { asked, err } = await brand.run("sync orders");
-    // Six for the rest, one for newer orders, and at most two for the day that both runs read in part.
+    // The remaining orders take six requests, newer orders one, and the day that both runs read in part at most two.
     expect(asked.filter(pages).length).toBeLessThanOrEqual(9);
     expect(err).toContain(`resumes an interrupted sync: ${held} records already read`);
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("leaves only complete responses if it is killed, and the next run is complete", async () => {
+  test("sync stores only complete responses if it is killed, and the next run reads the rest", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
     await brand.killed("sync orders", (request) => pages(request) && ++page === 7);
@@ -236,7 +236,7 @@ describe("an interrupted run", () => {
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("is followed by a search for missing records before anything is removed", async () => {
+  test("sync searches for records that an interrupted run did not find, before it removes any", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);
@@ -251,7 +251,7 @@ describe("an interrupted run", () => {
 });
 
 describe("ranges", () => {
-  test("a narrow run warns about the gap that it leaves, and the next run reads it", async () => {
+  test("sync warns about the gap that a range leaves, and the next run reads the gap", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(90 * day);
@@ -263,7 +263,7 @@ describe("ranges", () => {
     expect(brand.sql("SELECT count(*) AS spans FROM coverage WHERE from_at IS NULL")).toEqual([{ spans: 1 }]);
   });
 
-  test("a narrow run does not hide dates that an interrupted run did not read", async () => {
+  test("sync of a range does not cover dates that an interrupted run did not read", async () => {
     const brand = makeBrand({ orders });
     let page = 0;
     await brand.stopped("sync orders", (request) => pages(request) && ++page === 3);
@@ -274,7 +274,7 @@ describe("ranges", () => {
     expect(brand.mirrored()).toHaveLength(350);
   });
 
-  test("--dry-run requests only counts and writes nothing", async () => {
+  test("sync --dry-run requests only counts and writes nothing", async () => {
     const brand = makeBrand({ orders });
     const { asked, out } = await brand.run("sync orders --dry-run --json");
     expect(asked.filter(pages)).toEqual([]);
@@ -285,7 +285,7 @@ describe("ranges", () => {
   });
 });
 
-test("content: the end of a range is exclusive", async () => {
+test("sync reads library files up to the exclusive end of a range", async () => {
   const files = Array.from({ length: 130 }, (_, n) => fileAt(`f${n}`, noon - hour - n * 30 * minute));
   const brand = makeBrand({ content: files });
   const { asked } = await brand.run("sync content");
@@ -298,7 +298,7 @@ test("content: the end of a range is exclusive", async () => {
   expect(brand.mirrored("content")).toHaveLength(129);
 });
 
-test("the interval of a change contains the time at which it happened", async () => {
+test("changes prints an interval that contains the time of the change", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   const seen = brand.now();
@@ -314,7 +314,7 @@ test("the interval of a change contains the time at which it happened", async ()
   expect(change && change.from <= at(happened) && change.to >= at(happened)).toBe(true);
 });
 
-test("does not mention daily totals when the API refuses the orders", async () => {
+test("sync does not mention daily totals if the API refuses the orders", async () => {
   const brand = makeBrand();
   brand.before = ({ path }) =>
     path === "/orders" || path.startsWith("/analytics") ? { status: 402 } : undefined;

@@ -10,7 +10,7 @@ import { orderAt } from "../support/records.js";
 const day = 86_400_000;
 const first = Number.NEGATIVE_INFINITY;
 const now = 1_000 * day - 1;
-/** Dates are day numbers from 0 to 1000. */
+/** The ranges consist of days from 0 to 1000. */
 const days = (from: number, to: number) => ({ from: from === first ? first : from * day, to: to * day - 1 });
 const read = (from: number, to: number, runId = 1) => ({ ...days(from, to), readAt: now - day, runId });
 const before = (given: Partial<PlanInput>): PlanInput => ({
@@ -25,52 +25,52 @@ const before = (given: Partial<PlanInput>): PlanInput => ({
 const asked = { full: false, windowMs: 30 * day };
 
 const table: [what: string, before: PlanInput, options: object, ranges: object[], gaps: object[]][] = [
-  ["a first run reads everything", before({}), {}, [days(first, 1000)], []],
-  ["a first --since is a floor", before({}), { since: 900 * day }, [days(900, 1000)], []],
+  ["the first run reads all dates", before({}), {}, [days(first, 1000)], []],
+  ["the first --since sets the floor", before({}), { since: 900 * day }, [days(900, 1000)], []],
   [
-    "a run reads from the end of the last finished run, less the window",
+    "a later run reads from the last finished run, less the window",
     before({ coverage: [read(first, 999)], floor: first, finishedUntil: 999 * day - 1 }),
     {},
     [days(969, 1000)],
     [],
   ],
   [
-    "the window ends at the floor",
+    "the window does not reach below the floor",
     before({ coverage: [read(980, 999)], floor: 980 * day, finishedUntil: 999 * day - 1 }),
     {},
     [days(980, 1000)],
     [],
   ],
   [
-    "a gap is read with the window below it",
+    "a gap is read with the window before it",
     before({ coverage: [read(first, 800), read(850, 999)], floor: first, finishedUntil: 999 * day - 1 }),
     {},
     [days(969, 1000), days(770, 850)],
     [],
   ],
   [
-    "three months off leave no gap",
+    "three months without a run leave no gap",
     before({ coverage: [read(first, 900)], floor: first, finishedUntil: 900 * day - 1 }),
     {},
     [days(870, 1000)],
     [],
   ],
   [
-    "a narrow run that leaves a gap says so",
+    "a run with --since reports the gap that it leaves",
     before({ coverage: [read(first, 900)], floor: first, finishedUntil: 900 * day - 1 }),
     { since: 990 * day },
     [days(990, 1000)],
     [days(900, 990)],
   ],
   [
-    "an older --since moves the floor, and leaves a gap only until the next run",
+    "an older --since lowers the floor and leaves a gap",
     before({ coverage: [read(900, 999)], floor: 900 * day, finishedUntil: 999 * day - 1 }),
     { since: 800 * day, until: 850 * day - 1 },
     [days(800, 850)],
     [days(850, 900)],
   ],
   [
-    "--until alone cuts what a plain run reads",
+    "--until limits the dates of a plain run",
     before({ coverage: [read(first, 900)], floor: first, finishedUntil: 900 * day - 1 }),
     { until: 950 * day - 1 },
     [days(870, 950)],
@@ -84,21 +84,21 @@ const table: [what: string, before: PlanInput, options: object, ranges: object[]
     [],
   ],
   [
-    "a first read that was stopped goes on below what it read, and with the window",
+    "a run after an interrupted first run reads the remaining dates and the window",
     before({ coverage: [read(700, 1000, 2)], floor: first }),
     {},
     [days(970, 1000), days(first, 700)],
     [],
   ],
   [
-    "what it read within the hour is not read again",
+    "dates that an interrupted run read within the last hour are skipped",
     before({ coverage: [read(700, 1000, 2)], floor: first, readRecently: [days(700, 1000)] }),
     {},
     [days(first, 700)],
     [],
   ],
   [
-    "the day of a missing record is read in any case",
+    "the days of missing records are always read",
     before({
       coverage: [read(first, 999)],
       floor: first,
@@ -112,13 +112,13 @@ const table: [what: string, before: PlanInput, options: object, ranges: object[]
   ],
 ];
 
-test.each(table)("%s", (_, given, options, ranges, gaps) => {
+test.each(table)("planDated: %s", (_, given, options, ranges, gaps) => {
   const plan = planDated(given, { ...asked, ...options }, now);
   expect(plan.ranges).toEqual(ranges.map((range) => expect.objectContaining(range)));
   expect(plan.gaps).toEqual(gaps);
 });
 
-test("groups days that are adjacent or fit on one page, least recently read first", async () => {
+test("groupDays merges days that are adjacent or fit on one page, and sorts the least recently read first", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   for (const [at, count] of [

@@ -13,7 +13,7 @@ describe("the row of a run", () => {
   const stats = { requests: 7, retries: 1 };
   const api = { stats } as ApiClient;
 
-  test("has the outcome, and only the requests of this run", async () => {
+  test("finishRun stores the outcome and the number of requests of the run", async () => {
     const mirror = await mirrorForTest();
     const session = { mirror, clock, api, keys: new Set<string>() };
     const started = startRun(session, "orders");
@@ -24,7 +24,7 @@ describe("the row of a run", () => {
     expect(findLastRun(mirror, "orders")).toEqual(run);
   });
 
-  test("has the error that ended the run, without keys", async () => {
+  test("finishRun stores the error without API keys", async () => {
     const mirror = await mirrorForTest();
     const key = `grk_${"a1B2".repeat(8)}`;
     const session = { mirror, clock, api, keys: new Set([key]) };
@@ -52,7 +52,7 @@ describe("the line that a run prints", () => {
     [{ outcome: "done", verified: false }, null, "not verified"],
     [{ outcome: "failed", error: "no network" }, null, "failed: no network"],
     [{ outcome: "stopped", error: "Stopped." }, null, "stopped"],
-  ] as const)("ends with the outcome: %o", (fields, floor, end) => {
+  ] as const)("runLine ends with the outcome of the run: %o", (fields, floor, end) => {
     const run = {
       ...createUnrecordedRun("orders", at(1)),
       finished_at: "2026-11-20T01:02:00.000Z",
@@ -67,7 +67,7 @@ describe("the line that a run prints", () => {
   test.each([
     [null, "verified by counts"],
     ["2026-10-01T00:00:00.000Z", "verified by counts from 2026-10-01 (older orders were never read)"],
-  ])("says that only counts were compared, from %s", (covered_from, end) => {
+  ])("runLine states that only counts were compared, from %s", (covered_from, end) => {
     const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
     const line = runLine(
       { ...createUnrecordedRun("orders", at(1)), ...done },
@@ -76,7 +76,7 @@ describe("the line that a run prints", () => {
     expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
   });
 
-  test("states the numbers of surveys and of results", () => {
+  test("runLine states the numbers of surveys and results separately", () => {
     const run = {
       ...createUnrecordedRun("surveys", at(1)),
       finished_at: at(1),
@@ -86,7 +86,7 @@ describe("the line that a run prints", () => {
     const facts = { floor: null, comparesTotals: true };
     expect(runLine(run, { ...facts, listRows: 9 })).toMatch(/^9 surveys and 9 results read, 0 new/);
     expect(runLine(run, { ...facts, listRows: 17 })).toMatch(/^17 surveys and 1 result read, 0 new/);
-    // A run that failed does not know the parts.
+    // A failed run has only the total number of rows.
     expect(runLine(run, facts)).toMatch(/^18 surveys and results read, 0 new/);
   });
 });

@@ -16,7 +16,7 @@ interface Line {
   [member: string]: unknown;
 }
 
-/** Runs a sync with `--json`, and returns its lines; the last one is the error, if there is one. */
+/** Runs a sync with `--json`, and returns the printed objects. After a failure, the last object is the error. */
 async function synced(brand: TestBrand, command = "sync", options: Parameters<TestBrand["run"]>[1] = {}) {
   const ran = await brand.run(`${command} --json`, options);
   const lines = ran.out
@@ -35,7 +35,7 @@ const scopesBut = (...without: string[]) =>
 const asks = (path: string) => (request: SentRequest) => request.path === path;
 
 describe("several resources", () => {
-  test("are read smallest first, and print one JSON object per run", async () => {
+  test("sync reads the smallest resources first, and prints one JSON object per run", async () => {
     const brand = makeBrand(lists());
     const { code, lines } = await synced(brand);
     expect(code).toBe(0);
@@ -45,12 +45,12 @@ describe("several resources", () => {
     const last = lines.at(-1);
     expect(last).toEqual({ ...rows.at(-1), verified: true });
     expect(last).toMatchObject({ rows_read: 250, rows_new: 250, retries: 0, outcome: "done", error: null });
-    // Each request except that for the key is counted in one row.
+    // The rows count every request except the one to `/me`.
     const counted = rows.reduce((sum, row) => sum + Number(row.requests), 0);
     expect(counted).toBe(brand.asked.length - 1);
   });
 
-  test("exit with code 8 if one fails, after the others were read", async () => {
+  test("sync reads the other resources if one fails, and exits with code 8", async () => {
     const brand = makeBrand(lists());
     brand.before = (request) =>
       asks("/roster")(request) ? { body: '{"success":true,"data":7}' } : undefined;
@@ -60,14 +60,14 @@ describe("several resources", () => {
     expect((await brand.run("sync roster")).code).toBe(7);
   });
 
-  test("a retry is counted and has no other effect", async () => {
+  test("sync counts a retry, which has no other effect", async () => {
     const brand = makeBrand(lists());
     brand.once(readsOrders, () => "reset");
     expect((await brand.run("sync orders")).code).toBe(0);
     expect(brand.lastRun()).toMatchObject({ retries: 1, verified: 1 });
   });
 
-  test("records a run whether it succeeds or fails", async () => {
+  test("sync records successful and failed runs", async () => {
     const brand = makeBrand(lists());
     const stopped = await brand.stopped("sync orders --json", readsOrders);
     expect(stopped.code).toBe(130);
@@ -85,8 +85,8 @@ describe("several resources", () => {
   });
 });
 
-describe("what the key or the plan does not allow", () => {
-  test("skips and lists a resource without its scope; naming it is an error", async () => {
+describe("refused resources", () => {
+  test("sync skips a resource without a scope, unless it is named", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
     const { asked, code, err, outcomes } = await synced(brand);
@@ -97,7 +97,7 @@ describe("what the key or the plan does not allow", () => {
     expect((await brand.run("sync roster")).code).toBe(5);
   });
 
-  test("skips and lists a resource outside the plan; naming it is an error", async () => {
+  test("sync skips a resource that the plan does not include, unless it is named", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ hasAnalyticsPlan: false });
     const { code, outcomes } = await synced(brand);
@@ -110,7 +110,7 @@ describe("what the key or the plan does not allow", () => {
     expect((await brand.run("sync orders")).code).toBe(5);
   });
 
-  test("fails if the key and the plan allow no resource", async () => {
+  test("sync fails if the key and the plan allow no resource", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: [] });
     expect((await brand.run("sync")).code).toBe(5);
@@ -126,10 +126,10 @@ describe("what the key or the plan does not allow", () => {
       "the key lacks the scope analytics:read",
     ],
     ["the plan", { hasAnalyticsPlan: false }, { hasAnalyticsPlan: true }, "(402)"],
-  ])("%s of what was read before", (_, loss, regain, reason) => {
+  ])("access lost: %s", (_, loss, regain, reason) => {
     const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
-    test("makes the run incomplete, also with --quiet; the other resources are read", async () => {
+    test("sync reads the other resources and exits with code 8 if the API refuses one that was read before", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -147,7 +147,7 @@ describe("what the key or the plan does not allow", () => {
       }
     });
 
-    test("makes `status --max-age` stale at once for these resources, until they are read again", async () => {
+    test("status --max-age reports refused resources as stale until they are read again", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -172,7 +172,7 @@ describe("what the key or the plan does not allow", () => {
       expect((await brand.run("status --max-age 26h")).code).toBe(0);
     });
 
-    test("makes `verify` fail too", async () => {
+    test("verify fails if the API refuses a resource that was read before", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -180,7 +180,7 @@ describe("what the key or the plan does not allow", () => {
       expect([code, err]).toEqual([8, expect.stringMatching(/orders w.* read before, and /)]);
     });
 
-    test("exits with code 5 for a resource named alone, which is stale nevertheless", async () => {
+    test("sync exits with code 5 if the only named resource is refused, and status reports it as stale", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -189,7 +189,7 @@ describe("what the key or the plan does not allow", () => {
     });
   });
 
-  test("a resource that was never allowed does not make `status --max-age` stale, even if it was named once", async () => {
+  test("status --max-age ignores a resource that was never allowed, even if it was named once", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
     await brand.run("sync");
@@ -199,7 +199,7 @@ describe("what the key or the plan does not allow", () => {
     expect([named.code, named.err]).toEqual([10, expect.stringContaining("Never synced: roster.")]);
   });
 
-  test("a key that lost all scopes leaves the run incomplete, and everything stale", async () => {
+  test("sync exits with code 8 if the key lost all scopes, and status reports all resources as stale", async () => {
     const brand = makeBrand(lists());
     await brand.run("sync");
     brand.setKey({ scopes: [] });
@@ -213,7 +213,7 @@ describe("what the key or the plan does not allow", () => {
       "in the middle",
       (brand: TestBrand) => brand.once(asks("/content"), () => void brand.setKey({ revoked: true })),
     ],
-  ])("a key that was rejected %s makes `status --max-age` stale at once", async (_, revoke) => {
+  ])("status --max-age reports stale data if the API rejected the key %s", async (_, revoke) => {
     const brand = makeBrand(lists());
     await brand.run("sync");
     revoke(brand);
@@ -230,7 +230,7 @@ describe("what the key or the plan does not allow", () => {
     expect((await brand.run("status --max-age 26h")).code).toBe(0);
   });
 
-  test("a resource that is refused halfway is incomplete, and the next run resumes it", async () => {
+  test("sync resumes a resource that the API refused in the middle of a run", async () => {
     const brand = makeBrand(lists());
     let page = 0;
     const isThird = (request: SentRequest) => readsOrders(request) && ++page === 3;
@@ -243,8 +243,8 @@ describe("what the key or the plan does not allow", () => {
   });
 });
 
-describe("what ends the whole run", () => {
-  test("an API that stops responding takes one --max-wait, and the other resources are listed", async () => {
+describe("outages and rejected keys", () => {
+  test("sync waits once for an API that stops responding, and lists the skipped resources", async () => {
     const brand = makeBrand(lists());
     brand.once(asks("/gifts"), () => {
       brand.before = () => ({ status: 503 });
@@ -253,7 +253,7 @@ describe("what ends the whole run", () => {
     const began = brand.now();
     const { code, err, lines } = await synced(brand, "sync --max-wait 2m");
     expect(code).toBe(8);
-    // The second resource gets a tenth of --max-wait, to check whether only the first endpoint is down.
+    // The second resource is tried for a tenth of --max-wait, in case only the first endpoint is down.
     expect(brand.now() - began).toBeLessThan(2.5 * minute);
     expect(lines.filter(({ outcome }) => outcome === "failed")).toHaveLength(2);
     const [, skipped = ""] = /Skipped because the API is down: (.*?)\./.exec(err) ?? [];
@@ -264,14 +264,14 @@ describe("what ends the whole run", () => {
     expect((await synced(brand, "sync --max-wait 1m")).code).toBe(6);
   });
 
-  test("an endpoint that is down does not stop the other resources", async () => {
+  test("sync reads the other resources if one endpoint is down", async () => {
     const brand = makeBrand(lists());
     brand.before = (request) => (asks("/gifts")(request) ? { status: 500 } : undefined);
     const { code, outcomes } = await synced(brand, "sync --max-wait 30s");
     expect([code, outcomes.gifts, outcomes.orders]).toEqual([8, "failed", "done"]);
   });
 
-  test("a key that is revoked during the run ends with exit code 4, and what was read is kept", async () => {
+  test("sync exits with code 4 if the key is revoked during the run, and keeps what was read", async () => {
     const brand = makeBrand(lists());
     brand.once(asks("/content"), () => void brand.setKey({ revoked: true }));
     const { code, outcomes } = await synced(brand);
@@ -280,7 +280,7 @@ describe("what ends the whole run", () => {
   });
 });
 
-test("--all-profiles continues after a failure, and exits with the worst code", async () => {
+test("sync --all-profiles continues after a failure, and exits with the worst code", async () => {
   const one = makeBrand(lists());
   const two = makeBrand({ beside: one, seed: 2, roster: [memberOf("x1")] });
   for (const [name, brand] of [

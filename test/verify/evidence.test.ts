@@ -15,7 +15,7 @@ async function evidenceOf(brand: TestBrand, command: string): Promise<Evidence[]
 const installed = ["sqlite3", "jq"].filter((name) => spawnSync(name, ["--version"]).status === 0);
 const shell = promisify(exec);
 
-/** Runs a printed command line, and returns the number that it prints. */
+/** Runs a command from the evidence, and returns the number that it prints. */
 async function printed(brand: TestBrand, line: string, env: Record<string, string>): Promise<number> {
   if (line.startsWith("sqlite3") && !installed.includes("sqlite3")) {
     const sql = line.slice(line.indexOf('"') + 1, -1).replace(/\\(.)/g, "$1");
@@ -33,7 +33,7 @@ async function printed(brand: TestBrand, line: string, env: Record<string, strin
   return Number(stdout);
 }
 
-/** Evaluates the jq filters on a machine without jq. */
+/** Evaluates the jq filters if jq is not installed. */
 function withoutJq({ data, pagination }: Answered, filter: string): number {
   const points = data.timeseries ?? [];
   const [, figure] = /\[\]\.(\w+)\] \| add/.exec(filter) ?? [];
@@ -49,9 +49,9 @@ interface Answered {
 }
 
 test.each([
-  ["that nothing happened to", () => {}],
+  ["without changes", () => {}],
   [
-    "that was changed in silence",
+    "with unannounced changes",
     (brand: TestBrand) => {
       const [cancelled = "", withdrawn = "", refunded = ""] = brand.data.orders.slice(60).map(({ id }) => id);
       brand.cancel(cancelled);
@@ -63,7 +63,7 @@ test.each([
     },
   ],
 ])(
-  "each curl and sqlite3 line, of all resources of a brand %s, prints the number beside it",
+  "verify --evidence prints commands that return the printed numbers, for a brand %s",
   async (_, happen) => {
     const brand = makeBrand({ history: 250 });
     expect((await brand.run("sync")).code).toBe(0);
@@ -85,7 +85,7 @@ test.each([
   60_000,
 );
 
-test("--evidence takes no more requests than verify without it", async () => {
+test("verify --evidence sends the same requests as verify", async () => {
   const brand = makeBrand({ history: 120 });
   await brand.run("sync");
   brand.cancel(brand.data.orders[50]?.id ?? "");
@@ -101,7 +101,7 @@ test("--evidence takes no more requests than verify without it", async () => {
   expect(brand.lastRun()).toMatchObject({ api_total: 120, mirror_total: 120, differing: 1 });
 });
 
-test("the table shows what was counted, what is not proven, and by when each record is read again", async () => {
+test("verify --evidence prints counts, unproven numbers and the dates of the next readings", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 600, day / 4) });
   await brand.run("sync orders --audit 2");
   const { out } = await brand.run("verify orders --evidence");
@@ -122,7 +122,7 @@ test("the table shows what was counted, what is not proven, and by when each rec
   ]);
 });
 
-test("prints the audit's dates if there is no window", async () => {
+test("verify --evidence prints the dates of the audit if there is no window", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 300, day) });
   await brand.run("sync orders");
   brand.pass(3 * day);
@@ -132,7 +132,7 @@ test("prints the audit's dates if there is no window", async () => {
   for (const { note } of blind) expect(note).toMatch(/^re-read by 2026-/);
 });
 
-test("reports an unread date, a filter and an undated record as unproven", async () => {
+test("verify --evidence prints unread dates, wrong filters and undated records as unproven", async () => {
   const brand = makeBrand({ orders: [orderAt("old", noon - 100 * day), orderAt("new", noon - day)] });
   await brand.run("sync orders --since 30d");
   const unproven = async () => (await evidenceOf(brand, "orders")).filter(({ agrees }) => agrees === null);
@@ -154,7 +154,7 @@ test("reports an unread date, a filter and an undated record as unproven", async
 });
 
 test.each(["orders", "content"] as const)(
-  "%s: reports everything as never read before the first sync",
+  "verify reports all records as never read before the first sync: %s",
   async (name) => {
     const brand = makeBrand({ orders: [orderAt("one", noon - day)], content: [fileAt("one", noon - day)] });
     await brand.run("sync roster");
@@ -165,7 +165,7 @@ test.each(["orders", "content"] as const)(
   },
 );
 
-test("--repair prints the repaired differences, and `changes --run` lists them", async () => {
+test("verify --repair prints the number of repaired records, and `changes --run` lists them", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 40 * day, 50, day) });
   await brand.run("sync orders");
   brand.pass(day);

@@ -15,8 +15,8 @@ async function verified(brand: TestBrand, command: string) {
   return { ...ran, verdict, month: verdict?.months[0] };
 }
 
-describe("a list is read and compared", () => {
-  test("reads an identical list once and reports both totals", async () => {
+describe("lists without dates", () => {
+  test("verify reads an identical list once and prints both totals", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     const { code, month, verdict } = await verified(brand, "verify roster");
@@ -33,7 +33,7 @@ describe("a list is read and compared", () => {
     });
   });
 
-  test("counts new, changed and removed records without writing, and --repair fixes them", async () => {
+  test("verify counts new, changed and removed records of a list without writing, and --repair fixes them", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.add("roster", memberOf("new"), memberOf("newer"));
@@ -54,7 +54,7 @@ describe("a list is read and compared", () => {
     expect(brand.mirrored("roster")).toHaveLength(31);
   });
 
-  test("--repair refuses implausible removals too", async () => {
+  test("verify --repair refuses implausible removals", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.data.roster = members.slice(0, 10);
@@ -64,7 +64,7 @@ describe("a list is read and compared", () => {
     expect((await brand.run("verify roster --repair --accept-removals")).code).toBe(0);
   });
 
-  test("reports a list that never settles as unproven, not different", async () => {
+  test("verify reports a list that never settles as unproven, not as different", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 10 } });
     await brand.run("sync roster");
     brand.before = ({ path, query }) => {
@@ -75,7 +75,7 @@ describe("a list is read and compared", () => {
     expect([code, verdict?.state, verdict?.unsettled]).toEqual([8, "unproven", true]);
   });
 
-  test("verifies a list without documented pagination, and records without IDs", async () => {
+  test("verify compares records without IDs in a list without documented pagination", async () => {
     const brand = makeBrand({ gifts: [{ title: "a" }, { title: "b" }] as never, codes: [openRecord(7)] });
     await brand.run("sync gifts codes");
     expect((await brand.run("verify gifts codes")).code).toBe(0);
@@ -93,10 +93,10 @@ describe("tables that do not match the records", () => {
   const orders = ["a", "b", "c"].map((id, n) => orderAt(id, noon - (n + 1) * 3_600_000));
 
   test.each([
-    ["rows are gone", "DELETE FROM orders WHERE id <> 'a'"],
-    ["a value differs", "UPDATE orders SET total_amount = 99 WHERE id = 'b'"],
-    ["a row of another program", "INSERT INTO orders (record_id, id, synced_at) VALUES (99, 'x', '')"],
-  ])("%s: the table is named, and --repair rebuilds it", async (_, statement) => {
+    ["missing rows", "DELETE FROM orders WHERE id <> 'a'"],
+    ["a changed value", "UPDATE orders SET total_amount = 99 WHERE id = 'b'"],
+    ["an additional row", "INSERT INTO orders (record_id, id, synced_at) VALUES (99, 'x', '')"],
+  ])("verify reports a table with %s, and --repair rebuilds it", async (_, statement) => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const rows = () => brand.sql("SELECT id, total_amount FROM orders ORDER BY id");
@@ -117,7 +117,7 @@ describe("tables that do not match the records", () => {
     expect((await verified(brand, "verify orders")).verdict?.state).toBe("proven");
   });
 
-  test("reports and repairs differences of records and of tables", async () => {
+  test("verify --repair repairs differing records and tables", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     await spoil(brand, "DELETE FROM orders WHERE id = 'a'");
@@ -132,7 +132,7 @@ describe("tables that do not match the records", () => {
     expect(brand.sql("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "a" }, { id: "b" }]);
   });
 
-  test("reports a refusal by the API, and `status` names the tables", async () => {
+  test("verify reports a refusal by the API, and status lists the inconsistent tables", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     await spoil(brand, "DELETE FROM orders");
@@ -143,7 +143,7 @@ describe("tables that do not match the records", () => {
     expect((await brand.run("status")).out).toContain("brandapi verify orders --repair");
   });
 
-  test("also compares tables of data that the API can restate", async () => {
+  test("verify compares the tables of resources that the API restates", async () => {
     const brand = makeBrand({ history: 30 });
     await brand.run("sync analytics-clicks analytics-hosts");
     await spoil(brand, "DELETE FROM analytics_clicks", "DELETE FROM analytics_hosts");

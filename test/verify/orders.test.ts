@@ -3,7 +3,7 @@ import type { VerificationResult } from "../../src/verify/result.js";
 import { counts, makeBrand, readsOrders, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/records.js";
 
-/** 350 orders, one every 12 hours back to the end of May. */
+/** 350 orders, one every 12 hours since the end of May. */
 const orders = ordersBefore(noon - hour, 350, 12 * hour);
 
 async function verified(brand: TestBrand, command = "verify orders") {
@@ -29,8 +29,8 @@ async function synced(options: Parameters<typeof makeBrand>[0] = {}, flags = "--
   return brand;
 }
 
-describe("verify orders proves", () => {
-  test("each month with six counting requests, and records both totals in `sync_runs`", async () => {
+describe("verification of orders", () => {
+  test("verify compares each month of orders with six requests, and records both totals in `sync_runs`", async () => {
     const brand = await synced();
     const { asked, code, last, states, verdict } = await verified(brand);
     expect(code).toBe(0);
@@ -55,7 +55,7 @@ describe("verify orders proves", () => {
     });
   });
 
-  test("by the counts alone if the API returns no daily totals, and without distrusted filters", async () => {
+  test("verify compares only counts if the API returns no daily totals, and ignores distrusted filters", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     expect(why((await verified(brand)).verdict, "2026-10")).toMatch(/^counts agree/);
     brand.variants = { refundedFilter: "any" };
@@ -65,14 +65,14 @@ describe("verify orders proves", () => {
     expect([code, why(verdict, "2026-11")]).toEqual([0, "daily totals and counts agree (all, cancelled)"]);
   });
 
-  test("an empty brand", async () => {
+  test("verify succeeds for a brand without orders", async () => {
     expect(await verified(await synced({ orders: [] }))).toMatchObject({
       code: 0,
       verdict: { state: "proven" },
     });
   });
 
-  test("content: three requests, because there are no daily totals and no filters", async () => {
+  test("verify compares content with three requests, because it has no daily totals and no filters", async () => {
     const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
     const brand = makeBrand({ content: files });
     await brand.run("sync content");
@@ -83,7 +83,7 @@ describe("verify orders proves", () => {
   });
 });
 
-describe("verify names the month of a difference, and --repair reads it", () => {
+describe("differences by month", () => {
   const late = Date.UTC(2026, 6, 10, 10);
   test.each<[string, (brand: TestBrand) => unknown, "all" | "absent", string]>([
     ["a late refund", (brand) => brand.refund("o260", 3), "all", "2026-07"],
@@ -91,7 +91,7 @@ describe("verify names the month of a difference, and --repair reads it", () => 
     ["a withdrawal", (brand) => brand.withdraw("o260"), "absent", "2026-07"],
     ["a cancellation", (brand) => brand.cancel("o260"), "absent", "2026-07"],
     ["a withdrawal in the first month", (brand) => brand.withdraw("o349"), "absent", "2026-05"],
-  ])("%s", async (_, happens, dailyTotals, month) => {
+  ])("verify names the month of %s, and --repair reads it", async (_, happens, dailyTotals, month) => {
     const brand = await synced({ variants: { dailyTotals } });
     happens(brand);
     const before = records(brand);
@@ -110,11 +110,11 @@ describe("verify names the month of a difference, and --repair reads it", () => 
     });
   });
 
-  test("one record moved between months, which no overall count shows", async () => {
+  test("verify finds an order that moved to a different month by the daily totals", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     brand.withdraw("o100");
     brand.attributeLate(late, orderAt("late", late));
-    // All counts agree: only daily totals show the difference, in both months.
+    // All counts agree, so only the daily totals of both months differ.
     expect((await verified(brand)).verdict?.blind_spot).toBe("changes to old records that affect no count");
     brand.variants = {};
     await brand.run("sync orders");
@@ -123,7 +123,7 @@ describe("verify names the month of a difference, and --repair reads it", () => 
     expect(different((await verified(brand)).states)).toEqual(["2026-07", "2026-10"]);
   });
 
-  test("a record that an interrupted run found missing", async () => {
+  test("verify reports an order that an interrupted run marked as missing", async () => {
     const brand = await synced();
     brand.withdraw("o10");
     brand.pass(day);
@@ -135,7 +135,7 @@ describe("verify names the month of a difference, and --repair reads it", () => 
 });
 
 describe("unread orders", () => {
-  test("are reported even if a record is withdrawn during verify", async () => {
+  test("verify reports unread orders even if another order is withdrawn in the meantime", async () => {
     const brand = await synced();
     brand.pass(2 * hour);
     brand.order();
@@ -146,7 +146,7 @@ describe("unread orders", () => {
     expect([code, verdict?.state, verdict?.unread]).toEqual([8, "unproven", 1]);
   });
 
-  test("are counted if newer than the last sync; their month is unproven, and --repair reads them", async () => {
+  test("verify counts orders that are newer than the last sync, and --repair reads them", async () => {
     const brand = await synced();
     brand.pass(day);
     brand.order(orderAt("new", brand.now() - hour));
@@ -159,7 +159,7 @@ describe("unread orders", () => {
     expect(brand.mirrored()).toContain("new");
   });
 
-  test("are reported without a failure if below the floor", async () => {
+  test("verify exits with code 0 if only orders below the floor were never read", async () => {
     const brand = await synced({}, "--since 2026-09-10");
     const { code, states, verdict } = await verified(brand);
     expect([code, verdict?.state, verdict?.unread]).toEqual([0, "unproven", 0]);
@@ -174,7 +174,7 @@ describe("unread orders", () => {
     );
   });
 
-  test("in a gap make its months unproven until a sync reads them", async () => {
+  test("verify reports the months of a gap as unproven until a sync reads them", async () => {
     const brand = await synced({}, "--until 2026-08-20");
     await brand.run("sync orders --since 2026-10-15 --audit 0");
     const { code, states, verdict } = await verified(brand);
@@ -190,7 +190,7 @@ describe("unread orders", () => {
     expect((await verified(brand, "verify orders --repair")).code).toBe(0);
   });
 
-  test("include older orders after an interrupted first sync", async () => {
+  test("verify reports older orders as unread after an interrupted first sync", async () => {
     const brand = makeBrand({ orders });
     let page = 0;
     await brand.stopped("sync orders", (request) => readsOrders(request) && ++page === 3);
@@ -199,7 +199,7 @@ describe("unread orders", () => {
     expect(verdict?.months.at(-1)?.why).toMatch(/orders were never read: `brandapi sync orders` reads them/);
   });
 
-  test("include all orders before the first sync", async () => {
+  test("verify reports all records as unread before the first sync", async () => {
     const brand = makeBrand({ orders, content: [fileAt("f", noon - day)] });
     await brand.run("sync roster");
     for (const name of ["orders", "content"] as const) {
@@ -210,14 +210,14 @@ describe("unread orders", () => {
     }
   });
 
-  test("verify reports a record that is in no date range, and verifies nothing", async () => {
+  test("verify reports an order that is in no date range, and exits with code 8", async () => {
     const brand = await synced({ orders: [...orders, orderAt("none", null)] });
     const { code, states, last } = await verified(brand);
     expect([code, states.undated, last.verified]).toEqual([8, "unproven", 0]);
   });
 });
 
-test("an interrupted verify is recorded, and does not hide earlier findings", async () => {
+test("status keeps the problems of an earlier verification if a later one fails", async () => {
   const brand = await synced();
   brand.refund("o260", 3);
   await verified(brand);
@@ -228,7 +228,7 @@ test("an interrupted verify is recorded, and does not hide earlier findings", as
   expect((await brand.run("status")).out).toContain("differs from the API (2026-07)");
 });
 
-test("verify prints nothing but one error and its hint in an outage", async () => {
+test("verify prints only one error with its hint in an outage", async () => {
   const brand = await synced();
   brand.before = (request) => (counts(request) ? { status: 503 } : undefined);
   const { code, err, out } = await brand.run("verify orders --max-wait 10s");
