@@ -1,15 +1,32 @@
 import { fileURLToPath } from "node:url";
 import { openBrand } from "./brand.js";
 import { type Report, strikeFiles, strikeProcesses } from "./kills.js";
+import { soakLake } from "./lake.js";
+import { measureLakeCost } from "./lake-cost.js";
 
 /**
  * `npm run soak -- kill 1000 [seed]` sends `kill -9` at random times. `npm run soak -- swap 200 [seed]` replaces, moves or
- * deletes the mirror during runs. Exits with 1 if records were lost or a false success was reported.
+ * deletes the mirror during runs. `npm run soak -- lake 30 [seed]` exports many brands into one lake for 30 nights and kills the
+ * exports; LAKE_BRANDS and LAKE_ORDERS set its size, and CHDB names a `node_modules` folder with ClickHouse. `npm run soak --
+ * lake-cost 100` measures an export into a table of 100 brands. Exits with 1 if records were lost or a false success was reported.
  */
 const [what = "kill", amount = "100", seedText = "20261124"] = process.argv.slice(2);
 const seed = Number(seedText);
 const bin = fileURLToPath(new URL("../../../bin/brandapi.js", import.meta.url));
 const say = (line: string) => void process.stdout.write(`${line}\n`);
+
+if (what === "lake") {
+  const { LAKE_BRANDS: brands = 10, LAKE_ORDERS: orders = 20_000 } = process.env;
+  const size = { brands: Number(brands), orders: Number(orders), nights: Number(amount) };
+  const faults = await soakLake({ ...size, seed, bin, say });
+  for (const line of faults) say(`  ${line}`);
+  process.exit(faults.length > 0 ? 1 : 0);
+}
+
+if (what === "lake-cost") {
+  await measureLakeCost(bin, Number(amount), say);
+  process.exit(0);
+}
 
 const brand = await openBrand({ orders: 3_000, seed });
 const strikes = { points: Number(amount), seed, bin, say };

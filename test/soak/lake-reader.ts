@@ -1,0 +1,57 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { hasManyBrands, readDeltaLog } from "../../src/export/delta/log.js";
+import { askDuckDb } from "../export/duckdb.js";
+
+/** An engine that reads Delta tables. */
+export interface LakeReader {
+  name: string;
+  /** True if it can read an older version of a table. */
+  readsVersions: boolean;
+  /** Runs SQL and returns the rows as text. @param sql with `TABLE` for the table, at a version or the newest */
+  query(table: string, sql: string, version?: number): Promise<string[][]>;
+}
+
+/**
+ * Opens ClickHouse, which reads Delta tables with delta-kernel, if `CHDB` is a `node_modules` folder with the package `chdb`.
+ * Otherwise DuckDB reads the files that the log lists, as this program lists them.
+ */
+export function openLakeReader(folder: string): LakeReader {
+  const modules = process.env.CHDB;
+  if (modules === undefined) return duckDbReader;
+  // ClickHouse reads only files below the working folder.
+  process.chdir(folder);
+  const chdb = createRequire(join(modules, "x.js"))("chdb") as { query(sql: string, format: string): string };
+  return {
+    name: "ClickHouse",
+    readsVersions: true,
+    async query(table, sql, version) {
+      const settings = version === undefined ? "" : ` SETTINGS delta_lake_snapshot_version = ${version}`;
+      const text = chdb.query(
+        sql.replace("TABLE", `deltaLakeLocal('${table}')`) + settings,
+        "JSONCompactEachRow",
+      );
+      return text.split("\n").flatMap((line) => (line === "" ? [] : [toText(JSON.parse(line) as unknown[])]));
+    },
+  };
+}
+
+const duckDbReader: LakeReader = {
+  name: "DuckDB",
+  readsVersions: false,
+  async query(table, sql) {
+    const log = await readDeltaLog(table);
+    const files = [...log.files.values()].map(({ partitionValues: { brand_id = "", month }, path }) => {
+      const brand = hasManyBrands(log) ? `, '${brand_id}' AS brand_id` : "";
+      const partition = month === undefined ? "" : `, ${month === null ? "NULL" : `'${month}'`} AS month`;
+      return `SELECT *${brand}${partition} FROM read_parquet('${join(table, path)}', hive_partitioning = false)`;
+    });
+    const rows = await askDuckDb(sql.replace("TABLE", `(${files.join(" UNION ALL BY NAME ")})`));
+    return rows.map((row) => toText(Object.values(row)));
+  },
+};
+
+/** Formats values as text, because engines represent large integers differently. */
+export function toText(values: readonly unknown[]): string[] {
+  return values.map((value) => (value === null ? "" : String(value)));
+}

@@ -1,0 +1,344 @@
+import { spawn } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, watch, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readDeltaLog } from "../../src/export/delta/log.js";
+import { createBrand } from "../../src/sandbox/data/brand-data.js";
+import { writeInfo } from "../../src/store/mirror/database.js";
+import { openMirror } from "../../src/store/mirror/open.js";
+import type { JsonObject } from "../../src/util/json-value.js";
+import { writeRead } from "../support/mirror.js";
+import { Sqlite } from "../support/sqlite.js";
+import { createRandom } from "./brand.js";
+import { type LakeReader, openLakeReader, toText } from "./lake-reader.js";
+
+export interface LakeOptions {
+  brands: number;
+  orders: number;
+  nights: number;
+  seed: number;
+  bin: string;
+  say(line: string): void;
+}
+
+interface LakeBrand {
+  id: string;
+  /** The path of its mirror. */
+  path: string;
+  orders: JsonObject[];
+  /** Orders that are attributed later. */
+  later: JsonObject[];
+  backup?: { orders: JsonObject[]; later: JsonObject[] };
+}
+
+/** The rows of an earlier night, and the version of the Delta table that has them. */
+interface Snapshot {
+  version: number;
+  checkpointVersion: number;
+  rows: string[];
+}
+
+const dayMs = 86_400_000;
+const machineCount = 3;
+const ordersPerNight = 10;
+const allTables = ["orders", "orders_removed", "order_line_items", "sales_by_month"];
+
+/** A moment at which an export is killed: when a file changes that matches the pattern. PID is the killed process. */
+interface Strike {
+  name: string;
+  /** Null for a random time. */
+  pattern: string | null;
+}
+
+const strikes: readonly Strike[] = [
+  { name: "at a random time", pattern: null },
+  { name: "while a data file is written", pattern: "part-[^/]+-PID-[^/]+$" },
+  { name: "after a data file", pattern: "part-[0-9a-f-]{36}\\.parquet$" },
+  { name: "while a version is written", pattern: "\\d{20}\\.json\\.[^/]+-PID-[^/]+$" },
+  { name: "after a version", pattern: "_delta_log/\\d{20}\\.json$" },
+];
+
+/** For nights on which a checkpoint is due. */
+const checkpointStrikes: readonly Strike[] = [
+  { name: "while a checkpoint is written", pattern: "checkpoint\\.parquet\\.[^/]+-PID-[^/]+$" },
+  { name: "after a checkpoint", pattern: "\\d{20}\\.checkpoint\\.parquet$" },
+  { name: "while the pointer to a checkpoint is written", pattern: "_last_checkpoint\\.[^/]+-PID-[^/]+$" },
+];
+
+/**
+ * Three machines export the mirrors of many brands into one lake on many nights. Each export is killed once a night and repeated.
+ * After each night the rows and sums of each brand have to equal those of its mirror, and at the end so do ten questions over all
+ * brands. Returns the differences.
+ */
+export async function soakLake({ bin, nights, say, seed, ...size }: LakeOptions): Promise<string[]> {
+  const home = mkdtempSync(join(tmpdir(), "brandapi-lake-"));
+  const lake = join(home, "lake");
+  const random = createRandom(seed);
+  const reader = openLakeReader(home);
+  const kills = new Map([...strikes, ...checkpointStrikes].map(({ name }) => [name, 0]));
+  const faults: string[] = [];
+  try {
+    const brands = await createBrands(home, nights, size);
+    const machines = createMachines(home, brands);
+    say(`${size.brands} brands of ${size.orders} orders, ${nights} nights, read with ${reader.name}`);
+    let previous: Snapshot | undefined;
+    for (let night = 1; night <= nights && faults.length < 5; night += 1) {
+      const ageMs = (nights - night) * dayMs;
+      for (const brand of brands)
+        await changeOrders(brand, new Date(Date.now() - ageMs).toISOString(), random);
+      const [first, second] = brands;
+      if (first && night % 10 === 5) backUp(first);
+      if (first && night % 10 === 8) restore(first);
+      if (second && night % 10 === 9) await replaceMirror(second);
+      const tables = night === 1 || night === nights ? allTables : ["orders"];
+      const args = ["export", ...tables, "--all-profiles", "--delta", lake, "--quiet"];
+      const isCheckpointDue = previous && previous.version + brands.length >= previous.checkpointVersion + 50;
+      const ofNight = isCheckpointDue ? checkpointStrikes : strikes;
+      const exportAll = async (env: Record<string, string>, index: number) => {
+        const strike = ofNight[(night * machineCount + index) % ofNight.length];
+        const run = () => spawnExport(bin, args, env, ageMs);
+        const delayMs = random() * 2_000;
+        if (strike && (await killOnce(run(), strike.pattern, join(lake, "orders"), delayMs)))
+          kills.set(strike.name, (kills.get(strike.name) ?? 0) + 1);
+        const { code, out } = await run().ended;
+        if (code !== 0) faults.push(`night ${night}: the export ended with ${code}: ${out.slice(-300)}`);
+      };
+      await Promise.all(machines.map(exportAll));
+      for (const fault of await compareOrders(brands, reader, lake)) faults.push(`night ${night}: ${fault}`);
+      if (night === nights) faults.push(...(await askQuestions(brands, reader, lake, previous, say)));
+      const { version, checkpointVersion } = await readDeltaLog(join(lake, "orders"));
+      previous = { version, checkpointVersion, rows: readMirrors(brands, byMonth.mirror) };
+      if (night % 5 === 0 || night === nights)
+        say(`  night ${night}: version ${version}, ${faults.length} differences`);
+    }
+  } finally {
+    process.chdir(tmpdir());
+    rmSync(home, { recursive: true, force: true });
+  }
+  for (const [name, count] of kills) say(`  killed ${name}: ${count}`);
+  return faults;
+}
+
+async function createBrands(
+  home: string,
+  nights: number,
+  { brands, orders }: { brands: number; orders: number },
+): Promise<LakeBrand[]> {
+  const created: LakeBrand[] = [];
+  for (let index = 0; index < brands; index += 1) {
+    const now = Date.now() - nights * dayMs;
+    const data = createBrand({ seed: index + 1, orders: orders + nights * ordersPerNight, now });
+    const all = data.orders.map((order) => JSON.parse(JSON.stringify(order)) as JsonObject);
+    const brand = {
+      id: `brand-${index}`,
+      path: join(home, `brand-${index}.sqlite`),
+      orders: all.slice(0, orders),
+      later: all.slice(orders),
+    };
+    await writeMirror(brand, new Date(now).toISOString());
+    created.push(brand);
+  }
+  return created;
+}
+
+async function writeMirror({ id, orders, path }: LakeBrand, at: string): Promise<void> {
+  const mirror = await openMirror(path);
+  writeInfo(mirror, "brand_id", id);
+  writeRead(mirror, "orders", orders, { at, whole: true });
+  mirror.db.close();
+}
+
+/** Creates a config folder for each machine, with the profiles of its brands. Returns the environments. */
+function createMachines(home: string, brands: readonly LakeBrand[]): Record<string, string>[] {
+  return Array.from({ length: machineCount }, (_, machine) => {
+    const folder = join(home, `machine-${machine}`);
+    mkdirSync(folder);
+    const ofMachine = brands.filter((_brand, index) => index % machineCount === machine);
+    const profiles = Object.fromEntries(ofMachine.map(({ id, path }) => [id, { key: `bk_${id}`, db: path }]));
+    writeFileSync(join(folder, "config.json"), JSON.stringify({ profiles }), { mode: 0o600 });
+    return { HOME: folder, BRANDAPI_CONFIG_DIR: folder };
+  });
+}
+
+/** Refunds, cancels, removes and adds a few orders, as a nightly sync does. */
+async function changeOrders(brand: LakeBrand, at: string, random: () => number): Promise<void> {
+  const { orders, later, path } = brand;
+  const choose = () => Math.floor(random() * orders.length);
+  const changed = [...later.splice(0, ordersPerNight)];
+  orders.push(...changed);
+  for (let count = 0; count < 20; count += 1) {
+    const index = choose();
+    const refund_amount = Math.floor(random() * 10_000) / 100;
+    const order = { ...orders[index], ...(count < 15 ? { refund_amount } : { is_cancelled: true }) };
+    orders[index] = order;
+    changed.push(order);
+  }
+  const removed = [0, 1, 2].flatMap(() => orders.splice(choose(), 1));
+  const removedIds = new Set(removed.map(({ id }) => String(id)));
+  const mirror = await openMirror(path);
+  const written = changed.filter(({ id }) => !removedIds.has(String(id)));
+  writeRead(mirror, "orders", written, { at, whole: true, remove: [...removedIds] });
+  mirror.db.close();
+}
+
+function backUp(brand: LakeBrand): void {
+  copyFileSync(brand.path, `${brand.path}.backup`);
+  brand.backup = { orders: [...brand.orders], later: [...brand.later] };
+}
+
+function restore(brand: LakeBrand): void {
+  if (!brand.backup) return;
+  copyFileSync(`${brand.path}.backup`, brand.path);
+  Object.assign(brand, brand.backup);
+}
+
+/** Replaces a mirror by a new one with the same orders, read in a different order. */
+async function replaceMirror(brand: LakeBrand): Promise<void> {
+  rmSync(brand.path);
+  brand.orders.reverse();
+  await writeMirror(brand, new Date().toISOString());
+}
+
+/** Runs the program with a clock that is behind. */
+function spawnExport(bin: string, args: string[], env: Record<string, string>, behindMs: number) {
+  const preload = `data:text/javascript,const{now}=Date;Date.now=()=>now()-${behindMs}`;
+  const child = spawn(process.execPath, ["--import", preload, bin, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+  });
+  let out = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (out += String(chunk)));
+  const ended = new Promise<{ code: number | null; out: string }>((resolve) =>
+    child.on("close", (code) => resolve({ code, out })),
+  );
+  return { child, ended };
+}
+
+/**
+ * Kills a process when a file that matches the pattern changes in the folder, or after a delay without a pattern. Returns whether
+ * the process was still running.
+ */
+async function killOnce(
+  { child, ended }: ReturnType<typeof spawnExport>,
+  pattern: string | null,
+  folder: string,
+  delayMs: number,
+): Promise<boolean> {
+  mkdirSync(folder, { recursive: true });
+  const expected = new RegExp((pattern ?? "^$").replace("PID", String(child.pid)));
+  const watcher = watch(folder, { recursive: true }, (_, name) => {
+    if (name && expected.test(name)) child.kill("SIGKILL");
+  });
+  const timer = pattern === null ? setTimeout(() => child.kill("SIGKILL"), delayMs) : undefined;
+  const { code } = await ended;
+  watcher.close();
+  clearTimeout(timer);
+  return code === null;
+}
+
+/** Runs SQL on each mirror. Returns each row as text after the brand's ID, sorted. */
+function readMirrors(brands: readonly LakeBrand[], sql: string): string[] {
+  const rows = brands.flatMap(({ id, path }) => {
+    const db = new Sqlite(path, { readonly: true });
+    const found = db.prepare(sql).raw().all() as unknown[][];
+    db.close();
+    return found.map((row) => toText([id, ...row]).join(" "));
+  });
+  return rows.sort();
+}
+
+/** An amount in cents, which all engines add up exactly. */
+const cents = (column: string) => `sum(CAST(coalesce(round(${column} * 100), 0) AS BIGINT))`;
+
+interface Question {
+  name: string;
+  table: string;
+  lake: string;
+  mirror: string;
+}
+
+/** @param select columns of a group; @param group the columns to group by */
+function question(name: string, table: string, group: string, select: string, where = "1 = 1"): Question {
+  const rest = `${group}, ${select} FROM`;
+  const groupBy = `WHERE ${where} GROUP BY`;
+  return {
+    name,
+    table,
+    lake: `SELECT brand_id, ${rest} TABLE ${groupBy} brand_id, ${group}`,
+    mirror: `SELECT ${rest} ${table} ${groupBy} ${group}`,
+  };
+}
+
+const byMonth = question(
+  "orders and revenue by month",
+  "orders",
+  "month",
+  `count(*), ${cents("total_amount")}`,
+);
+
+const questions = [
+  byMonth,
+  question("revenue by currency", "orders", "currency", cents("total_amount")),
+  question("revenue by host", "orders", "host_id", cents("total_amount")),
+  question("refunds by month", "orders", "month", cents("refund_amount"), "refund_amount > 0"),
+  question("cancelled orders by month", "orders", "month", "count(*)", "is_cancelled"),
+  question("commission by month", "orders", "month", cents("commission_amount")),
+  question("removed orders by month", "orders_removed", "month", `count(*), ${cents("total_amount")}`),
+  question("items by SKU", "order_line_items", "sku", `sum(quantity), ${cents("price")}`),
+  question("the view of sales", "sales_by_month", "month, currency", `sum(orders), ${cents("net_amount")}`),
+];
+
+async function readLake(
+  reader: LakeReader,
+  lake: string,
+  { lake: sql, table }: Question,
+  version?: number,
+): Promise<string[]> {
+  const rows = await reader.query(join(lake, table), sql, version);
+  return rows.map((row) => row.join(" ")).sort();
+}
+
+/** Compares the number of rows and of IDs and the sums of each brand's orders with its mirror. */
+async function compareOrders(
+  brands: readonly LakeBrand[],
+  reader: LakeReader,
+  lake: string,
+): Promise<string[]> {
+  const totals = question(
+    "totals",
+    "orders",
+    "1",
+    `count(*), count(DISTINCT id), ${cents("total_amount")}, ${cents("refund_amount")}`,
+  );
+  const inLake = await reader.query(join(lake, "orders"), totals.lake);
+  return differences(inLake.map((row) => row.join(" ")).sort(), readMirrors(brands, totals.mirror));
+}
+
+function differences(inLake: readonly string[], inMirrors: readonly string[]): string[] {
+  const missing = inMirrors.filter((row) => !inLake.includes(row)).map((row) => `not in the lake: ${row}`);
+  const surplus = inLake.filter((row) => !inMirrors.includes(row)).map((row) => `only in the lake: ${row}`);
+  return [...missing, ...surplus].slice(0, 3);
+}
+
+async function askQuestions(
+  brands: readonly LakeBrand[],
+  reader: LakeReader,
+  lake: string,
+  previous: Snapshot | undefined,
+  say: (line: string) => void,
+): Promise<string[]> {
+  const faults: string[] = [];
+  const check = (name: string, inLake: readonly string[], inMirrors: readonly string[]) => {
+    const found = differences(inLake, inMirrors);
+    faults.push(...found.map((fault) => `${name}: ${fault}`));
+    say(`  ${name}: ${inLake.length} rows, ${found.length === 0 ? "equal" : "different"}`);
+  };
+  for (const each of questions)
+    check(each.name, await readLake(reader, lake, each), readMirrors(brands, each.mirror));
+  if (previous && reader.readsVersions)
+    check(
+      "the orders of the previous night",
+      await readLake(reader, lake, byMonth, previous.version),
+      previous.rows,
+    );
+  return faults;
+}
