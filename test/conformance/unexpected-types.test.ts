@@ -127,3 +127,17 @@ test("a number that a double cannot represent is kept as text with a null in its
   expect(brand.lastRun()).toMatchObject({ rows_changed: 0, rows_new: 0 });
   expect((await brand.run("doctor")).out).toContain("match the records");
 });
+
+test("a number that is sent as text after a sync keeps its value in the column, and is logged and reported", async () => {
+  const brand = makeBrand({ orders: [orderAt("a", noon - day, { total_amount: 12.5 })] });
+  await brand.run("sync orders");
+  brand.pass(day);
+  brand.change("orders", "a", { total_amount: "12.50" } as object);
+  const { code, err } = await brand.run("sync orders");
+  expect(code, err).toBe(0);
+  expect(err).toContain("1 text number in orders.total_amount");
+  expect(brand.sql("SELECT total_amount FROM orders")).toEqual([{ total_amount: 12.5 }]);
+  expect(brand.sql("SELECT field, old, new FROM changes")).toEqual([
+    { field: "total_amount", old: "12.5", new: "12.50" },
+  ]);
+});
