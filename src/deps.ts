@@ -2,20 +2,23 @@ import { homedir, hostname, tmpdir } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 
-/** The time. Tests use a fake. */
+/** The clock, which tests replace. */
 export interface Clock {
-  /** Returns milliseconds since 1970 (UTC), for times that are stored. */
+  /** Returns the current time in milliseconds since 1970 (UTC), for times that are stored. */
   now(): number;
-  /** Returns milliseconds of a clock that never jumps and that all processes share until a reboot, for waiting times. */
+  /**
+   * Returns the milliseconds of a clock that never jumps, for measuring durations. All processes share it until a
+   * reboot.
+   */
   monotonic(): number;
   /**
-   * Resolves after `ms` milliseconds; 0 means the next turn of the event loop. Rejects with the signal's reason when it
-   * aborts.
+   * Resolves after `ms` milliseconds; 0 means the next turn of the event loop. Rejects with the signal's reason when
+   * it aborts.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** A stream for text, with the properties of Node's `tty.WriteStream` if it is a terminal. */
+/** A text stream, with some properties of Node's `tty.WriteStream` if it is a terminal. */
 export interface OutputStream extends NodeJS.WritableStream {
   isTTY?: boolean;
   columns?: number;
@@ -28,21 +31,22 @@ export interface InputStream extends Readable {
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The machine and the paths that a crontab line needs. */
+/** The host name and the paths, which crontab lines need, and the version of Node. */
 export interface Machine {
   name: string;
-  /** The absolute paths of Node and of this program. */
+  /** The absolute path of Node. */
   node: string;
+  /** The absolute path of this program. */
   script: string;
   /** Node's version, such as `20.20.2`. */
   version: string;
 }
 
 /**
- * The environment, streams, clock, network and random numbers, which tests replace. Only this file, `main.ts`, `signals.ts`,
- * `bin/` and the code for terminals use Node's own. Files are read and written directly, in folders that tests choose. So are
- * values that no test has to control: the process ID and host name in the names of temporary files, the timeout of a ping,
- * and the IDs in Delta tables.
+ * The environment, streams, clock, network and random numbers, which tests replace. Only this file, `main.ts`,
+ * `signals.ts`, `bin/` and the code for terminals use Node's own. Files are read and written directly, in folders
+ * that tests choose. So are values that no test has to control: the process ID and host name in the names of
+ * temporary files, the timeout of a ping, and the IDs in Delta tables.
  */
 export interface Deps {
   env: Env;
@@ -56,19 +60,22 @@ export interface Deps {
   stderr: OutputStream;
   clock: Clock;
   fetch: Fetch;
-  /** The API keys in use. Keys are added when they are read, and hidden in messages and in stored errors. */
+  /** The API keys in use, which are hidden in messages and in stored errors. Keys are added when they are read. */
   keys: Set<string>;
   /** `setTimeout` that returns a function to cancel it. Tests omit it to disable timeouts. */
   setTimer?(ms: number, call: () => void): () => void;
-  /** Opens a file in the system's default program, such as a page in the browser. */
+  /** Opens a file in the default program, such as a page in the browser. */
   openInBrowser(path: string): void;
-  /** A number in [0, 1), for jitter. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
-  /** Aborts when a signal asks the program to end; the reason is a `Stopped`. */
+  /** Aborts when a signal stops the program. The reason is a `Stopped` error. */
   signal: AbortSignal;
-  /** Runs a long SQLite statement, which a signal cannot interrupt: a signal during this work kills the process. See signals.ts. */
+  /**
+   * Runs work that handlers of signals cannot interrupt, such as a long SQLite statement. A signal kills the process:
+   * see `signals.ts`.
+   */
   runKillable<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs a part of killable work that has to clean up after itself: a signal aborts `signal` again. */
+  /** Runs a part of killable work that has to clean up after itself. A signal aborts `signal`, as it normally does. */
   runGracefully<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -86,7 +93,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Returns the real machine's dependencies. Standard input is opened when it is first read. */
+/** Returns the dependencies of the real machine. Standard input is opened on first use. */
 export function systemDeps(given: Pick<Deps, "signal" | "runKillable" | "runGracefully" | "fetch">): Deps {
   return {
     ...given,
@@ -114,7 +121,7 @@ export function systemDeps(given: Pick<Deps, "signal" | "runKillable" | "runGrac
     openInBrowser(path) {
       const programs: Partial<Record<NodeJS.Platform, string>> = { darwin: "open", win32: "explorer" };
       const { spawn } = process.getBuiltinModule("node:child_process");
-      // On a machine without a browser, nothing happens.
+      // Without a browser, nothing happens.
       spawn(programs[process.platform] ?? "xdg-open", [path], { stdio: "ignore", detached: true })
         .on("error", () => {})
         .unref();
@@ -123,10 +130,13 @@ export function systemDeps(given: Pick<Deps, "signal" | "runKillable" | "runGrac
   };
 }
 
-/** The folder that the program was started in; empty if it was deleted. */
+/** The folder in which the program was started; empty if the folder was deleted. */
 const startedIn = readOrEmpty(() => process.cwd());
 
-/** Returns a folder, or an empty text if the system has none: config/folders.ts reports that if the folder is needed. */
+/**
+ * Returns a folder, or an empty string if the system has none. `config/folders.ts` reports a missing folder when it
+ * is needed.
+ */
 function readOrEmpty(ask: () => string): string {
   try {
     return ask();
@@ -136,21 +146,21 @@ function readOrEmpty(ask: () => string): string {
 }
 
 export interface FetchOptions {
-  /** By default `GET`. */
+  /** Default: `GET`. */
   method?: "POST";
   headers?: Record<string, string>;
   body?: string;
   signal?: AbortSignal;
 }
 
-/** The members of a response that the program uses. A `Response` of Node's own `fetch` has them as well. */
+/** The members of a `Response` that the program uses. */
 export interface HttpResponse {
   status: number;
   /** Header names are in lower case. */
   headers: Pick<Headers, "get">;
-  /** The decompressed body. The request's signal ends it, if it was not read completely. */
+  /** The decompressed body. Aborting the request's signal ends an unfinished body. */
   body: AsyncIterable<Uint8Array> | null;
 }
 
-/** Sends one request and resolves when the response's headers have arrived. Redirects are not followed. */
+/** Sends one request, and resolves when the headers of the response have arrived. Redirects are not followed. */
 export type Fetch = (url: string | URL, options?: FetchOptions) => Promise<HttpResponse>;

@@ -1,6 +1,6 @@
 /**
- * The errors that a person can see: one class per kind, each with an exit code. The message is a sentence, the hint is the
- * next step. An error for an HTTP status is named after the status (RFC 9110).
+ * The errors that users see. Each class has an exit code. The message is a sentence, and the hint is the next step.
+ * An error for an HTTP status is named after the status (RFC 9110).
  */
 
 export const exitCodes = {
@@ -31,10 +31,10 @@ export interface ErrorOptions {
   affectsAllRequests?: boolean | undefined;
 }
 
-/** The base class. An error of this class itself is a defect of the program. */
+/** The base class of all errors. An instance of the base class itself is a defect of the program. */
 export class BrandapiError extends Error {
   readonly exitCode: ExitCode = exitCodes.defect;
-  /** The stable name in `--json`: `{"error":{"code",…}}`. */
+  /** A stable name, printed by `--json` as `{"error":{"code",…}}`. */
   readonly code: string = "defect";
   readonly hint: string | undefined;
   readonly status: number | undefined;
@@ -61,12 +61,12 @@ export class ConfigurationError extends BrandapiError {
   override readonly code: string = "configuration";
 }
 
-/** Thrown when the mirror is damaged, another brand's, newer than this program, or not a mirror. */
+/** Thrown when the mirror is damaged, belongs to another brand, was written by a newer version, or is not a mirror. */
 export class MirrorUnusable extends ConfigurationError {
   override readonly code = "mirror";
 }
 
-/** Thrown on 401: API document, "Authentication". */
+/** Thrown on 401. See "Authentication" in the API document. */
 export class Unauthorized extends BrandapiError {
   override readonly exitCode = exitCodes.unauthorized;
   override readonly code = "unauthorized";
@@ -83,7 +83,7 @@ export class PaymentRequired extends Forbidden {
   override readonly code = "plan";
 }
 
-/** Returns the error if the API refused access, or its cause if that is such an error. */
+/** Returns the refusal of the API that is this error or its cause; null for other errors. */
 export function findForbidden(error: unknown): Forbidden | null {
   if (error instanceof Forbidden) return error;
   return error instanceof BrandapiError && error.cause instanceof Forbidden ? error.cause : null;
@@ -95,7 +95,7 @@ export class ApiUnavailable extends BrandapiError {
   override readonly code = "unavailable";
 }
 
-/** Thrown when a response is not as the API document describes it. */
+/** Thrown when a response contradicts the API document. */
 export class UnexpectedResponse extends BrandapiError {
   override readonly exitCode = exitCodes.unexpectedResponse;
   override readonly code: string = "unexpected-response";
@@ -114,25 +114,25 @@ export class NotFound extends UnexpectedResponse {
   override readonly code = "not-found";
 }
 
-/** Thrown when a part of the work failed. */
+/** Thrown when some of the work failed. */
 export class Incomplete extends BrandapiError {
   override readonly exitCode = exitCodes.incomplete;
   override readonly code: string = "incomplete";
 }
 
-/** Thrown when another run has locked the mirror. */
+/** Thrown when another command has locked the mirror. */
 export class MirrorBusy extends BrandapiError {
   override readonly exitCode = exitCodes.busy;
   override readonly code = "busy";
 }
 
-/** Thrown by `status --max-age` when data is older than allowed. */
+/** Thrown by `status --max-age` when data is too old. */
 export class MirrorStale extends BrandapiError {
   override readonly exitCode = exitCodes.stale;
   override readonly code = "stale";
 }
 
-/** The signals that ask the program to end, and the exit codes for them. */
+/** The signals that stop the program, with their exit codes. */
 export const stopCodes = {
   SIGINT: exitCodes.interrupted,
   SIGTERM: exitCodes.terminated,
@@ -153,7 +153,10 @@ export class Stopped extends BrandapiError {
   }
 }
 
-/** True if all other resources would fail in the same way: because of the key, this machine's address, a signal or a defect. */
+/**
+ * True if all other resources would fail in the same way: because of the key, this machine's address, a signal or a
+ * defect.
+ */
 export function affectsAllResources(error: unknown): boolean {
   const isAddress = error instanceof Forbidden && error.affectsAllRequests;
   return (

@@ -14,13 +14,13 @@ import { removeTempFiles } from "./util/temp-files.js";
 /** Time allowed for flushing output after a signal. */
 const flushMs = 300;
 
-/** Runs the program as a process: real streams, signals and exit code. `run` does the rest. */
+/** Runs the program with the real streams, signals and exit code. */
 export async function main(): Promise<void> {
   const argv = process.argv.slice(2);
   const signals = new ProcessSignals();
   const { signal, runKillable, runGracefully } = signals;
   const deps = systemDeps({ signal, runKillable, runGracefully, fetch: fetchWhenNeeded(process.env) });
-  /** Ends the process without waiting for anything; unfinished files are removed. */
+  /** Ends the process without waiting, and removes unfinished files. */
   const exit = (code: number): never => {
     removeTempFiles();
     signals.removeHandlers();
@@ -31,7 +31,7 @@ export async function main(): Promise<void> {
   signals.handle({ endLate: fail, exit });
   handleOutputErrors(argv, deps, exit);
   process.on("uncaughtException", fail).on("unhandledRejection", fail);
-  process.once("beforeExit", () => fail(new Error("it ended before its work was done")));
+  process.once("beforeExit", () => fail(new Error("the program ended before its work was done")));
 
   const code = await run(argv, deps);
   if (signal.aborted) setTimeout(exit, flushMs, code);
@@ -41,8 +41,8 @@ export async function main(): Promise<void> {
 }
 
 /**
- * Runs one command line and returns its exit code. Every error becomes a message, a hint and an exit code here.
- * @param argv the arguments after `brandapi`
+ * Runs a command and returns its exit code. Errors are printed, with a hint. @param argv the arguments after
+ * `brandapi`
  */
 export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode> {
   noteKeys(argv, deps);
@@ -54,19 +54,21 @@ export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode
   }
 }
 
-/** Adds the keys in use to `deps.keys` before any text is printed. */
+/** Adds the keys in use to `deps.keys`, before anything is printed. */
 function noteKeys(argv: readonly string[], deps: Deps): void {
   if (deps.env.BRANDAPI_KEY) deps.keys.add(deps.env.BRANDAPI_KEY.trim());
   if (argv.length === 0) return;
   for (const key of readKeysInUse(argv, deps)) deps.keys.add(key);
 }
 
-/** Ends the program quietly when the reader of stdout leaves (`| head`); without a reader on stderr it goes on. */
+/**
+ * Ends the program quietly when the reader of stdout, such as `head`, closes the pipe. Errors of stderr are ignored.
+ */
 function handleOutputErrors(argv: readonly string[], deps: Deps, exit: (code: number) => never): void {
   process.stdout.on("error", (cause: NodeJS.ErrnoException) => {
     if (cause.code === "EPIPE")
       return continuesWithoutReader(findCommandName(argv)) ? undefined : exit(exitCodes.done);
-    const hint = "free some space, or check what reads the output";
+    const hint = "free some space, or check the program that reads the output";
     const failure = new ConfigurationError(`cannot write the output: ${errorReason(cause)}`, { hint, cause });
     const withoutJson = argv.filter((word) => word !== "--json");
     exit(reportError(failure, withoutJson, deps));
@@ -74,7 +76,7 @@ function handleOutputErrors(argv: readonly string[], deps: Deps, exit: (code: nu
   process.stderr.on("error", () => {});
 }
 
-/** Resolves once everything written to the stream has been passed on, so that output into a pipe is never cut. */
+/** Resolves when everything written to the stream has been flushed, so that output to a pipe is complete. */
 function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     if (stream.destroyed || !stream.writable) return resolve();
@@ -83,8 +85,8 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
 }
 
 /**
- * Ends the process by the signal of an exit code if `process.exit` would block: Node waits for threads that resolve a
- * host name or open a file.
+ * Kills the process with the signal of its exit code if `process.exit` would block. Node waits for threads that
+ * resolve a host name or open a file.
  */
 function killIfBlocked(code: number): void {
   const [name] = Object.entries(stopCodes).find(([, stopCode]) => stopCode === code) ?? [];
@@ -94,7 +96,10 @@ function killIfBlocked(code: number): void {
   if (name && isBlocked) process.kill(process.pid, name);
 }
 
-/** Returns a `fetch` that loads undici at the first request: that takes 80 ms, and `--help` sends none. */
+/**
+ * Returns a `fetch` that loads undici at the first request. Loading takes 80 ms, which commands such as `--help` do
+ * not need.
+ */
 function fetchWhenNeeded(env: Deps["env"]): Fetch {
   let loading: Promise<Fetch> | undefined;
   return async (url, options) => {
@@ -113,8 +118,8 @@ async function loadFetch(env: Deps["env"]): Promise<Fetch> {
 const maxYoungBytes = 8e6;
 
 /**
- * Limits how fast V8 grows the heap. Measured for the first sync of 150,000 orders: a peak of 128 MB instead of 161 MB, with
- * the same CPU time.
+ * Limits how fast V8 grows the heap. Measured for the first sync of 150,000 orders: a peak of 128 MB instead of 161
+ * MB, with the same CPU time.
  */
 function limitHeapGrowth(): void {
   setFlagsFromString("--heap-growing-percent=100");

@@ -9,25 +9,25 @@ import { type ExitCode, exitCodes } from "./errors.js";
 import { readVersion } from "./version.js";
 
 interface Entry {
-  /** One line for the list of commands. */
+  /** A one-line summary for the list of commands. */
   summary: string;
   /** Loads the command's module. */
   load(): Promise<CommandModule>;
-  /** True if the command's work or exit code matters more than its output, so it goes on when nobody reads stdout. */
+  /**
+   * True for a command that continues when nobody reads stdout, because its work or exit code matters more than its
+   * output.
+   */
   continuesWithoutReader?: boolean;
 }
 
 interface CommandModule {
-  /** The description at the top of its help. */
+  /** The description at the top of the command's help. */
   about: string;
-  /** Command lines for its help, and what each is for. */
+  /** Example command lines for the help, with explanations. */
   examples: Readonly<Record<string, string>>;
-  /** Adds its arguments and options. */
+  /** Adds the arguments and options of the command. */
   define?(command: Command): void;
-  /**
-   * @param values the values of its arguments
-   * @returns its exit code; 0 by default
-   */
+  /** @param values the values of the arguments @returns the exit code; nothing for 0 */
   run(
     options: GlobalFlags,
     context: Context,
@@ -35,7 +35,7 @@ interface CommandModule {
   ): ExitCode | void | Promise<ExitCode> | Promise<void>;
 }
 
-/** The commands by group, in the order of the help. */
+/** The commands by group, in the order in which help lists them. */
 const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   "Set up:": {
     login: {
@@ -47,7 +47,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: () => import("./commands/logout.js"),
     },
     whoami: {
-      summary: "Show the brand, the key's scopes and when it expires",
+      summary: "Show the brand, the scopes of the key and its expiry",
       load: () => import("./commands/whoami.js"),
     },
     doctor: {
@@ -94,7 +94,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: () => import("./commands/backup.js"),
     },
     forget: {
-      summary: "Erase a host's personal data, keep the ID",
+      summary: "Erase a host's personal data, but keep the ID",
       load: () => import("./commands/forget.js"),
     },
   },
@@ -126,7 +126,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: () => import("./commands/demo.js"),
     },
     sandbox: {
-      summary: "Serve the documented API on this machine with sample data",
+      summary: "Serve the documented API locally with sample data",
       load: () => import("./commands/sandbox.js"),
     },
   },
@@ -134,15 +134,15 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
 
 const entries = new Map(Object.values(groups).flatMap((group) => Object.entries(group)));
 
-/** True for a command that goes on when nobody reads its output. @param name of the command, if one was typed */
+/** Returns true for a command that continues when nobody reads stdout. @param name the typed command, if any */
 export function continuesWithoutReader(name: string | undefined): boolean {
   return entries.get(name ?? "")?.continuesWithoutReader ?? false;
 }
 
 /**
- * Returns commander's tree of all commands; help, completion and the documents walk its `commands`.
- * @param words only commands with one of these names are loaded; by default all
- * @param onExit called with the exit code of the command that ran: commander returns nothing
+ * Returns commander's tree of all commands, which help, completion and the documentation use.
+ * @param words only commands with one of these names are loaded; default: all commands
+ * @param onExit called with the exit code of the command, because commander does not return it
  */
 export async function buildProgram(
   context: Context,
@@ -174,7 +174,7 @@ export async function buildProgram(
   return program.addCommand(createHelpCommand(program).helpGroup("Help:").copyInheritedSettings(program));
 }
 
-/** Copies global options that were typed to the command, so that the command's own options can conflict with them. */
+/** Copies the global options that were typed to the command, so that its own options can conflict with them. */
 function inheritOptions(program: Command, command: Command): void {
   for (const option of program.options) {
     const name = option.attributeName();
@@ -184,22 +184,22 @@ function inheritOptions(program: Command, command: Command): void {
   }
 }
 
-/** Keeps SQL that begins with a comment from being parsed as a flag. */
+/** Prevents SQL that begins with a comment from being parsed as a flag. */
 function keepComment(argument: string): string {
   return /^--(\s|[^=\n]*\n)/.test(argument) ? `\n${argument}` : argument;
 }
 
 /**
- * Runs one command line and returns its exit code.
+ * Runs a command and returns its exit code.
  * @param argv the arguments after `brandapi`
- * @throws UsageError for an unknown command, option or value, and what the command throws
+ * @throws UsageError for an unknown command, option or value; errors from the command
  */
 export async function runProgram(argv: readonly string[], deps: Deps): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
   const program = await buildProgram({ deps, argv, brandapi: runProgram }, argv, (code) => {
     exitCode = code;
   });
-  // Called by the completion script of a shell.
+  // The completion script of a shell runs this command.
   if (argv[0] === "__complete") {
     const { printCompletions } = await import("./commands/completion.js");
     await printCompletions(program, argv.slice(1), deps);

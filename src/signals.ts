@@ -5,7 +5,7 @@ import { Stopped, stopCodes } from "./errors.js";
 const gracefulStopMs = 1_500;
 const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** What ends the process. */
+/** The ways to end the process. */
 interface Endings {
   /** Reports a graceful stop that took too long, and ends the process. */
   endLate(reason: Stopped): void;
@@ -14,27 +14,27 @@ interface Endings {
 }
 
 /**
- * The signals that end the process.
+ * Handles the signals that end the process.
  *
- * By default a stop is graceful: the first signal aborts `signal`, so requests and loops stop, transactions roll back, and
- * temporary files are removed. A second signal ends the process at once, and so does the first one after 1.5 seconds.
- * Node runs signal handlers between two turns of the event loop, and SQLite is synchronous, so no handler runs during
- * a statement that takes minutes. Such statements are killable: the handlers are removed, and the system
- * ends the process at the first signal. SQLite rolls back an open transaction when the file is next opened. Work
- * inside it that has to clean up after itself, such as replacing a file, runs gracefully again. Both nest, but
- * killable and graceful work must not run at the same time.
+ * By default a stop is graceful: the first signal aborts `signal`, so requests and loops stop, transactions roll
+ * back, and temporary files are removed. A second signal ends the process at once, and so does the first one after
+ * 1.5 seconds. Node runs signal handlers between two turns of the event loop, and SQLite is synchronous, so no
+ * handler runs during a statement that takes minutes. Such statements are killable: the handlers are removed, and the
+ * system ends the process at the first signal. SQLite rolls back an open transaction when the file is next opened.
+ * Parts of killable work that have to clean up after themselves, such as replacing a file, run gracefully. Calls can
+ * be nested, but killable and graceful work must not run concurrently.
  */
 export class ProcessSignals {
   readonly #stop = new AbortController();
   #endings: Endings | undefined;
   #isKillable = false;
 
-  /** Aborts at the first signal, with a `Stopped` as its reason. */
+  /** Aborts at the first signal. The reason is a `Stopped` error. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Handles signals from now on. */
+  /** Starts to handle signals. */
   handle(endings: Endings): void {
     this.#endings = endings;
     this.#addHandlers();
@@ -43,7 +43,7 @@ export class ProcessSignals {
   /** Runs work during which a signal kills the process. @throws Stopped if a signal arrived before */
   readonly runKillable = async <T>(work: () => Promise<T>): Promise<T> => {
     if (this.#isKillable) return await work();
-    // A signal that has arrived by now still finds its handler.
+    // A signal that arrived during synchronous work is handled before the handlers are removed.
     await setImmediate();
     this.signal.throwIfAborted();
     return await this.#run(true, work);
@@ -57,7 +57,7 @@ export class ProcessSignals {
     return result;
   };
 
-  /** Leaves signals to the system. */
+  /** Restores the default effect of the signals. */
   removeHandlers(): void {
     for (const name of names) process.off(name, this.#onSignal);
   }
@@ -82,7 +82,7 @@ export class ProcessSignals {
   }
 
   readonly #onSignal = (name: (typeof names)[number]): void => {
-    // A terminal that closes sends SIGHUP after the Ctrl-C that may have preceded it.
+    // Closing a terminal sends SIGHUP, possibly right after a Ctrl-C.
     if (this.signal.aborted && name === "SIGHUP") return;
     if (this.signal.aborted) this.#endings?.exit(stopCodes[name]);
     const reason = new Stopped(name);

@@ -7,8 +7,8 @@ import type { Context } from "./context.js";
 import { reportError } from "./error-output.js";
 
 /**
- * Runs a command for every profile of this machine, one after another, with the profile's settings. A failure does not stop
- * the other profiles; a signal does.
+ * Runs a command once for each profile on this machine. A failure does not stop the other profiles, but a signal
+ * does.
  * @returns the exit code of the worst failure
  * @throws ConfigurationError without a profile, Stopped, UsageError
  */
@@ -20,7 +20,8 @@ export async function runForAllProfiles<Flags extends GlobalFlags>(
   const { argv, deps } = context;
   const profiles = await readProfilesWithKey(deps);
   const hint = "run `brandapi login --profile NAME` for each";
-  if (profiles.length === 0) throw new ConfigurationError("No brand is set up here.", { hint });
+  if (profiles.length === 0)
+    throw new ConfigurationError("No brand is configured on this machine.", { hint });
   let worst: ExitCode = exitCodes.done;
   for (const [profile] of profiles) {
     deps.signal.throwIfAborted();
@@ -30,14 +31,17 @@ export async function runForAllProfiles<Flags extends GlobalFlags>(
     } catch (error) {
       if (deps.signal.aborted || error instanceof UsageError) throw error;
       const code = reportError(error, argv, deps, profile);
-      // The codes are in order of urgency, from a defect (1) to stale data (10).
+      // Lower exit codes are more urgent: 1 is a defect, 10 is stale data.
       if (worst === exitCodes.done || code < worst) worst = code;
     }
   }
   return worst;
 }
 
-/** Returns the dependencies for one profile: without BRANDAPI_PING, which covers all profiles, and with a heading for its output. */
+/**
+ * Returns the dependencies of one profile. Its output has a heading, and BRANDAPI_PING is removed, because that URL
+ * is pinged once for all profiles.
+ */
 function depsFor(profile: string, { color, json }: GlobalFlags, deps: Deps): Deps {
   const { BRANDAPI_PING, ...env } = deps.env;
   const withHeading = (stream: OutputStream) =>

@@ -15,7 +15,7 @@ import type { TerminalReporter } from "./progress.js";
 
 const maxSkewMs = 5 * 60_000;
 
-/** Returns a sentence about the difference between this machine's clock and the API's; null below five minutes. */
+/** Returns a sentence if the clocks of this machine and the API differ by more than five minutes; otherwise null. */
 function describeClockSkew({
   requestedAt,
   serverTime,
@@ -28,7 +28,7 @@ function describeClockSkew({
   return `This machine's clock is ${formatDuration(Math.abs(skew))} ${skew > 0 ? "ahead of" : "behind"} the API's.`;
 }
 
-/** Prevents records from getting wrong dates. @throws ConfigurationError if this machine's clock is wrong */
+/** @throws ConfigurationError if this machine's clock is wrong, because records would get wrong dates */
 export function refuseWrongClock({ clockWarning }: Identity): void {
   if (clockWarning !== null)
     throw new ConfigurationError(clockWarning, { hint: "set the clock, then run the same command again" });
@@ -47,7 +47,7 @@ export async function openApiForCommand(
   const api = await import("../api/client.js");
   const waitReasons = {
     "rate-limit": `rate limit of ${settings.rateLimit} requests per minute`,
-    server: "the API asked to wait",
+    server: "the API asked us to wait",
   } as const;
   reporter.limited(settings.rateLimit);
   const options = {
@@ -73,13 +73,16 @@ export async function openApiForCommand(
   });
 }
 
-/** The brand and the key that `/me` returns: API document, "1. GET /me" and "Brand". */
+/** The brand and the key in the response to `/me`. See "1. GET /me" and "Brand" in the API document. */
 export type Identity = Awaited<ReturnType<typeof readIdentity>>;
 
-/** A key with this many days left or fewer causes a warning. */
+/** Commands warn about a key that expires within this number of days. */
 const expiryWarningDays = 14;
 
-/** Opens the API, requests `/me`, and closes both the API and the reporter. @throws what `openApi` and `readIdentity` throw */
+/**
+ * Opens the API, requests `/me`, and closes both the API and the reporter.
+ * @throws what `openApi` and `readIdentity` throw
+ */
 export async function fetchIdentity(settings: Settings, deps: Deps, reporter: TerminalReporter) {
   const api = await openApiForCommand(settings, deps, reporter);
   return await readIdentity(api).finally(() => {
@@ -89,7 +92,7 @@ export async function fetchIdentity(settings: Settings, deps: Deps, reporter: Te
 }
 
 /**
- * Requests `/me`, which needs no scope, so that it succeeds with every valid key.
+ * Requests `/me`, which works with every valid key because it needs no scope.
  * @throws UnexpectedResponse if the response lacks the brand or the scopes, and what the API client throws
  */
 export async function readIdentity(api: Pick<ApiClient, "get">) {
@@ -98,26 +101,26 @@ export async function readIdentity(api: Pick<ApiClient, "get">) {
   const brand = asObject(data.brand);
   const key = asObject(data.key);
   if (typeof brand.id !== "string" || brand.id === "" || !Array.isArray(key.scopes))
-    throw new UnexpectedResponse(
-      "The response to /me is not as documented: the brand or the scopes are missing.",
-      {
-        hint: "check that the base URL is the API's",
-      },
-    );
+    throw new UnexpectedResponse("The response to /me lacks the documented brand or scopes.", {
+      hint: "check that the base URL is the address of the API",
+    });
   return {
     brand: { id: brand.id, name: text(brand.name) ?? "" },
     key: {
       id: text(key.id),
       scopes: key.scopes.filter((scope) => typeof scope === "string"),
-      /** The timestamp in the API's format. */
+      /** A timestamp as the API returned it. */
       expires_at: text(key.expires_at),
     },
-    /** A sentence about this machine's clock; null if it is right. */
+    /** A warning about this machine's clock; null if the clock is right. */
     clockWarning: describeClockSkew(response),
   };
 }
 
-/** Returns the full days until the key expires, negative after that; null without a readable date. */
+/**
+ * Returns the number of full days until the key expires: negative if it has expired, null if the date is missing or
+ * invalid.
+ */
 export function daysUntil(expiresAt: string | null, now: number): number | null {
   const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
   return expires === undefined ? null : Math.floor((expires - now) / dayMs);
@@ -139,9 +142,9 @@ export function warnBeforeExpiry(
 }
 
 /**
- * Prints the brand and the key as lines, or with `--json` as `{"brand":{…},"key":{…,"days_left"}}`. Prints nothing with
- * `--quiet`.
- * @param more further members for `--json`
+ * Prints the brand and the key as text, or with `--json` as `{"brand":{…},"key":{…,"days_left"}}`. Prints nothing
+ * with `--quiet`.
+ * @param more additional members for `--json`
  */
 export function printIdentity(
   deps: Deps,

@@ -1,13 +1,13 @@
 import type { Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
 
-/** The context of a command, besides its options and arguments. */
+/** What a command receives in addition to its flags and arguments. */
 export interface Context {
   deps: Deps;
-  /** The command line, after `brandapi`. */
+  /** The words on the command line after `brandapi`. */
   argv: readonly string[];
-  /** The profile's name while a command runs for every profile. */
+  /** The name of the current profile, if the command runs for all profiles. */
   profile?: string;
-  /** Runs another command line of this program and returns its exit code. Throws what that command throws. */
+  /** Runs another `brandapi` command and returns its exit code. Throws the error of that command. */
   brandapi(argv: readonly string[], deps: Deps): Promise<ExitCode>;
 }

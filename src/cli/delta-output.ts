@@ -21,7 +21,7 @@ import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table
 type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };
 
 const defaultRetainMs = 7 * dayMs;
-/** Readers of the previous version may still need its files. */
+/** Files are kept for at least an hour, because other programs may still be reading the previous version. */
 const minRetainMs = dayMs / 24;
 
 /**
@@ -51,7 +51,9 @@ interface DeltaVerification {
   version: number;
   /** Months; `""` for rows without a month. */
   differing: string[];
-  /** With `--full`: the number of rows that were compared, and the files whose rows differ from what the export wrote. */
+  /**
+   * With `--full`: the number of rows that were compared, and the files whose rows differ from what the export wrote.
+   */
   rows?: number;
   damaged?: { month: string; file: string; problem: string }[];
 }
@@ -110,7 +112,9 @@ function verificationText({ damaged = [], differing, rows, table, version }: Del
   return `${table}: version ${version} differs from the mirror: ${months.join(", ")}${compared}\n${files.join("")}`;
 }
 
-/** Runs `tables --delta DIR`: prints for each table and brand the state of the mirror at the brand's newest version. */
+/**
+ * Runs `tables --delta DIR`: prints for each table and brand the state of the mirror at the brand's newest version.
+ */
 export async function listDeltaTables(
   names: readonly string[],
   flags: DeltaFlags,
@@ -152,10 +156,7 @@ export async function listDeltaTables(
   stdout.write(`${renderTable(titles, lines, tableOptions)}\n`);
 }
 
-/**
- * The logs are read before the mirror is opened, so the mirror is never older than the versions that it is compared
- * with.
- */
+/** Reads the logs before it opens the mirror, so that the mirror is never older than the Delta tables. */
 async function forEachDeltaTable(
   names: readonly string[],
   flags: DeltaFlags,
@@ -175,7 +176,10 @@ async function forEachDeltaTable(
   });
 }
 
-/** Reads the logs of these tables, which may not exist yet; without names, of all Delta tables in the folder. */
+/**
+ * Reads the logs of the named tables, which may not exist yet. Without names, it reads those of all Delta tables in
+ * the folder.
+ */
 async function readLogs(
   names: readonly string[],
   { delta = "" }: DeltaFlags,

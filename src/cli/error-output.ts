@@ -7,7 +7,7 @@ import { printJson } from "../util/terminal.js";
 import { escapeLines } from "../util/terminal-text.js";
 import { quoteShellWord } from "../util/text.js";
 
-/** The options that affect an error's text. */
+/** The flags that affect how an error is printed. */
 const errorOptions = {
   json: { type: "boolean" },
   verbose: { type: "boolean" },
@@ -16,9 +16,10 @@ const errorOptions = {
 } as const;
 
 /**
- * Prints an error on stderr, with `--json` also on stdout, and returns its exit code. Text from outside is escaped, and
- * keys in use are hidden. A usage error abbreviates long arguments, because they may be keys.
- * @param profile set if a command runs for every profile: the profile that failed
+ * Prints an error on stderr, and with `--json` on stdout too. Escapes text from outside, and hides keys. In a usage
+ * error, long arguments are abbreviated, because they may be keys.
+ * @param profile the profile that failed, if the command runs for all profiles
+ * @returns the exit code of the error
  */
 export function reportError(
   error: unknown,
@@ -26,7 +27,7 @@ export function reportError(
   deps: Pick<Deps, "stdout" | "stderr" | "signal" | "keys">,
   profile?: string,
 ): ExitCode {
-  // A call that a signal interrupts throws an error of its own.
+  // A call that was interrupted by a signal throws an AbortError.
   const isCutShort = deps.signal.aborted && error instanceof Error && error.name === "AbortError";
   const known = asBrandapiError(isCutShort ? deps.signal.reason : error);
   const { code } = known;
@@ -34,7 +35,7 @@ export function reportError(
   const clean = (text: string) =>
     hideKeys(known instanceof UsageError ? abbreviateArguments(text, argv) : text, keys);
   const message = clean(known.message);
-  // Commander's result is missing if the command line could not be parsed.
+  // Parses the flags again, because commander's result is not available after a usage error.
   const { values: flags } = parseArgs({ args: [...argv], options: errorOptions, strict: false });
   const hint = known.hint && hideKeys(completeHint(clean(known.hint), { profile, ...flags }), keys);
   if (flags.json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
@@ -46,14 +47,14 @@ export function reportError(
   return known.exitCode;
 }
 
-/** Commands that use no profile. */
+/** Commands that do not use a profile. */
 const withoutProfile = "completion|demo|help|profiles|sandbox";
 const commandInHint = new RegExp(
   `\`brandapi (?!(?:${withoutProfile})\\b)([a-z]+)\\b(?![^\`]*--help)[^\`]*`,
   "g",
 );
 
-/** Returns the hint with `--profile` and `--db` added to its commands, as the failed command had them. */
+/** Adds the `--profile` and `--db` of the failed command to the commands in a hint. */
 export function completeHint(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {
   return hint.replace(commandInHint, (command, name: string) => {
     const flags = { "--profile": profile, "--db": name === "login" ? undefined : db };
@@ -64,7 +65,7 @@ export function completeHint(hint: string, { profile, db }: { profile?: unknown;
   });
 }
 
-/** Returns the stack traces of an error and its causes. */
+/** Returns the stack traces of an error and of its causes. */
 function stacksOf(error: unknown): string[] {
   return error instanceof Error ? [error.stack ?? String(error), ...stacksOf(error.cause)] : [];
 }

@@ -5,7 +5,7 @@ import { resources } from "../resources/registry.js";
 import { suggestName } from "../util/suggestions.js";
 import { parseDuration, parseInstant } from "../util/times.js";
 
-/** Adds the options that every command takes. `brandapi --help` describes them. */
+/** Adds the options of every command, which `brandapi --help` describes. */
 export function addGlobalOptions(program: Command): Command {
   return program
     .option("--profile <profile>", "profile to use (BRANDAPI_PROFILE)")
@@ -29,7 +29,7 @@ export function addGlobalOptions(program: Command): Command {
     .option("--no-progress", "disable progress bars");
 }
 
-/** Returns the command's name: the first argument that is neither an option nor the value of a global option. */
+/** Returns the name of the command: the first word that is neither an option nor the value of a global option. */
 export function findCommandName(argv: readonly string[]): string | undefined {
   const { options } = addGlobalOptions(new Command());
   for (let index = 0; index < argv.length; index += 1) {
@@ -40,7 +40,7 @@ export function findCommandName(argv: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Returns an option with a parser for its value. */
+/** Creates an option whose value is parsed. */
 export function parsedOption<T>(
   flags: string,
   about: string,
@@ -56,12 +56,12 @@ export function waitOption(): Option {
 
 /** `--all-profiles`, for commands that can run once per profile. */
 export function allProfilesOption(
-  about = "run for every configured brand; exits with the worst code",
+  about = "run for every configured brand; exit with the most urgent code",
 ): Option {
   return new Option("--all-profiles", about).conflicts(["profile", "db", "baseUrl", "keyFile"]);
 }
 
-/** The sandbox keeps all orders in memory. */
+/** Limits the memory of the sandbox, which keeps all orders in memory. */
 const maxSandboxOrders = 250_000;
 
 /** `--orders`, for commands that generate a brand. */
@@ -75,58 +75,62 @@ export function seedOption(): Option {
   return parsedOption("--seed <n>", "seed of the generated data (default: 1)", parseCount);
 }
 
-/** @throws UsageError if `--json` was given to a command that prints no JSON */
+/** @throws UsageError if `--json` was passed to a command that cannot print JSON */
 export function refuseJson(command: string, { json }: { json?: boolean | undefined }): void {
-  if (json) throw new UsageError(`\`brandapi ${command}\` prints no JSON.`, { hint: "leave out `--json`" });
+  if (json) throw new UsageError(`\`brandapi ${command}\` prints no JSON.`, { hint: "omit `--json`" });
 }
 
 /**
- * Returns the name if it is valid.
- * @param otherwise the hint if no valid name is similar
- * @throws UsageError
+ * Returns a valid name. @param otherwise the hint if there is no similar name @throws UsageError if the name is not
+ * valid
  */
 export function checkName(noun: string, name: string, known: readonly string[], otherwise?: string): string {
   if (known.includes(name)) return name;
   throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggestName(name, known) ?? otherwise });
 }
 
-/** Restricts an option or argument to some values, which help and completion list. @param noun what a value is called in errors */
+/**
+ * Restricts an option or argument to a set of values, which help and shell completion list.
+ * @param noun the word for a value in error messages
+ */
 export function withChoices<Target extends Option | Argument>(
   target: Target,
   noun: string,
   values: readonly string[],
 ): Target {
   target.choices(values);
-  // Replaces commander's own check, whose error has no suggestion.
+  // Commander's own check suggests no value.
   target.argParser((text: string) => checkName(noun, text, values));
   return target;
 }
 
-/** Parses a comma-separated list. The option can be given several times. */
+/** Parses a comma-separated list. If the option is repeated, the lists are joined. */
 export function parseList(text: string, previous: readonly string[] = []): string[] {
   const values = text.split(",").map((value) => value.trim());
   if (values.some((value) => value !== "")) return [...previous, ...values.filter((value) => value !== "")];
   throw new UsageError("A list is empty.", { hint: "separate the values with commas" });
 }
 
-/** Parses a whole number, 0 or more. */
+/** Parses a whole number that is not negative. */
 export const parseCount = parseUpTo(999_999_999);
 
-/** Returns a parser of whole numbers from 0 to `most`. */
+/** Returns a parser for whole numbers from 0 to `most`. */
 export function parseUpTo(most: number): (text: string) => number {
   return (text) => {
     if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
-    throw new UsageError(`Not a whole number in range: \`${text}\`.`, { hint: `use one from 0 to ${most}` });
+    throw new UsageError(`Not a whole number in the allowed range: \`${text}\`.`, {
+      hint: `use a number from 0 to ${most}`,
+    });
   };
 }
 
-/** Rejects an empty path, which an unset variable in a script would give. */
+/** Rejects an empty path, which usually comes from an unset variable in a script. */
 export function parsePath(text: string): string {
   if (text !== "") return text;
-  throw new UsageError("A path is empty.", { hint: "name one, or leave it out" });
+  throw new UsageError("A path is empty.", { hint: "pass a path, or omit the option" });
 }
 
-/** `--until` with this date or a later one means no end. */
+/** From this date on, `--until` means no end. */
 const endOfTime = Date.parse("9999-12-31");
 
 /**
@@ -141,14 +145,16 @@ export function parseRange(
   const since = from === undefined ? undefined : parseInstant(from, "start", now);
   const until = to === undefined ? undefined : parseInstant(to, "end", now);
   if (since !== undefined && until !== undefined && since > until)
-    throw new UsageError("`--since` is later than `--until`.", { hint: "give a `--since` before `--until`" });
+    throw new UsageError("`--since` is later than `--until`.", {
+      hint: "pass an earlier `--since` or a later `--until`",
+    });
   if (since !== undefined && since > now)
-    throw new UsageError(`\`${from}\` lies in the future.`, { hint: "choose a time in the past" });
+    throw new UsageError(`\`${from}\` is in the future.`, { hint: "choose a time in the past" });
   return { since, until: until !== undefined && until >= endOfTime ? undefined : until };
 }
 
 /**
- * Returns the resources with these names, in the registry's order, or all of them without names (`named` is false).
+ * Returns the named resources in the order of the registry, or all resources if `names` is empty.
  * @throws UsageError for an unknown name
  */
 export function chooseResources(names: readonly string[]) {

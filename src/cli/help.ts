@@ -4,17 +4,19 @@ import { wrap } from "../util/terminal-text.js";
 import { durationFormats, timeFormats } from "../util/times.js";
 import { withChoices } from "./flags.js";
 
-/** The width of descriptions below which they are printed under the option or command instead of next to it. */
+/**
+ * If the column of descriptions would be narrower than this, each description is printed below its option or command.
+ */
 const minDescriptionWidth = 30;
-/** The indentation of such descriptions, and of the purpose of an example. */
+/** The indentation of descriptions below an option, and of the explanation of an example. */
 const indentation = 6;
 
-/** Returns the width of the help in columns. */
+/** Returns the width of help texts in columns. */
 function helpWidth({ env, stdout }: Deps): number {
   return Math.min(stdout.columns || Number(env.COLUMNS) || 80, 100);
 }
 
-/** Formats the examples of a command's help. @param examples command lines, and the purpose of each */
+/** Formats the examples in the help of a command. @param examples maps command lines to explanations */
 export function formatExamples(examples: Readonly<Record<string, string>>, deps: Deps): string {
   const width = helpWidth(deps);
   const texts = Object.entries(examples).map(
@@ -23,7 +25,10 @@ export function formatExamples(examples: Readonly<Record<string, string>>, deps:
   return `\nExamples:\n${texts.join("\n")}`;
 }
 
-/** Wraps a command line at spaces, so that a shell still runs it: with a backslash, except within quotes. */
+/**
+ * Wraps a command line at spaces so that it can still be pasted into a shell: lines outside quotes end with a
+ * backslash.
+ */
 function wrapCommand(line: string, width: number): string {
   if (line.length <= width) return line;
   let lines = "";
@@ -45,7 +50,7 @@ function indent(text: string): string {
   return text.replace(/^/gm, " ".repeat(indentation));
 }
 
-/** Shortens commander's help, wraps it to the terminal, and adds a footer. */
+/** Makes commander's help shorter, wraps it to the terminal, and adds a footer. */
 export function configureHelp(program: Command, deps: Deps): void {
   const { stdout } = deps;
   const width = helpWidth(deps);
@@ -83,7 +88,10 @@ const programFooter = [
   "No key yet? Run `brandapi demo` to try everything against a built-in sandbox.",
 ];
 
-/** Returns the footer of a command's help: where the global options are, and the formats of times. */
+/**
+ * Returns the lines below the help of a command: a pointer to the global options, and the formats of times and
+ * durations.
+ */
 function commandFooter(command: Command): string[] {
   const takes = (...values: readonly string[]) =>
     command.options.some(({ flags }) => values.some((value) => flags.endsWith(value)));
@@ -94,7 +102,7 @@ function commandFooter(command: Command): string[] {
   ];
 }
 
-/** Returns `brandapi help [command]` for the commands that were added to the program so far. */
+/** Creates the `help` command for all commands that the program has when this is called. */
 export function createHelpCommand(program: Command): Command {
   const { commands } = program;
   const names = commands.map((command) => command.name());

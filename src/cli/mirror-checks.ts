@@ -10,10 +10,10 @@ import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
 import { formatInstant, formatMinute } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
 
-/** The minimum of free space, however small the mirror is. */
+/** The minimum free disk space, even for a small mirror. */
 const minFreeBytes = 200 * 1024 ** 2;
 
-/** Checks the free space on the disk of the mirror, which may not exist yet. */
+/** Checks the free disk space in the mirror's folder, or in the nearest existing parent folder. */
 export function checkDisk(mirror: string): { text: string; hint?: string } {
   let folder = dirname(mirror);
   while (!existsSync(folder)) folder = dirname(folder);
@@ -24,30 +24,31 @@ export function checkDisk(mirror: string): { text: string; hint?: string } {
   });
 }
 
-/** Returns the free space, with a hint if the disk has no room for a copy of the mirror and its log. */
+/** Returns the free disk space, and a hint if there is no room for a copy of the mirror and its log. */
 export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; mirrorBytes: number }) {
   const free = `${formatBytes(freeBytes)} free`;
   if (freeBytes >= Math.max(minFreeBytes, 2 * mirrorBytes)) return { text: free };
   return {
-    text: `nearly full: ${free}, and the mirror has ${formatBytes(mirrorBytes)}`,
-    hint: "free some space: a backup, a migration and `brandapi forget` need as much space again as the mirror has",
+    text: `nearly full: ${free}, and the mirror takes ${formatBytes(mirrorBytes)}`,
+    hint: "free some space: a backup, a migration and `brandapi forget` each need as much space as the mirror",
   };
 }
 
 /**
- * Returns the age of the last backup, with a hint if it is old. Without a backup, the age of the oldest data counts.
+ * Returns the date of the last backup, and a hint if it is older than two weeks. If there is no backup, the age of
+ * the oldest data counts.
  */
 export function checkBackup(mirror: Mirror, now: number): { text: string; hint?: string } {
   const last = findLastBackup(mirror);
   const since = last?.at ?? readFirstReadAt(mirror) ?? formatInstant(now);
   const text = last
-    ? `the last one was made on ${formatMinute(last.at)}: ${last.path}`
-    : `none can be found, and the mirror has data since ${formatMinute(since)}`;
+    ? `the last backup was made on ${formatMinute(last.at)}: ${last.path}`
+    : `there is no backup, and the mirror has data since ${formatMinute(since)}`;
   if (now - Date.parse(since) <= 14 * dayMs) return { text };
-  return { text, hint: "run `brandapi backup`: the history of changes cannot be read again" };
+  return { text, hint: "run `brandapi backup`: the API cannot restore the history of changes" };
 }
 
-/** Lists the mirrors that `backup --restore` replaced, because nothing deletes them. */
+/** Lists the mirrors that `backup --restore` replaced. They are never deleted automatically. */
 export function checkReplacedMirrors(path: string): { text: string; hint?: string } {
   const realPath = existsSync(path) ? realpathSync(path) : path;
   const folder = dirname(realPath);
@@ -61,15 +62,15 @@ export function checkReplacedMirrors(path: string): { text: string; hint?: strin
   };
 }
 
-/** Checks that no data of a forgotten host or an omitted member is left. @throws Incomplete */
+/** Checks that the mirror contains no data of forgotten hosts or omitted members. @throws Incomplete if it does */
 export function checkForgotten(mirror: Mirror): { text: string } {
   const { forgotten } = readRedactionRules(mirror);
   if (!mustBeScrubbed(mirror) && findUnredacted(mirror).length === 0) {
-    if (forgotten.length === 0) return { text: "no host is forgotten" };
-    return { text: `${pluralize(forgotten.length, "forgotten host")}: only the ID is left` };
+    if (forgotten.length === 0) return { text: "no host was forgotten" };
+    return { text: `${pluralize(forgotten.length, "forgotten host")}: only the ID is kept` };
   }
   const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
-  throw new Incomplete("The mirror still holds data of a forgotten host, or an omitted member.", {
+  throw new Incomplete("The mirror still contains data of a forgotten host or an omitted member.", {
     hint: `close other programs that read the mirror, free some space, then run \`brandapi ${again}\``,
   });
 }

@@ -7,20 +7,20 @@ import { type Style, styleFor } from "../util/terminal.js";
 import { terminalWidth } from "../util/terminal-text.js";
 import { TerminalReporter } from "./progress.js";
 
-/** What a command needs to read the mirror and to print. */
+/** The open mirror of a command that only reads it, and the properties of its output. */
 export interface ReadSession {
   deps: Deps;
   mirror: Mirror;
   reporter: TerminalReporter;
-  /** The style of stdout. */
+  /** The text style for stdout. */
   style: Style;
-  /** The columns of the terminal; undefined if stdout is a file or a pipe. */
+  /** The width of the terminal in columns; undefined if stdout is not a terminal. */
   width: number | undefined;
 }
 
 /**
- * Opens the mirror for work that reads it in one transaction, and closes it when the work has ended. A signal kills the process,
- * because a long SQLite statement cannot be interrupted (signals.ts).
+ * Opens the mirror, runs `work` in a read transaction, and closes the mirror. During the work, a signal kills the
+ * process, because SQLite statements cannot be interrupted: see `signals.ts`.
  */
 export async function readMirror<T>(
   flags: GlobalFlags,

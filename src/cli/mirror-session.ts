@@ -26,20 +26,20 @@ import {
 } from "./api-session.js";
 import { type Progress, TerminalReporter } from "./progress.js";
 
-/** What a command needs to read the API into the mirror. */
+/** The open mirror and API client of a command that writes to the mirror. */
 export interface MirrorSession extends Omit<SyncSession, "options"> {
   identity: Identity;
   settings: Settings;
 }
 
-/** A command that reads the API into the mirror. */
+/** A command that copies data from the API to the mirror. */
 interface ApiCommand {
   name: "sync" | "verify" | "download";
   deps: Deps;
   flags: GlobalFlags & { wait?: boolean; full?: boolean };
 }
 
-/** A command whose settings were read and whose API client is open. */
+/** A command with its settings and an open API client. */
 interface OpenCommand extends ApiCommand {
   settings: Settings;
   reporter: TerminalReporter;
@@ -49,11 +49,11 @@ interface OpenCommand extends ApiCommand {
 type Work = (session: MirrorSession) => Promise<void>;
 
 /**
- * Runs a command that writes to the mirror: locks the mirror, requests `/me`, opens the mirror, and closes everything when
- * `work` has ended. The mirror is opened after `/me`, so that a rejected key, or the key of another brand, neither creates
- * nor migrates a mirror.
- * @throws MirrorUnusable if the mirror is damaged, another brand's, or was replaced during the work; MirrorBusy; what
- * `work` throws
+ * Runs a command that writes to the mirror: locks the mirror, requests `/me`, opens the mirror, and closes everything
+ * when `work` has ended. The mirror is opened after `/me`, so that a rejected key, or the key of another brand,
+ * neither creates nor migrates a mirror.
+ * @throws MirrorUnusable if the mirror is damaged, belongs to another brand, or was replaced during the work;
+ * MirrorBusy; errors from `work`
  */
 export async function withMirrorSession(command: ApiCommand, work: Work): Promise<void> {
   await withApi(command, async (open) => {
@@ -75,7 +75,10 @@ export async function withMirrorSession(command: ApiCommand, work: Work): Promis
   });
 }
 
-/** Runs work that plans a sync and writes nothing. The mirror is opened read-only; without a mirror, an empty one is used. */
+/**
+ * Runs work that plans a sync and writes nothing. The mirror is opened read-only; without a mirror, an empty one is
+ * used.
+ */
 export async function withPlanSession(command: ApiCommand, work: Work): Promise<void> {
   await withApi(command, async (open) => {
     const opening = open.deps.runKillable(() => openMirrorForPlan(open.settings.dbPath));
@@ -102,7 +105,7 @@ async function withApi(command: ApiCommand, work: (open: OpenCommand) => Promise
   }
 }
 
-/** Reads which brand the mirror belongs to, and reports an unusable mirror before any request. */
+/** Reads the brand of the mirror. Runs before any request, so that an unusable mirror is reported at once. */
 async function readMirrorOwner({ deps, name, settings: { dbPath } }: OpenCommand) {
   const opening = deps.runKillable(() => openMirrorOrEmpty(dbPath));
   return await withMirror(opening, (mirror) => {
@@ -141,13 +144,13 @@ async function identifyOrNoteFailure(open: OpenCommand): Promise<Identity> {
     return await identify(open);
   } catch (error) {
     const note = () => withMirrorFile(open.settings.dbPath, (mirror) => noteFailure(mirror, open, error));
-    // If the mirror cannot be written, the first error is still the one to report.
+    // If this fails too, the original error is more useful.
     if (!open.deps.signal.aborted) await note().catch(() => {});
     throw error;
   }
 }
 
-/** Checks a mirror that was just opened, and makes it this brand's. */
+/** Checks a mirror that was just opened, and assigns it to this brand. */
 async function prepare(mirror: Mirror, open: OpenCommand, identity: Identity): Promise<void> {
   const { deps, name } = open;
   if (name === "sync") await deps.runKillable(async () => checkForDamage(mirror, deps.clock.now()));
@@ -170,18 +173,18 @@ function saveProgress(mirror: Mirror, { name: command, deps }: OpenCommand, prog
   writeProgress(mirror, { command, resource, position, of, requests, requests_left, at });
 }
 
-/** Records that the API rejected the key, or refused this machine, after `/me` had succeeded. */
+/** Records a rejected key or a refused machine, which `status` reports. `/me` had succeeded before. */
 function noteRejection(mirror: Mirror, open: OpenCommand, error: unknown): void {
   const isRefused = error instanceof Unauthorized || (error instanceof Forbidden && error.affectsAllRequests);
   if (!isRefused) return;
   try {
     noteFailure(mirror, open, error);
   } catch {
-    // The refusal is the error to report.
+    // The refusal itself is thrown by the caller.
   }
 }
 
-/** Records a failed command for `status`, because nobody reads the output of a nightly run. */
+/** Records a failed command, so that `status` can report it: nobody reads the output of a nightly run. */
 function noteFailure(mirror: Mirror, { name, deps }: OpenCommand, error: unknown): void {
   writeFailedRun(mirror, {
     command: name,
@@ -203,7 +206,7 @@ function applyOmit(mirror: Mirror, { flags, reporter, settings: { omit, profile 
   const next = flags.full
     ? ""
     : `. Run \`${commandFor("sync --full", profile)}\` to store it for older records too`;
-  // A warning, because a sync with the wrong profile stores personal data again.
+  // Warns, because a sync with the wrong profile would store personal data again.
   reporter.warn(
     `The mirror omitted ${restored.join(", ")} so far, but the profile \`${profile}\` does not: syncs store it from now on${next}`,
   );

@@ -15,7 +15,7 @@ import { formatBytes, formatCount, pluralize } from "../util/text.js";
 import { withChoices } from "./flags.js";
 import type { ReadSession } from "./mirror-reading.js";
 
-/** The flags of commands that write data. Each format adds a flag with its name. */
+/** The flags of commands that write data. Each format adds its own flag, such as `csv`. */
 export interface OutputFlags {
   out?: string;
   excel?: boolean;
@@ -23,10 +23,10 @@ export interface OutputFlags {
   decimalComma?: boolean;
 }
 
-/** The format and the target of the output. */
+/** The format and the destination of the output. */
 export interface OutputChoice {
   format: Format;
-  /** The path as typed; undefined for stdout. */
+  /** The path as the user typed it; undefined for stdout. */
   path: string | undefined;
   isFolder: boolean;
   isCompressed: boolean;
@@ -35,23 +35,23 @@ export interface OutputChoice {
   delimiter: string;
 }
 
-/** The rows of each table that was written, and the bytes. */
+/** The number of rows written for each table, and the total number of bytes. */
 export interface WrittenTables {
   rows: ReadonlyMap<string, number>;
   bytes: number;
-  /** True if the reader closed the output before the end. */
+  /** True if the reader, such as `head`, closed the pipe early. */
   isCutShort: boolean;
 }
 
-/** Returns the flags for the format and the target. */
+/** Creates the options for the format and the destination. */
 export function createOutputOptions(allowed: readonly Format[] = formats): readonly Option[] {
   const names = allowed.map(({ name }) => name);
   return [
     ...allowed.map(({ name, flag, about }) =>
       new Option(flag, about).conflicts(names.filter((other) => other !== name)),
     ),
-    new Option("-o, --out <file>", "write a file; its extension chooses the format"),
-    withChoices(new Option("--delimiter <sign>", "between cells of CSV"), "delimiter", [
+    new Option("-o, --out <file>", "file to write; the extension selects the format"),
+    withChoices(new Option("--delimiter <sign>", "CSV cell separator"), "delimiter", [
       ",",
       ";",
       "|",
@@ -66,10 +66,10 @@ export function createOutputOptions(allowed: readonly Format[] = formats): reado
 }
 
 /**
- * Chooses the format and the target. The flag of a format comes before the extension of the file; without either, a folder and
- * the flags for CSV mean CSV.
+ * Chooses the format and the destination. A format flag takes precedence over the file extension. Without both, CSV
+ * is used for a folder, or if a CSV flag such as `--excel` was passed.
  * @param tables the number of tables; 0 for the result of a query, which cannot be written to a folder
- * @returns undefined if neither a flag nor a file was given
+ * @returns undefined if no format and no file was specified
  * @throws UsageError for an unknown extension, and for flags that contradict each other or the extension
  */
 export function chooseOutput(
@@ -100,7 +100,7 @@ export function chooseOutput(
   if (isCompressed && !format.isText) throw noFormatError(allowed, path);
   if (csvFlag !== undefined && format.name !== "csv")
     throw new UsageError(`\`${csvFlag}\` is for CSV, not for \`${format.flag}\`.`, {
-      hint: "leave one of them out",
+      hint: "omit one of them",
     });
   const delimiter = chooseDelimiter(flags, extension, path);
   return { format, path, isFolder, isCompressed, excel, decimalComma, delimiter };
@@ -110,7 +110,7 @@ function findByExtension(extension: string, allowed: readonly Format[]): Format 
   return allowed.find(({ extensions }) => extensions.includes(extension));
 }
 
-/** Throws a UsageError if the format was chosen by a flag, and the extension is that of a different format. */
+/** Throws a UsageError if the file extension belongs to a different format than the flag. */
 function refuseOtherExtension(
   format: Format,
   extension: string,
@@ -120,11 +120,11 @@ function refuseOtherExtension(
   const fitting = [...format.extensions, ...format.alsoExtensions];
   if (fitting.includes(extension) || !findByExtension(extension, allowed)) return;
   throw new UsageError(`\`${format.flag}\` contradicts the file's extension: ${path}`, {
-    hint: `leave \`${format.flag}\` out, or name a file that ends in ${fitting.join(" or ")}`,
+    hint: `omit \`${format.flag}\`, or name a file that ends in ${fitting.join(" or ")}`,
   });
 }
 
-/** Returns the first flag that only applies to CSV. */
+/** Returns the first flag that applies only to CSV. */
 function firstCsvFlag({ excel, decimalComma, delimiter }: OutputFlags): string | undefined {
   if (excel) return "--excel";
   if (decimalComma) return "--decimal-comma";
@@ -138,17 +138,20 @@ function chooseDelimiter(
 ): string {
   if (extension === ".tsv" && delimiter !== undefined && delimiter !== "tab")
     throw new UsageError(`\`--delimiter "${delimiter}"\` contradicts the file's extension: ${path}`, {
-      hint: "a .tsv file has tabs; name a .csv file",
+      hint: ".tsv files are separated by tabs; use a .csv file",
     });
   if (decimalComma && delimiter === ",")
-    throw new UsageError("`--decimal-comma` needs another delimiter than a comma.", {
-      hint: "leave `--delimiter` out: the default is then `;`",
+    throw new UsageError("`--decimal-comma` needs a delimiter other than a comma.", {
+      hint: "omit `--delimiter`: with `--decimal-comma`, the default is `;`",
     });
   const chosen = delimiter ?? (extension === ".tsv" ? "tab" : decimalComma ? ";" : ",");
   return chosen === "tab" ? "\t" : chosen;
 }
 
-/** True for a path that ends in a slash, and for an existing folder whose name has no extension of a format. */
+/**
+ * Returns true for a path that ends in a slash, and for an existing folder whose name does not end in the extension
+ * of a format.
+ */
 function isFolderPath(path: string, allowed: readonly Format[], deps: PathDeps): boolean {
   if (path.endsWith("/")) return true;
   const extension = extname(path).toLowerCase();
@@ -156,19 +159,19 @@ function isFolderPath(path: string, allowed: readonly Format[], deps: PathDeps):
   return statSync(expandPath(path, deps), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Returns the error for a missing format. @param path the file whose extension is not a format's */
+/** Returns the error for a missing format. @param path the file with an unknown extension */
 export function noFormatError(allowed: readonly Format[] = formats, path?: string): UsageError {
   const flags = allowed.map(({ flag }) => `\`${flag}\``).join(", ");
   const extensions = allowed.flatMap((format) => format.extensions).join(", ");
   const problem =
-    path === undefined ? "No format was given." : `The file's extension names no format: ${path}`;
+    path === undefined ? "No output format was specified." : `No format has this file extension: ${path}`;
   const hint = `add ${flags}, or name a file with \`-o\` that ends in ${extensions}; .gz may follow the text formats`;
   return new UsageError(problem, { hint });
 }
 
 /**
- * Returns the file of a table in the output folder, and creates the folder if needed.
- * @throws UsageError if the output is not a folder, or the format writes all tables to one file
+ * Returns the path for a table in the output folder, which is created if needed.
+ * @throws UsageError if the output is not a folder, or if the format writes all tables to one file
  */
 export function tableFilePath(
   { format, path = "", isFolder, delimiter }: OutputChoice,
@@ -176,7 +179,7 @@ export function tableFilePath(
   deps: Deps,
 ): string {
   if (!isFolder)
-    throw new UsageError(`\`${format.flag}\` holds one table.`, {
+    throw new UsageError(`\`${format.flag}\` can contain only one table.`, {
       hint: "name a folder for one file per table, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
     });
   const [extension] = format.extensions;
@@ -190,7 +193,7 @@ export function tableFilePath(
 
 /**
  * Writes rows to a file or to stdout.
- * @throws UsageError for binary data on a terminal, and for the path of the mirror or of the settings
+ * @throws UsageError for binary data on a terminal, or if the file is the mirror or the config file
  */
 export async function writeRows(
   sources: RowSources,
@@ -200,7 +203,7 @@ export async function writeRows(
 ): Promise<WrittenTables> {
   const file = path === undefined ? undefined : expandPath(path, deps);
   if (file === undefined && !format.isText && deps.stdout.isTTY)
-    throw new UsageError(`\`${format.flag}\` is not for a terminal.`, {
+    throw new UsageError(`\`${format.flag}\` cannot be printed to a terminal.`, {
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
   const protectedFiles = [
@@ -208,8 +211,8 @@ export async function writeRows(
     await resolveLinks(configPath(deps)),
   ];
   if (file !== undefined && protectedFiles.includes(await resolveLinks(file)))
-    throw new UsageError(`The file to write is the mirror itself, or the settings: ${path}.`, {
-      hint: "name another with `-o`",
+    throw new UsageError(`The output file is the mirror or the config file: ${path}.`, {
+      hint: "choose a different file with `-o`",
     });
 
   const { write } = await format.load();
@@ -228,7 +231,7 @@ export async function writeRows(
   return { rows, ...written };
 }
 
-/** Prints a line with the rows of each table, the size and the path. */
+/** Prints the number of rows of each table, the total size and the path. */
 export function reportOutput(
   path: string,
   written: readonly WrittenTables[],
@@ -241,17 +244,17 @@ export function reportOutput(
   reporter.note(`${list}, ${formatBytes(bytes)}: ${path}`);
 }
 
-/** Returns a sink for stdout. On a terminal it escapes control characters of the data. */
+/** Creates a sink for stdout. On a terminal, control characters in the data are escaped. */
 function createStdoutSink({ stdout }: Pick<Deps, "stdout">): Sink {
   const sink = createStreamSink(stdout);
   if (!stdout.isTTY) return sink;
-  // Each piece is complete rows, so no character is cut in two.
+  // A chunk contains complete rows, so it never ends within a character.
   return { ...sink, write: (data) => sink.write(escapeData(Buffer.from(data).toString())) };
 }
 
 async function* compress(data: Iterable<Uint8Array | string>): AsyncIterable<Uint8Array> {
   const gzip = createGzip();
-  // An error while the data is made destroys `gzip`, and the loop throws it.
+  // If generating the data fails, `pipeline` destroys `gzip`, and the loop throws the error.
   pipeline(Readable.from(data), gzip, () => {});
   yield* gzip as AsyncIterable<Uint8Array>;
 }

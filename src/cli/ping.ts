@@ -7,21 +7,24 @@ import { asBrandapiError, errorReason } from "../util/system-errors.js";
 import { isLoopback } from "../util/urls.js";
 import { TerminalReporter } from "./progress.js";
 
-/** Checks a ping URL: https, or http on loopback, and without a user or password, which would be printed. @throws UsageError */
+/**
+ * Checks a ping URL. It must be https, or http on a loopback host, and contain no credentials, because it is printed.
+ * @throws UsageError
+ */
 export function parsePingUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
   if (isSafe && url?.username === "" && url.password === "") return text;
-  throw new UsageError("The ping URL is not an https address without user and password.", {
-    hint: "copy the whole address from the service, such as https://hc-ping.com/UUID",
+  throw new UsageError("The ping URL must be an https address without a user name and password.", {
+    hint: "copy the complete address from the service, such as https://hc-ping.com/UUID",
   });
 }
 
 /**
- * Runs work between two requests to a dead-man's switch: `URL/start` before it, then `URL`, or `URL/fail` with the exit
- * code as its body. A request that fails is a warning.
- * @param url without it, no request is sent
- * @returns the work's exit code
+ * Notifies a monitoring service (a dead man's switch) before and after `work`: requests `URL/start`, then `URL`, or
+ * `URL/fail` with the exit code as the body. If a request fails, it only warns.
+ * @param url undefined to send no request
+ * @returns the exit code of `work`
  */
 export async function withPings(
   url: string | undefined,
@@ -47,8 +50,8 @@ export async function withPings(
 }
 
 /**
- * Sends a request with a timeout of five seconds, and a second one if it fails. After a signal it sends one request with
- * a timeout of one second.
+ * Sends a request with a timeout of five seconds, and retries once. After a signal, it does not retry, and the
+ * timeout is one second.
  * @param code the exit code; null for the start
  */
 async function sendPing(url: string, code: ExitCode | null, { fetch, signal }: Deps): Promise<void> {

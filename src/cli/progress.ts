@@ -7,28 +7,28 @@ import { displayWidth, escapeLines, truncate } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
-/** The progress of a command. */
+/** The progress of a command, for `status` and for the progress line. */
 export interface Progress {
-  /** The current task; null between two. */
+  /** The name of the current task; null between two tasks. */
   name: string | null;
-  /** The task's number, from 1. */
+  /** The number of the current task, starting at 1. */
   position: number;
   of: number;
-  /** Requests sent so far, for all tasks. */
+  /** The number of requests sent so far by all tasks. */
   requests: number;
-  /** Requests still to send, as far as is known. */
+  /** The known number of remaining requests. */
   left: number;
-  /** True if `left` includes every remaining task. */
+  /** True if the number of requests is known for all remaining tasks. */
   isKnown: boolean;
 }
 
 const barWidth = 20;
 
 /**
- * Returns the progress line of a terminal: name, requests sent, requests left, time left, and a bar or the current wait. Leaves
- * out the least important parts if the line does not fit.
- * @param perMinute the rate limit in requests a minute, null for none
- * @param waiting the reason and the duration of the current wait, null without one
+ * Formats the progress line: name, requests sent, requests left, time left, and a bar or the current wait. Omits the
+ * least important parts if the line is too long.
+ * @param perMinute the rate limit in requests per minute; null for no limit
+ * @param waiting the duration and the reason of the current wait; null if there is none
  */
 function progressLine(
   progress: Progress,
@@ -50,7 +50,7 @@ function progressLine(
   return lines.find((line) => displayWidth(line) <= width) ?? truncate(`${title}  ${waiting ?? done}`, width);
 }
 
-/** One line at the bottom of a terminal that is redrawn in place, with other lines printed above it. */
+/** A line at the bottom of the terminal that is redrawn in place. Other lines are printed above it. */
 class StatusLine {
   readonly #stream: OutputStream;
   readonly isEnabled: boolean;
@@ -62,7 +62,9 @@ class StatusLine {
     this.isEnabled = isEnabled;
   }
 
-  /** Draws what `format` returns for the terminal's width, ten times a second, until `hide` is called. */
+  /**
+   * Draws the result of `format` ten times a second until `hide` is called. `format` receives the terminal's width.
+   */
   show(format: (width: number) => string): void {
     this.#format = format;
     void this.#draw();
@@ -73,14 +75,14 @@ class StatusLine {
     this.#erase();
   }
 
-  /** Prints a line above. */
+  /** Prints a permanent line above the status line. */
   print(text: string): void {
     this.#erase();
     this.#stream.write(`${text}\n`);
     void this.#draw();
   }
 
-  /** Loads cli-progress when a line is first drawn. */
+  /** Loads cli-progress on first use. */
   async #draw(): Promise<void> {
     if (!this.isEnabled || this.#format === null) return;
     const loaded = await import("cli-progress");
@@ -92,10 +94,10 @@ class StatusLine {
       fps: 10,
       clearOnComplete: true,
       forceRedraw: true,
-      // A process that a signal ends could not show the cursor again.
+      // If a signal kills the process, a hidden cursor would stay hidden.
       hideCursor: false,
       gracefulExit: false,
-      // After the terminal was narrowed, it cuts the line instead of wrapping it.
+      // If the terminal becomes narrower, it truncates the line instead of wrapping it.
       linewrap: false,
     });
     this.#bar.start(1, 0);
@@ -107,12 +109,12 @@ class StatusLine {
   }
 }
 
-/** The options that affect a reporter. */
+/** The flags that affect a reporter. */
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>>;
 
-/** Shorter waits are not reported, in milliseconds. */
+/** Waits shorter than this are not reported, in milliseconds. */
 const minReportedWaitMs = 2_000;
-/** Time between two calls of a progress listener, in milliseconds. */
+/** Interval between calls of the progress listener, in milliseconds. */
 const progressIntervalMs = 2_000;
 
 interface CurrentTask {
@@ -122,8 +124,9 @@ interface CurrentTask {
 }
 
 /**
- * Reports on stderr: a progress line if that is a terminal, otherwise one line per task; with `--quiet` only warnings.
- * Text is escaped, because it may come from outside, and keys in use are hidden. Close it when the command ends.
+ * Prints progress and messages on stderr: a progress line on a terminal, otherwise one line per task. With `--quiet`,
+ * it prints only warnings. Text is escaped, because it may come from outside, and keys are hidden. Close the reporter
+ * when the command ends.
  */
 export class TerminalReporter implements Reporter {
   readonly #deps: ReporterDeps;
@@ -148,7 +151,10 @@ export class TerminalReporter implements Reporter {
     deps.signal.addEventListener("abort", this.#hideLine, { once: true });
   }
 
-  /** Calls the listener with each task, every two seconds, and before a long wait; null removes it. */
+  /**
+   * Sets a listener that is called at the start of each task, every two seconds, and before a long wait. Null removes
+   * the listener.
+   */
   onProgress(listener: ((progress: Progress) => void) | null): void {
     this.#onProgress = listener;
   }
@@ -162,7 +168,7 @@ export class TerminalReporter implements Reporter {
     const task: CurrentTask = { name, done: 0, total };
     this.#task = task;
     const index = this.#expected.findIndex((expected) => expected.name === name);
-    // A command with a single task does not announce it.
+    // Commands with a single task do not call `expect`.
     this.#position = index === -1 ? 1 : index + 1;
     if (!this.#deps.signal.aborted)
       this.#line.show((width) => {
@@ -184,7 +190,7 @@ export class TerminalReporter implements Reporter {
     };
   }
 
-  // These are properties, so that callers can pass them on as functions.
+  // Arrow functions, so that callers can pass them without binding `this`.
   readonly note = (text: string): void => this.#print(this.#clean(text));
 
   readonly warn = (text: string): void => {
@@ -197,8 +203,8 @@ export class TerminalReporter implements Reporter {
   };
 
   /**
-   * Reports a wait: as a countdown on a terminal, otherwise as one line for each new reason. A task in progress prints no
-   * such line, because a log has one line per task.
+   * Reports a wait. A terminal shows a countdown. A log gets one line per new reason, but none during a task, because
+   * a log has one line per task.
    */
   waiting(ms: number, reason: string): void {
     if (ms < minReportedWaitMs) return;
@@ -217,7 +223,7 @@ export class TerminalReporter implements Reporter {
     if (!this.#task) this.#line.hide();
   }
 
-  /** Sets the rate limit in requests a minute; null for none. */
+  /** Sets the rate limit in requests per minute; null for no limit. */
   limited(perMinute: number | null): void {
     this.#perMinute = perMinute;
   }
@@ -242,7 +248,10 @@ export class TerminalReporter implements Reporter {
     this.#onProgress?.(this.#progress());
   }
 
-  /** Sums the remaining requests: the current task's estimate, and the number that each later task took last time. */
+  /**
+   * Adds up the remaining requests: the estimate for the current task, and the number that each later task needed
+   * last time.
+   */
   #progress(): Progress {
     const { done = 0, total = 0 } = this.#task ?? {};
     const current = this.#task && this.#task.total === undefined ? undefined : Math.max(0, total - done);
@@ -266,7 +275,7 @@ export class TerminalReporter implements Reporter {
 
 type ReporterDeps = Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "keys">;
 
-/** Returns true if the progress line is drawn. JSON lines on the same terminal would break it. */
+/** Returns true if the progress line can be drawn. JSON lines printed to the same terminal would disrupt it. */
 function showsProgress({ stderr, stdout, env }: ReporterDeps, options: ReporterOptions): boolean {
   const isWanted = options.progress !== false && !options.quiet && env.TERM !== "dumb";
   return stderr.isTTY === true && isWanted && !(options.json && stdout.isTTY);

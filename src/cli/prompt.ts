@@ -3,28 +3,31 @@ import { StringDecoder } from "node:string_decoder";
 import type { Deps } from "../deps.js";
 import { Stopped, UsageError } from "../errors.js";
 
-/** Asks questions on a terminal, one at a time. Close it before printing anything else. */
+/** Asks questions on a terminal, one at a time. Close the prompt before printing anything else. */
 export interface Prompt {
   /**
-   * Prints the question on stderr and reads a line. With `hidden`, typed characters are not shown.
-   * @throws Stopped on Ctrl-C, the signal's reason when it aborts, UsageError at the end of the input
+   * Prints a question on stderr and reads a line. With `hidden`, the answer is not displayed.
+   * @throws Stopped on Ctrl-C; the signal's reason when it aborts; UsageError at the end of the input
    */
   ask(question: string, options: { hidden?: boolean }): Promise<string>;
-  /** Restores the terminal's mode. */
+  /** Restores the terminal mode. */
   close(): void;
 }
 
-/** The sequences of arrow keys and the like. Built from text, because linters reject control characters in patterns. */
+/**
+ * Matches the sequences that arrow keys and other special keys send. It is built from text because linters reject
+ * control characters in regular expressions.
+ */
 const escapeSequence = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-9;?]*[ -/]*[@-~]|O.|.)?`, "gu");
 const [ctrlC, ctrlD] = ["\u0003", "\u0004"];
 
-/** The maximum number of characters of an answer: more than any key or URL has. */
+/** The maximum length of an answer, longer than any key or URL. */
 const maxAnswerLength = 20_000;
 
 /**
- * Opens a prompt in raw mode, in which the terminal neither echoes nor edits. Unlike Node's readline, it does not echo an
- * API key that is typed ahead, during the previous question. It listens from the first question to the last, because
- * stdin does not always resume after a pause (Node 20).
+ * Opens a prompt in raw mode, in which the terminal neither echoes nor edits the input. Unlike Node's readline, the
+ * prompt does not display an API key that is typed before its question appears. It keeps listening between questions,
+ * because Node 20 does not always resume a paused stdin.
  */
 export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stderr" | "signal">): Prompt {
   const keys = readKeys();
@@ -36,7 +39,10 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
     return undefined;
   }
 
-  /** Reads a line: Enter ends it, Backspace deletes, Ctrl-C interrupts, Ctrl-D on an empty line ends the input. */
+  /**
+   * Reads a line. Enter submits it, Backspace deletes a character, Ctrl-C cancels, and Ctrl-D on an empty line ends
+   * the input.
+   */
   async function readAnswer(echo: (text: string) => unknown): Promise<string> {
     const line: string[] = [];
     for (let count = 0; count < maxAnswerLength; count += 1) {

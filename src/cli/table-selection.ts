@@ -14,7 +14,10 @@ import { closestName } from "../util/suggestions.js";
 import { formatInstant, parseInstant } from "../util/times.js";
 import type { ReadSession } from "./mirror-reading.js";
 
-/** Returns the name of a table or view, which a person can write with `-` or `_`. @throws UsageError with the nearest name */
+/**
+ * Returns the name of a table or view that a user typed with `-` or `_`.
+ * @throws UsageError for an unknown name, with the closest one
+ */
 export function checkTableName(typed: string): string {
   const names = knownTableNames();
   const name = typed.replaceAll("-", "_").toLowerCase();
@@ -34,15 +37,15 @@ export function findSyncedTable(
   const table = describeTable(mirror, name, options);
   const { shape } = table;
   if (!shape || wasResourceRead(mirror, shape.resource)) return table;
-  throw new ConfigurationError(`The mirror holds no \`${name}\` yet: ${mirror.path}`, {
+  throw new ConfigurationError(`The mirror has no \`${name}\` yet: ${mirror.path}`, {
     hint: `run \`brandapi sync ${syncingResource(shape.resource).name}\` first`,
   });
 }
 
 /**
- * Returns the tables that `--since` and `--until` filter. Of several tables these are the tables of events only, because
- * the others are for looking up the rows of events.
- * @throws UsageError if there is no such table
+ * Returns the tables that `--since` and `--until` filter. If several tables are exported, only event tables are
+ * filtered, because the other tables are needed to look up their rows.
+ * @throws UsageError if no table can be filtered
  */
 export function filterableTables(
   tables: readonly ReadableTable[],
@@ -59,15 +62,21 @@ export function filterableTables(
   });
 }
 
-/** Parses `--as-of`: a day means its end, and today means now. @throws UsageError for a time in the future */
+/**
+ * Parses `--as-of`. A date means the end of that day, and today means now.
+ * @throws UsageError for a time in the future
+ */
 export function parseAsOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   if (parseInstant(text, "start", now) > now)
-    throw new UsageError(`\`--as-of ${text}\` lies in the future.`, { hint: "choose a time in the past" });
+    throw new UsageError(`\`--as-of ${text}\` is in the future.`, { hint: "choose a time in the past" });
   return parseInstant(text, "end", now);
 }
 
-/** Makes the connection read these tables and views as of a time. Warns about data that is missing at that time. */
+/**
+ * Shows the tables and views of this connection as of a given time. Warns about data that is not available for that
+ * time.
+ */
 export function useDataAsOf(
   { mirror, reporter: { warn } }: ReadSession,
   names: readonly string[],
@@ -76,7 +85,7 @@ export function useDataAsOf(
   const { notYetRead, withoutHistory } = createAsOfTables(mirror, names, at);
   for (const { resource, firstReadAt } of notYetRead)
     warn(
-      `${resource} was first read at ${firstReadAt}: \`--as-of ${firstReadAt}\` is the earliest possible time`,
+      `${resource} was first read at ${firstReadAt}: \`--as-of ${firstReadAt}\` is the earliest time with data`,
     );
   for (const name of withoutHistory)
     warn(
@@ -94,6 +103,6 @@ export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: 
 export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   for (const resource of findPartialResources(mirror, names))
     reporter.warn(
-      `${resource}: no sync has been complete yet, so records may be missing: run \`brandapi sync ${resource}\``,
+      `${resource}: no sync has completed yet, so records may be missing: run \`brandapi sync ${resource}\``,
     );
 }

@@ -3,7 +3,7 @@ import { UsageError } from "../errors.js";
 import { closestName } from "../util/suggestions.js";
 import { findCommandName } from "./flags.js";
 
-/** Returns commander's error as a UsageError, with the nearest valid name or the help as its hint. */
+/** Converts an error of commander to a UsageError. The hint is the closest valid name or the command's help. */
 export function toUsageError(cause: CommanderError, program: Command, argv: readonly string[]): UsageError {
   const name = findCommandName(argv) ?? "";
   const command = program.commands.find((each) => each.name() === name);
@@ -11,20 +11,20 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
   const fail = (message: string, hint = help) => new UsageError(message, { hint, cause });
   switch (cause.code) {
     case "commander.help":
-      return fail("No command was given.");
+      return fail("No command was specified.");
     case "commander.unknownCommand": {
       const names = program.commands.map((each) => each.name());
       return fail(`Unknown command: \`${name}\`.`, didYouMean(name, names));
     }
     case "commander.unknownOption": {
-      // Commander gives the option in its message only.
+      // Commander provides the option only in its message.
       const option = /'(.*)'/.exec(cause.message)?.[1] ?? "";
       const options = [...(command?.options ?? []), ...program.options];
       const names = options.flatMap(({ long }) => long ?? []);
       return fail(`Unknown option: \`${option}\`.`, didYouMean(option, names));
     }
     case "commander.conflictingOption":
-      return fail(sentenceOf(cause), "leave one of them out");
+      return fail(sentenceOf(cause), "omit one of them");
     case "commander.excessArguments":
       return fail(sentenceOf(cause), name === "query" ? "put the statement in quotes" : undefined);
     default:
@@ -37,7 +37,7 @@ function didYouMean(typed: string, names: readonly string[]): string | undefined
   return name && `did you mean \`${name}\`?`;
 }
 
-/** Returns commander's message as a sentence, with names in backticks. */
+/** Returns commander's message as a sentence with names in backticks. */
 function sentenceOf({ message }: CommanderError): string {
   const text = message.replace(/^error: /, "").replaceAll("'", "`");
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;

@@ -43,7 +43,7 @@ export const examples = {
 };
 
 export function define(command: Command): void {
-  const restore = "replace the mirror with this copy; the current mirror is kept next to it";
+  const restore = "replace the mirror with this copy, and keep the current mirror next to it";
   command
     .argument("[dir]", "an existing folder (default: `backups` next to the mirror)", parsePath)
     .addOption(
@@ -57,7 +57,7 @@ export function define(command: Command): void {
 export async function run(flags: BackupFlags, { deps }: Context, dir: string | undefined): Promise<void> {
   const { json, keep, quiet, restore: file } = flags;
   if (dir !== undefined && file !== undefined)
-    throw new UsageError("`--restore` takes no folder.", { hint: "omit one of them" });
+    throw new UsageError("`--restore` takes no folder.", { hint: "omit `--restore` or the folder" });
   const settings = await readSettings(flags, deps);
   const { text, ...done } = await deps.runKillable(async () =>
     file === undefined ? await backUp(dir, keep, settings, deps) : await restore(file, settings, deps),
@@ -66,7 +66,7 @@ export async function run(flags: BackupFlags, { deps }: Context, dir: string | u
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
 }
 
-/** Copies the mirror to a folder, and deletes the oldest copies beyond `keep`. */
+/** Copies the mirror to a folder. Keeps the newest `keep` copies, and deletes the others. */
 async function backUp(dir: string | undefined, keep: number, { dbPath, output }: Settings, deps: Deps) {
   const origin = await readMirror(output, deps, async ({ mirror }) => readOrigin(mirror));
   const folder = dir === undefined ? backupFolder(dbPath) : expandPath(dir, deps);
@@ -75,10 +75,10 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   const at = formatInstant(deps.clock.now());
   const path = join(folder, backupName(dbPath, at));
   const { copy, records } = await copyMirror(dbPath, folder, deps);
-  // Noted in the copy as well, because the mirror may be gone or damaged when the copy is restored.
+  // The copy records the backup too, because the mirror may be missing or damaged when the copy is restored.
   for (const file of [copy, dbPath])
     await withMirrorFile(file, (mirror) => {
-      // A sync without a rate limit writes nearly all the time.
+      // Waits for a running sync, which writes almost continuously if it has no rate limit.
       mirror.db.pragma("busy_timeout = 30000");
       writeInfo(mirror, "last_backup", JSON.stringify({ at, path }));
     });
@@ -92,7 +92,10 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   return { path, at, records, removed, text: lines.join("\n") };
 }
 
-/** Returns the backups of this mirror in a folder, oldest first. Mirrors with the same file name may share the folder. */
+/**
+ * Returns the backups of this mirror in a folder, oldest first. Skips backups of other mirrors with the same file
+ * name.
+ */
 async function findBackups(folder: string, dbPath: string, origin: string | null): Promise<string[]> {
   const backups: string[] = [];
   for (const name of readdirSync(folder).sort()) {
@@ -105,9 +108,9 @@ async function findBackups(folder: string, dbPath: string, origin: string | null
 }
 
 /**
- * Replaces the mirror with a copy of a backup, and keeps the current mirror next to it. Hosts that were forgotten since are
- * erased from the copy.
- * @throws MirrorUnusable if the backup is damaged or belongs to another brand; nothing is changed
+ * Replaces the mirror with a copy of a backup, and keeps the current mirror next to it. Erases hosts from the copy
+ * that were forgotten after the backup.
+ * @throws MirrorUnusable if the backup is damaged or belongs to another brand; then nothing is changed
  */
 async function restore(file: string, { brand, dbPath, output }: Settings, deps: Deps) {
   const reporter = new TerminalReporter(deps, output);
@@ -132,26 +135,27 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
           output,
         ),
       );
-    // Removes the write-ahead log, so that the mirror is one file. Fails if another program has it open.
+    // Removes the write-ahead log, so that the mirror is a single file. This fails if another program has the mirror
+    // open.
     if (current) await withMirrorFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
     replaceMirror(copy, db, replacedPath);
     if (kept) reporter.note(`The previous mirror is kept: ${kept}`);
-    reporter.note(completeHint("Next: `brandapi sync` reads what is newer.", output));
+    reporter.note(completeHint("Next: run `brandapi sync` to read newer data.", output));
     return { db, restored: from, kept, text: `${db}: restored from ${from}` };
   } finally {
     lock.release();
   }
 }
 
-/** What a restored copy takes over from the mirror that it replaces. */
+/** The data that a restored copy takes over from the mirror it replaces. */
 interface CurrentMirror extends ReturnType<typeof readRedactionRules> {
   brandId: string | null;
   lastBackup: string | null;
-  /** Null if the mirror's runs are lost. */
+  /** Identifies the mirror by its first run; null if the runs cannot be read. */
   origin: string | null;
 }
 
-/** Reads the current mirror; null if it is damaged. */
+/** Reads the data to take over from the current mirror; null if the mirror is damaged. */
 async function readCurrentMirror(path: string): Promise<CurrentMirror | null> {
   try {
     const current = await withMirrorFile(path, (mirror) => {
@@ -167,7 +171,10 @@ async function readCurrentMirror(path: string): Promise<CurrentMirror | null> {
   }
 }
 
-/** Throws MirrorUnusable if the backup belongs to another brand; warns if it belongs to another mirror of the brand. */
+/**
+ * Throws MirrorUnusable if the backup belongs to another brand. Warns if it is a backup of a different mirror of this
+ * brand.
+ */
 function checkBackupBrand(
   copy: Mirror,
   from: string,
@@ -178,13 +185,13 @@ function checkBackupBrand(
   const [id, name] = [readInfo(copy, "brand_id"), readInfo(copy, "brand_name")];
   if (id !== (current?.brandId ?? brand?.id ?? id))
     throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
-      hint: "choose another backup, or name its profile: `--profile NAME`",
+      hint: "choose a different backup, or use its profile: `--profile NAME`",
     });
   if (current && current.origin !== null && readOrigin(copy) !== current.origin)
-    warn(`the backup is of another mirror of this brand, with its own history: ${from}`);
+    warn(`the backup is of a different mirror of this brand, which has its own history: ${from}`);
 }
 
-/** Applies the current mirror's redaction rules to the copy, and keeps the note of the last backup. */
+/** Applies the redaction rules of the current mirror to the copy, and records the last backup in it. */
 function carryOver(
   copy: Mirror,
   current: CurrentMirror | null,
@@ -193,12 +200,13 @@ function carryOver(
 ): void {
   if (current) {
     const { forgotten, omit } = current;
-    // Without a list of omitted members, the copy keeps its own; the next sync compares it with the profile's.
+    // If the mirror has no list of omitted members, the copy keeps its own list. The next sync applies the list of
+    // the profile.
     const { lost } = redactMirror(copy, forgotten, omit.length > 0 ? omit : undefined);
     for (const warning of lost) warn(warning);
   }
   if (!scrubFile(copy)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some space" });
   if (current?.lastBackup) writeInfo(copy, "last_backup", current.lastBackup);
-  // Removes the write-ahead log, which could otherwise remain with erased data on a full disk.
+  // Removes the write-ahead log, which could otherwise keep erased data when the disk is full.
   copy.db.pragma("journal_mode = DELETE");
 }

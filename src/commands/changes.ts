@@ -16,14 +16,14 @@ import { formatInstant, formatMinute } from "../util/times.js";
 
 type ChangesFlags = GlobalFlags & { since?: string; run?: number; limit?: number; csv?: boolean };
 
-/** The resources with a change log. */
+/** The names of the resources that have a change log. */
 const trackedResources = resources.filter(({ history }) => history).map(({ name }) => name);
 const defaultSince = "7d";
-/** The default number of changes in a terminal; CSV and JSON have no limit. */
+/** The default maximum of changes printed as text. CSV and JSON have no limit. */
 const terminalLimit = 500;
 
 export const about =
-  "Lists refunds, cancellations, rates, states, joins and leaves. The API does not date changes, so each has an " +
+  "Lists refunds, cancellations, new rates and states, joins and leaves. The API does not date changes, so each has an " +
   "interval: last seen with the old value, first seen with the new one.";
 
 export const examples = {
@@ -38,7 +38,11 @@ export function define(command: Command): void {
     )
     .option("--since <time>", `only changes seen since TIME (default: ${defaultSince})`)
     .addOption(
-      parsedOption("--run <n>", "only changes found by this run: its `run_id` in `sync_runs`", parseCount),
+      parsedOption(
+        "--run <n>",
+        "only changes found by the run with this `run_id` in `sync_runs`",
+        parseCount,
+      ),
     )
     .addOption(parsedOption("--limit <n>", "maximum number of changes, newest first", parseCount))
     .addOption(new Option("--csv", "print CSV, as `export changes` does").conflicts("json"))
@@ -48,7 +52,7 @@ export function define(command: Command): void {
 export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {
   const { csv, json, run, limit } = flags;
   const output = chooseOutput({ csv, json }, 1, deps);
-  // A run given by number may be of any age.
+  // With `--run`, changes of any age are listed.
   const from = flags.since ?? (run === undefined ? defaultSince : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());
   const filter = { run, resource, since: formatInstant(since) };
@@ -56,7 +60,7 @@ export async function run(flags: ChangesFlags, { deps }: Context, resource: stri
     const { mirror } = session;
     const newest = findNewestRunId(mirror);
     if (run !== undefined && run > newest)
-      throw new UsageError(`There is no run ${run}.`, { hint: `the newest is ${newest}` });
+      throw new UsageError(`There is no run ${run}.`, { hint: `the newest run is ${newest}` });
     if (!output) return await printChanges(session, filter, limit);
     const table = describeTable(mirror, "changes");
     const where = changesCondition(filter, limit);
@@ -65,7 +69,7 @@ export async function run(flags: ChangesFlags, { deps }: Context, resource: stri
   });
 }
 
-/** Prints the changes, newest last, under one heading per resource and interval. */
+/** Prints the changes, newest last, with a heading for each resource and interval. */
 async function printChanges(
   { mirror, deps, reporter, style, width }: ReadSession,
   filter: ChangeFilter,
@@ -83,7 +87,7 @@ async function printChanges(
   deps.stdout.write(`${texts.join("\n\n")}\n`);
   if (total > changes.length) {
     const count = `${formatCount(changes.length)} of ${formatCount(total)}`;
-    reporter.note(`Only the newest ${count} changes; more with \`--limit\`, all with \`--csv\`.`);
+    reporter.note(`Showing the newest ${count} changes; \`--limit\` shows more, \`--csv\` all.`);
   }
 }
 
@@ -94,7 +98,7 @@ function rowOf({ label, key, field, kind, old, new: current }: Change) {
   return [label ?? key, field ?? kind, ...values, label === null ? "" : key];
 }
 
-/** Returns the interval in which a change happened, as text. */
+/** Formats the interval in which a change happened. */
 function interval({ last_seen_unchanged_at: since, seen_changed_at }: Change): string {
   return `${since === null ? "before" : `${formatMinute(since)} to`} ${formatMinute(seen_changed_at)} UTC`;
 }

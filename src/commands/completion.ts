@@ -8,7 +8,10 @@ import { knownTableNames, removedTableNames, typedTables } from "../query/readab
 import { resources } from "../resources/registry.js";
 import { views } from "../store/views/all-views.js";
 
-/** Each script runs `brandapi __complete`, which prints one candidate per line. The shell completes file names. */
+/**
+ * Each script runs `brandapi __complete`, which prints one candidate per line. If there are none, the shell completes
+ * file names.
+ */
 const scripts = {
   bash: `# brandapi: completion for bash
 _brandapi() {
@@ -37,7 +40,7 @@ export const about = "Completes commands, flags and their values, resources, tab
 
 export const examples = {
   "source <(brandapi completion bash)": "in ~/.bashrc; for zsh in ~/.zshrc, after compinit",
-  "brandapi completion fish > ~/.config/fish/completions/brandapi.fish": "install it for fish",
+  "brandapi completion fish > ~/.config/fish/completions/brandapi.fish": "install the completion for fish",
 };
 
 export function define(command: Command): void {
@@ -50,8 +53,8 @@ export function run(flags: GlobalFlags, { deps }: Context, shell: keyof typeof s
 }
 
 /**
- * Prints the candidates for the last of the typed words, one per line; none if a file name is expected. Sends no request
- * and prints no error.
+ * Prints the completions of the last word, one per line, or nothing if a file name is expected. Sends no request and
+ * prints no error.
  */
 export async function printCompletions(program: Command, words: readonly string[], deps: Deps) {
   const candidates = await candidatesFor(program, words, deps).catch(() => []);
@@ -74,7 +77,7 @@ async function candidatesFor(program: Command, words: readonly string[], deps: D
   return argument ? await candidateValues(argument, deps) : [];
 }
 
-/** Returns the columns of the tables on the command line, each after the columns that were typed already. */
+/** Returns the columns of the tables on the command line, each prefixed with the columns that were already typed. */
 function listColumns(words: readonly string[]): string[] {
   const names = words.map((word) => word.replaceAll("-", "_"));
   const tables = [...typedTables(), ...views].filter(({ name }) => names.includes(name));
@@ -83,13 +86,13 @@ function listColumns(words: readonly string[]): string[] {
   return [...columns].map((name) => typed + name);
 }
 
-/** Returns the choices of an option or argument, or the values that its placeholder stands for. */
+/** Returns the choices of an option or argument, or the values for its placeholder. */
 async function candidateValues(target: Option | Argument, deps: Deps): Promise<readonly string[]> {
   if (target.argChoices) return target.argChoices;
   const placeholder = "flags" in target ? /<([\w-]+)/.exec(target.flags)?.[1] : target.name();
   if (placeholder === "resource") return resources.map(({ name }) => name);
   if (placeholder === "table") {
-    // The same tables as in the list that `tables` prints.
+    // Completes only the tables that `brandapi tables` lists.
     const removed = removedTableNames();
     return knownTableNames().filter((name) => !removed.includes(name));
   }

@@ -15,9 +15,9 @@ import { quoteShellWord } from "../util/text.js";
 
 type CronFlags = GlobalFlags & { allProfiles?: boolean; ping?: string };
 
-/** A day, plus two hours for a slow sync. */
+/** One day, plus two hours for a slow sync. */
 const maxAge = "26h";
-/** Local time: daylight saving time changes no clock between 4 and 5. */
+/** Hours in local time. Clocks never change between 4 and 5. */
 const syncHour = 4;
 const checkHour = 8;
 
@@ -60,7 +60,7 @@ export async function run(flags: CronFlags, { deps }: Context, names: readonly s
     env,
   );
   const minute = chooseMinute(`${machineName} ${profile}`);
-  // Cron ends a command at a bare per cent sign.
+  // Cron ends a command at an unescaped per cent sign.
   const line = (hour: number, command: string) =>
     `${minute} ${hour} * * *  ${command.replaceAll("%", "\\%")}`;
   const lines = [line(syncHour, syncAndLog), line(checkHour, check)];
@@ -81,12 +81,12 @@ ${lines.join("\n")}
 `);
 }
 
-/** Returns a minute from 1 to 59 that depends on the text, so that machines and brands do not all sync at once. */
+/** Derives a minute from 1 to 59 from a text, so that machines and brands do not all sync at the same time. */
 function chooseMinute(text: string): number {
   return 1 + [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0);
 }
 
-/** Returns the profile's name, and warns if the profile cannot work without the shell's environment. */
+/** Returns the name of the profile, and warns if it needs variables from the shell's environment. */
 async function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: string) => void) {
   const { BRANDAPI_KEY, ...env } = deps.env;
   const { baseUrl, key, profile } = await readSettings(flags, { ...deps, env });
@@ -98,7 +98,7 @@ async function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: stri
   return profile;
 }
 
-/** Returns the flags that select the brand, with absolute paths. */
+/** Returns the command-line arguments that select the brand, with absolute paths. */
 function brandArgumentsFor(flags: CronFlags, deps: Deps): string[] {
   const { allProfiles, profile, db, baseUrl, keyFile, maxWait, rateLimit } = flags;
   const path = (text: string | undefined) => text && expandPath(text, deps);
@@ -114,12 +114,12 @@ function brandArgumentsFor(flags: CronFlags, deps: Deps): string[] {
   return allProfiles ? ["--all-profiles", ...given] : given;
 }
 
-/** The variables that a run under cron needs; never the key. */
+/** Environment variables that a cron job needs. The key is never one of them. */
 const neededVariables =
   /^(?:BRANDAPI_(?!KEY$)\w+|XDG_(?:CONFIG|DATA|STATE)_HOME|NODE_EXTRA_CA_CERTS|(?:https|no)_proxy)$/i;
 const pathVariables = /_(?:DIR|DB|CERTS)$/;
 
-/** Returns the variables to set in the crontab lines; leaves out those with a password, with a warning. */
+/** Returns the variables to set in the crontab lines. Leaves out those that contain a password, with a warning. */
 function cronEnvironment(deps: Deps, warn: (text: string) => void): Record<string, string> {
   const variables: Record<string, string> = { HOME: deps.home };
   for (const [name, value] of Object.entries(deps.env)) {

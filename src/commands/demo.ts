@@ -17,7 +17,7 @@ const pauseMs = 21 * dayMs;
 /** The exported files, named after their tables, with the flags to export them. */
 const exports = [["orders.csv"], ["orders.ndjson"], ["roster.csv", "--excel"], ["changes.csv"]] as const;
 
-/** What the demo shows, printed before it starts. */
+/** The text printed before the demo starts. */
 const introduction = `brandapi copies a brand's orders, roster, content and surveys from the Brand Data API to one SQLite file. You get:
 - tables to query with SQL, to export to a spreadsheet, and to share as a report
 - a history of refunds, cancellations and other changes, which the API does not announce
@@ -25,7 +25,7 @@ const introduction = `brandapi copies a brand's orders, roster, content and surv
 
 This demo shows each of them with an invented brand, in less than a minute, without a key.`;
 
-/** The number of runs allowed for reading the changes of three weeks. */
+/** The maximum number of syncs for reading the changes of three weeks. */
 const maxRuns = 10;
 
 const refundsSql =
@@ -68,7 +68,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
     demoDeps,
   );
   const print = (text: string) => void stdout.write(`${text}\n`);
-  /** Prints a command line as if it had been typed, and runs it. */
+  /** Prints a command line as if a user had typed it, and runs it. */
   const show = async (...words: readonly string[]) => {
     print(`\n$ brandapi ${words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ")}`);
     await brandapi([...words, ...displayFlags(flags)], sandboxDeps);
@@ -87,7 +87,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
         await show("sync");
         break;
       } catch (error) {
-        // With very many orders, one run does not read every change: the next run continues.
+        // With very many orders, one sync does not read all changes, and the next one continues.
         if (!(error instanceof Incomplete) || runs === maxRuns) throw error;
         reportError(error, argv, deps);
       }
@@ -116,7 +116,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
   print("For your own brand: `brandapi login`, then `brandapi sync`.");
 }
 
-/** Returns the output flags of the demo, for the commands that it runs. */
+/** Returns the output flags of the demo, which it passes on to its commands. */
 function displayFlags({ color, progress, verbose, quiet }: GlobalFlags): string[] {
   const flags = { "--no-color": !color, "--no-progress": !progress, "--verbose": verbose, "--quiet": quiet };
   return Object.entries(flags).flatMap(([flag, isGiven]) => (isGiven ? flag : []));

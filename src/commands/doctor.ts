@@ -34,7 +34,7 @@ export const examples = {
 
 export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
-  /** Runs a check, prints its finding, and returns its value; undefined if it failed. */
+  /** Runs a check and prints the finding. @returns the value of the check; undefined if it failed */
   const check = async <T>(name: string, work: () => Promise<Finding<T>>): Promise<T | undefined> => {
     const finding = await work().catch(asBrandapiError);
     deps.signal.throwIfAborted();
@@ -66,15 +66,15 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCo
   return exitCode;
 }
 
-/** The result of a check. A hint makes it a warning. */
+/** The result of a check. A result with a hint is a warning. */
 interface Finding<T = unknown> {
   text: string;
   hint?: string;
-  /** Used by later checks. */
+  /** A value that later checks use. */
   value?: T;
 }
 
-/** Prints one line with its hint below it; with `--quiet` only warnings and failures. */
+/** Prints a finding and its hint. With `--quiet`, prints only warnings and failures. */
 function printFinding(
   check: string,
   finding: Finding | BrandapiError,
@@ -101,8 +101,8 @@ async function checkNode({ machine }: Deps): Promise<Finding> {
   const memory = new (await loadSqlite())(":memory:");
   const version = memory.prepare("SELECT sqlite_version()").pluck().get();
   memory.close();
-  // SQLite 3.51.3 fixed a bug that can lose committed pages of a database with a write-ahead log.
-  const note = "programs with an older SQLite than 3.51.3 should open the mirror with `mode=ro`";
+  // SQLite 3.51.3 fixed a bug in write-ahead logs that can lose committed pages.
+  const note = "programs with SQLite older than 3.51.3 should open the mirror with `mode=ro`";
   return { text: `Node ${machine.version}, SQLite ${version}; ${note}` };
 }
 
@@ -144,12 +144,12 @@ async function checkTables(mirror: Mirror): Promise<Finding> {
   });
 }
 
-/** Lists the columns with values of an unexpected type. */
+/** Lists the columns that contain values of an unexpected type. */
 function checkColumns(mirror: Mirror): Finding {
   const columnsOf = ({ name }: Resource) => readUnexpectedColumns(mirror, name);
   const affected = [...resources, ...details].filter((resource) => columnsOf(resource).length > 0);
   const [first] = affected;
-  if (!first) return { text: "every value has the type of its column" };
+  if (!first) return { text: "all values have the type of their column" };
   const text = affected.flatMap(columnsOf).map(describeUnexpectedColumn).join(", ");
   return {
     text: `unexpected types: ${text}`,
@@ -169,5 +169,5 @@ async function checkKey(
 
 function checkClock({ clockWarning }: Identity): Finding {
   if (!clockWarning) return { text: "within five minutes of the API's" };
-  return { text: clockWarning, hint: "synchronise it with a time server: `sudo timedatectl set-ntp true`" };
+  return { text: clockWarning, hint: "synchronize it with a time server: `sudo timedatectl set-ntp true`" };
 }

@@ -29,10 +29,10 @@ export const about =
   "The table content_downloads has the path and the SHA-256 of each file.";
 
 export const examples = {
-  "brandapi download content": `download everything into ./${defaultFolder}`,
+  "brandapi download content": `download all files into ./${defaultFolder}`,
   "brandapi download content --where \"media_type = 'image'\" --since 30d":
-    "only the images of the last 30 days",
-  "brandapi download content --limit 10": "only the ten newest missing files",
+    "download only the images of the last 30 days",
+  "brandapi download content --limit 10": "download only the ten newest missing files",
 };
 
 export function define(command: Command): void {
@@ -47,9 +47,9 @@ export function define(command: Command): void {
 }
 
 /**
- * With `--json`, one line a file on stdout as it ends, then one for all of them:
- * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","library_bytes","sha256","resumed_from","error"}}` and
- * `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
+ * Downloads the files. With `--json`, prints one line per file when it ends, then a summary:
+ * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","library_bytes","sha256","resumed_from","error"}}`
+ * and `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
  */
 export async function run(flags: DownloadFlags, { deps }: Context): Promise<void> {
   const range = parseRange(flags, deps.clock.now());
@@ -78,7 +78,7 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
       if (error !== null) reporter.warn(`${path}: ${error}`);
       else if (librarySize !== null && bytes !== librarySize)
         reporter.warn(
-          `${path}: the file has ${bytes} bytes, but the library says ${librarySize}; it was kept`,
+          `${path}: the file has ${bytes} bytes instead of the ${librarySize} that the library states; it was kept`,
         );
     });
     task.end(summaryText(summary));
@@ -87,7 +87,7 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
   });
 }
 
-/** Returns the line that sums up a download. */
+/** Returns the summary line of a download. */
 function summaryText(summary: DownloadSummary): string {
   const { downloaded, failed, not_tried, already_complete, bytes, folder } = summary;
   const otherCounts = { "already complete": already_complete, failed, "not tried": not_tried };
@@ -98,7 +98,7 @@ function summaryText(summary: DownloadSummary): string {
 
 /**
  * Throws ApiUnavailable if the file host is down, or Incomplete if some files failed.
- * @param hasMissing true if the library no longer has one of the files
+ * @param hasMissing true if at least one file is no longer in the library
  */
 function throwIfFailed({ downloaded, failed, not_tried }: DownloadSummary, hasMissing: boolean): void {
   if (failed === 0) return;

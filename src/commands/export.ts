@@ -54,20 +54,21 @@ interface ExportFlags extends OutputFlags, GlobalFlags {
   asOf?: string;
   includeRemoved?: boolean;
   singer?: boolean;
-  /** Implies `singer`. */
+  /** The file with the Singer state. `state` implies `singer`. */
   state?: string;
   delta?: string;
   retain?: number;
   allProfiles?: boolean;
 }
 
-// An export is one of three: files or stdout (the default), Singer messages (`--singer`, `--state`), or Delta tables (`--delta`).
+// An export is one of three: files or stdout (the default), Singer messages (`--singer`, `--state`), or Delta tables
+// (`--delta`).
 // The lists below name the flags that only some of them take.
 
-/** Flags that select rows and columns, for files only: the targets of Singer and Delta expect complete tables. */
+/** Flags that select rows and columns. Singer and Delta reject them, because their targets expect complete tables. */
 const selectionFlags = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"];
 const formatFlags = formats.map(({ name }) => name);
-/** Flags for output other than Delta tables. */
+/** Flags that do not apply to Delta tables. */
 const outputFlags = ["out", "excel", "decimalComma", "delimiter", "state", ...formatFlags];
 
 export const about =
@@ -103,9 +104,9 @@ export function define(command: Command): void {
     .addOption(state.conflicts([...fileFormats, ...selectionFlags]));
 }
 
-/** A checked command line. */
+/** A validated command line. */
 interface ExportRequest {
-  /** Names of tables and views. */
+  /** The names of the tables and views to export. */
   tables: readonly string[];
   output: OutputChoice;
   columns: readonly string[] | undefined;
@@ -149,10 +150,15 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
   });
 }
 
-/** Checks everything on the command line that does not depend on the mirror. @throws UsageError for the first mistake */
+/**
+ * Validates everything on the command line that does not depend on the mirror.
+ * @throws UsageError for the first mistake
+ */
 function readRequest(flags: ExportFlags, names: readonly string[], deps: Deps): ExportRequest {
   if (flags.retain !== undefined)
-    throw new UsageError("`--retain` is for `--delta`.", { hint: "add `--delta FOLDER`, or leave it out" });
+    throw new UsageError("`--retain` applies only to `--delta`.", {
+      hint: "add `--delta FOLDER`, or omit `--retain`",
+    });
   const tables = [...new Set(names.map(checkTableName))];
   const singer = flags.singer || flags.state !== undefined;
   const output = chooseOutput({ ...flags, singer }, tables.length, deps);
@@ -166,17 +172,22 @@ function readRequest(flags: ExportFlags, names: readonly string[], deps: Deps): 
 
 interface SelectedTable {
   selection: Selection;
-  /** The tables and columns that `--where` reads; undefined without a condition, or if they cannot be determined. */
+  /**
+   * The tables and columns that `--where` reads; undefined if there is no condition, or if they cannot be determined.
+   */
   conditionReads: StatementReads | undefined;
 }
 
-/** Finds the tables in the mirror. @throws UsageError for flags that do not apply to them */
+/**
+ * Finds the tables in the mirror, and the rows to export.
+ * @throws UsageError for flags that do not apply to the tables
+ */
 function selectTables(request: ExportRequest, mirror: Mirror): SelectedTable[] {
   const { columns, where, range, limit, asOf, includeRemoved } = request;
   const tables = request.tables.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
   if (includeRemoved && tables.every(({ removedSource }) => removedSource === null))
     throw new UsageError(`\`--include-removed\` makes no difference to ${request.tables.join(", ")}.`, {
-      hint: "omit it: only tables of the API's records have removed records",
+      hint: "omit it: only tables with records of the API have removed records",
     });
   for (const table of tables) {
     checkColumns(table, columns ?? []);
@@ -213,7 +224,7 @@ function warnAboutMissingData(selected: readonly SelectedTable[], session: ReadS
   warnAboutPartialTables(session, [...new Set([...tables, ...inConditions])]);
 }
 
-/** Returns the tables and views to read as of a time. */
+/** Returns the tables and views that `--as-of` affects. */
 function tablesAsOf(selected: readonly SelectedTable[]): string[] {
   const names = selected.flatMap(({ selection, conditionReads }) => [
     selection.table.name,
@@ -222,7 +233,7 @@ function tablesAsOf(selected: readonly SelectedTable[]): string[] {
   return [...new Set(names)];
 }
 
-/** Writes all tables to one output if the format allows it, otherwise one file per table. */
+/** Writes all tables to one file if the format allows it, otherwise writes one file per table. */
 async function writeTables(
   selected: readonly SelectedTable[],
   output: OutputChoice,

@@ -29,7 +29,7 @@ export const examples = {
   "brandapi forget --host 3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47 --yes": "skip the confirmation, for scripts",
 };
 
-/** A shorter prefix of an ID could too easily match another host. */
+/** Shorter prefixes could match a different host by mistake. */
 const minPrefixLength = 8;
 
 export function define(command: Command): void {
@@ -52,7 +52,7 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
   const known = findHost(host.replace(/^@/, ""), hosts);
   const { id } = known;
   const { ask, close } = openPrompt(deps);
-  const question = `Forget ${escapeLines(hostText(known))} for good (add \`--yes\` to skip this question)? [y/N] `;
+  const question = `Forget ${escapeLines(hostText(known))} permanently (add \`--yes\` to skip this question)? [y/N] `;
   const answer = yes ? "y" : await ask(question, {}).finally(close);
   if (!/^y(es)?$/i.test(answer.trim()))
     throw new UsageError("Nothing was forgotten.", { hint: "answer `y`, or add `--yes`" });
@@ -68,12 +68,9 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
       });
       for (const warning of lost) reporter.warn(warning);
       if (!scrubFile(mirror))
-        throw new MirrorBusy(
-          "The host is forgotten, but the mirror's files still contain remains of its data.",
-          {
-            hint: `close other programs that read the mirror, free some space, then run \`brandapi forget --host ${id}\``,
-          },
-        );
+        throw new MirrorBusy("The host is forgotten, but traces of its data remain in the mirror's files.", {
+          hint: `close other programs that read the mirror, free some space, then run \`brandapi forget --host ${id}\``,
+        });
       return { host_id: id, records: counts, last_backup: findLastBackup(mirror) };
     });
   const done = await deps.runKillable(forget).finally(lock.release);
@@ -90,7 +87,10 @@ function parseHost(text: string, previous: string | undefined): string {
   throw new UsageError("`--host` was given twice.", { hint: "forget one host at a time" });
 }
 
-/** Finds a host by ID, prefix of an ID, or handle. Throws a UsageError, without a suggestion, if it is not exactly one. */
+/**
+ * Finds a host by ID, prefix of an ID, or handle. Throws a UsageError if there is not exactly one match. Similar
+ * names are not suggested, because erasing the wrong host cannot be undone.
+ */
 function findHost(typed: string, hosts: readonly NamedHost[]): NamedHost {
   const hint =
     `use the handle, or at least ${minPrefixLength} characters of the ID: ` +
@@ -109,7 +109,7 @@ function findHost(typed: string, hosts: readonly NamedHost[]): NamedHost {
   });
 }
 
-/** Returns a description such as `@ada (Ada Lovelace, ID 3f0c…)`. */
+/** Describes a host, for example as `@ada (Ada Lovelace, ID 3f0c…)`. */
 function hostText({ id, handles: [handle, ...others], name }: NamedHost): string {
   const also = others.length > 0 ? `also @${others.join(", @")}` : [];
   const facts = [handle === undefined ? [] : (name ?? []), also, `ID ${id}`].flat();

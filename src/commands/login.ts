@@ -50,7 +50,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--omit <members>",
-        "members never to store: host.last_name,roster:host.socials; replaces the list",
+        "members never to store, such as host.last_name or roster:host.socials; replaces the list",
         (text: string, previous: readonly string[] = []) => [...new Set([...previous, ...parseOmit(text)])],
       ),
     );
@@ -97,9 +97,9 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
 }
 
 /**
- * Returns the base URL and the key to store. With only `--ping` or `--omit`, both stay as they are. Otherwise they come from
- * the flags, then BRANDAPI_BASE_URL, then the profile; the rest is asked for at a terminal, and without a terminal the key
- * is read from stdin.
+ * Returns the base URL and the key to store. If only `--ping` or `--omit` is passed, both are unchanged. Otherwise
+ * they come from the flags, BRANDAPI_BASE_URL or the profile, in this order. At a terminal, the user is asked for
+ * what is missing. Without a terminal, the key is read from stdin.
  */
 async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps): Promise<ApiCredentials> {
   const { profile } = settings;
@@ -131,7 +131,10 @@ async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps
   }
 }
 
-/** Asks until `check` accepts the answer. Ctrl-C and the end of the input end it with the error of `ask`. */
+/**
+ * Repeats a question until `check` accepts the answer.
+ * @throws the errors of `ask`, on Ctrl-C and at the end of the input
+ */
 async function askUntilValid(
   ask: () => Promise<string>,
   check: (text: string, source: string) => string,
@@ -148,31 +151,35 @@ async function askUntilValid(
   }
 }
 
-/** Text members that a sync or a view needs, so they cannot be omitted. */
+/** Text members that cannot be omitted, because a sync or a view needs them. */
 const neededMembers = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
 const allResources = [...resources, ...details];
 
 /**
- * Parses a list such as `host.last_name,roster:host.socials`. Without a resource, a path or the end of one applies to
- * every resource. Only text can be omitted: a sync needs IDs, dates and numbers.
- * @throws UsageError for an unknown member, or one that a sync needs
+ * Parses a list such as `host.last_name,roster:host.socials`. A path, or the end of a path, applies to all resources
+ * unless it begins with the name of a resource. Only text can be omitted, because a sync needs IDs, dates and
+ * numbers.
+ * @throws UsageError for a member that is unknown or needed
  */
 function parseOmit(list: string): string[] {
   const members = allResources.flatMap(tablesOf).flatMap(listMembers);
   const needed = new Set(members.flatMap(({ isNeeded, names }) => (isNeeded ? names : [])));
   const omittable = members.flatMap(({ names }) => names.filter((name) => !needed.has(name)));
-  // Some resources have undocumented members, so any name except the ID is accepted.
+  // Accepts any name except the ID for resources with undocumented members.
   const isUndocumented = (rule: string) => {
     const [, name, member = "id"] = /^([^:]+):([^:]+)$/.exec(rule) ?? [];
     return allResources.some((one) => one.discoversColumns && one.name === name) && !/(^|\.)id$/.test(member);
   };
   const rules = list.match(/[^,\s]+/g) ?? [];
   const noun = "member, or a member that a sync needs";
-  const hint = "use the API's name of a member, such as `host.last_name`";
+  const hint = "use the name of a member in the API, such as `host.last_name`";
   return rules.map((rule) => (isUndocumented(rule) ? rule : checkName(noun, rule, omittable, hint)));
 }
 
-/** Returns the members of a table: each end of a column's path, with and without the resource as a prefix. */
+/**
+ * Lists the members of a table under all names that `--omit` accepts: every end of a column's path, with and without
+ * the resource.
+ */
 function listMembers({ columns, list, resource }: TableShape) {
   return columns.map(({ from, path, type }) => {
     const fullPath = [...(list?.path ?? []), ...path];
@@ -183,7 +190,7 @@ function listMembers({ columns, list, resource }: TableShape) {
   });
 }
 
-/** Returns the list of omitted members, and how it changed, as text. */
+/** Describes the list of omitted members, and the changes to it. */
 function omitText(before: readonly string[], after: readonly string[]): string {
   const added = after.filter((member) => !before.includes(member));
   const removed = before.filter((member) => !after.includes(member));

@@ -27,7 +27,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   const brands: ListedProfile[] = [];
   for (const [profile, stored] of await readProfilesWithKey(deps)) {
     const mirror = mirrorPath(profile, stored.db, deps);
-    // An unreadable mirror must not hide the other brands.
+    // An unreadable mirror must not prevent the other brands from being listed.
     const last = await lastSuccess(mirror).catch((error) => warn(`${profile}: ${errorReason(error)}`));
     brands.push({ profile, mirror, ...describeBrand(stored, last ?? null, clock.now()) });
   }
@@ -46,8 +46,8 @@ async function lastSuccess(path: string): Promise<string | null> {
 }
 
 /**
- * Returns the brand and its key as `login` stored them. Times are ISO 8601; null means unknown.
- * @param last the last success of the resource with the oldest data
+ * Describes the brand and the key that `login` stored. Times are in ISO 8601; null means unknown.
+ * @param last the time of the last successful sync of the resource with the oldest data
  */
 function describeBrand(stored: Profile, last: string | null, now: number) {
   const { baseUrl = null, brandId = null, brandName = null, keyExpiresAt: expires_at = null } = stored;

@@ -32,10 +32,10 @@ import { formatCount } from "../util/text.js";
 type QueryFlags = GlobalFlags &
   OutputFlags & { file?: string; param?: SqlParameters; limit?: number; asOf?: string };
 
-/** The default maximum of rows in the terminal; the export formats have none. */
+/** The default maximum of rows printed as text. Export formats have no limit. */
 const terminalLimit = 1_000;
 
-/** Singer needs records, which the result of a query does not have. */
+/** Singer is left out, because it needs records, not rows of a query. */
 const queryFormats = formats.filter(({ name }) => name !== "singer");
 
 export const about =
@@ -68,7 +68,7 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
   const output = chooseOutput({ ...flags }, 0, deps, queryFormats);
   const asOf = parseAsOf(flags.asOf, deps.clock.now());
   if (argument !== undefined && file !== undefined)
-    throw new UsageError("The statement was given twice: as an argument and with `--file`.", {
+    throw new UsageError("The statement was passed twice: as an argument and with `--file`.", {
       hint: "omit one of them",
     });
   const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
@@ -83,7 +83,10 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
   });
 }
 
-/** Compiles the statement; with `asOf`, on the data as of that time. Warns about tables without data, and about text compared with dates. */
+/**
+ * Compiles the statement, which reads the data as of `asOf` if that is given. Warns about tables without data, and
+ * about comparisons of timestamps with `datetime()`.
+ */
 function openStatement(
   { sql, param, asOf }: { sql: string; param: SqlParameters | undefined; asOf: number | undefined },
   session: ReadSession,
@@ -102,7 +105,7 @@ function openStatement(
   return asOf === undefined ? statement : compileQuery(mirror, sql, param);
 }
 
-/** Prints the first rows as a table, or one block per row if the table is too wide for the terminal. */
+/** Prints the first rows as a table. If the table is too wide for the terminal, prints one block per row. */
 function printResult(
   statement: Statement,
   limit: number | undefined,
@@ -118,10 +121,10 @@ function printResult(
   deps.stdout.write(`${render(names, printed, options)}\n`);
   if (rows.length === 0) reporter.note("No rows.");
   if (rows.length > maxRows && limit === undefined)
-    reporter.note(`Only the first ${formatCount(maxRows)} rows; more with \`--limit\`, all with \`--csv\`.`);
+    reporter.note(`Showing the first ${formatCount(maxRows)} rows; \`--limit\` shows more, \`--csv\` all.`);
 }
 
-/** Reads the statement from a file, or from stdin without a file or with `-`. */
+/** Reads the statement from a file, or from stdin if the file is `-` or missing. */
 async function readSql(file: string | undefined, deps: Deps): Promise<string> {
   if (file !== undefined && file !== "-") return readTextFile(expandPath(file, deps));
   if (deps.stdin.isTTY && file === undefined)
@@ -131,7 +134,10 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
   return await readStream(addAbortSignal(deps.signal, deps.stdin), "stdin");
 }
 
-/** Parses `name=value`. Numeric-looking values are bound as numbers, because in SQLite no number equals a text. */
+/**
+ * Parses `name=value`. Values that look like numbers are bound as numbers, because SQLite never considers a number
+ * equal to text.
+ */
 function parseParameter(text: string, previous: SqlParameters | undefined): SqlParameters {
   const [, name, value] = /^:?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined)

@@ -71,10 +71,15 @@ export async function run(flags: ReportFlags, { deps }: Context): Promise<void> 
 
 function parseMonth(text: string): string {
   if (/^(\d{4}-(0[1-9]|1[0-2])|(this|last)-month)$/.test(text)) return text;
-  throw new UsageError(`Not a month: \`${text}\`.`, { hint: "use for example `2026-10` or `last-month`" });
+  throw new UsageError(`Not a month: \`${text}\`.`, {
+    hint: "use a month such as `2026-10`, or `last-month`",
+  });
 }
 
-/** Writes the report to a file, and opens it if asked. Throws a UsageError if the name does not end in `.html`. */
+/**
+ * Writes the report to a file, and opens the file if `open` is true. Throws a UsageError if its name does not end in
+ * `.html`.
+ */
 async function savePage(
   report: ReportDocument,
   file: string,

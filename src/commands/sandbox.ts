@@ -22,10 +22,10 @@ interface SandboxFlags extends GlobalFlags {
 export const about =
   "Prints a base URL and a key, and serves until Ctrl-C. Enforces every rule of the API document. " +
   "`--rate-limit` sets the limit of each key (default: 60; `none` for no limit).\n\n" +
-  `What it does where the document leaves a choice:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
+  `Where the document leaves a choice:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
 
 export const examples = {
-  "brandapi sandbox --port 4010": "serve on a fixed port, to be used from another terminal",
+  "brandapi sandbox --port 4010": "serve on a fixed port, for use from another terminal",
   "brandapi sandbox --orders 100000 --rate-limit none --json":
     "serve more data without a rate limit, for scripts",
 };
@@ -47,7 +47,7 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
   const { seed = 1, orders = 5_000, port = 0, latency = 0, live, rateLimit = 60 } = flags;
   const { clock, signal, stdout } = deps;
   let lastRequestAt = clock.now();
-  // The data ends at midnight, so that a restart on the same day serves the same records.
+  // The data ends at midnight, so that the same records are served after a restart on the same day.
   const generated = { seed, orders, now: Math.floor(lastRequestAt / dayMs) * dayMs };
   const brand = createBrand(generated);
   const otherBrand = createBrand({ ...generated, seed: seed + 7_919, orders: 150, name: "Basalt Cycling" });
@@ -57,7 +57,7 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
     monotonic: clock.monotonic,
     rateLimit: rateLimit === "none" ? null : rateLimit,
   });
-  // One order per second.
+  // Time passes fast enough for one new order per second.
   const pace = naturalPace(orders, Math.max(1, 3_600 / naturalPace(Math.max(orders, 1)).ordersPerHour));
   const { baseUrl, close } = await serveSandbox(api, port, async () => {
     if (latency > 0) await clock.sleep(latency, signal);
@@ -81,6 +81,6 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
   else stdout.write(`${lines.join("\n")}\n`);
   if (!signal.aborted) await once(signal, "abort");
   await close();
-  // Stopping the sandbox is not an error, so nothing is thrown.
+  // Returns the code instead of throwing an error, because stopping the sandbox is expected.
   return signal.reason instanceof Stopped ? signal.reason.exitCode : exitCodes.done;
 }

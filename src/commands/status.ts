@@ -29,7 +29,7 @@ type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 export const about =
   "Shows for each resource: rows, covered range, last success and last error. Needs no key and no network. " +
   "With --max-age, also exits 10 if the last sync found that the key was rejected, or that the key or the plan no " +
-  "longer allows a resource. Name resources to check only those.";
+  "longer allows a resource. To check only some resources, name them.";
 
 export const examples = {
   "brandapi status": "show the state of every resource",
@@ -85,13 +85,13 @@ async function printStatus(
     if (maxAge === null) return;
     const stale = staleError(health, named, maxAge, neverSynced);
     if (stale === null) return;
-    // With `--quiet` the table is missing, so the reasons are printed. The error itself names the refusals.
+    // With `--quiet` there is no table, so the reasons are printed. Refusals are named by the error itself.
     if (quiet) for (const problem of listProblems(withoutRefusals(health))) warn(problem);
     throw stale;
   });
 }
 
-/** Returns the error of `--max-age` with all reasons, the most urgent first; null if nothing is stale. */
+/** Returns the error for `--max-age` with all reasons, most urgent first; null if nothing is stale. */
 function staleError(
   { failed_run: failed, never_read, resources }: Health,
   named: boolean,
@@ -126,7 +126,7 @@ function staleError(
     : new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
 }
 
-/** Returns the health without the refusals, which `staleError` names. */
+/** Removes the refusals from the health of a mirror. `staleError` names them. */
 function withoutRefusals(health: Health): Health {
   const { failed_run, resources } = health;
   return {
@@ -141,8 +141,8 @@ function failedRunText({ at, command, error }: FailedRun): string {
 }
 
 /**
- * Returns the mirror's health as text: one line per resource, then the problems.
- * @param named true if the user named the resources: then the others may have been synced
+ * Formats the health of a mirror: one line per resource, followed by the problems.
+ * @param named true if the user named resources, so that others may have been synced
  */
 function statusText(health: Health, named: boolean, style: Style, width: number | undefined): string {
   const { brand, db, never_read, resources } = health;
@@ -161,7 +161,7 @@ function statusText(health: Health, named: boolean, style: Style, width: number 
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
 
-/** Returns everything that needs attention, one line each. */
+/** Returns one line for each problem. */
 function listProblems({ checked_at, failed_run, resources, under_way }: Health): string[] {
   const problems = resources.flatMap((one) =>
     resourceProblems(one).map((problem) => `${one.resource}: ${problem}`),
@@ -178,7 +178,7 @@ function resourceProblems(health: ResourceHealth): string[] {
     ({ from, to }) => `not read: ${from ? formatMinute(from) : "the start"} to ${formatMinute(to)}`,
   );
   if (undated > 0) problems.push(`${pluralize(undated, "record")} without a readable date`);
-  // A later incomplete sync names what is still open.
+  // If a later sync was incomplete, its own error describes what is missing.
   if (found && (refused || last?.outcome !== "incomplete"))
     problems.push(
       found.repairable
@@ -210,7 +210,7 @@ function resourceTable({ resources, checked_at }: Health, style: Style, width: n
   return renderTable(titles, rows, { width, style, rightAligned: counts, optionalColumns: spare });
 }
 
-/** Returns the covered range as text. */
+/** Formats the range of dates that was read completely. */
 function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
   const day = (at: string) => at.slice(0, 10);
   const [first, last] = [covered[0], covered.at(-1)];
@@ -220,7 +220,7 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
   return `from ${first.from === null ? "the start" : day(first.from)}${until}${but}`;
 }
 
-/** Returns the age of the oldest data of each resource: an unnoticed change can be as old. */
+/** Returns a line with the age of the oldest data of each resource. Changes since then may not have been found yet. */
 function oldestDataLines({ resources, checked_at }: Health): string[] {
   return resources.flatMap(({ resource, oldest_read_at: at }) => {
     const ageMs = at === null ? 0 : Date.parse(checked_at) - Date.parse(at);
@@ -230,7 +230,7 @@ function oldestDataLines({ resources, checked_at }: Health): string[] {
   });
 }
 
-/** Returns the last backup, the omitted members and the forgotten hosts, as members for JSON and as text. */
+/** Describes the last backup, the omitted members and the forgotten hosts, as text and as JSON members. */
 function describeKept(mirror: Mirror, omit: readonly string[], now: number) {
   const last_backup = findLastBackup(mirror);
   const { forgotten, omit: stored } = readRedactionRules(mirror);

@@ -53,21 +53,21 @@ export const about =
 export const examples = {
   "brandapi sync": "update everything, as the nightly run does",
   "brandapi sync orders --since 2026-01-01": "read the orders placed since New Year",
-  "brandapi sync --dry-run": "show what a sync would read, and how long it would take",
+  "brandapi sync --dry-run": "print what a sync would read, and how long it would take",
 };
 
 export function define(command: Command): void {
-  const full = new Option("--full", "read everything again").conflicts("since");
+  const full = new Option("--full", "re-read everything").conflicts("since");
   const details = new Option(
     "--details <which>",
-    "opportunities and surveys: which details (default: changed)",
+    "details of opportunities and surveys to read (default: changed)",
   );
   const groupBy = new Option("--group-by <bucket>", "time buckets");
   const perHost = new Option("--per-host", "read the clicks of each host on the mirrored roster");
   command.argument("[resource...]", resources.map(({ name }) => name).join(", "));
   command
     .optionsGroup("Dates:")
-    .option("--since <time>", "read from TIME, even if it was read before")
+    .option("--since <time>", "re-read everything from TIME on")
     .option("--until <time>", "read up to TIME")
     .addOption(
       parsedOption(
@@ -98,7 +98,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--audit <n>",
-        `requests spent on re-reading the oldest data (default: ${defaultOptions.audit})`,
+        `requests for re-reading the oldest data (default: ${defaultOptions.audit})`,
         parseCount,
       ),
     )
@@ -118,11 +118,11 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
     runForAllProfiles(profileFlags, context, (flagsOfProfile, profileContext) =>
       syncProfile(chosen, options, flagsOfProfile, profileContext),
     );
-  // One URL is pinged for all profiles together, and each profile's own URL for that profile.
+  // `--ping` is pinged once for all profiles. In addition, each profile pings its own URL.
   return dryRun ? await syncAll() : await withPings(ping ?? deps.env.BRANDAPI_PING, flags, deps, syncAll);
 }
 
-/** Throws a UsageError for a flag that has no effect on a resource that was named. */
+/** Throws a UsageError for a flag that has no effect on a named resource. */
 function refuseUselessFlags({ resources, named }: ChosenResources, flags: SyncFlags): void {
   for (const resource of named ? resources : []) {
     const { kind } = resource.strategy;
@@ -140,13 +140,13 @@ function refuseUselessFlags({ resources, named }: ChosenResources, flags: SyncFl
       if (isEffective || flags[name as keyof typeof effective] === undefined) continue;
       const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
       throw new UsageError(`\`${resource.name}\` takes no \`${flag}\`.`, {
-        hint: `leave it out, or sync \`${resource.name}\` without it`,
+        hint: `omit it, or sync \`${resource.name}\` separately`,
       });
     }
   }
 }
 
-/** Returns the options of a sync. Throws a UsageError for times that are not a range in the past, and invalid host IDs. */
+/** Returns the options of a sync. Throws a UsageError for an invalid range of times, and for invalid host IDs. */
 function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
   const { host: hosts = [] } = flags;
   for (const host of hosts)
@@ -169,7 +169,7 @@ function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
   };
 }
 
-/** Syncs one profile's mirror, or prints the plan with `--dry-run`. */
+/** Syncs the mirror of one profile, or prints the plan with `--dry-run`. */
 async function syncProfile(
   chosen: ChosenResources,
   options: SyncOptions,
@@ -200,12 +200,12 @@ async function syncProfile(
 }
 
 /**
- * Splits the resources by the scopes of the key.
- * @throws AccessForbidden if the key allows none of them, and none was synced before
+ * Splits the resources into those that the key allows and those to skip.
+ * @throws Forbidden if the key allows none of them, and none was synced before
  */
 function selectAllowed({ resources, named }: ChosenResources, { identity, mirror }: MirrorSession) {
   const { scopes } = identity.key;
-  // A named resource is always requested, so that the API's refusal is reported.
+  // A named resource is always requested, so that the user sees the refusal of the API.
   const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
   const allowed = resources.filter(isAllowed);
   const others = resources.filter((resource) => !isAllowed(resource));
@@ -219,8 +219,8 @@ function selectAllowed({ resources, named }: ChosenResources, { identity, mirror
 }
 
 /**
- * Prints what a sync would read, with `--json` as `{profile, resources: [{resource, steps, requests}], skipped: [{resource,
- * why}], requests, minutes}`. Sends a count request per range and writes nothing.
+ * Prints the plan of a sync, with `--json` as `{profile, resources: [{resource, steps, requests}], skipped:
+ * [{resource, why}], requests, minutes}`. Sends one request per range for its count, and writes nothing.
  */
 async function printPlan(
   session: MirrorSession & SyncSession,

@@ -14,7 +14,7 @@ import { formatCount, pluralize } from "../util/text.js";
 type TablesFlags = GlobalFlags & { all?: boolean; delta?: string };
 
 export const about =
-  "With a name, shows its columns, their types, how many rows have a value, and an example query. Tables contain " +
+  "With a name, shows the columns, their types, the number of rows with a value, and an example query. Tables contain " +
   "current records; removed records are in `TABLE_removed`. Needs no key and no network.";
 
 export const examples = {
@@ -27,7 +27,7 @@ export function define(command: Command): void {
     .argument("[table]", "spelled with - or _")
     .option("--all", "also list tables of removed records, and helper views")
     .addOption(
-      new Option("--delta <folder>", "list the Delta tables in a folder, and what is verified").conflicts(
+      new Option("--delta <folder>", "list the Delta tables in a folder, and their verified range").conflicts(
         "all",
       ),
     )
@@ -84,7 +84,7 @@ function tableText(
   return `${style.bold(`${name} (${count})`)}\n${explanation}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;
 }
 
-/** Returns how many of all rows have a value: `all`, `none`, or `12 (40 %)`. */
+/** Formats the number of rows with a value: `all`, `none`, or `12 (40 %)`. */
 function shareText(some: number, all: number): string {
   if (some === all) return "all";
   if (some === 0) return "none";

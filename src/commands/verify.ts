@@ -34,9 +34,9 @@ export const about =
   "resources completely. Also compares the tables with the records they are built from. States what it cannot detect.";
 
 export const examples = {
-  "brandapi verify orders": "check the whole history of orders, month by month",
+  "brandapi verify orders": "check the complete history of orders, month by month",
   "brandapi verify orders --evidence": "also print how to reproduce each number",
-  "brandapi verify --repair": "check everything that was synced, and fix differences",
+  "brandapi verify --repair": "check everything that was synced, and repair differences",
 };
 
 export function define(command: Command): void {
@@ -81,7 +81,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
       const { readEvidence, problems, ...printed } = result;
       const numbers = evidence ? readEvidence?.() : undefined;
       const line: PrintedResult = { ...printed, found: problems.map(({ text }) => text), evidence: numbers };
-      // In an outage, the error at the end says everything.
+      // In an outage, the error is printed once, at the end.
       const hasText = !(error instanceof ApiUnavailable) || problems.length > 0;
       if (json) printJson(deps.stdout, line);
       else if (hasText) deps.stdout.write(resultText(result, width) + (numbers ? evidenceText(numbers) : ""));
@@ -96,7 +96,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
   });
 }
 
-/** Returns the error that lists all problems, with the next command as its hint. */
+/** Returns an error that lists all problems. The hint is the next command to run. */
 function problemsError(results: readonly VerificationResult[], wasRepaired: boolean): Incomplete {
   const command = `brandapi verify ${results.map(({ resource }) => resource).join(" ")}`;
   const isRepairable = results.some(({ state, unread = 0 }) => state === "different" || unread > 0);
@@ -111,7 +111,7 @@ function problemsError(results: readonly VerificationResult[], wasRepaired: bool
   );
 }
 
-/** Returns a result as text. Adjacent months with the same state share a line. */
+/** Formats a result. Adjacent months with the same state share a line. */
 function resultText(result: VerificationResult, width: number | undefined): string {
   const { api_total: apiTotal, mirror_total: mirrorTotal, repaired, months, resource, tables } = result;
   const isCounted = apiTotal !== null && mirrorTotal !== null;
@@ -134,18 +134,18 @@ function resultText(result: VerificationResult, width: number | undefined): stri
   return `${lines.map((line) => wrapIndented(line, width, 4)).join("\n")}\n`;
 }
 
-/** Returns a sentence about the changes to these resources that `verify` cannot detect. */
+/** Describes the changes to these resources that `verify` cannot detect, in one sentence. */
 function blindSpotText(verified: readonly Resource[]): string {
   const namesOf = (kind: Strategy["kind"]) =>
     verified.flatMap(({ name, strategy }) => (strategy.kind === kind ? name : [])).join(" or ");
   const changes = [
-    namesOf("dated") && `a change to ${namesOf("dated")} that moves none of these numbers`,
+    namesOf("dated") && `a change to ${namesOf("dated")} that affects none of these numbers`,
     namesOf("details") && `a change to the details of ${namesOf("details")}`,
   ];
   return `\`verify\` cannot detect ${changes.filter(Boolean).join(", or ")}: syncs re-read them over time.`;
 }
 
-/** Returns the evidence as a table, each row followed by the commands that print its numbers. */
+/** Formats the evidence as a table. Below each row are the commands that print its numbers. */
 function evidenceText(evidence: readonly Evidence[]): string {
   const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
   const minute = (at: string | null) => at && formatMinute(at);
@@ -162,10 +162,10 @@ function evidenceText(evidence: readonly Evidence[]): string {
   return `  ${header}\n${rest.join("")}`;
 }
 
-/** The months from `first` to `month`. */
+/** Adjacent months with the same result, from `first` to `month`. */
 type Span = PartResult & { first: string };
 
-/** Merges adjacent months with the same state and reason; `read_at` is their oldest read. */
+/** Merges adjacent months with the same state and reason. `read_at` is the time of their oldest read. */
 function spansOf(months: readonly PartResult[]): Span[] {
   const spans: Span[] = [];
   for (const result of months) {

@@ -29,21 +29,21 @@ export function requireCredentials({ baseUrl, key, profile }: Settings): ApiCred
   );
 }
 
-/** Returns which is missing: the key, the base URL, or both. */
+/** Names the missing credentials: `base URL`, `key` or both. */
 export function missingCredentials({ baseUrl, key }: Pick<Settings, "baseUrl" | "key">): string {
   if (key !== undefined) return "base URL";
   return baseUrl === undefined ? "key and no base URL" : "key";
 }
 
-/** Returns a command line for a profile. */
+/** Returns a `brandapi` command for a profile, to be shown in a hint. */
 export function commandFor(command: string, profile: string): string {
   return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
 }
 
 /**
- * Returns the API's address without trailing slashes. Its path ends in `/api/brand/v1`; it is https, or http on a
- * loopback host; it has no user info, query or fragment.
- * @param source where the text comes from, for the message: `--base-url`, `BRANDAPI_BASE_URL`, a profile
+ * Checks a base URL and removes trailing slashes. It must be https, or http on a loopback host, end in
+ * `/api/brand/v1`, and have no user info, query or fragment.
+ * @param source the origin of the text for error messages, such as `--base-url`
  * @throws ConfigurationError
  */
 export function checkBaseUrl(text: string, source: string): string {
@@ -64,23 +64,26 @@ export function checkBaseUrl(text: string, source: string): string {
 }
 
 /**
- * Returns a key without surrounding white space.
- * @param source where the key comes from, for the message, which never contains the key
- * @throws ConfigurationError if the key is not valid in a header
+ * Checks a key and removes surrounding white space.
+ * @param source the origin of the key for error messages, which never contain the key itself
+ * @throws ConfigurationError if the key cannot be sent in a header
  */
 export function checkKey(text: string, source: string): string {
   const key = text.trim();
   if (/^[\x21-\x7e]{1,16384}$/.test(key)) return key;
   const fault = key === "" ? "is empty" : "contains a space, a line break or another invalid character";
   throw new ConfigurationError(`The key from ${source} ${fault}.`, {
-    hint: "copy only the key, as the console showed it when it was created",
+    hint: "copy only the key, as the console displayed it",
   });
 }
 
-/** Reads the file of `--key-file`. Throws a ConfigurationError if other users can read it, or if it contains no key. */
+/**
+ * Reads the file passed to `--key-file`. Throws a ConfigurationError if other users can read it, or if it contains no
+ * key.
+ */
 export function readKeyFile(named: string, deps: PathDeps): string {
   const path = expandPath(named, deps);
-  // The key itself may have been passed instead of a path.
+  // If the argument does not look like a path, it may be the key itself, so it is not printed.
   const isPath = /[\\/]/.test(named) && existsSync(dirname(path));
   const fault = keyFileFault(path);
   if (fault !== null)
@@ -91,7 +94,10 @@ export function readKeyFile(named: string, deps: PathDeps): string {
   return checkKey(readTextFile(path), `the file ${path}`);
 }
 
-/** Returns why a file cannot be found, without its path, which may be a key; null if it exists. */
+/**
+ * Returns the reason why a file cannot be found; null if it exists. The reason does not contain the path, which may
+ * be a key.
+ */
 function keyFileFault(path: string): string | null {
   try {
     return pathExists(path) ? null : "does not exist";
@@ -108,19 +114,22 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
       hint: "pass a file to `--key-file`",
     });
   if (!isReadableByOthers(stat, { platform })) return;
-  // File systems without permissions report every file as executable; a settings file is not.
+  // A config file is never executable, but file systems without permissions report every file as executable.
   const hasNoPermissions = (stat.mode & 0o100) !== 0;
-  const otherFolder = `; if that has no effect, the file system has no permissions: ${noPermissionsHint}`;
-  throw new ConfigurationError(`Other users of this machine may read the key in ${path}`, {
+  const otherFolder = `; if that has no effect, the file system does not support permissions: ${noPermissionsHint}`;
+  throw new ConfigurationError(`Other users of this machine can read the key in ${path}`, {
     hint: `run \`chmod 600 ${quoteShellWord(path)}\`${hasNoPermissions ? otherFolder : ""}`,
   });
 }
 
-/** True if users other than the owner can read a file; false on Windows, which has other permissions. */
+/**
+ * Returns true if users other than the owner can read a file. Always false on Windows, which has a different
+ * permission model.
+ */
 export function isReadableByOthers(stat: Stats, { platform }: Pick<PathDeps, "platform">): boolean {
   return platform !== "win32" && stat.isFile() && (stat.mode & 0o077) !== 0;
 }
 
-/** The hint for a file system without permissions. */
+/** The hint for a file system that does not support permissions. */
 export const noPermissionsHint =
   "set `BRANDAPI_CONFIG_DIR` to a folder on another file system, or pass the key in `BRANDAPI_KEY`";

@@ -2,29 +2,32 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 
-/** The parts of the environment that determine the folders. */
+/** The dependencies that determine the folders. */
 export type PathDeps = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
-/** For each folder: the XDG variable, the path in a Linux home, the Windows variable and its default. */
+/**
+ * Each folder has an XDG variable, a default path in a Linux home, a Windows variable and the default of that
+ * variable.
+ */
 const locations = {
   config: ["XDG_CONFIG_HOME", ".config", "APPDATA", "AppData/Roaming"],
   data: ["XDG_DATA_HOME", ".local/share", "LOCALAPPDATA", "AppData/Local"],
   state: ["XDG_STATE_HOME", ".local/state", "LOCALAPPDATA", "AppData/Local"],
 } as const;
 
-/** Returns the path of the config file; `BRANDAPI_CONFIG_DIR` overrides its folder. */
+/** Returns the path of the config file. `BRANDAPI_CONFIG_DIR` overrides its folder. */
 export function configPath(deps: PathDeps): string {
   const override = deps.env.BRANDAPI_CONFIG_DIR;
   return join(override ? expandPath(override, deps) : platformFolder("config", deps), "config.json");
 }
 
-/** Returns the absolute path for a path that a user typed; `~/` is the home folder. */
+/** Returns the absolute form of a path that a user typed. `~/` is the home folder. */
 export function expandPath(path: string, deps: PathDeps): string {
   if (path === "~" || path.startsWith("~/")) return join(homeFolder(deps), path.slice(1));
   return resolve(deps.cwd, path);
 }
 
-/** Returns the platform's folder for the configuration, for mirrors, or for state such as the rate limit's file. */
+/** Returns the platform's folder for the configuration, for mirrors, or for state such as the request log. */
 export function platformFolder(kind: keyof typeof locations, deps: PathDeps): string {
   const [variable, linux, windowsVariable, windows] = locations[kind];
   const xdg = deps.env[variable];

@@ -19,27 +19,30 @@ export interface GlobalFlags {
   json?: boolean;
   quiet?: boolean;
   verbose?: boolean;
-  /** False with `--no-color`; each stream must still be a terminal. */
+  /** False with `--no-color`. If not false, a stream has colors only if it is a terminal. */
   color?: boolean;
   /** False with `--no-progress`. */
   progress?: boolean;
 }
 
-/** The settings of one run. Flags override environment variables, which override the profile. */
+/** The settings of a command. Flags override environment variables, which override the profile. */
 export interface Settings {
   profile: string;
   baseUrl: string | undefined;
   key: string | undefined;
   dbPath: string;
-  /** The brand of the profile, as `login` stored it; undefined if unknown, or if another mirror file was given. */
+  /**
+   * The brand that `login` stored in the profile; undefined if it is unknown, or if a different mirror file was
+   * specified.
+   */
   brand: { id: string; name: string } | undefined;
-  /** The folder for state between runs, such as the rate limit's file. */
+  /** The folder for state that commands share, such as the request log. */
   readonly stateDir: string;
-  /** Requests a minute for the key; null for no limit. */
+  /** The maximum number of requests per minute; null for no limit. */
   rateLimit: number | null;
-  /** Milliseconds without progress before the API counts as unavailable. */
+  /** Time without progress after which the API is considered unavailable, in milliseconds. */
   maxWaitMs: number;
-  /** The URL that a sync pings: `BRANDAPI_PING`, or the profile's. */
+  /** The URL that a sync pings, from `BRANDAPI_PING` or the profile. */
   ping: string | undefined;
   /** Members that are never stored. */
   omit: readonly string[];
@@ -47,9 +50,10 @@ export interface Settings {
 }
 
 /**
- * Reads flags, environment and the profile. A missing key or base URL is not yet an error: see `requireCredentials`.
- * @param purpose `ask` and `login` have a shorter default for `--max-wait`, because somebody is waiting; `login` may create a profile
- * @throws ConfigurationError for an invalid value, UsageError for a mistyped profile
+ * Combines flags, environment and profile. A missing key or base URL is not an error here: see `requireCredentials`.
+ * @param purpose `ask` and `login` have a shorter default `--max-wait`, because a user is waiting; `login` may create
+ * a profile
+ * @throws ConfigurationError for an invalid value; UsageError for a mistyped profile
  */
 export async function readSettings(
   flags: GlobalFlags,
@@ -68,7 +72,7 @@ export async function readSettings(
     [env.BRANDAPI_BASE_URL || undefined, "BRANDAPI_BASE_URL"],
     [profile.baseUrl, source],
   );
-  // A stored key is only sent to the origin of the stored base URL.
+  // A stored key is sent only to the origin of the stored base URL.
   const isForeign = profile.baseUrl !== undefined && originOf(profile.baseUrl) !== originOf(baseUrl);
   const key = firstGiven(
     checkKey,
@@ -98,14 +102,16 @@ export async function readSettings(
   };
 }
 
-/** Returns the environment; `--profile` on the command line disables the variables that belong to one brand. */
+/**
+ * Returns the environment. With `--profile` on the command line, the variables that belong to one brand are left out.
+ */
 export function effectiveEnv({ profile }: GlobalFlags, env: Env): Env {
   if (profile === undefined) return env;
   const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
   return rest;
 }
 
-/** Returns the profile's name from the flag, the environment, or `default`. */
+/** Returns the profile name from the flag or the environment, otherwise `default`. */
 function chooseProfile({ profile }: GlobalFlags, env: Env): string {
   const name = profile ?? (env.BRANDAPI_PROFILE || "default");
   if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(name)) return name;
@@ -115,7 +121,7 @@ function chooseProfile({ profile }: GlobalFlags, env: Env): string {
   });
 }
 
-/** Returns the first text that is not undefined, after checking it. */
+/** Returns the first defined text, and checks it. */
 function firstGiven(
   check: (text: string, source: string) => string,
   ...texts: readonly (readonly [text: string | undefined, source: string])[]
@@ -128,7 +134,10 @@ function originOf(url = ""): string | undefined {
   return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
-/** Returns the mirror's path. Throws a ConfigurationError if a given path is in a folder that does not exist. */
+/**
+ * Returns the mirror's path. Throws a ConfigurationError if the user specified a path in a folder that does not
+ * exist.
+ */
 function findMirror(name: string, named: string | undefined, deps: Deps): string {
   const path = mirrorPath(name, named, deps);
   if (named === undefined || pathExists(dirname(path))) return path;
@@ -137,7 +146,10 @@ function findMirror(name: string, named: string | undefined, deps: Deps): string
   });
 }
 
-/** Throws a UsageError for a profile whose name is similar to a stored one, because it would create a second mirror. */
+/**
+ * Throws a UsageError for an unknown profile with a name similar to a stored one. A typo would otherwise create a
+ * second mirror.
+ */
 function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
   const near = stored.has(name) ? undefined : closestName(name, stored.keys());
   if (near === undefined || pathExists(mirrorPath(name, undefined, deps))) return;
@@ -148,8 +160,8 @@ function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
 
 /**
  * Parses a number of requests per minute, or `none`.
- * @param variable the name of the environment variable it comes from, if it is not from a flag
- * @throws UsageError, or ConfigurationError for a variable
+ * @param variable the environment variable that contains the text; undefined for a flag
+ * @throws UsageError for a flag; ConfigurationError for a variable
  */
 export function parseRateLimit(text: string, variable?: string): number | "none" {
   if (text === "none") return text;

@@ -15,11 +15,11 @@ export interface Profile {
   baseUrl?: string;
   key?: string;
   db?: string | undefined;
-  /** From `/me` when the key was stored, so that `status` and `profiles` work without a network. */
+  /** The brand and the expiry are stored by `login`, so that `status` and `profiles` need no network. */
   brandId?: string;
   brandName?: string;
   keyExpiresAt?: string | undefined;
-  /** The URL that a sync pings. */
+  /** URL that a sync pings. */
   ping?: string | undefined;
   /** Members that are never stored, separated by commas. */
   omit?: string | undefined;
@@ -28,8 +28,9 @@ export interface Profile {
 export type Profiles = Map<string, Profile>;
 
 /**
- * Reads `config.json`: `{"profiles": {"<name>": {"baseUrl", "key", "db", …}}}`; without a file there are no profiles.
- * @throws ConfigurationError if it is not valid, or if it contains a key and other users can read it
+ * Reads the profiles from `config.json`: `{"profiles": {"<name>": {"baseUrl", "key", "db", …}}}`.
+ * @returns an empty map if there is no file
+ * @throws ConfigurationError if the file is invalid, or if it contains a key and other users can read it
  */
 export async function readProfiles(deps: PathDeps): Promise<Profiles> {
   const { profiles } = readConfigFile(deps);
@@ -41,21 +42,22 @@ function containsKey(profiles: Profiles): boolean {
   return [...profiles.values()].some(({ key }) => key !== undefined);
 }
 
-/** Returns the parsed config file and its profiles, without checking permissions. Throws a ConfigurationError if it is not valid. */
+/** Parses the config file without checking its permissions. Throws a ConfigurationError if it is invalid. */
 function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
   const path = configPath(deps);
   const root = pathExists(path) ? parseJson<unknown>(readTextFile(path)) : { profiles: {} };
   const stored: unknown = isObject(root) ? root.profiles : undefined;
   const entries: [string, unknown][] | undefined = isObject(stored) ? Object.entries(stored) : undefined;
   if (isObject(root) && entries?.every(isNamedProfile)) return { root, profiles: new Map(entries) };
-  throw new ConfigurationError(`The config file is not JSON as \`brandapi login\` writes it: ${path}`, {
-    hint: "fix it, or move it away and run `brandapi login` again",
+  throw new ConfigurationError(`The config file is not valid: ${path}`, {
+    hint: "fix its JSON, or delete it and run `brandapi login` again",
   });
 }
 
 /**
- * Replaces the profiles in the config file atomically and keeps the rest of the file. Folder mode 0700, file mode 0600.
- * @throws ConfigurationError if the file would contain a key and the file system has no permissions; nothing is stored
+ * Replaces the profiles in the config file atomically, and keeps everything else in the file. The folder has mode
+ * 0700, the file 0600.
+ * @throws ConfigurationError if other users could read a key in the file; then nothing is stored
  */
 export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<void> {
   const root = { ...readConfigFile(deps).root, profiles: Object.fromEntries(profiles) };
@@ -67,19 +69,22 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
     await rm(part, { force: true });
     releaseTempFile(part);
     throw new ConfigurationError(`Nothing was stored, because other users could read the key: ${target}`, {
-      hint: `the file system there has no permissions; ${noPermissionsHint}`,
+      hint: `the file system does not support permissions; ${noPermissionsHint}`,
     });
   }
   await rename(part, target);
   releaseTempFile(part);
 }
 
-/** Returns the profiles with a stored key, in the order of the file. */
+/** Returns the profiles that have a stored key, in the order of the file. */
 export async function readProfilesWithKey(deps: PathDeps): Promise<[name: string, stored: Profile][]> {
   return [...(await readProfiles(deps))].filter(([, { key }]) => key !== undefined);
 }
 
-/** Returns the path of a profile's mirror. @param named the path from a flag, the environment or the profile */
+/**
+ * Returns the path of a profile's mirror.
+ * @param named the path from a flag, the environment or the profile; undefined for the default path
+ */
 export function mirrorPath(name: string, named: string | undefined, deps: PathDeps): string {
   return named === undefined ? join(platformFolder("data", deps), `${name}.sqlite`) : expandPath(named, deps);
 }
@@ -89,8 +94,8 @@ function isNamedProfile(entry: [string, unknown]): entry is [string, Profile] {
 }
 
 /**
- * Returns the keys of all profiles and of `--key-file`. Ignores unreadable files, because reading the settings reports
- * them.
+ * Returns the keys of all profiles and of `--key-file`. Ignores unreadable files, which are reported when the
+ * settings are read.
  */
 export function readKeysInUse(argv: readonly string[], deps: Deps): string[] {
   const options = { "key-file": { type: "string" } } as const;
@@ -99,7 +104,7 @@ export function readKeysInUse(argv: readonly string[], deps: Deps): string[] {
   const ofFile = quietly(() => {
     if (typeof file !== "string") return [];
     const path = expandPath(file, deps);
-    // A pipe is skipped, because it can be read only once.
+    // Skips pipes, which can be read only once.
     return statSync(path).isFile() ? [readFileSync(path, "utf8").trim()] : [];
   });
   return [...stored, ...ofFile];

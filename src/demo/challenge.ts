@@ -15,9 +15,9 @@ import { checks, type Evidence } from "../verify/evidence.js";
 import { type DemoFlags, startDemo } from "./demonstration.js";
 
 /**
- * Syncs as a typical script does: by page numbers, all orders the first time, then those of the last 30 days, and the
- * complete roster.
- * @param copy the script's records by ID
+ * Copies orders and the roster like a typical script: by page number, all orders the first time, then only those of
+ * the last 30 days.
+ * @param copy the records of the script by ID, which are updated
  */
 async function runPlainScript(copy: Map<string, object>, { clock, env, fetch }: Deps) {
   async function* records(path: string, query: Record<string, string>) {
@@ -39,21 +39,22 @@ async function runPlainScript(copy: Map<string, object>, { clock, env, fetch }: 
   for await (const entry of records("/roster", {})) copy.set(String(entry.relationship_id), entry);
 }
 
-/** A change to a record that the API does not announce. */
+/** A change to a record. The API does not announce it. */
 interface SilentChange {
   name: string;
-  /** The record's ID. */
+  /** The ID of the changed record. */
   id: string;
-  /** The date of the order. */
+  /** The date of the changed order. */
   date: string;
-  /** The check of `verify --evidence` that can detect the change. */
+  /** The row of `verify --evidence` that can detect the change. */
   check: string;
 }
 
-/** Changes one record in each of seven ways. @param seed chooses the records */
+/** Changes seven records, each in a different way. @param seed selects the records */
 function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
   const events = createBrandEvents(brand, () => now);
-  // The name, the age of the order in days, the check, and the change itself, which may return the ID of another record.
+  // Each entry has a name, the age of the order in days, the check that can detect the change, and a function that
+  // changes the order. The function returns the ID of the changed record if that is not the order.
   const kinds: readonly [string, number, string, (order: Order) => unknown][] = [
     ["host left", 20, checks.list, () => events.leave(brand.roster[0]?.host.id ?? "")],
     ["refunded", 15, "refunded", ({ id }) => events.refund(id)],
@@ -81,23 +82,25 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
     const candidates = brand.orders.filter((order) => isOfAge(order) && isUnchanged(order));
     const order = candidates[(seed * 7_919) % candidates.length];
     if (!order)
-      throw new UsageError(`No order is ${days} days old.`, { hint: "create more with `--orders`" });
+      throw new UsageError(`No order is about ${days} days old.`, {
+        hint: "create more orders with `--orders`",
+      });
     const id = String(change(order) ?? order.id);
     return { name: `${name}, ${id}`, id, date: formatInstant(Date.parse(order.order_date)), check };
   });
 }
 
-/** Changes seven records, and shows which changes a typical script and a sync find, and when. */
+/** Changes seven records, and prints which of the changes a typical script and a sync find, and when. */
 export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = flags;
-  // Starts far enough in the past to end before now: each sync reads 490 orders again.
+  // The challenge ends before now, because it starts early enough: each sync re-reads 490 orders.
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
   const pastDeps = { ...deps, clock: { ...deps.clock, now: () => time } };
   const { brand, close, sandboxDeps } = await startDemo(out, { seed, orders, now: time }, pastDeps);
   const copy = new Map<string, object>();
   const print = (text: string) => void (quiet || deps.stdout.write(`${text}\n`));
 
-  /** Runs a command and returns its lines of JSON. */
+  /** Runs a command and parses its JSON lines. */
   async function run<Line>(command: string): Promise<Line[]> {
     const stdout = new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER });
     await brandapi([...command.split(" "), "--quiet"], { ...sandboxDeps, stdout }).catch((error: unknown) => {
@@ -145,7 +148,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
   }
 }
 
-/** Returns the evidence of a change, or the day by which a sync will have read its order again. */
+/** Describes the evidence of a change. Without evidence, returns the day by which a sync re-reads the order. */
 function describeEvidence({ check, date }: SilentChange, evidence: readonly Evidence[]): string {
   const ofDate = evidence.filter(({ from, to }) => (from ?? "") <= date && date <= (to ?? "9999"));
   const difference = ofDate.findLast((each) => each.agrees === false && each.check === check);

@@ -18,19 +18,18 @@ export interface DemoFlags extends GlobalFlags {
 }
 
 /**
- * Starts a sandbox with a new brand and the clock of `deps`, and creates a folder for its mirror. Deletes the mirror of an
- * earlier demo.
+ * Starts a sandbox with a new brand, and creates a folder for the mirror. Deletes the mirror of an earlier demo.
  * @returns the brand, and the dependencies of commands that use the sandbox
- * @throws UsageError if the folder contains files that no demo wrote: then nothing was changed
+ * @throws UsageError if the folder contains files that no demo wrote; then nothing is changed
  */
 export async function startDemo(out: string, options: BrandOptions, deps: Deps) {
   const folder = expandPath(out, deps);
   const db = join(folder, "demo.sqlite");
-  // Marks the folder as the demo's, so that the next demo may clear it.
+  // A folder with this file was created by a demo, so the next demo may delete its contents.
   const marker = join(folder, ".brandapi-demo");
   if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(marker))
-    throw new UsageError(`This folder has files the demo did not write: ${out}.`, {
-      hint: "choose another with `--out`",
+    throw new UsageError(`This folder contains files that the demo did not create: ${out}.`, {
+      hint: "choose a different folder with `--out`",
     });
   createFolder(folder);
   for (const file of mirrorFiles(db)) rmSync(file, { force: true });

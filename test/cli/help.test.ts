@@ -109,7 +109,7 @@ test.each([
   ["forget", "Required option `--host <id>` not specified."],
   ["tables --all --delta x", "Option `--delta <folder>` cannot be used with option `--all`."],
   ["--db x status --all-profiles", "Option `--all-profiles` cannot be used with option `--db <path>`."],
-  ["--quiet", "No command was given."],
+  ["--quiet", "No command was specified."],
 ])("`brandapi %s` exits with 2 and commander's sentence", async (command, message) => {
   const { code, out, err } = await brandapi(command);
   expect(err.split("\n")[0]).toBe(`brandapi: ${message}`);
@@ -120,7 +120,7 @@ test.each([
   ["whoami --rate-limit 0", "`0`", "60"],
   ["sandbox --port 99999", "`99999`", "65535"],
   ["sync analytics-clicks --host abc", "`abc`", "UUID"],
-  ["sync --db=", "path is empty", "name one"],
+  ["sync --db=", "path is empty", "pass a path"],
   ["verify --accept-removals", "`--accept-removals`", "`--repair`"],
   ["export orders --retain 30d", "`--retain`", "`--delta FOLDER`"],
   ["tables orders --all", "`--all`", "`orders`"],

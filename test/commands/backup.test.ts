@@ -205,7 +205,7 @@ test("warns when the restored backup is of another mirror of the brand", async (
   const restored = await brand.run(["backup", "--restore", path], other);
   expect([restored.code, restored.err]).toEqual([
     0,
-    expect.stringContaining("of another mirror of this brand"),
+    expect.stringContaining("of a different mirror of this brand"),
   ]);
 });
 
@@ -346,7 +346,7 @@ test("status does not name a deleted backup", async () => {
   expect((await brand.run("status")).out).not.toContain("Last backup");
   brand.pass(15 * day);
   expect((await brand.run("doctor")).out).toContain(
-    "!  backup: none can be found, and the mirror has data since 2026-11-21",
+    "!  backup: there is no backup, and the mirror has data since 2026-11-21",
   );
 });
 

@@ -113,7 +113,10 @@ record  what              was      is now              key
     expect(unknown.code).toBe(2);
     expect(unknown.err).toContain("did you mean `orders`?");
     const run = await brandapi(["changes", "--run", "9", "--db", mirror.path], { clock });
-    expect(run).toMatchObject({ code: 2, err: "brandapi: There is no run 9.\n  hint: the newest is 0\n" });
+    expect(run).toMatchObject({
+      code: 2,
+      err: "brandapi: There is no run 9.\n  hint: the newest run is 0\n",
+    });
   });
 
   it.each(["analytics-hosts", "analytics-clicks"])("rejects %s, which has no change log", async (name) => {

@@ -24,8 +24,8 @@ test("demo replaces an earlier demo, and refuses a folder with other files", asy
   expect({ code, err }).toEqual({
     code: 2,
     err:
-      "brandapi: This folder has files the demo did not write: brandapi-demo.\n" +
-      "  hint: choose another with `--out`\n",
+      "brandapi: This folder contains files that the demo did not create: brandapi-demo.\n" +
+      "  hint: choose a different folder with `--out`\n",
   });
   expect(readFileSync(file("orders.csv"), "utf8")).toBe("mine");
   rmSync(file("orders.csv"));

@@ -11,7 +11,10 @@ test("export suggests the nearest table name, even without a mirror, and require
     expect(unknown.code).toBe(2);
   }
   const formatless = await brandapi(["export", "sales-by-month", "--db", mirror.path]);
-  expect(formatless).toMatchObject({ code: 2, err: expect.stringContaining("No format was given.") });
+  expect(formatless).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("No output format was specified."),
+  });
 });
 
 test("export rejects a range that ends before it begins", async () => {
@@ -20,7 +23,7 @@ test("export rejects a range that ends before it begins", async () => {
   const swapped = ["--since", "2026-02-01", "--until", "2026-01-01"];
   const { code, err, out } = await brandapi(["export", "orders", "--csv", ...swapped, "--db", mirror.path]);
   expect(err).toBe(
-    "brandapi: `--since` is later than `--until`.\n  hint: give a `--since` before `--until`\n",
+    "brandapi: `--since` is later than `--until`.\n  hint: pass an earlier `--since` or a later `--until`\n",
   );
   expect(out).toBe("");
   expect(code).toBe(2);

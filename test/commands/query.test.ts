@@ -193,7 +193,7 @@ describe("query", () => {
       );
       expect(refused).toMatchObject({
         code: 2,
-        err: expect.stringContaining("the mirror itself, or the settings"),
+        err: expect.stringContaining("is the mirror or the config file"),
       });
     }
     const broken = await write("a.json", "SELECT json(id) FROM orders");
@@ -277,7 +277,7 @@ describe("query", () => {
     for (const words of commands) {
       const { code, err } = await run(words);
       expect(code).toBe(0);
-      expect(err).toContain("orders: no sync has been complete yet, so records may be missing");
+      expect(err).toContain("orders: no sync has completed yet, so records may be missing");
       expect(err).toContain("brandapi sync orders");
     }
     writeRead(mirror, "orders", [anOrder(2)]);

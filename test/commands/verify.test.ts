@@ -71,7 +71,7 @@ test("verify states once which changes it cannot detect", async () => {
     expect.stringMatching(/^orders: /),
     expect.stringMatching(/^roster: /),
     expect.stringMatching(/^surveys: /),
-    "`verify` cannot detect a change to orders that moves none of these numbers, or a change to the details of surveys: syncs re-read them over time.",
+    "`verify` cannot detect a change to orders that affects none of these numbers, or a change to the details of surveys: syncs re-read them over time.",
   ]);
 });
 

@@ -21,6 +21,6 @@ test("login stores no key on a file system without permissions", async () => {
   });
   expect(code, err).toBe(3);
   expect(err).toMatch(/Nothing was stored, because other users could read the key: .*config\.json/);
-  expect(err).toMatch(/hint: the file system there has no permissions; set `BRANDAPI_CONFIG_DIR`/);
+  expect(err).toMatch(/hint: the file system does not support permissions; set `BRANDAPI_CONFIG_DIR`/);
   expect(readdirSync(join(home, ".config/brandapi"))).toEqual([]);
 });

@@ -288,7 +288,7 @@ test("a config file that others can read is rejected only if it contains a key",
   expect(error.hint).toBe(`run \`chmod 600 ${join(loose.home, ".config/brandapi/config.json")}\``);
   const invented = world({ config: config({ key: "brk_a" }), mode: 0o777 });
   expect((await failure({}, invented)).hint).toMatch(
-    /^run `chmod 600 \S+`; if that has no effect, the file system has no permissions: set `BRANDAPI_CONFIG_DIR`/,
+    /^run `chmod 600 \S+`; if that has no effect, the file system does not support permissions: set `BRANDAPI_CONFIG_DIR`/,
   );
   const harmless = world({ config: config({ baseUrl: url("a") }), mode: 0o644 });
   expect((await readSettings({}, harmless)).baseUrl).toBe(url("a"));
@@ -328,7 +328,7 @@ test.each([
   const path = join(deps.home, ".config/brandapi/config.json");
   expect(error).toMatchObject({
     exitCode: 3,
-    message: `The config file is not JSON as \`brandapi login\` writes it: ${path}`,
+    message: `The config file is not valid: ${path}`,
   });
   expect(`${error.hint}${error.stack}${JSON.stringify(error.cause ?? "")}`).not.toContain("secret");
 });

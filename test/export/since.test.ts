@@ -41,8 +41,8 @@ test("--since filters only event tables if several tables are exported", async (
 });
 
 test.each([
-  [["roster", "--csv", "--since", "2999-01-01"], "lies in the future"],
-  [["orders", "--csv", "--since", "2999-01"], "lies in the future"],
+  [["roster", "--csv", "--since", "2999-01-01"], "is in the future"],
+  [["orders", "--csv", "--since", "2999-01"], "is in the future"],
   [["surveys", "--csv", "--since", "2026-01-01"], "no date column"],
 ])(
   "--since without a table to filter is rejected with exit code 2, and nothing is written: %j",

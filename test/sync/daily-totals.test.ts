@@ -165,7 +165,7 @@ describe("amounts that drift on every day", () => {
     expect(out).toMatch(
       /counts agree \(all, cancelled, refunded\); amounts were not compared: they changed on \d+ of/,
     );
-    expect(out).toContain("cannot detect a change to orders that moves none of these numbers:");
+    expect(out).toContain("cannot detect a change to orders that affects none of these numbers:");
     expect(asked.length).toBeLessThan(20);
   });
 
