@@ -47,7 +47,7 @@ export function statusError(status: number, { path, baseUrl }: RequestInfo): Bra
     // IDs contain digits; the API's own paths do not.
     return new NotFound(`Nothing found at ${baseUrl}${path} (404): the base URL looks wrong.`, {
       status,
-      hint: "set `--base-url` to the API's versioned root, whose path ends in /api/brand/v1",
+      hint: "set `--base-url` to the API's root URL, which ends in /api/brand/v1",
     });
   if (status === 404) return new NotFound(`The API has no ${path} for this brand (404).`, { status });
   if (status === 410)
@@ -147,7 +147,7 @@ export function unavailableError(
   });
 }
 
-/** Returns the error for a wait that the server requested and that exceeds the remaining `--max-wait`. */
+/** Returns the error for a wait that the server asked for and that exceeds the remaining `--max-wait`. */
 export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   return new ApiUnavailable(
     `The API asks to wait another ${formatDuration(ms)}, longer than the remaining \`--max-wait\`.`,

@@ -19,7 +19,7 @@ export interface ApiSettings {
   /** Maximum time in milliseconds to retry while the API does not respond; 0: no retries. */
   maxWaitMs: number;
   userAgent: string;
-  /** The folder of `rate.sqlite`, in which all processes count their requests. */
+  /** The folder of `rate.sqlite`, the file in which all processes count their requests. */
   statePath: string;
 }
 
@@ -49,7 +49,7 @@ export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {
   return new Client(settings, deps, events);
 }
 
-/** Timers are imprecise: this much more time is allowed, so that a `Retry-After` of exactly `--max-wait` is obeyed. */
+/** Tolerance for imprecise timers: a `Retry-After` of exactly `--max-wait` is obeyed. */
 const timerToleranceMs = 50;
 
 /**
@@ -69,7 +69,7 @@ class Client implements ApiClient {
     private readonly deps: Deps,
     private readonly events: ApiEvents,
   ) {
-    // Without a trailing slash, `new URL` would drop the last segment.
+    // Without a trailing slash, `new URL` drops the last segment.
     this.#baseUrl = new URL(settings.baseUrl.replace(/\/*$/, "/"));
     this.#headers = requestHeaders(settings);
     this.#limiter = new RateLimiter(settings, deps.clock, events);

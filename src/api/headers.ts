@@ -32,7 +32,7 @@ export interface ServerLimit {
  * `RateLimit-*`, `X-RateLimit-*`, `X-Rate-Limit-*`, and the combined `RateLimit`. If there are several limits, returns
  * the one with the fewest remaining requests.
  * @param now milliseconds since 1970, for a response without a `Date` header
- * @returns null without the number of remaining requests or a reset within a day
+ * @returns null if the number of remaining requests is missing, or the reset is missing or more than a day away
  */
 export function readServerLimit(headers: HttpResponse["headers"], now: number): ServerLimit | null {
   const pairs = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"].map((prefix) => [
@@ -52,8 +52,8 @@ export function readServerLimit(headers: HttpResponse["headers"], now: number): 
 }
 
 /**
- * Returns `Retry-After` in milliseconds from now; null if it is missing, in the past, more than a day away, or invalid,
- * such as `2814, 2`, two values joined by a proxy.
+ * Returns `Retry-After` in milliseconds from now; null if it is missing, in the past, more than a day away, or invalid
+ * (such as `2814, 2`, two values joined by a proxy).
  */
 export function readRetryAfter(headers: HttpResponse["headers"], now: number): number | null {
   const text = headers.get("retry-after")?.trim() ?? "";

@@ -68,7 +68,7 @@ async function fetchPage(
   } catch (error) {
     const isRefusal = error instanceof BadRequest || error instanceof NotFound;
     if (number === 1 || !isRefusal) throw error;
-    // Other servers return 400 or 404 for a page beyond the end, so page 1 is requested for the current length.
+    // Other servers return 400 or 404 for a page beyond the end. Page 1 shows the current length.
     const first = toPage(path, await api.get(path, { ...query, page: 1 }, scope));
     if (first.pagination.total_pages < number) return null;
     if (!(error instanceof NotFound)) throw error;

@@ -6,7 +6,7 @@ import type { SqliteConstructor } from "../util/sqlite.js";
 
 /** The key and the API whose requests are counted, and the limit. */
 export interface RateLimitQuota {
-  /** The API's origin: a sandbox on a different port has its own quota. */
+  /** The origin of the API. A sandbox on a different port has its own quota. */
   origin: string;
   /** The SHA-256 hash of the key. */
   key: string;
@@ -65,8 +65,8 @@ export class RateLimitFile {
       closeSync(openSync(path, "a", 0o600));
     }
     this.#db = new Sqlite(path ?? ":memory:", { timeout: lockTimeoutMs });
-    // In WAL mode, the extra files could be deleted separately. After a power failure, no recorded request counts any
-    // more.
+    // The extra files of WAL mode could be deleted separately. After a power failure, no recorded request counts any
+    // more, so syncing is unnecessary.
     this.#db.pragma("journal_mode = TRUNCATE");
     this.#db.pragma("synchronous = OFF");
     this.#db.exec(createTable);
@@ -80,7 +80,7 @@ export class RateLimitFile {
   }
 
   /**
-   * Restarts the window of a request, because the server has counted it by now.
+   * Restarts the window of a request, because the server has counted it by this time.
    * @returns the number of requests in the window with this key
    */
   restartWindow(id: number, now: number): number {

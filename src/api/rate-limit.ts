@@ -9,7 +9,7 @@ import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
 import { type Permit, RateLimitFile } from "./rate-limit-file.js";
 
-/** Maximum sleep between two checks of the file, which can be deleted in the meantime. */
+/** Maximum sleep between two checks of the file, which could be deleted in the meantime. */
 const pollMs = 1_000;
 /** Maximum wait for the reset in a rate-limit header. A `Retry-After` can be longer. */
 const maxResetMs = 60_000;
@@ -23,7 +23,7 @@ export class RateLimiter {
   /** Null if the file cannot be used and this process counts only its own requests. */
   #path: string | null;
   #file: RateLimitFile | null = null;
-  /** True if a new file would replace one with counted requests. */
+  /** True if a new file would replace a file with counted requests. */
   #replacesFile = false;
   /** The end of a wait that the server asked for, on the monotonic clock. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
@@ -41,7 +41,7 @@ export class RateLimiter {
 
   /**
    * Waits until a request may be sent.
-   * @param maxServerWaitMs upper limit for waits that the server asks for. Waits for our own limit always end.
+   * @param maxServerWaitMs maximum wait that the server may ask for; waits for our own limit always end
    * @returns the ID of the permit, for `release`
    * @throws the signal's reason, or ApiUnavailable if the server asks for a longer wait
    */
@@ -70,7 +70,7 @@ export class RateLimiter {
   }
 
   /**
-   * Restarts the window of a request after its response headers arrived or it failed.
+   * Restarts the window of a request when its response headers have arrived or it has failed.
    * @param server the limit in the headers, if any
    */
   release(permit: number, server: ServerLimit | null): void {

@@ -4,7 +4,7 @@ import { readRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
 /**
- * Why a request failed. `reason` completes the sentence "The API is unavailable: …".
+ * The failure of a request. `reason` completes the sentence "The API is unavailable: …".
  * - status: the response is not a 200
  * - network: there is no complete response, because of a refused or lost connection or a timeout; `cannotConnect` if
  *   there was no connection

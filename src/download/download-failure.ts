@@ -1,5 +1,5 @@
 /**
- * Why a download failed.
+ * The reasons for which a download can fail.
  * - permanent: a retry cannot help
  * - missing: the library no longer has the file
  * - retryable: a retry may succeed

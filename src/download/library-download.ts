@@ -176,7 +176,7 @@ async function downloadWithRetries(
   const partial = await PartialFile.open(path);
   const hasAllBytes = partial.length === partial.version?.length;
   let isDownloaded = hasAllBytes && partial.length > 0 && partial.length === file.size;
-  // The partial file is a complete version, but its size does not match the library's any more.
+  // The partial file is complete, but its size no longer matches the library's.
   if (hasAllBytes && !isDownloaded) await partial.restart(undefined);
   try {
     for (let attempt = 1; !isDownloaded; attempt += 1) {

@@ -79,7 +79,7 @@ export function formatCells(bytes: Buffer, { delimiter, textColumns, formatText 
   return output.length === 0 ? bytes : Buffer.concat([...output, bytes.subarray(copied)]);
 }
 
-/** Returns the index of a cell's terminator. No other byte is as high as the two terminators. */
+/** Returns the index of a cell's terminator. The two terminators are the highest bytes. */
 function findCellEnd(bytes: Buffer, start: number): number {
   let end = start;
   while ((bytes[end] as number) < rowTerminator) end += 1;

@@ -7,10 +7,9 @@ import { formatCells, neutralize } from "./csv-cells.js";
 import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
- * Writes CSV: UTF-8, a header, RFC 4180 quoting, `\
- * ` line ends, empty cells for null, exact values. With `excel`: a BOM, CRLF, timestamps in the format that
- * spreadsheets recognize, and an apostrophe before each formula. Without `excel`, formulas are unchanged, and one
- * warning counts them.
+ * Writes CSV: UTF-8, a header, RFC 4180 quoting, LF line ends, empty cells for null, exact values. With `excel`: a BOM,
+ * CRLF, timestamps in the format that spreadsheets recognize, and an apostrophe before each formula. Without `excel`,
+ * formulas are unchanged, and one warning counts them.
  */
 export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
   const { excel, decimalComma = false, delimiter = ",", warn } = options;

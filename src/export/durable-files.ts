@@ -5,7 +5,7 @@ import { errorCode } from "../util/system-errors.js";
 
 /** Error codes of `link` on a file system without hard links, such as exFAT. */
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
-/** Maximum age of a lock file. An older one belongs to a killed process. */
+/** Maximum age of a lock file. An older lock file belongs to a killed process. */
 const maxClaimMs = 60_000;
 
 /**
@@ -24,7 +24,7 @@ export async function linkExclusive(from: string, to: string, now: number): Prom
   await rm(from).catch(() => {});
 }
 
-/** Renames the file while it has a lock file, for file systems without hard links. */
+/** Renames the file while it has a lock file. Used on file systems without hard links. */
 async function renameExclusive(from: string, to: string, now: number): Promise<void> {
   const claim = join(dirname(to), `.${basename(to)}.claim.part`);
   const age = now - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);

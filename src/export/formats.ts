@@ -26,7 +26,7 @@ export type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 export type RowSources = readonly [RowSource, ...RowSource[]];
 
-/** Generates the output for rows, with a few batches in memory at most. */
+/** Generates the output for rows. Keeps only a few batches in memory. */
 export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 
 /** An export format. Its module exports the writer as `write`. */
@@ -69,7 +69,7 @@ export const formats: readonly Format[] = [
   }),
 ];
 
-/** Returns a text format with one table per file, changed by `options`. */
+/** Returns a text format with one table per file. `options` overrides that. */
 function define(
   name: string,
   about: string,

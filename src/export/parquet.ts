@@ -13,7 +13,7 @@ export interface ColumnType {
   schema: Omit<SchemaElement, "name">;
   /** The name of the type in the schema of a Delta table. */
   delta: string;
-  /** Converts a value to its stored form. Returns undefined if the type cannot represent it. */
+  /** Converts a value to its stored form; undefined if the type cannot represent it. */
   convert(value: Value): unknown;
   /** Converts a stored value back, with the precision of the type. */
   revert(stored: unknown): Value;
@@ -69,7 +69,7 @@ const integerType: ColumnType = {
 };
 
 /**
- * Sums of amounts are rounded to six decimals. All files have the same scale, because readers combine them to one
+ * Sums of amounts are rounded to six decimals. All files have the same scale, because readers combine them into one
  * table.
  */
 const [precision, scale] = [18, 6];
@@ -112,8 +112,8 @@ const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnTyp
 };
 
 /**
- * The types to try for a column that already has a type, in files that this export may not be able to read again. A
- * long can have more digits than the decimal.
+ * The types to try for a column that already has a type in files that this export may not be able to read again. A long
+ * can have more digits than the decimal.
  */
 function widerTypes(current: ColumnType): readonly ColumnType[] {
   if (current === integerType) return [integerType, doubleType];

@@ -97,7 +97,7 @@ const deletedAtProperty = "_sdc_deleted_at";
 interface SingerStream {
   source: RowSource;
   changed: ChangedRows;
-  /** The properties that identify a row. These are the API's IDs if they are documented. */
+  /** The properties that identify a row: the API's IDs if they are documented. */
   keys: readonly string[];
   /** The keys that are not columns of the table. */
   added: readonly string[];

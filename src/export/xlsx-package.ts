@@ -132,8 +132,8 @@ export function workbookParts(sheets: readonly string[]): readonly (readonly [na
 function styleSheet(): string {
   const xf = (format: number, fontId = 0) =>
     `<xf numFmtId="${format}" fontId="${fontId}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>`;
-  // In the order of `styles`. Format 49 is text, which also applies to values that a user types into the cell; format 4
-  // is `#,##0.00`.
+  // The formats, in the order of `styles`. Format 49 is text, which also applies to values that a user types into the
+  // cell; format 4 is `#,##0.00`.
   const cells = [xf(0), xf(49), xf(164), xf(165), xf(49, 1), xf(166), xf(4)];
   const font = (weight: string) => `<font>${weight}<sz val="11"/><name val="Calibri"/></font>`;
   return (

@@ -144,7 +144,7 @@ function typedCell(value: Exclude<RowValue, null>, { type, isAmount }: CellColum
   return day ?? (isTime ? dateCell((parseTimestamp(value) ?? Number.NaN) / dayMs, styles.time) : undefined);
 }
 
-/** Returns undefined for an integer of 16 digits or more, because it is an ID, which a spreadsheet would round. */
+/** Returns undefined for an integer of 16 digits or more, because a spreadsheet would round such an ID. */
 function numberCell(value: number | bigint, isAmount: boolean): string | undefined {
   const number = Number(value);
   const fits = Number.isFinite(number) && !(Number.isInteger(number) && Math.abs(number) >= 1e15);

@@ -35,7 +35,7 @@ const parameters: readonly Field[] = [
 ];
 
 const parent = ["period_start", "group_by", "host_id"].map((column) => ({ column, from: column }));
-/** The same for child tables that already have a column `host_id`. */
+/** Parent columns for child tables that already have a column `host_id`. */
 const parentOfHosts = parent.map(({ from }) => ({
   column: from === "host_id" ? "asked_host_id" : from,
   from,

@@ -44,7 +44,7 @@ export const opportunities = {
       text("terms"),
       amount("totalPotential", "maximum earnings of a host"),
     ]),
-    number("commission_rate", "commission of the campaign in percent, if it differs"),
+    number("commission_rate", "commission in percent that overrides the default"),
     json("content_types", "requested content"),
     json("category", "campaign categories"),
     json("assignment_counts", "host assignments by status"),

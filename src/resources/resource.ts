@@ -22,7 +22,8 @@ export interface DatedStrategy {
   /** The name of the member with the date. */
   date: string;
   /**
-   * The API's parameters for a range. The instant of `from` is included; `end` defines whether that of `until` is, too.
+   * The API's parameters for a range. The instant of `from` is included; `end` defines whether the instant of `until`
+   * is included as well.
    */
   from: string;
   until: string;
@@ -67,10 +68,10 @@ export interface CountedFilter {
 export interface DailyTotals {
   path: string;
   query: QueryParameters;
-  /** The name of the member with the points, and of a point's member with its day. */
+  /** `points` is the member of the response with a list of points. `day` is the member of a point with its day. */
   points: string;
   day: string;
-  /** The names of the members with the number of records and with the amounts. */
+  /** `count` is the member of a point with the number of records. `amounts` are the members with amounts of money. */
   count: string;
   amounts: readonly string[];
 }

@@ -24,7 +24,7 @@ export interface Endpoint {
   scope: string | null;
   /** True if the endpoint is part of the Analytics plan. */
   needsAnalyticsPlan?: boolean;
-  /** @throws ErrorResponse for an invalid query or an unknown ID */
+  /** Handles a request. @throws ErrorResponse for an invalid query or an unknown ID */
   handle(context: EndpointContext): ResponseData;
 }
 

@@ -28,7 +28,7 @@ export function createBrandEvents(brand: Brand, now: () => number) {
     order: (fields?: Partial<Order>, at = now()) => addOrder(at, false, fields),
     /** Adds an order that was placed at `date` and is attributed manually. Returns its ID. */
     attributeLate: (date: number, fields?: Partial<Order>) => addOrder(date, true, fields),
-    /** Refunds an additional `amount` in the order's currency, or all of it. */
+    /** Refunds an additional `amount` in the order's currency, or the complete order without an amount. */
     refund: (id: string, amount?: number) => change("orders", id, (order) => refundOrder(order, amount)),
     cancel: (id: string) => change("orders", id, cancelOrder),
     /** Withdraws the attribution, so that the API no longer lists the orders. Returns the orders. */
@@ -80,7 +80,7 @@ function createListEdits(brand: Brand) {
     replace(list, [...records, ...brand[list]]);
   }
 
-  /** Replaces the record with a key. */
+  /** Replaces the record that has a key. */
   function change<L extends ListName>(
     list: L,
     key: string,

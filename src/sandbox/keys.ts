@@ -51,7 +51,7 @@ export function findKey({ headers }: SandboxRequest, { keys }: Brand): ApiKey | 
   return keys.find((key) => key.secret === secret);
 }
 
-/** Parameters that are mistaken for the way to send a key. */
+/** Query parameters that users may try for the key. */
 const keyParameters = ["api_key", "apikey", "api-key", "key", "access_token", "token", "authorization"];
 
 /** Rejects a key in the URL or in `x-api-key`, even with a valid Authorization header. @throws ErrorResponse (400) */

@@ -7,7 +7,7 @@ export interface InstantRange {
   to: number | null;
 }
 
-/** Consecutive records of a list by index, so that a list of a million records is not copied for each page. */
+/** Consecutive records of a list. Because they are indexes, a list of a million records is not copied for each page. */
 export interface ListSlice<T> {
   list: readonly T[];
   start: number;
@@ -71,7 +71,8 @@ function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): 
 }
 
 /**
- * Returns the first index at which `matches` is true, by binary search. It has to be true for all later indexes, too.
+ * Returns the first index at which `matches` is true, by binary search. `matches` has to be true for all later indexes
+ * as well.
  */
 function firstIndex(instants: Float64Array, matches: (at: number) => boolean): number {
   let low = 0;

@@ -33,7 +33,6 @@ export function simulateActivity(brand: Brand, from: number, to: number, pace: P
   }
 }
 
-/** The input of a simulated event. */
 interface SimulatedEvent {
   random: RandomStream;
   brand: Brand;
@@ -81,7 +80,7 @@ function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pac
   return scheduled.sort((a, b) => a.at - b.at);
 }
 
-/** Returns a random age in milliseconds, with an average of `typical` days and a maximum of `most` days. */
+/** Returns a random age in milliseconds: `typical` days on average, and at most `most` days. */
 function randomAge(random: RandomStream, typical: number, most: number): number {
   return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * dayMs;
 }
@@ -90,7 +89,7 @@ function startOfSecond(ms: number): number {
   return Math.floor(ms / secondMs) * secondMs;
 }
 
-/** Calls `apply` with the newest order of at least a random age, unless it is cancelled or refunded. */
+/** Calls `apply` with the newest order that has at least a random age, unless it is cancelled or refunded. */
 function withAnOrder({ at, brand, random }: SimulatedEvent, apply: (order: Order) => void): void {
   const date = timeText(at - randomAge(random, 25, 200));
   let newest: Order | undefined;

@@ -10,8 +10,8 @@ export interface LimitResult {
 }
 
 /**
- * Counts the requests of each key, and of each IP address with twice the limit. Rejected requests count as well, which
- * is the strictest reading of the API document.
+ * Counts the requests of each key, and of each IP address with twice the limit. Rejected requests count as well: that
+ * is the strictest interpretation of the API document.
  */
 export class RequestLimits {
   private readonly arrivals = new Map<string, number[]>();

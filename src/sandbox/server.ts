@@ -27,7 +27,7 @@ export async function serveSandbox(
         const { status, headers, body } = handle(toApiRequest(incoming));
         outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) }).end(body);
       } catch {
-        // If the sandbox is shutting down or has a bug, the client sees a broken connection.
+        // The sandbox is shutting down or has a bug, so the client sees a broken connection.
         incoming.socket.destroy();
       }
     };
@@ -45,7 +45,7 @@ function toApiRequest({ method = "GET", url = "/", headers, socket }: IncomingMe
 }
 
 function listen(server: Server, port: number): Promise<number> {
-  // Keeps the connection of a client that waits a minute for its rate limit.
+  // A client that waits a minute for its rate limit keeps its connection.
   server.keepAliveTimeout = 90_000;
   return new Promise((resolve, reject) => {
     server.once("error", reject);

@@ -1,6 +1,6 @@
 /**
  * True if two amounts of money are equal. The API adds doubles in no fixed order, so the last digits of a sum differ
- * between responses. A difference of a tenth of a cent, the smallest unit of some currencies, counts.
+ * between responses. Amounts that differ by a tenth of a cent, the smallest unit of some currencies, are not equal.
  */
 export function amountsEqual(a: number, b: number): boolean {
   return Math.abs(a - b) < 0.0005 || nearlyEqual(a, b);

@@ -48,7 +48,7 @@ export function overlaps(a: Range, b: Range): boolean {
   return a.from <= b.to && a.to >= b.from;
 }
 
-/** True if one of the merged ranges contains a complete other range. */
+/** True if one of the merged ranges contains the other range completely. */
 export function contains(merged: readonly Range[], { from, to }: Range): boolean {
   return merged.some((range) => range.from <= from && range.to >= to);
 }
@@ -69,12 +69,12 @@ export function utcDay(ms: number): string {
   return formatInstant(ms).slice(0, 10);
 }
 
-/** Returns the first millisecond of a second. */
+/** Returns the first millisecond of the second that contains an instant. */
 export function startOfSecond(ms: number): number {
   return Math.floor(ms / 1_000) * 1_000;
 }
 
-/** Returns the first millisecond of a UTC day. */
+/** Returns the first millisecond of the UTC day that contains an instant. */
 export function startOfDay(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;
 }

@@ -2,7 +2,10 @@
  * Receives the progress and the messages of sync, verify and download. `cli/progress.ts` implements it for terminals.
  */
 export interface Reporter {
-  /** Announces the upcoming tasks in order, with their previous numbers of requests, to estimate the remaining time. */
+  /**
+   * Announces the upcoming tasks in order, with the number of requests that each needed last time, to estimate the
+   * remaining time.
+   */
   expect(tasks: readonly ExpectedTask[]): void;
   /** Starts a task, such as the sync of a resource. `update` can set `total` later. */
   begin(task: { name: string; total?: number }): Task;

@@ -27,7 +27,7 @@ export async function loadSqlite(): Promise<SqliteConstructor> {
 function load(name: string): SqliteConstructor {
   try {
     const Constructor = createRequire(import.meta.url)(name) as SqliteConstructor;
-    // Version 12 loads its binary with the first database.
+    // Version 12 loads its binary when the first database is opened.
     new Constructor(":memory:").close();
     return Constructor;
   } catch (cause) {

@@ -1,4 +1,4 @@
-/** Returns the valid name that is closest to a mistyped one; undefined if none is close. */
+/** Returns the valid name that is closest to a mistyped name; undefined if no name is close. */
 export function closestName(typed: string, names: Iterable<string>): string | undefined {
   if (typed.length < 2) return undefined;
   let closest: string | undefined;

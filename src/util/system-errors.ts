@@ -68,7 +68,7 @@ function failedAction(cause: unknown): string {
   return cause instanceof Error && "port" in cause ? `cannot use port ${cause.port}` : "a system call failed";
 }
 
-/** Reasons that are clearer than the messages of Node. */
+/** Replacements for messages of Node that are unclear. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EADDRINUSE: "already in use",

@@ -10,9 +10,9 @@ const ownTempFiles = new Set<string>();
 const maxTargetCharacters = 60;
 
 /**
- * Returns a path next to `target` for a temporary file that the caller creates, and renames to `target` when it is
- * complete. The name contains the process ID. Also removes the temporary files for `target` that killed processes left
- * behind.
+ * Returns a path next to `target` for a temporary file. The caller creates the file and renames it to `target` when it
+ * is complete. The name contains the process ID. Also removes the temporary files for `target` that killed processes
+ * left behind.
  * @param random returns a number in [0, 1)
  */
 export async function reserveTempFile(target: string, random: () => number): Promise<string> {

@@ -125,7 +125,7 @@ function widthOf(columns: readonly number[]): number {
   return columns.reduce((sum, width) => sum + width, 0) + gap.length * (columns.length - 1);
 }
 
-/** Shrinks the widest column by one until the table fits. */
+/** Shrinks the widest column again and again until the table fits. */
 function narrow(widths: number[], width: number): void {
   for (let over = widthOf(widths) - width; over > 0; over--) {
     const widest = Math.max(...widths);

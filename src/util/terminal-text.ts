@@ -20,8 +20,8 @@ const shortEscapes: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "
 const maxLength = 2_000;
 
 /**
- * Replaces invisible and control characters with escapes (`
- * `, `\u001b`), and cuts the text to 2,000 characters.
+ * Replaces control characters and invisible characters with escapes such as `\u001b`, and cuts the text to 2,000
+ * characters.
  */
 export function escapeText(text: string): string {
   const short = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;

@@ -55,7 +55,7 @@ export function parseInstant(text: string, edge: "start" | "end", now: number): 
   if (period) return edge === "start" ? period.from : period.to;
   const ms = parseTimestamp(text.trim());
   if (ms === undefined) throw new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeFormats}` });
-  // Ranges have milliseconds and include all of the last one.
+  // The result is a whole number of milliseconds, because ranges include all of their last millisecond.
   return Math.floor(ms);
 }
 

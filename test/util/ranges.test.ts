@@ -54,7 +54,7 @@ test("range operations keep or remove exactly the right instants", () => {
   );
 });
 
-test("range operations keep open ends open", () => {
+test("range operations preserve open ends", () => {
   expect(allTime).toEqual({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
   expect(subtractRanges([allTime], [{ from: 5, to: 9 }])).toEqual([
     { from: Number.NEGATIVE_INFINITY, to: 4 },

@@ -10,7 +10,7 @@ const rows = [
   ["b2", "北京 \u001b[2J", null],
 ];
 
-test("a table without a terminal has its full width, right-aligned numbers and escaped cells", () => {
+test("a table that is not printed to a terminal has its full width, right-aligned numbers and escaped cells", () => {
   expect(renderTable(titles, rows)).toBe(
     [
       "id  title                              total",

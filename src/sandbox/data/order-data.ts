@@ -17,7 +17,7 @@ import {
 interface Store {
   currency: string;
   paid: string | null;
-  /** The `refund_amount` of an order without refunds. Networks send null. */
+  /** The `refund_amount` of an order without refunds; null for networks. */
   noRefund: number | null;
   external(n: number, random: RandomStream): string | null;
   number(n: number): string | null;
@@ -101,7 +101,7 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
       id,
       external_order_id: store.external(n, random),
       order_number: store.number(n),
-      // Dates of tracked orders have milliseconds, those of manual orders do not, because ISO 8601 allows both.
+      // ISO 8601 allows both: dates of tracked orders have milliseconds, those of manual orders do not.
       order_date: isManualOrder ? `${timeText(date).slice(0, 19)}Z` : timeText(date),
       currency: orNull(random, 0.003, store.currency),
       total_amount: unpriced ? null : total / 100,
@@ -193,7 +193,7 @@ export function createOrders(source: BrandMaterial, count: number, now: number):
   return history.reverse();
 }
 
-/** Returns the date of an order. Orders per day double over the history, and there are few at night. */
+/** Returns the date of an order. The number of orders per day doubles over the history, and few are placed at night. */
 function dateOf(n: number, count: number, seed: number, now: number): number {
   const start = now - historyDays * dayMs;
   const share = (n + 0.9 * randomFloat(createRandom(seed, "date", n))) / count;

@@ -39,7 +39,7 @@ export function createCode({ seed, people }: BrandMaterial, index: number, now: 
   };
 }
 
-/** Creates a survey and its results, which are aggregates of each question. */
+/** Creates a survey and its results, which are aggregates for each question. */
 export function createSurvey(seed: number, index: number, now: number) {
   const random = createRandom(seed, "survey", index);
   const count = randomInteger(random, 1, 80);
