@@ -56,7 +56,7 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
   return reads.names;
 }
 
-/** The data that is missing as of a time. */
+/** The data that the mirror lacks as of a time. */
 export interface AsOfLimits {
   /** Resources that were first read later. */
   notYetRead: { resource: string; firstReadAt: string }[];

@@ -53,8 +53,8 @@ export function readCells(
 }
 
 /**
- * Returns SQL for a value as text that equals JavaScript's `String(value)`, because values that SQLite does
- * not format must look the same. Only numbers with more than 15 digits can differ.
+ * Returns SQL that formats a value like JavaScript's `String(value)`, so that CSV looks the same with either.
+ * Only numbers with more than 15 digits can differ.
  */
 function cellSql(column: ReadableColumn, value: string): string {
   const text = `ifnull(${value}, '')`;

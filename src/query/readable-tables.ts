@@ -18,7 +18,7 @@ import {
 import { views } from "../store/views/all-views.js";
 import { isUtcTime, type View } from "../store/views/view.js";
 
-/** The system tables for users. `date` is the main date of a row. */
+/** The system tables that users can query. `date` is the main date of a row. */
 export const systemTables = [
   {
     name: "changes",
@@ -88,7 +88,7 @@ export interface ReadableTable {
   orderBy: readonly string[];
   /** A unique integer that orders the rows, so that they can be read in batches; null if there is none. */
   batchKey: string | null;
-  /** Null for views and system tables. */
+  /** The declaration of a typed table; null for views and system tables. */
   shape: TableShape | null;
   /** The date that `--since` and `--until` apply to; null if rows have no date. */
   date: DateColumn | null;

@@ -13,7 +13,7 @@ export type SqlParameters = ReadonlyMap<string, string | number | bigint>;
 export interface StatementReads {
   /** Tables and built-in views. A user's view is replaced by the tables and views that it selects from. */
   names: string[];
-  /** Tables that the statement names with the schema, as in `main.orders`. */
+  /** Tables whose names include the schema, such as `main.orders`. */
   qualified: string[];
   /**
    * Timestamp columns in the API's format that are compared with a result of `datetime()`, whose format
@@ -198,7 +198,7 @@ function findDatetimeComparisons(
 const datetimeResult = "datetime()";
 const schemaTable = "sqlite_schema";
 
-/** Returns the names of tables by the root page of each table and index. */
+/** Maps the root page of each table and index to the name of the table. */
 function tablesByRootPage(db: Database, schema: "main" | "temp"): Map<number, string> {
   const rows = db
     .prepare(`SELECT rootpage, tbl_name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)

@@ -10,7 +10,10 @@ import type { RowSource } from "./select.js";
 import { explainMistake } from "./sql-mistakes.js";
 import type { SqlParameters } from "./statement-reads.js";
 
-/** Matches comments and the first keyword. SQLite reports ATTACH and some pragmas as read-only as well. */
+/**
+ * Matches leading comments and the first keyword. SQLite alone is not enough, because it considers ATTACH and
+ * some pragmas read-only.
+ */
 const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 
 /** SQLite's error codes that are caused by the statement, not by the file. */

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { Mirror } from "../../src/store/mirror/database.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { noon, orderAt } from "../support/records.js";
@@ -33,105 +33,103 @@ function read<Row extends object>(sql: string): Row[] {
 
 const names = Object.keys(sumFigures([])).join(", ");
 
-describe("the figures of orders", () => {
-  test("sales figures sum the orders of a day and currency that are neither removed nor cancelled", () => {
-    const wanted = groupFigures(present, (order) => ({ day: dayOf(order), currency: currencyOf(order) }));
-    expect(wanted.length).toBeGreaterThan(300);
-    expect(wanted.some(({ currency }) => currency === null)).toBe(true);
-    expect(sorted(read("SELECT * FROM sales_by_day"))).toEqual(sorted(wanted));
-  });
+test("sales figures sum the orders of a day and currency that are neither removed nor cancelled", () => {
+  const wanted = groupFigures(present, (order) => ({ day: dayOf(order), currency: currencyOf(order) }));
+  expect(wanted.length).toBeGreaterThan(300);
+  expect(wanted.some(({ currency }) => currency === null)).toBe(true);
+  expect(sorted(read("SELECT * FROM sales_by_day"))).toEqual(sorted(wanted));
+});
 
-  test("all views with months have the same figures by month and currency", () => {
-    const wanted = sorted(
-      groupFigures(present, (order) => ({ month: monthOf(order), currency: currencyOf(order) })),
-    );
-    expect(new Set(wanted.map(({ currency }) => currency)).size).toBe(7);
-    for (const view of ["sales_by_month", "refunds_by_month"])
-      expect(sorted(read(`SELECT month, currency, ${names} FROM ${view}`))).toEqual(wanted);
-    const net = sorted(
-      wanted
-        .filter(({ orders }) => orders > 0)
-        .map(({ month, currency, orders, net_amount }) => ({ month, currency, orders, net_amount })),
-    );
-    expect(
-      sorted(
-        read(
-          "SELECT month, currency, count(*) AS orders, round(total(net_amount), 6) AS net_amount FROM orders_net GROUP BY 1, 2",
-        ),
-      ),
-    ).toEqual(net);
-    expect(net.length).toBeGreaterThan(20);
-  });
-
-  test("hosts_by_month sums orders by host, month and currency, with a row for orders without a host", () => {
-    const wanted = groupFigures(present, (order) => ({
-      host_id: hostOf(order),
-      month: monthOf(order),
-      currency: currencyOf(order),
-    }));
-    expect(wanted.some(({ host_id, currency }) => host_id === null && currency === null)).toBe(true);
-    expect(sorted(read(`SELECT host_id, month, currency, ${names} FROM hosts_by_month`))).toEqual(
-      sorted(wanted),
-    );
-  });
-
-  test("commission_by_host and hosts have the same figures by host and currency", () => {
-    const wanted = groupFigures(present, (order) => ({
-      host_id: hostOf(order),
-      currency: currencyOf(order),
-    }));
-    const commission = wanted
+test("all views with months have the same figures by month and currency", () => {
+  const wanted = sorted(
+    groupFigures(present, (order) => ({ month: monthOf(order), currency: currencyOf(order) })),
+  );
+  expect(new Set(wanted.map(({ currency }) => currency)).size).toBe(7);
+  for (const view of ["sales_by_month", "refunds_by_month"])
+    expect(sorted(read(`SELECT month, currency, ${names} FROM ${view}`))).toEqual(wanted);
+  const net = sorted(
+    wanted
       .filter(({ orders }) => orders > 0)
-      .map(({ host_id, currency, orders, commission_amount }) => ({
-        host_id,
-        currency,
-        orders,
-        commission_amount,
-      }));
-    expect(
-      sorted(
-        read("SELECT host_id, currency, orders, commission_amount FROM commission_by_host WHERE orders > 0"),
+      .map(({ month, currency, orders, net_amount }) => ({ month, currency, orders, net_amount })),
+  );
+  expect(
+    sorted(
+      read(
+        "SELECT month, currency, count(*) AS orders, round(total(net_amount), 6) AS net_amount FROM orders_net GROUP BY 1, 2",
       ),
-    ).toEqual(sorted(commission));
-    const lines = read<{
-      id: string | null;
-      orders: number;
-      cancelled_orders: number;
-      net_by_currency: string;
-    }>("SELECT * FROM hosts");
-    expect(lines).toHaveLength(6);
-    for (const { id, orders, cancelled_orders, net_by_currency } of lines) {
-      const own = wanted.filter(({ host_id }) => host_id === id);
-      const total = sumFigures(present.filter((order) => hostOf(order) === id));
-      expect({ id, orders, cancelled_orders }).toEqual({
-        id,
-        orders: total.orders,
-        cancelled_orders: total.cancelled_orders,
-      });
-      expect(JSON.parse(net_by_currency)).toEqual(
-        Object.fromEntries(own.map(({ currency, net_amount }) => [currency ?? "?", net_amount])),
-      );
-    }
-  });
+    ),
+  ).toEqual(net);
+  expect(net.length).toBeGreaterThan(20);
+});
 
-  test("refunds_by_month has the share of refunds and the number of refunded orders", () => {
-    const rows = read<{
-      month: string;
-      currency: string | null;
-      refunded_orders: number;
-      refund_rate: number | null;
-    }>("SELECT * FROM refunds_by_month");
-    for (const { month, currency, refunded_orders, refund_rate } of rows) {
-      const own = present.filter((order) => monthOf(order) === month && currencyOf(order) === currency);
-      const { gross_amount, refunded_amount } = sumFigures(own);
-      expect(refunded_orders).toBe(
-        own.filter((order) => !order.is_cancelled && Number(order.refund_amount) > 0).length,
-      );
-      if (gross_amount === 0) expect(refund_rate).toBeNull();
-      else expect(refund_rate).toBeCloseTo(refunded_amount / gross_amount, 5);
-    }
-    expect(rows.length).toBeGreaterThan(20);
-  });
+test("hosts_by_month sums orders by host, month and currency, with a row for orders without a host", () => {
+  const wanted = groupFigures(present, (order) => ({
+    host_id: hostOf(order),
+    month: monthOf(order),
+    currency: currencyOf(order),
+  }));
+  expect(wanted.some(({ host_id, currency }) => host_id === null && currency === null)).toBe(true);
+  expect(sorted(read(`SELECT host_id, month, currency, ${names} FROM hosts_by_month`))).toEqual(
+    sorted(wanted),
+  );
+});
+
+test("commission_by_host and hosts have the same figures by host and currency", () => {
+  const wanted = groupFigures(present, (order) => ({
+    host_id: hostOf(order),
+    currency: currencyOf(order),
+  }));
+  const commission = wanted
+    .filter(({ orders }) => orders > 0)
+    .map(({ host_id, currency, orders, commission_amount }) => ({
+      host_id,
+      currency,
+      orders,
+      commission_amount,
+    }));
+  expect(
+    sorted(
+      read("SELECT host_id, currency, orders, commission_amount FROM commission_by_host WHERE orders > 0"),
+    ),
+  ).toEqual(sorted(commission));
+  const lines = read<{
+    id: string | null;
+    orders: number;
+    cancelled_orders: number;
+    net_by_currency: string;
+  }>("SELECT * FROM hosts");
+  expect(lines).toHaveLength(6);
+  for (const { id, orders, cancelled_orders, net_by_currency } of lines) {
+    const own = wanted.filter(({ host_id }) => host_id === id);
+    const total = sumFigures(present.filter((order) => hostOf(order) === id));
+    expect({ id, orders, cancelled_orders }).toEqual({
+      id,
+      orders: total.orders,
+      cancelled_orders: total.cancelled_orders,
+    });
+    expect(JSON.parse(net_by_currency)).toEqual(
+      Object.fromEntries(own.map(({ currency, net_amount }) => [currency ?? "?", net_amount])),
+    );
+  }
+});
+
+test("refunds_by_month has the share of refunds and the number of refunded orders", () => {
+  const rows = read<{
+    month: string;
+    currency: string | null;
+    refunded_orders: number;
+    refund_rate: number | null;
+  }>("SELECT * FROM refunds_by_month");
+  for (const { month, currency, refunded_orders, refund_rate } of rows) {
+    const own = present.filter((order) => monthOf(order) === month && currencyOf(order) === currency);
+    const { gross_amount, refunded_amount } = sumFigures(own);
+    expect(refunded_orders).toBe(
+      own.filter((order) => !order.is_cancelled && Number(order.refund_amount) > 0).length,
+    );
+    if (gross_amount === 0) expect(refund_rate).toBeNull();
+    else expect(refund_rate).toBeCloseTo(refunded_amount / gross_amount, 5);
+  }
+  expect(rows.length).toBeGreaterThan(20);
 });
 
 test("the day of an order is in UTC, no matter how the API formats the date", () => {

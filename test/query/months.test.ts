@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Order } from "../../src/sandbox/brand.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { at, day, hour, orderAt } from "../support/records.js";
@@ -31,194 +31,192 @@ const net = (orders: readonly Order[], from: string, to: string) =>
     orders.filter(({ order_date }) => String(order_date) >= from && String(order_date).slice(0, 10) <= to),
   ).net_amount;
 
-describe("sales_by_month", () => {
-  const readings: [name: string, read: string, through: string | null, before: [string, string] | null][] = [
-    ["the 23rd at noon", "2026-11-23T12:00", "2026-11-22", ["2026-10", "2026-10-22"]],
-    ["the 1st at 05:00", "2026-11-01T05:00", null, null],
-    ["the 2nd at 05:00", "2026-11-02T05:00", "2026-11-01", ["2026-10", "2026-10-01"]],
-    ["the last day of a month", "2026-11-30T23:00", "2026-11-29", ["2026-10", "2026-10-29"]],
-    ["a day after the last of February", "2026-03-30T15:00", "2026-03-29", ["2026-02", "2026-02-28"]],
-    ["a day in February", "2026-02-28T15:00", "2026-02-27", ["2026-01", "2026-01-27"]],
-  ];
+const readings: [name: string, read: string, through: string | null, before: [string, string] | null][] = [
+  ["the 23rd at noon", "2026-11-23T12:00", "2026-11-22", ["2026-10", "2026-10-22"]],
+  ["the 1st at 05:00", "2026-11-01T05:00", null, null],
+  ["the 2nd at 05:00", "2026-11-02T05:00", "2026-11-01", ["2026-10", "2026-10-01"]],
+  ["the last day of a month", "2026-11-30T23:00", "2026-11-29", ["2026-10", "2026-10-29"]],
+  ["a day after the last of February", "2026-03-30T15:00", "2026-03-29", ["2026-02", "2026-02-28"]],
+  ["a day in February", "2026-02-28T15:00", "2026-02-27", ["2026-01", "2026-01-27"]],
+];
 
-  test.each(readings)(
-    "sales_by_month compares through the last complete day when orders are read on %s",
-    async (_name, read, through, before) => {
-      const begin = Date.parse(`${read}Z`);
-      const orders = everyDay(begin - 62 * day - (begin % day), 63, 1);
-      const brand = makeBrand({ orders, now: begin });
-      await syncOrders(brand);
-      const [closed, running] = months(brand).slice(-2);
-      const month = read.slice(0, 7);
-      expect(closed).toMatchObject({ is_partial: 0, net_through: closed?.net_amount });
-      expect(running).toMatchObject({
-        month,
-        is_partial: 1,
-        net_amount: net(orders, month, `${month}-31`),
-        net_through: through && net(orders, month, through),
-        net_before: before && net(orders, ...before),
-      });
-    },
-  );
-
-  test("sales_by_month compares a month that is over with the complete month before, even if that is shorter", async () => {
-    const orders = everyDay(Date.UTC(2026, 1, 1), 70);
-    const brand = makeBrand({ orders, now: Date.UTC(2026, 3, 15) });
-    await syncOrders(brand, untilFlag(Date.UTC(2026, 3, 1) - 1));
-    expect(months(brand)[1]).toMatchObject({
-      month: "2026-03",
-      net_through: net(orders, "2026-03", "2026-03-31"),
-      net_before: net(orders, "2026-02", "2026-02-28"),
+test.each(readings)(
+  "sales_by_month compares through the last complete day when orders are read on %s",
+  async (_name, read, through, before) => {
+    const begin = Date.parse(`${read}Z`);
+    const orders = everyDay(begin - 62 * day - (begin % day), 63, 1);
+    const brand = makeBrand({ orders, now: begin });
+    await syncOrders(brand);
+    const [closed, running] = months(brand).slice(-2);
+    const month = read.slice(0, 7);
+    expect(closed).toMatchObject({ is_partial: 0, net_through: closed?.net_amount });
+    expect(running).toMatchObject({
+      month,
+      is_partial: 1,
+      net_amount: net(orders, month, `${month}-31`),
+      net_through: through && net(orders, month, through),
+      net_before: before && net(orders, ...before),
     });
-  });
+  },
+);
 
-  test("sales_by_month compares a partially read month through the last day that was read", async () => {
-    const orders = everyDay(Date.UTC(2026, 8, 1), 75);
-    const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
-    await syncOrders(brand, untilFlag(Date.UTC(2026, 9, 11, 6)));
-    expect(months(brand)).toMatchObject([
-      { month: "2026-09", is_partial: 0, net_before: null },
-      {
-        month: "2026-10",
-        is_partial: 1,
-        net_through: net(orders, "2026-10", "2026-10-10"),
-        net_before: net(orders, "2026-09", "2026-09-10"),
-      },
-    ]);
-    // The days in between were not read, so October does not change.
-    await syncOrders(brand, sinceFlag(Date.UTC(2026, 9, 20)));
-    const [september, october, november] = months(brand);
-    expect(october).toMatchObject({
+test("sales_by_month compares a month that is over with the complete month before, even if that is shorter", async () => {
+  const orders = everyDay(Date.UTC(2026, 1, 1), 70);
+  const brand = makeBrand({ orders, now: Date.UTC(2026, 3, 15) });
+  await syncOrders(brand, untilFlag(Date.UTC(2026, 3, 1) - 1));
+  expect(months(brand)[1]).toMatchObject({
+    month: "2026-03",
+    net_through: net(orders, "2026-03", "2026-03-31"),
+    net_before: net(orders, "2026-02", "2026-02-28"),
+  });
+});
+
+test("sales_by_month compares a partially read month through the last day that was read", async () => {
+  const orders = everyDay(Date.UTC(2026, 8, 1), 75);
+  const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
+  await syncOrders(brand, untilFlag(Date.UTC(2026, 9, 11, 6)));
+  expect(months(brand)).toMatchObject([
+    { month: "2026-09", is_partial: 0, net_before: null },
+    {
+      month: "2026-10",
+      is_partial: 1,
       net_through: net(orders, "2026-10", "2026-10-10"),
       net_before: net(orders, "2026-09", "2026-09-10"),
-    });
-    expect([september?.net_before, november?.net_before]).toEqual([null, null]);
+    },
+  ]);
+  // The days in between were not read, so October does not change.
+  await syncOrders(brand, sinceFlag(Date.UTC(2026, 9, 20)));
+  const [september, october, november] = months(brand);
+  expect(october).toMatchObject({
+    net_through: net(orders, "2026-10", "2026-10-10"),
+    net_before: net(orders, "2026-09", "2026-09-10"),
   });
+  expect([september?.net_before, november?.net_before]).toEqual([null, null]);
+});
 
-  test("sales_by_month has no net_before for a brand's first month", async () => {
-    const orders = everyDay(Date.UTC(2026, 10, 3), 12);
-    const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
-    await syncOrders(brand);
-    expect(months(brand)).toMatchObject([
-      { is_partial: 1, net_through: net(orders, "2026-11", "2026-11-13"), net_before: null },
-    ]);
+test("sales_by_month has no net_before for a brand's first month", async () => {
+  const orders = everyDay(Date.UTC(2026, 10, 3), 12);
+  const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
+  await syncOrders(brand);
+  expect(months(brand)).toMatchObject([
+    { is_partial: 1, net_through: net(orders, "2026-11", "2026-11-13"), net_before: null },
+  ]);
+});
+
+test("a month is partial until it is read after its end", async () => {
+  const orders = everyDay(Date.UTC(2026, 9, 1), 31);
+  const brand = makeBrand({ orders, now: Date.UTC(2026, 9, 31, 23) });
+  await syncOrders(brand);
+  const partial = () => months(brand).map(({ month, is_partial }) => [month, is_partial]);
+  expect(partial()).toEqual([["2026-10", 1]]);
+  brand.pass(2 * hour);
+  await syncOrders(brand);
+  expect(partial()).toEqual([["2026-10", 0]]);
+  brand.pass(day);
+  brand.add("orders", orderAt("new", brand.now() - hour));
+  await syncOrders(brand);
+  expect(partial()).toEqual([
+    ["2026-10", 0],
+    ["2026-11", 1],
+  ]);
+});
+
+test("net_before is null without orders in that currency in the month before, and 0 if their net is 0", async () => {
+  const at = (month: number, nth: number) => Date.UTC(2026, month, nth, 12);
+  const orders = [
+    orderAt("a", at(6, 3)),
+    orderAt("b", at(8, 3)),
+    orderAt("c", at(9, 20)),
+    orderAt("d", at(10, 2), { currency: "USD" }),
+    orderAt("e", at(10, 2)),
+    orderAt("f", at(9, 3), { currency: "USD", is_cancelled: true }),
+    orderAt("g", at(9, 3), { currency: null }),
+    orderAt("h", at(10, 3), { currency: null }),
+  ];
+  const brand = makeBrand({ orders, now: at(10, 10) });
+  await syncOrders(brand);
+  const before = Object.fromEntries(
+    months(brand).map(({ month, currency, net_before }) => [`${month} ${currency}`, net_before]),
+  );
+  expect(before).toEqual({
+    "2026-07 EUR": null,
+    "2026-09 EUR": null,
+    "2026-10 EUR": 10,
+    "2026-10 USD": null,
+    "2026-11 USD": 0,
+    "2026-11 EUR": 0,
+    "2026-10 null": null,
+    "2026-11 null": 10,
   });
+});
 
-  test("a month is partial until it is read after its end", async () => {
-    const orders = everyDay(Date.UTC(2026, 9, 1), 31);
-    const brand = makeBrand({ orders, now: Date.UTC(2026, 9, 31, 23) });
-    await syncOrders(brand);
-    const partial = () => months(brand).map(({ month, is_partial }) => [month, is_partial]);
-    expect(partial()).toEqual([["2026-10", 1]]);
-    brand.pass(2 * hour);
-    await syncOrders(brand);
-    expect(partial()).toEqual([["2026-10", 0]]);
+test("the first month stays partial if the first sync began in the middle of it", async () => {
+  const orders = everyDay(Date.UTC(2026, 8, 1), 60);
+  const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 5) });
+  await syncOrders(brand, sinceFlag(Date.UTC(2026, 8, 10)));
+  expect(months(brand).map(({ month, is_partial }) => [month, is_partial])).toEqual([
+    ["2026-09", 1],
+    ["2026-10", 0],
+  ]);
+});
+
+test("sales_by_month --as-of equals the view at that time", async () => {
+  const orders = everyDay(Date.UTC(2026, 8, 1), 75);
+  const brand = makeBrand({
+    orders: orders.filter((order) => monthOf(order) < "2026-11"),
+    now: Date.UTC(2026, 9, 9, 15),
+  });
+  brand.data.orders = orders.filter(({ order_date }) => String(order_date) < "2026-10-09T15");
+  await syncOrders(brand);
+  brand.pass(30 * day);
+  brand.data.orders = orders;
+  await syncOrders(brand);
+  const { out } = await brand.run(
+    "export sales_by_month --json --as-of 2026-10-09 --columns month,is_partial,net_before",
+  );
+  expect(JSON.parse(out)).toEqual([
+    { month: "2026-09", is_partial: false, net_before: null },
+    { month: "2026-10", is_partial: true, net_before: net(orders, "2026-09", "2026-09-08") },
+  ]);
+});
+
+test("a month is partial until its last unread day is synced, and is then reported by that sync", async () => {
+  const orders = everyDay(Date.UTC(2026, 7, 1), 112, 1);
+  const brand = makeBrand({ orders, now: Date.UTC(2026, 8, 10, 3) });
+  const placedBy = (ms: number) => orders.filter(({ order_date }) => Date.parse(String(order_date)) <= ms);
+  const nightOf = async (flags: string[] = []) => {
+    brand.data.orders = placedBy(brand.now());
+    return await syncOrders(brand, flags);
+  };
+  const partialMonths = () => months(brand).map(({ month, is_partial }) => `${month} ${is_partial}`);
+  await nightOf();
+  brand.pass(70 * day);
+  for (let n = 0; n < 3; n += 1) {
+    await nightOf(sinceFlag(brand.now() - 7 * day));
+    expect(partialMonths()).toEqual(["2026-08 0", "2026-09 1", "2026-11 1"]);
+    expect(months(brand)[2]?.net_before).toBeNull();
     brand.pass(day);
-    brand.add("orders", orderAt("new", brand.now() - hour));
-    await syncOrders(brand);
-    expect(partial()).toEqual([
-      ["2026-10", 0],
-      ["2026-11", 1],
-    ]);
-  });
-
-  test("net_before is null without orders in that currency in the month before, and 0 if their net is 0", async () => {
-    const at = (month: number, nth: number) => Date.UTC(2026, month, nth, 12);
-    const orders = [
-      orderAt("a", at(6, 3)),
-      orderAt("b", at(8, 3)),
-      orderAt("c", at(9, 20)),
-      orderAt("d", at(10, 2), { currency: "USD" }),
-      orderAt("e", at(10, 2)),
-      orderAt("f", at(9, 3), { currency: "USD", is_cancelled: true }),
-      orderAt("g", at(9, 3), { currency: null }),
-      orderAt("h", at(10, 3), { currency: null }),
-    ];
-    const brand = makeBrand({ orders, now: at(10, 10) });
-    await syncOrders(brand);
-    const before = Object.fromEntries(
-      months(brand).map(({ month, currency, net_before }) => [`${month} ${currency}`, net_before]),
-    );
-    expect(before).toEqual({
-      "2026-07 EUR": null,
-      "2026-09 EUR": null,
-      "2026-10 EUR": 10,
-      "2026-10 USD": null,
-      "2026-11 USD": 0,
-      "2026-11 EUR": 0,
-      "2026-10 null": null,
-      "2026-11 null": 10,
-    });
-  });
-
-  test("the first month stays partial if the first sync began in the middle of it", async () => {
-    const orders = everyDay(Date.UTC(2026, 8, 1), 60);
-    const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 5) });
-    await syncOrders(brand, sinceFlag(Date.UTC(2026, 8, 10)));
-    expect(months(brand).map(({ month, is_partial }) => [month, is_partial])).toEqual([
-      ["2026-09", 1],
-      ["2026-10", 0],
-    ]);
-  });
-
-  test("sales_by_month --as-of equals the view at that time", async () => {
-    const orders = everyDay(Date.UTC(2026, 8, 1), 75);
-    const brand = makeBrand({
-      orders: orders.filter((order) => monthOf(order) < "2026-11"),
-      now: Date.UTC(2026, 9, 9, 15),
-    });
-    brand.data.orders = orders.filter(({ order_date }) => String(order_date) < "2026-10-09T15");
-    await syncOrders(brand);
-    brand.pass(30 * day);
-    brand.data.orders = orders;
-    await syncOrders(brand);
-    const { out } = await brand.run(
-      "export sales_by_month --json --as-of 2026-10-09 --columns month,is_partial,net_before",
-    );
-    expect(JSON.parse(out)).toEqual([
-      { month: "2026-09", is_partial: false, net_before: null },
-      { month: "2026-10", is_partial: true, net_before: net(orders, "2026-09", "2026-09-08") },
-    ]);
-  });
-
-  test("a month is partial until its last unread day is synced, and is then reported by that sync", async () => {
-    const orders = everyDay(Date.UTC(2026, 7, 1), 112, 1);
-    const brand = makeBrand({ orders, now: Date.UTC(2026, 8, 10, 3) });
-    const placedBy = (ms: number) => orders.filter(({ order_date }) => Date.parse(String(order_date)) <= ms);
-    const nightOf = async (flags: string[] = []) => {
-      brand.data.orders = placedBy(brand.now());
-      return await syncOrders(brand, flags);
-    };
-    const partialMonths = () => months(brand).map(({ month, is_partial }) => `${month} ${is_partial}`);
-    await nightOf();
-    brand.pass(70 * day);
-    for (let n = 0; n < 3; n += 1) {
-      await nightOf(sinceFlag(brand.now() - 7 * day));
-      expect(partialMonths()).toEqual(["2026-08 0", "2026-09 1", "2026-11 1"]);
-      expect(months(brand)[2]?.net_before).toBeNull();
-      brand.pass(day);
-    }
-    const before = at(brand.now());
-    brand.pass(hour);
-    // The first half of the missing days completes one month.
-    const half = await nightOf([...sinceFlag(Date.UTC(2026, 8, 1)), ...untilFlag(Date.UTC(2026, 9, 1))]);
-    expect(partialMonths()).toEqual(["2026-08 0", "2026-09 0", "2026-11 1"]);
-    brand.pass(day);
-    const whole = await nightOf();
-    expect(partialMonths()).toEqual(["2026-08 0", "2026-09 0", "2026-10 0", "2026-11 1"]);
-    expect(
-      brand.sql("SELECT month, reported_at, difference FROM restatements WHERE month > '2026-08'"),
-    ).toEqual([
-      { month: "2026-09", reported_at: half.finished_at, difference: 0 },
-      { month: "2026-10", reported_at: whole.finished_at, difference: 0 },
-    ]);
-    const { out } = await brand.run(
-      `export sales_by_month --json --as-of ${before} --columns month,is_partial`,
-    );
-    expect(JSON.parse(out)).toEqual([
-      { month: "2026-08", is_partial: false },
-      { month: "2026-09", is_partial: true },
-      { month: "2026-11", is_partial: true },
-    ]);
-  });
+  }
+  const before = at(brand.now());
+  brand.pass(hour);
+  // The first half of the missing days completes one month.
+  const half = await nightOf([...sinceFlag(Date.UTC(2026, 8, 1)), ...untilFlag(Date.UTC(2026, 9, 1))]);
+  expect(partialMonths()).toEqual(["2026-08 0", "2026-09 0", "2026-11 1"]);
+  brand.pass(day);
+  const whole = await nightOf();
+  expect(partialMonths()).toEqual(["2026-08 0", "2026-09 0", "2026-10 0", "2026-11 1"]);
+  expect(
+    brand.sql("SELECT month, reported_at, difference FROM restatements WHERE month > '2026-08'"),
+  ).toEqual([
+    { month: "2026-09", reported_at: half.finished_at, difference: 0 },
+    { month: "2026-10", reported_at: whole.finished_at, difference: 0 },
+  ]);
+  const { out } = await brand.run(
+    `export sales_by_month --json --as-of ${before} --columns month,is_partial`,
+  );
+  expect(JSON.parse(out)).toEqual([
+    { month: "2026-08", is_partial: false },
+    { month: "2026-09", is_partial: true },
+    { month: "2026-11", is_partial: true },
+  ]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Order } from "../../src/sandbox/brand.js";
 import { makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
 import { day, hour, orderAt } from "../support/records.js";
@@ -31,145 +31,141 @@ async function monthsAsOf(brand: TestBrand, at: string): Promise<Record<string, 
   return JSON.parse(out) as Record<string, unknown>[];
 }
 
-describe("a reported month that changed", () => {
-  /** Returns a brand in November, after the sync that reported October. */
-  async function reportedOctober() {
-    const brand = makeBrand({
-      orders: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => orderAt(`o${n}`, october + n * day)),
-      now: november - day,
-    });
-    brand.change("orders", "o8", { is_cancelled: true });
-    brand.add("orders", orderAt("o9", october + 9 * day));
-    await syncOrders(brand, findAllChanges);
-    brand.withdraw("o9");
-    brand.pass(day + hour);
-    const { finished_at } = await syncOrders(brand, findAllChanges);
-    brand.pass(7 * day);
-    return { brand, reportedAt: finished_at };
-  }
+/** Returns a brand in November, after the sync that reported October. */
+async function reportedOctober() {
+  const brand = makeBrand({
+    orders: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => orderAt(`o${n}`, october + n * day)),
+    now: november - day,
+  });
+  brand.change("orders", "o8", { is_cancelled: true });
+  brand.add("orders", orderAt("o9", october + 9 * day));
+  await syncOrders(brand, findAllChanges);
+  brand.withdraw("o9");
+  brand.pass(day + hour);
+  const { finished_at } = await syncOrders(brand, findAllChanges);
+  brand.pass(7 * day);
+  return { brand, reportedAt: finished_at };
+}
 
-  test("restated_orders lists each changed order with the kind of change and the difference", async () => {
-    const { brand, reportedAt } = await reportedOctober();
-    brand.change("orders", "o1", { refund_amount: 4 });
-    brand.change("orders", "o2", { is_cancelled: true });
-    brand.withdraw("o3");
-    brand.change("orders", "o4", { order_date: new Date(november + hour).toISOString() });
-    brand.change("orders", "o5", { currency: "USD" });
-    brand.change("orders", "o6", { total_amount: 12.5 });
-    brand.change("orders", "o7", { commission_amount: 1, host: null });
-    brand.change("orders", "o8", { is_cancelled: false });
-    brand.add("orders", orderAt("o9", october + 9 * day, { total_amount: 9 }));
-    brand.add("orders", orderAt("late", october + 20 * day, { total_amount: 7 }));
-    await syncOrders(brand, findAllChanges);
-    const row = { month: "2026-10", currency: "EUR" };
-    expect(sorted(restated(brand))).toEqual(
-      sorted([
-        { ...row, order_id: "o1", net_reported: 10, net_now: 6, difference: -4, what: "refunded" },
-        { ...row, order_id: "o2", net_reported: 10, net_now: 0, difference: -10, what: "cancelled" },
-        { ...row, order_id: "o3", net_reported: 10, net_now: 0, difference: -10, what: "withdrawn" },
-        { ...row, order_id: "o4", net_reported: 10, net_now: 0, difference: -10, what: "redated" },
-        { ...row, order_id: "o5", net_reported: 10, net_now: 0, difference: -10, what: "currency" },
-        {
-          ...row,
-          currency: "USD",
-          order_id: "o5",
-          net_reported: 0,
-          net_now: 10,
-          difference: 10,
-          what: "currency",
-        },
-        { ...row, order_id: "o6", net_reported: 10, net_now: 12.5, difference: 2.5, what: "amount" },
-        { ...row, order_id: "o8", net_reported: 0, net_now: 10, difference: 10, what: "reinstated" },
-        { ...row, order_id: "o9", net_reported: 0, net_now: 9, difference: 9, what: "returned" },
-        { ...row, order_id: "late", net_reported: 0, net_now: 7, difference: 7, what: "late" },
-      ]),
-    );
-    expect(restatements(brand)).toEqual([
-      { ...row, reported_at: reportedAt, net_reported: 70, net_now: 54.5, difference: -15.5, orders: 9 },
+test("restated_orders lists each changed order with the kind of change and the difference", async () => {
+  const { brand, reportedAt } = await reportedOctober();
+  brand.change("orders", "o1", { refund_amount: 4 });
+  brand.change("orders", "o2", { is_cancelled: true });
+  brand.withdraw("o3");
+  brand.change("orders", "o4", { order_date: new Date(november + hour).toISOString() });
+  brand.change("orders", "o5", { currency: "USD" });
+  brand.change("orders", "o6", { total_amount: 12.5 });
+  brand.change("orders", "o7", { commission_amount: 1, host: null });
+  brand.change("orders", "o8", { is_cancelled: false });
+  brand.add("orders", orderAt("o9", october + 9 * day, { total_amount: 9 }));
+  brand.add("orders", orderAt("late", october + 20 * day, { total_amount: 7 }));
+  await syncOrders(brand, findAllChanges);
+  const row = { month: "2026-10", currency: "EUR" };
+  expect(sorted(restated(brand))).toEqual(
+    sorted([
+      { ...row, order_id: "o1", net_reported: 10, net_now: 6, difference: -4, what: "refunded" },
+      { ...row, order_id: "o2", net_reported: 10, net_now: 0, difference: -10, what: "cancelled" },
+      { ...row, order_id: "o3", net_reported: 10, net_now: 0, difference: -10, what: "withdrawn" },
+      { ...row, order_id: "o4", net_reported: 10, net_now: 0, difference: -10, what: "redated" },
+      { ...row, order_id: "o5", net_reported: 10, net_now: 0, difference: -10, what: "currency" },
       {
         ...row,
         currency: "USD",
-        reported_at: reportedAt,
+        order_id: "o5",
         net_reported: 0,
         net_now: 10,
         difference: 10,
-        orders: 1,
+        what: "currency",
       },
-    ]);
-  });
-
-  test("a month is not restated if the change was undone", async () => {
-    const { brand } = await reportedOctober();
-    for (const refund of [4, 0]) {
-      brand.change("orders", "o1", { refund_amount: refund });
-      await syncOrders(brand, findAllChanges);
-      brand.pass(day);
-    }
-    expect(restated(brand)).toEqual([]);
-    expect(restatements(brand)).toMatchObject([{ net_reported: 70, net_now: 70, difference: 0, orders: 0 }]);
-  });
-
-  test("restated_orders omits an order that was withdrawn and returned unchanged", async () => {
-    const { brand } = await reportedOctober();
-    brand.withdraw("o1");
-    await syncOrders(brand, findAllChanges);
-    expect(restated(brand)).toMatchObject([{ order_id: "o1", what: "withdrawn" }]);
-    brand.pass(day);
-    brand.add("orders", orderAt("o1", october + day));
-    await syncOrders(brand, findAllChanges);
-    expect(restated(brand)).toEqual([]);
-  });
+      { ...row, order_id: "o6", net_reported: 10, net_now: 12.5, difference: 2.5, what: "amount" },
+      { ...row, order_id: "o8", net_reported: 0, net_now: 10, difference: 10, what: "reinstated" },
+      { ...row, order_id: "o9", net_reported: 0, net_now: 9, difference: 9, what: "returned" },
+      { ...row, order_id: "late", net_reported: 0, net_now: 7, difference: 7, what: "late" },
+    ]),
+  );
+  expect(restatements(brand)).toEqual([
+    { ...row, reported_at: reportedAt, net_reported: 70, net_now: 54.5, difference: -15.5, orders: 9 },
+    {
+      ...row,
+      currency: "USD",
+      reported_at: reportedAt,
+      net_reported: 0,
+      net_now: 10,
+      difference: 10,
+      orders: 1,
+    },
+  ]);
 });
 
-describe("reported_at, the first complete read after the end of a month,", () => {
-  test("reported_at is the first sync for earlier months, and null for the current month", async () => {
-    const brand = makeBrand({
-      orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)],
-      now: november + 3 * day,
-    });
-    const first = await syncOrders(brand);
+test("a month is not restated if the change was undone", async () => {
+  const { brand } = await reportedOctober();
+  for (const refund of [4, 0]) {
+    brand.change("orders", "o1", { refund_amount: refund });
+    await syncOrders(brand, findAllChanges);
     brand.pass(day);
-    await syncOrders(brand);
-    expect(restatements(brand).map(({ month, reported_at }) => [month, reported_at])).toEqual([
-      ["2026-09", first.finished_at],
-      ["2026-10", first.finished_at],
-    ]);
-  });
+  }
+  expect(restated(brand)).toEqual([]);
+  expect(restatements(brand)).toMatchObject([{ net_reported: 70, net_now: 70, difference: 0, orders: 0 }]);
+});
 
-  test("reported_at ignores runs that were stopped or did not cover the month", async () => {
-    const orders = [orderAt("a", october - day), orderAt("b", october + day)];
-    const brand = makeBrand({ orders, now: november + day });
-    await syncOrders(brand, untilFlag(october + 5 * day));
-    expect(restatements(brand).map(({ month }) => month)).toEqual(["2026-09"]);
-    await brand.stopped("sync orders", readsOrders);
-    expect(restatements(brand)).toHaveLength(1);
-    const { finished_at } = await syncOrders(brand);
-    expect(restatements(brand)[1]).toMatchObject({ month: "2026-10", reported_at: finished_at });
-  });
+test("restated_orders omits an order that was withdrawn and returned unchanged", async () => {
+  const { brand } = await reportedOctober();
+  brand.withdraw("o1");
+  await syncOrders(brand, findAllChanges);
+  expect(restated(brand)).toMatchObject([{ order_id: "o1", what: "withdrawn" }]);
+  brand.pass(day);
+  brand.add("orders", orderAt("o1", october + day));
+  await syncOrders(brand, findAllChanges);
+  expect(restated(brand)).toEqual([]);
+});
 
-  test("reported_at is the run that read the missing part of a month", async () => {
-    const orders = [orderAt("a", october + day), orderAt("b", october + 20 * day), orderAt("c", november)];
-    const brand = makeBrand({ orders, now: november + 40 * day });
-    await syncOrders(brand, sinceFlag(october + 10 * day));
-    expect(restatements(brand).map(({ month }) => month)).toEqual(["2026-11"]);
-    const { finished_at } = await syncOrders(brand, ["--full"]);
-    expect(restatements(brand)).toMatchObject([
-      { month: "2026-10", reported_at: finished_at, net_reported: 20, difference: 0 },
-      { month: "2026-11", difference: 0 },
-    ]);
+test("reported_at is the first sync for earlier months, and null for the current month", async () => {
+  const brand = makeBrand({
+    orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)],
+    now: november + 3 * day,
   });
+  const first = await syncOrders(brand);
+  brand.pass(day);
+  await syncOrders(brand);
+  expect(restatements(brand).map(({ month, reported_at }) => [month, reported_at])).toEqual([
+    ["2026-09", first.finished_at],
+    ["2026-10", first.finished_at],
+  ]);
+});
 
-  test("reported_at ignores runs that began before the end of the month, and is null as of a time before the run ended", async () => {
-    const brand = makeBrand({ orders: [orderAt("a", october + day)], now: november - 15 });
-    const first = await syncOrders(brand);
-    expect([first.started_at < "2026-11-01", String(first.finished_at) > "2026-11-01"]).toEqual([true, true]);
-    expect(restatements(brand)).toEqual([]);
-    const { started_at, finished_at } = await syncOrders(brand);
-    expect(restatements(brand)).toMatchObject([{ reported_at: finished_at }]);
-    const asOf = async (at: string | null) =>
-      (await monthsAsOf(brand, String(at))).map(({ is_partial }) => is_partial);
-    expect([await asOf(started_at), await asOf(finished_at)]).toEqual([[true], [false]]);
-  });
+test("reported_at ignores runs that were stopped or did not cover the month", async () => {
+  const orders = [orderAt("a", october - day), orderAt("b", october + day)];
+  const brand = makeBrand({ orders, now: november + day });
+  await syncOrders(brand, untilFlag(october + 5 * day));
+  expect(restatements(brand).map(({ month }) => month)).toEqual(["2026-09"]);
+  await brand.stopped("sync orders", readsOrders);
+  expect(restatements(brand)).toHaveLength(1);
+  const { finished_at } = await syncOrders(brand);
+  expect(restatements(brand)[1]).toMatchObject({ month: "2026-10", reported_at: finished_at });
+});
+
+test("reported_at is the run that read the missing part of a month", async () => {
+  const orders = [orderAt("a", october + day), orderAt("b", october + 20 * day), orderAt("c", november)];
+  const brand = makeBrand({ orders, now: november + 40 * day });
+  await syncOrders(brand, sinceFlag(october + 10 * day));
+  expect(restatements(brand).map(({ month }) => month)).toEqual(["2026-11"]);
+  const { finished_at } = await syncOrders(brand, ["--full"]);
+  expect(restatements(brand)).toMatchObject([
+    { month: "2026-10", reported_at: finished_at, net_reported: 20, difference: 0 },
+    { month: "2026-11", difference: 0 },
+  ]);
+});
+
+test("reported_at ignores runs that began before the end of the month, and is null as of a time before the run ended", async () => {
+  const brand = makeBrand({ orders: [orderAt("a", october + day)], now: november - 15 });
+  const first = await syncOrders(brand);
+  expect([first.started_at < "2026-11-01", String(first.finished_at) > "2026-11-01"]).toEqual([true, true]);
+  expect(restatements(brand)).toEqual([]);
+  const { started_at, finished_at } = await syncOrders(brand);
+  expect(restatements(brand)).toMatchObject([{ reported_at: finished_at }]);
+  const asOf = async (at: string | null) =>
+    (await monthsAsOf(brand, String(at))).map(({ is_partial }) => is_partial);
+  expect([await asOf(started_at), await asOf(finished_at)]).toEqual([[true], [false]]);
 });
 
 /** Changes a random order of any age, so that months change after their report. */
@@ -198,43 +194,41 @@ function changeRandomOrder(brand: TestBrand, n: number): void {
     brand.change("orders", id, { refund_amount: pick("refund", 4) === 0 ? null : pick("back", 999) / 100 });
 }
 
-describe("restatements after many random changes", () => {
-  test.each([1, 2])(
-    "restatements agree with the API's data and with `--as-of` after random changes (seed %d)",
-    async (seed) => {
-      const brand = makeBrand({
-        orders: Array.from({ length: 60 }, (_, n) =>
-          orderAt(`o${n}`, october - (n - 20) * 31 * hour, { total_amount: n / 8 + 3 }),
-        ),
-        now: october + 12 * day,
-      });
-      /** The orders of the API at the time of each report. */
-      const reported = new Map<string, { at: string; orders: Order[] }>();
-      for (let n = 0; n < 12; n += 1) {
-        const { finished_at } = await syncOrders(brand, findAllChanges);
-        const orders = brand.data.orders;
-        const running = new Date(brand.now()).toISOString().slice(0, 7);
-        for (let at = Date.UTC(2026, 0); new Date(at).toISOString().slice(0, 7) < running; at += 28 * day) {
-          const month = new Date(at).toISOString().slice(0, 7);
-          if (!reported.has(month)) reported.set(month, { at: String(finished_at), orders: [...orders] });
-        }
-        expect(sorted(restatements(brand))).toEqual(sorted(expectedRestatements(reported, orders)));
-        for (let m = 0; m < 8; m += 1) changeRandomOrder(brand, seed * 1_000 + n * 10 + m);
-        brand.pass((4 + (n % 3) * 4) * day);
+test.each([1, 2])(
+  "restatements agree with the API's data and with `--as-of` after random changes (seed %d)",
+  async (seed) => {
+    const brand = makeBrand({
+      orders: Array.from({ length: 60 }, (_, n) =>
+        orderAt(`o${n}`, october - (n - 20) * 31 * hour, { total_amount: n / 8 + 3 }),
+      ),
+      now: october + 12 * day,
+    });
+    /** The orders of the API at the time of each report. */
+    const reported = new Map<string, { at: string; orders: Order[] }>();
+    for (let n = 0; n < 12; n += 1) {
+      const { finished_at } = await syncOrders(brand, findAllChanges);
+      const orders = brand.data.orders;
+      const running = new Date(brand.now()).toISOString().slice(0, 7);
+      for (let at = Date.UTC(2026, 0); new Date(at).toISOString().slice(0, 7) < running; at += 28 * day) {
+        const month = new Date(at).toISOString().slice(0, 7);
+        if (!reported.has(month)) reported.set(month, { at: String(finished_at), orders: [...orders] });
       }
-      const all = restatements(brand);
-      expect(all.filter(({ orders }) => orders > 0).length).toBeGreaterThan(4);
-      for (const at of new Set(all.map(({ reported_at }) => reported_at))) {
-        const then = await monthsAsOf(brand, at);
-        for (const { month, currency, net_reported } of all.filter((row) => row.reported_at === at)) {
-          const row = then.find((one) => one.month === month && one.currency === currency);
-          expect([month, currency, row?.net_amount ?? 0]).toEqual([month, currency, net_reported]);
-        }
+      expect(sorted(restatements(brand))).toEqual(sorted(expectedRestatements(reported, orders)));
+      for (let m = 0; m < 8; m += 1) changeRandomOrder(brand, seed * 1_000 + n * 10 + m);
+      brand.pass((4 + (n % 3) * 4) * day);
+    }
+    const all = restatements(brand);
+    expect(all.filter(({ orders }) => orders > 0).length).toBeGreaterThan(4);
+    for (const at of new Set(all.map(({ reported_at }) => reported_at))) {
+      const then = await monthsAsOf(brand, at);
+      for (const { month, currency, net_reported } of all.filter((row) => row.reported_at === at)) {
+        const row = then.find((one) => one.month === month && one.currency === currency);
+        expect([month, currency, row?.net_amount ?? 0]).toEqual([month, currency, net_reported]);
       }
-    },
-    60_000,
-  );
-});
+    }
+  },
+  60_000,
+);
 
 /** Computes the expected rows of `restatements` from the API's orders. */
 function expectedRestatements(

@@ -29,7 +29,7 @@ test.each([
   ["SELECT name FROM sqlite_master", ["sqlite_schema"]],
   ["SELECT r.json FROM records r", ["records"]],
   ["SELECT 1", []],
-])("lists the tables and views that a statement reads: %s", (sql, names) => {
+])("findReads lists the tables and views that a statement reads: %s", (sql, names) => {
   const read = findReads(db, sql);
   expect({ ...read, names: read?.names.sort() }).toEqual({ names, qualified: [], datetimeComparisons: [] });
 });
@@ -38,7 +38,7 @@ test.each([
   ["SELECT count(*) FROM main.orders", ["orders"]],
   ["SELECT count(*) FROM roster, main . [orders]", ["orders"]],
   ["SELECT * FROM own_qualified", ["orders"]],
-])("lists tables that a statement writes with their schema: %s", (sql, qualified) => {
+])("findReads lists tables that a statement names with their schema: %s", (sql, qualified) => {
   expect(findReads(db, sql)?.qualified).toEqual(qualified);
 });
 
@@ -67,7 +67,7 @@ test.each([
   ["SELECT datetime(order_date) || 'x' FROM orders WHERE order_date >= '2026-10-01'", []],
   ["SELECT 1 FROM orders_net WHERE ordered_at >= datetime('now', '-7 days')", []],
   ["SELECT 1 FROM orders WHERE day >= date('now', '-7 days')", []],
-])("lists timestamp columns that a statement compares with datetime(): %s", (sql, columns) => {
+])("findReads lists timestamp columns that a statement compares with datetime(): %s", (sql, columns) => {
   expect(findReads(db, sql)?.datetimeComparisons).toEqual(columns);
 });
 

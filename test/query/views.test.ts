@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { describeTable } from "../../src/query/readable-tables.js";
 import { readTableFacts } from "../../src/query/table-facts.js";
 import type { Mirror } from "../../src/store/mirror/database.js";
@@ -26,38 +26,36 @@ async function filled(): Promise<Mirror> {
   return mirror;
 }
 
-describe("every view", () => {
-  test("each view declares the columns and types that SQLite reports", async () => {
-    const mirror = await filled();
-    for (const { name, columns } of views) {
-      const info = mirror.db.pragma(`table_info(${name})`) as { name: string; type: string }[];
-      const declared = info.filter((column) => column.name !== "record_id");
-      expect([name, columns.map((column) => column.name)]).toEqual([
+test("each view declares the columns and types that SQLite reports", async () => {
+  const mirror = await filled();
+  for (const { name, columns } of views) {
+    const info = mirror.db.pragma(`table_info(${name})`) as { name: string; type: string }[];
+    const declared = info.filter((column) => column.name !== "record_id");
+    expect([name, columns.map((column) => column.name)]).toEqual([
+      name,
+      declared.map((column) => column.name),
+    ]);
+    for (const [index, { type }] of columns.entries())
+      expect([name, declared[index]?.name, sqliteTypes[type]]).toEqual([
         name,
-        declared.map((column) => column.name),
+        declared[index]?.name,
+        expect.arrayContaining([declared[index]?.type]),
       ]);
-      for (const [index, { type }] of columns.entries())
-        expect([name, declared[index]?.name, sqliteTypes[type]]).toEqual([
-          name,
-          declared[index]?.name,
-          expect.arrayContaining([declared[index]?.type]),
-        ]);
-    }
-    mirror.db.close();
-  });
+  }
+  mirror.db.close();
+});
 
-  test("each view has an example query on itself that any SQLite program can run", async () => {
-    const mirror = await filled();
-    const plain = new Sqlite(mirror.path, { readonly: true });
-    for (const { name, date } of views) {
-      const { example } = readTableFacts(mirror, name);
-      expect(example).toMatch(new RegExp(`\\b${name}\\b`));
-      expect(() => plain.prepare(example).all()).not.toThrow();
-      if (date) expect(describeTable(mirror, name).columns.map((column) => column.name)).toContain(date);
-    }
-    plain.close();
-    mirror.db.close();
-  });
+test("each view has an example query on itself that any SQLite program can run", async () => {
+  const mirror = await filled();
+  const plain = new Sqlite(mirror.path, { readonly: true });
+  for (const { name, date } of views) {
+    const { example } = readTableFacts(mirror, name);
+    expect(example).toMatch(new RegExp(`\\b${name}\\b`));
+    expect(() => plain.prepare(example).all()).not.toThrow();
+    if (date) expect(describeTable(mirror, name).columns.map((column) => column.name)).toContain(date);
+  }
+  plain.close();
+  mirror.db.close();
 });
 
 test("each view with host_username has host_label next to it", () => {
@@ -71,73 +69,66 @@ test("each view with host_username has host_label next to it", () => {
   }
 });
 
-describe("views created by an older version", () => {
-  async function older(): Promise<string> {
-    const mirror = await filled();
-    mirror.db.exec(`
-      DROP VIEW sales_by_month; DROP VIEW orders_net;
-      CREATE VIEW orders_net AS SELECT id, 0 AS net_amount FROM orders;
-      CREATE VIEW mine AS SELECT 1 AS one`);
-    mirror.db.close();
-    return mirror.path;
-  }
+async function older(): Promise<string> {
+  const mirror = await filled();
+  mirror.db.exec(`
+    DROP VIEW sales_by_month; DROP VIEW orders_net;
+    CREATE VIEW orders_net AS SELECT id, 0 AS net_amount FROM orders;
+    CREATE VIEW mine AS SELECT 1 AS one`);
+  mirror.db.close();
+  return mirror.path;
+}
 
-  test.each([
-    ["reads the mirror", openMirrorReadOnly],
-    ["syncs", openMirror],
-  ])("are replaced when a command %s, and users' own views stay", async (_, open) => {
-    const path = await older();
-    (await open(path)).db.close();
-    const db = new Sqlite(path, { readonly: true });
-    const names = db
-      .prepare("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name")
-      .pluck()
-      .all();
-    expect(names).toEqual([...views.map(({ name }) => name), "mine"].sort());
-    expect(db.prepare("SELECT count(*) FROM orders_net WHERE net_amount > 0").pluck().get()).not.toBe(0);
-    db.close();
-  });
-
-  test("views of an up-to-date mirror are not written again", async () => {
-    const mirror = await filled();
-    mirror.db.close();
-    const before = new Sqlite(mirror.path, { readonly: true });
-    const version = () => before.pragma("data_version", { simple: true });
-    const first = version();
-    (await openMirrorReadOnly(mirror.path)).db.close();
-    expect(version()).toBe(first);
-    before.close();
-  });
+test.each([
+  ["reads the mirror", openMirrorReadOnly],
+  ["syncs", openMirror],
+])("outdated views are replaced when a command %s, and users' own views stay", async (_, open) => {
+  const path = await older();
+  (await open(path)).db.close();
+  const db = new Sqlite(path, { readonly: true });
+  const names = db.prepare("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name").pluck().all();
+  expect(names).toEqual([...views.map(({ name }) => name), "mine"].sort());
+  expect(db.prepare("SELECT count(*) FROM orders_net WHERE net_amount > 0").pluck().get()).not.toBe(0);
+  db.close();
 });
 
-describe("`export --since` and `--until`", () => {
-  test.each([
-    ["sales_by_day --since 2026-10-02 --until 2026-10-03", ["2026-10-02", "2026-10-03"]],
-    ["sales_by_month --since 2026-10-15 --until 2026-11-02", ["2026-10", "2026-11"]],
-  ])("filter a view by its day or month: %s", async (words, wanted) => {
-    const mirror = await makeMirror();
-    const dates = [
-      "2026-09-30",
-      "2026-10-01",
-      "2026-10-02",
-      "2026-10-03",
-      "2026-10-04",
-      "2026-11-01",
-      "2026-12-01",
-    ];
-    writeRead(
-      mirror,
-      "orders",
-      dates.map((day, n) => ({
-        id: `o${n}`,
-        order_date: `${day}T23:59:59.999Z`,
-        currency: "EUR",
-        total_amount: 1,
-      })),
-    );
-    mirror.db.close();
-    const column = words.startsWith("sales_by_day") ? "day" : "month";
-    const { out } = await brandapi(`export ${words} --csv --columns ${column} --db ${mirror.path}`);
-    expect(out.trim().split("\n").slice(1)).toEqual(wanted);
-  });
+test("views of an up-to-date mirror are not written again", async () => {
+  const mirror = await filled();
+  mirror.db.close();
+  const before = new Sqlite(mirror.path, { readonly: true });
+  const version = () => before.pragma("data_version", { simple: true });
+  const first = version();
+  (await openMirrorReadOnly(mirror.path)).db.close();
+  expect(version()).toBe(first);
+  before.close();
+});
+
+test.each([
+  ["sales_by_day --since 2026-10-02 --until 2026-10-03", ["2026-10-02", "2026-10-03"]],
+  ["sales_by_month --since 2026-10-15 --until 2026-11-02", ["2026-10", "2026-11"]],
+])("export --since and --until filter a view by its day or month: %s", async (words, wanted) => {
+  const mirror = await makeMirror();
+  const dates = [
+    "2026-09-30",
+    "2026-10-01",
+    "2026-10-02",
+    "2026-10-03",
+    "2026-10-04",
+    "2026-11-01",
+    "2026-12-01",
+  ];
+  writeRead(
+    mirror,
+    "orders",
+    dates.map((day, n) => ({
+      id: `o${n}`,
+      order_date: `${day}T23:59:59.999Z`,
+      currency: "EUR",
+      total_amount: 1,
+    })),
+  );
+  mirror.db.close();
+  const column = words.startsWith("sales_by_day") ? "day" : "month";
+  const { out } = await brandapi(`export ${words} --csv --columns ${column} --db ${mirror.path}`);
+  expect(out.trim().split("\n").slice(1)).toEqual(wanted);
 });

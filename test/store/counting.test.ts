@@ -61,7 +61,7 @@ test.each([
   ["all but the oldest day", { ...never, from: first + 1 }],
   ["a range before all records", { ...never, to: first - 1 }],
   ["a range after all records", { ...never, from: first + 99 * day }],
-])("counts current records of a range as if one by one: %s", async (_, range) => {
+])("counting a range by index gives the number of its current records: %s", async (_, range) => {
   const mirror = await mirrored();
   for (const flags of [0, 1, 2, 3])
     expect(countCurrent(mirror, "orders", range, flags), `flags ${flags}`).toBe(

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { details, resources } from "../../src/resources/registry.js";
 import { openMirror, openMirrorReadOnly } from "../../src/store/mirror/open.js";
 import { migrations } from "../../src/store/mirror/schema.js";
@@ -64,116 +64,109 @@ const history = ["record_versions", "changes", "sync_runs"].map(
     `SELECT * FROM ${table === "record_versions" ? "(SELECT version_id, record_id, json, since_at, until_at, present, run_id FROM record_versions)" : table}`,
 );
 
-describe("a mirror that version 0.1.0 wrote", () => {
-  test.each([
-    ["reads", openMirrorReadOnly],
-    ["syncs", openMirror],
-  ])(
-    "is migrated when a command %s, keeps its history, and moves removed records to their own tables",
-    async (_, open) => {
-      const path = releasedMirror();
-      const before = history.map((sql) => rowsIn(path, sql));
-      const mirror = await open(path);
-      expect(compareTables(mirror, [...resources, ...details])).toEqual([]);
-      mirror.db.close();
-      expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: migrations.length }]);
-      expect(history.map((sql) => rowsIn(path, sql))).toEqual(before);
-      expect(rowsIn(path, "SELECT id, refund_amount FROM orders ORDER BY id")).toEqual([
-        { id: "order-1", refund_amount: 5 },
-        { id: "order-3", refund_amount: 0 },
-      ]);
-      expect(rowsIn(path, "SELECT id, removed_at FROM orders_removed")).toEqual([
-        { id: "order-2", removed_at: day(3) },
-      ]);
-      expect(rowsIn(path, "SELECT order_id FROM order_line_items_removed")).toEqual([
-        { order_id: "order-2" },
-      ]);
-      expect(rowsIn(path, "SELECT colour FROM gifts_removed")).toEqual([{ colour: "red" }]);
-      expect(rowsIn(path, "SELECT id, net_amount FROM orders_net")).toHaveLength(2);
-    },
-  );
-
-  test("a mirror of version 0.1.0 is backed up before its migration", async () => {
+test.each([
+  ["reads", openMirrorReadOnly],
+  ["syncs", openMirror],
+])(
+  "a mirror of version 0.1.0 is migrated when a command %s, and keeps its history and removed records",
+  async (_, open) => {
     const path = releasedMirror();
-    const before = rowsIn(path, "SELECT * FROM orders ORDER BY record_id");
-    const first = await brandapi(["query", "SELECT count(*) AS orders FROM orders", "--db", path]);
-    expect(first).toMatchObject({ code: 0, out: expect.stringContaining("2") });
-    const [backup = "", ...others] = backupsOf(path);
-    expect(others).toEqual([]);
-    expect(first.err).toContain(`Backup of the earlier version: ${backup}`);
-    expect(statSync(backup).mode & 0o777).toBe(0o600);
-    expect(rowsIn(backup, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
-    expect(rowsIn(backup, "SELECT * FROM orders ORDER BY record_id")).toEqual(before);
-    expect(
-      rowsIn(
-        path,
-        "SELECT json_extract(value, '$.path') AS path FROM mirror_info WHERE name = 'last_backup'",
-      ),
-    ).toEqual([{ path: backup }]);
-    const again = await brandapi(["query", "SELECT 1", "--db", path]);
-    expect(again).toMatchObject({ code: 0, err: "" });
-    expect(backupsOf(path)).toEqual([backup]);
-    const restored = await brandapi(["backup", "--restore", backup, "--db", path]);
-    expect(restored.code).toBe(0);
-    expect(backupsOf(path)).toEqual([backup]);
-    expect(rowsIn(path, "SELECT id FROM orders_removed")).toEqual([{ id: "order-2" }]);
-  });
-
-  test("several commands that open a mirror of version 0.1.0 at the same time migrate it once", async () => {
-    const path = releasedMirror();
-    const env = { BRANDAPI_DB: path };
-    const runs = await Promise.all(
-      ["tables", "status", "tables", "status"].map((command) => spawnBrandapi([command], { env }).ended),
-    );
-    expect(runs.map(({ code }) => code)).not.toContain(9);
-    expect(runs.filter(({ err }) => err.includes("The mirror was migrated"))).toHaveLength(1);
-    expect(backupsOf(path)).toHaveLength(1);
+    const before = history.map((sql) => rowsIn(path, sql));
+    const mirror = await open(path);
+    expect(compareTables(mirror, [...resources, ...details])).toEqual([]);
+    mirror.db.close();
     expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: migrations.length }]);
-  });
-
-  test("a mirror of version 0.1.0 is not migrated if it cannot be backed up", async () => {
-    const path = releasedMirror();
-    writeFileSync(join(path, "..", "backups"), "");
-    const run = await brandapi(["status", "--db", path]);
-    expect([run.code, run.err]).toEqual([
-      3,
-      expect.stringMatching(/not migrated.*could not be backed up.*backups$/m),
+    expect(history.map((sql) => rowsIn(path, sql))).toEqual(before);
+    expect(rowsIn(path, "SELECT id, refund_amount FROM orders ORDER BY id")).toEqual([
+      { id: "order-1", refund_amount: 5 },
+      { id: "order-3", refund_amount: 0 },
     ]);
-    expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
-  });
-
-  test("a failed migration leaves a mirror of version 0.1.0 unchanged", async () => {
-    const path = releasedMirror("UPDATE records SET json = 'not json' WHERE record_id = 3");
-    await expect(openMirror(path)).rejects.toThrow("record 3 is not JSON");
-    expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
-    expect(rowsIn(path, "SELECT id FROM orders WHERE removed_at IS NOT NULL")).toEqual([{ id: "order-2" }]);
-  });
-
-  test("a migration keeps users' indexes, triggers and views, and reports those that no longer fit", async () => {
-    const path = releasedMirror(`
-      CREATE TABLE log (id);
-      CREATE INDEX my_index ON orders (currency);
-      CREATE TRIGGER my_trigger AFTER INSERT ON orders BEGIN INSERT INTO log VALUES (new.id); END;
-      CREATE VIEW my_view AS SELECT id FROM orders;
-      CREATE INDEX old_index ON orders (removed_at);
-      CREATE TRIGGER old_trigger AFTER INSERT ON orders WHEN new.removed_at IS NULL BEGIN SELECT 1; END;
-      CREATE VIEW old_view AS SELECT id FROM orders WHERE removed_at IS NULL;
-      CREATE VIEW roster_removed AS SELECT * FROM roster;
-      CREATE TABLE content_removed (mine);`);
-    const warnings: string[] = [];
-    const reporter = { note: () => {}, warn: (text: string) => void warnings.push(text) };
-    (await openMirror(path, { reporter })).db.close();
-    expect(warnings).toEqual([
-      "the view `roster_removed` was dropped, because the mirror has a table of that name now: CREATE VIEW roster_removed AS SELECT * FROM roster",
-      "the table `content_removed` is named `content_removed_renamed` now, because the mirror has a table of that name",
-      "the index `old_index` that was added to `orders` no longer fits and was dropped (no such column: removed_at): CREATE INDEX old_index ON orders (removed_at)",
-      "the trigger `old_trigger` that was added to `orders` no longer fits and was dropped (no such column: new.removed_at): CREATE TRIGGER old_trigger AFTER INSERT ON orders WHEN new.removed_at IS NULL BEGIN SELECT 1; END",
-      "the view `old_view` no longer works: no such column: removed_at",
+    expect(rowsIn(path, "SELECT id, removed_at FROM orders_removed")).toEqual([
+      { id: "order-2", removed_at: day(3) },
     ]);
-    expect(
-      rowsIn(path, "SELECT name FROM sqlite_master WHERE name LIKE 'my!_%' ESCAPE '!' ORDER BY 1"),
-    ).toEqual(["my_index", "my_trigger", "my_view"].map((name) => ({ name })));
-    expect(rowsIn(path, "SELECT * FROM log")).toEqual([]);
-    expect(rowsIn(path, "SELECT mine FROM content_removed_renamed")).toEqual([]);
-  });
+    expect(rowsIn(path, "SELECT order_id FROM order_line_items_removed")).toEqual([{ order_id: "order-2" }]);
+    expect(rowsIn(path, "SELECT colour FROM gifts_removed")).toEqual([{ colour: "red" }]);
+    expect(rowsIn(path, "SELECT id, net_amount FROM orders_net")).toHaveLength(2);
+  },
+);
+
+test("a mirror of version 0.1.0 is backed up before its migration", async () => {
+  const path = releasedMirror();
+  const before = rowsIn(path, "SELECT * FROM orders ORDER BY record_id");
+  const first = await brandapi(["query", "SELECT count(*) AS orders FROM orders", "--db", path]);
+  expect(first).toMatchObject({ code: 0, out: expect.stringContaining("2") });
+  const [backup = "", ...others] = backupsOf(path);
+  expect(others).toEqual([]);
+  expect(first.err).toContain(`Backup of the earlier version: ${backup}`);
+  expect(statSync(backup).mode & 0o777).toBe(0o600);
+  expect(rowsIn(backup, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
+  expect(rowsIn(backup, "SELECT * FROM orders ORDER BY record_id")).toEqual(before);
+  expect(
+    rowsIn(path, "SELECT json_extract(value, '$.path') AS path FROM mirror_info WHERE name = 'last_backup'"),
+  ).toEqual([{ path: backup }]);
+  const again = await brandapi(["query", "SELECT 1", "--db", path]);
+  expect(again).toMatchObject({ code: 0, err: "" });
+  expect(backupsOf(path)).toEqual([backup]);
+  const restored = await brandapi(["backup", "--restore", backup, "--db", path]);
+  expect(restored.code).toBe(0);
+  expect(backupsOf(path)).toEqual([backup]);
+  expect(rowsIn(path, "SELECT id FROM orders_removed")).toEqual([{ id: "order-2" }]);
+});
+
+test("several commands that open a mirror of version 0.1.0 at the same time migrate it once", async () => {
+  const path = releasedMirror();
+  const env = { BRANDAPI_DB: path };
+  const runs = await Promise.all(
+    ["tables", "status", "tables", "status"].map((command) => spawnBrandapi([command], { env }).ended),
+  );
+  expect(runs.map(({ code }) => code)).not.toContain(9);
+  expect(runs.filter(({ err }) => err.includes("The mirror was migrated"))).toHaveLength(1);
+  expect(backupsOf(path)).toHaveLength(1);
+  expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: migrations.length }]);
+});
+
+test("a mirror of version 0.1.0 is not migrated if it cannot be backed up", async () => {
+  const path = releasedMirror();
+  writeFileSync(join(path, "..", "backups"), "");
+  const run = await brandapi(["status", "--db", path]);
+  expect([run.code, run.err]).toEqual([
+    3,
+    expect.stringMatching(/not migrated.*could not be backed up.*backups$/m),
+  ]);
+  expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
+});
+
+test("a failed migration leaves a mirror of version 0.1.0 unchanged", async () => {
+  const path = releasedMirror("UPDATE records SET json = 'not json' WHERE record_id = 3");
+  await expect(openMirror(path)).rejects.toThrow("record 3 is not JSON");
+  expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
+  expect(rowsIn(path, "SELECT id FROM orders WHERE removed_at IS NOT NULL")).toEqual([{ id: "order-2" }]);
+});
+
+test("a migration keeps users' indexes, triggers and views, and reports those that no longer fit", async () => {
+  const path = releasedMirror(`
+    CREATE TABLE log (id);
+    CREATE INDEX my_index ON orders (currency);
+    CREATE TRIGGER my_trigger AFTER INSERT ON orders BEGIN INSERT INTO log VALUES (new.id); END;
+    CREATE VIEW my_view AS SELECT id FROM orders;
+    CREATE INDEX old_index ON orders (removed_at);
+    CREATE TRIGGER old_trigger AFTER INSERT ON orders WHEN new.removed_at IS NULL BEGIN SELECT 1; END;
+    CREATE VIEW old_view AS SELECT id FROM orders WHERE removed_at IS NULL;
+    CREATE VIEW roster_removed AS SELECT * FROM roster;
+    CREATE TABLE content_removed (mine);`);
+  const warnings: string[] = [];
+  const reporter = { note: () => {}, warn: (text: string) => void warnings.push(text) };
+  (await openMirror(path, { reporter })).db.close();
+  expect(warnings).toEqual([
+    "the view `roster_removed` was dropped, because the mirror has a table of that name now: CREATE VIEW roster_removed AS SELECT * FROM roster",
+    "the table `content_removed` is named `content_removed_renamed` now, because the mirror has a table of that name",
+    "the index `old_index` that was added to `orders` no longer fits and was dropped (no such column: removed_at): CREATE INDEX old_index ON orders (removed_at)",
+    "the trigger `old_trigger` that was added to `orders` no longer fits and was dropped (no such column: new.removed_at): CREATE TRIGGER old_trigger AFTER INSERT ON orders WHEN new.removed_at IS NULL BEGIN SELECT 1; END",
+    "the view `old_view` no longer works: no such column: removed_at",
+  ]);
+  expect(
+    rowsIn(path, "SELECT name FROM sqlite_master WHERE name LIKE 'my!_%' ESCAPE '!' ORDER BY 1"),
+  ).toEqual(["my_index", "my_trigger", "my_view"].map((name) => ({ name })));
+  expect(rowsIn(path, "SELECT * FROM log")).toEqual([]);
+  expect(rowsIn(path, "SELECT mine FROM content_removed_renamed")).toEqual([]);
 });

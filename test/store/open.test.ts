@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { MirrorBusy, MirrorUnusable } from "../../src/errors.js";
 import { lockMirror } from "../../src/store/mirror/lock.js";
@@ -68,70 +68,66 @@ test("a link to a missing mirror creates the mirror and its lock at the target",
   lock.release();
 });
 
-describe("opening a file that is not a mirror of this version fails and does not change it", () => {
-  const cases: [string, (path: string) => void, RegExp][] = [
-    ["written by a newer version", newer, /written by a newer version of brandapi/],
-    ["another program's database", foreign, /Not a mirror of brandapi/],
-    [
-      "not a database",
-      (path) => writeFileSync(path, "name,amount\n".repeat(200)),
-      /is not an SQLite database/,
-    ],
-  ];
-  cases.push(
-    ["a mirror without a version", (path) => unversioned(path, 0), /Not a mirror of brandapi/],
-    ["a mirror with an impossible version", (path) => unversioned(path, -1), /Not a mirror of brandapi/],
-  );
-  test.each(cases)("%s", async (_, make, message) => {
-    const path = join(makeHome(), "other.sqlite");
-    make(path);
-    const before = readFileSync(path);
-    for (const open of [openMirror, openMirrorReadOnly, openMirrorOrEmpty]) {
-      const error = await open(path).then(
-        () => null,
-        (caught: unknown) => caught,
-      );
-      expect(error).toBeInstanceOf(MirrorUnusable);
-      expect((error as Error).message).toMatch(message);
-    }
-    expect(readFileSync(path).equals(before)).toBe(true);
-  });
-
-  function unversioned(path: string, version: number) {
-    const db = new Sqlite(path);
-    for (const step of migrations) db.exec(step);
-    db.exec("INSERT INTO records (resource, key, json, since_at) VALUES ('orders', 'o', '{}', '2026')");
-    db.pragma(`application_id = ${applicationId}`);
-    db.pragma(`user_version = ${version}`);
-    db.close();
+const cases: [string, (path: string) => void, RegExp][] = [
+  ["a mirror of a newer version", newer, /written by a newer version of brandapi/],
+  ["another program's database", foreign, /Not a mirror of brandapi/],
+  [
+    "a file that is not a database",
+    (path) => writeFileSync(path, "name,amount\n".repeat(200)),
+    /is not an SQLite database/,
+  ],
+];
+cases.push(
+  ["a mirror without a version", (path) => unversioned(path, 0), /Not a mirror of brandapi/],
+  ["a mirror with an impossible version", (path) => unversioned(path, -1), /Not a mirror of brandapi/],
+);
+test.each(cases)("opening %s fails and does not change the file", async (_, make, message) => {
+  const path = join(makeHome(), "other.sqlite");
+  make(path);
+  const before = readFileSync(path);
+  for (const open of [openMirror, openMirrorReadOnly, openMirrorOrEmpty]) {
+    const error = await open(path).then(
+      () => null,
+      (caught: unknown) => caught,
+    );
+    expect(error).toBeInstanceOf(MirrorUnusable);
+    expect((error as Error).message).toMatch(message);
   }
-
-  function newer(path: string) {
-    const db = new Sqlite(path);
-    db.exec("CREATE TABLE records (future TEXT)");
-    db.pragma(`application_id = ${applicationId}`);
-    db.pragma(`user_version = ${migrations.length + 1}`);
-    db.close();
-  }
-
-  function foreign(path: string) {
-    const db = new Sqlite(path);
-    db.exec("CREATE TABLE invoices (id TEXT)");
-    db.close();
-  }
+  expect(readFileSync(path).equals(before)).toBe(true);
 });
 
-describe("opening a path that cannot be a mirror fails and creates no file", () => {
-  test.each([
-    ["a folder", () => makeHome(), /must be a file, not a folder or a device/],
-    ["a device", () => "/dev/null", /must be a file, not a folder or a device/],
-    ["a full device", () => "/dev/full", /must be a file, not a folder or a device/],
-  ])("%s", async (_, make, message) => {
-    const path = make();
-    for (const open of [openMirror, openMirrorReadOnly, openMirrorOrEmpty, () => lockMirror(path, options)])
-      await expect(open(path)).rejects.toThrow(message);
-    expect(statSync(`${path}-lock`, { throwIfNoEntry: false })).toBeUndefined();
-  });
+function unversioned(path: string, version: number) {
+  const db = new Sqlite(path);
+  for (const step of migrations) db.exec(step);
+  db.exec("INSERT INTO records (resource, key, json, since_at) VALUES ('orders', 'o', '{}', '2026')");
+  db.pragma(`application_id = ${applicationId}`);
+  db.pragma(`user_version = ${version}`);
+  db.close();
+}
+
+function newer(path: string) {
+  const db = new Sqlite(path);
+  db.exec("CREATE TABLE records (future TEXT)");
+  db.pragma(`application_id = ${applicationId}`);
+  db.pragma(`user_version = ${migrations.length + 1}`);
+  db.close();
+}
+
+function foreign(path: string) {
+  const db = new Sqlite(path);
+  db.exec("CREATE TABLE invoices (id TEXT)");
+  db.close();
+}
+
+test.each([
+  ["a folder", () => makeHome(), /must be a file, not a folder or a device/],
+  ["a device", () => "/dev/null", /must be a file, not a folder or a device/],
+  ["a full device", () => "/dev/full", /must be a file, not a folder or a device/],
+])("opening %s as a mirror fails and creates no file", async (_, make, message) => {
+  const path = make();
+  for (const open of [openMirror, openMirrorReadOnly, openMirrorOrEmpty, () => lockMirror(path, options)])
+    await expect(open(path)).rejects.toThrow(message);
+  expect(statSync(`${path}-lock`, { throwIfNoEntry: false })).toBeUndefined();
 });
 
 test("opening a mirror for reading does not wait for a write transaction", async () => {
@@ -147,36 +143,34 @@ test("opening a mirror for reading does not wait for a write transaction", async
   }
 });
 
-describe("the mirror's lock", () => {
-  test("the lock blocks a second run until it is released", async () => {
-    const path = join(makeHome(), "mirror.sqlite");
-    const first = await lockMirror(path, options);
-    await expect(lockMirror(path, options)).rejects.toBeInstanceOf(MirrorBusy);
-    first.release();
-    (await lockMirror(path, options)).release();
-  });
+test("the lock blocks a second run until it is released", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  const first = await lockMirror(path, options);
+  await expect(lockMirror(path, options)).rejects.toBeInstanceOf(MirrorBusy);
+  first.release();
+  (await lockMirror(path, options)).release();
+});
 
-  test("the lock is released when its process is killed, although its file stays", async () => {
-    const path = join(makeHome(), "mirror.sqlite");
-    const script = `const Sqlite = require(${JSON.stringify(sqlitePath)});
-      new Sqlite(${JSON.stringify(`${path}-lock`)}).exec("BEGIN EXCLUSIVE");
-      console.log("held"); setInterval(() => {}, 1000);`;
-    const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
-    await once(child.stdout, "data");
-    await expect(lockMirror(path, options)).rejects.toBeInstanceOf(MirrorBusy);
-    child.kill("SIGKILL");
-    await once(child, "close");
-    expect(statSync(`${path}-lock`).isFile()).toBe(true);
-    (await lockMirror(path, options)).release();
-  });
+test("the lock is released when its process is killed, although its file stays", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  const script = `const Sqlite = require(${JSON.stringify(sqlitePath)});
+    new Sqlite(${JSON.stringify(`${path}-lock`)}).exec("BEGIN EXCLUSIVE");
+    console.log("held"); setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  await expect(lockMirror(path, options)).rejects.toBeInstanceOf(MirrorBusy);
+  child.kill("SIGKILL");
+  await once(child, "close");
+  expect(statSync(`${path}-lock`).isFile()).toBe(true);
+  (await lockMirror(path, options)).release();
+});
 
-  test("a signal ends the wait for the lock", async () => {
-    const path = join(makeHome(), "mirror.sqlite");
-    const first = await lockMirror(path, options);
-    const stop = new AbortController();
-    const waiting = lockMirror(path, { ...options, wait: true, signal: stop.signal });
-    stop.abort(new Error("enough"));
-    await expect(waiting).rejects.toThrow("enough");
-    first.release();
-  });
+test("a signal ends the wait for the lock", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  const first = await lockMirror(path, options);
+  const stop = new AbortController();
+  const waiting = lockMirror(path, { ...options, wait: true, signal: stop.signal });
+  stop.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
+  first.release();
 });

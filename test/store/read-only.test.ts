@@ -40,7 +40,7 @@ test.skipIf(process.platform === "win32").each([
   [["status"], /^orders +30 /m],
   [["report", "--text", "--month", "2026-11"], /USD|EUR/],
   [["changes"], /^(?!.*brandapi:)/s],
-])("reads a mirror in a read-only folder: %j", async (args, expected) => {
+])("commands read a mirror in a read-only folder: %j", async (args, expected) => {
   const { makeReadOnly, path, run } = await readableMirror();
   makeReadOnly();
   const { code, out, err } = await run(...args);

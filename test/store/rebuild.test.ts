@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { typedTables } from "../../src/query/readable-tables.js";
 import { orders } from "../../src/resources/orders.js";
 import { recommendations } from "../../src/resources/recommendations.js";
@@ -58,68 +58,67 @@ async function filledMirror() {
   return mirror;
 }
 
-describe("typed tables created by an older version", () => {
-  test("outdated tables are rebuilt from the records, with the rows that this version writes", async () => {
-    const mirror = await filledMirror();
-    indexTables(mirror, orders);
-    const before = dump(mirror);
-    fakeOlderShape(mirror);
-    expect(dump(mirror)).not.toEqual(before);
-    const again = await openMirror(mirror.path);
-    expect(dump(again)).toEqual(before);
-    again.db.close();
-  });
+test("outdated tables are rebuilt from the records, with the rows that this version writes", async () => {
+  const mirror = await filledMirror();
+  indexTables(mirror, orders);
+  const before = dump(mirror);
+  fakeOlderShape(mirror);
+  expect(dump(mirror)).not.toEqual(before);
+  const again = await openMirror(mirror.path);
+  expect(dump(again)).toEqual(before);
+  again.db.close();
+});
 
-  test("an export rebuilds outdated tables, so new columns are available without a sync", async () => {
-    const mirror = await filledMirror();
-    fakeOlderShape(mirror);
-    const reader = await openMirrorReadOnly(mirror.path);
-    expect(reader.db.prepare("SELECT currency, commission_amount FROM orders WHERE id = 'o2'").get()).toEqual(
-      { currency: "EUR", commission_amount: 0.5 },
-    );
-    expect(() => reader.db.exec("DELETE FROM orders")).toThrow(/readonly/);
-    reader.db.close();
+test("an export rebuilds outdated tables, so new columns are available without a sync", async () => {
+  const mirror = await filledMirror();
+  fakeOlderShape(mirror);
+  const reader = await openMirrorReadOnly(mirror.path);
+  expect(reader.db.prepare("SELECT currency, commission_amount FROM orders WHERE id = 'o2'").get()).toEqual({
+    currency: "EUR",
+    commission_amount: 0.5,
   });
+  expect(() => reader.db.exec("DELETE FROM orders")).toThrow(/readonly/);
+  reader.db.close();
+});
 
-  test("a table that a user dropped is created again with all rows", async () => {
-    const mirror = await filledMirror();
-    const before = dump(mirror);
-    mirror.db.exec("DROP VIEW orders_net; DROP TABLE order_line_items; DROP TABLE gifts");
-    mirror.db.close();
-    const again = await mirrorForTest(mirror.path);
-    expect(dump(again).tables).toEqual(before.tables);
-  });
+test("a table that a user dropped is created again with all rows", async () => {
+  const mirror = await filledMirror();
+  const before = dump(mirror);
+  mirror.db.exec("DROP VIEW orders_net; DROP TABLE order_line_items; DROP TABLE gifts");
+  mirror.db.close();
+  const again = await mirrorForTest(mirror.path);
+  expect(dump(again).tables).toEqual(before.tables);
+});
 
-  test("a rebuild keeps discovered columns, except those that are declared now", async () => {
-    const mirror = await filledMirror();
-    const products = () => rows(mirror, "SELECT id, title, note FROM recommendation_products");
-    const kept = () => rows(mirror, "SELECT id, colour, nested_size, live FROM gifts ORDER BY record_id");
-    const before = [products(), kept()];
-    mirror.db.exec(`
-      INSERT INTO open_columns VALUES ('recommendation_products', 'title', 9, '["title"]', 'text');
-      UPDATE mirror_info SET value = 'older' WHERE name IN ('shape:gifts', 'shape:recommendations');
-    `);
-    (await openMirror(mirror.path)).db.close();
-    expect([products(), kept()]).toEqual(before);
-    expect(
-      rows(mirror, "SELECT name FROM open_columns WHERE table_name = 'recommendation_products'"),
-    ).toEqual([{ name: "note" }]);
-  });
+test("a rebuild keeps discovered columns, except those that are declared now", async () => {
+  const mirror = await filledMirror();
+  const products = () => rows(mirror, "SELECT id, title, note FROM recommendation_products");
+  const kept = () => rows(mirror, "SELECT id, colour, nested_size, live FROM gifts ORDER BY record_id");
+  const before = [products(), kept()];
+  mirror.db.exec(`
+    INSERT INTO open_columns VALUES ('recommendation_products', 'title', 9, '["title"]', 'text');
+    UPDATE mirror_info SET value = 'older' WHERE name IN ('shape:gifts', 'shape:recommendations');
+  `);
+  (await openMirror(mirror.path)).db.close();
+  expect([products(), kept()]).toEqual(before);
+  expect(rows(mirror, "SELECT name FROM open_columns WHERE table_name = 'recommendation_products'")).toEqual([
+    { name: "note" },
+  ]);
+});
 
-  test("a failed rebuild leaves the tables unchanged", async () => {
-    const mirror = await filledMirror();
-    fakeOlderShape(mirror);
-    mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'o1100'");
-    const before = rows(mirror, "SELECT id, currency_code FROM orders ORDER BY record_id");
-    await expect(openMirror(mirror.path)).rejects.toThrow();
-    expect(rows(mirror, "SELECT id, currency_code FROM orders ORDER BY record_id")).toEqual(before);
-  });
+test("a failed rebuild leaves the tables unchanged", async () => {
+  const mirror = await filledMirror();
+  fakeOlderShape(mirror);
+  mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'o1100'");
+  const before = rows(mirror, "SELECT id, currency_code FROM orders ORDER BY record_id");
+  await expect(openMirror(mirror.path)).rejects.toThrow();
+  expect(rows(mirror, "SELECT id, currency_code FROM orders ORDER BY record_id")).toEqual(before);
+});
 
-  test("tables that match the declarations are not rebuilt", async () => {
-    const mirror = await filledMirror();
-    mirror.db.exec("UPDATE orders SET currency = 'untouched'");
-    const again = await openMirror(mirror.path);
-    expect(rows(again, "SELECT DISTINCT currency FROM orders")).toEqual([{ currency: "untouched" }]);
-    again.db.close();
-  });
+test("tables that match the declarations are not rebuilt", async () => {
+  const mirror = await filledMirror();
+  mirror.db.exec("UPDATE orders SET currency = 'untouched'");
+  const again = await openMirror(mirror.path);
+  expect(rows(again, "SELECT DISTINCT currency FROM orders")).toEqual([{ currency: "untouched" }]);
+  again.db.close();
 });

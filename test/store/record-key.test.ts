@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { UnexpectedResponse } from "../../src/errors.js";
 import { content } from "../../src/resources/content.js";
 import { orders } from "../../src/resources/orders.js";
@@ -8,42 +8,45 @@ import { recordKey } from "../../src/store/records/record-key.js";
 import type { Json } from "../../src/util/json-value.js";
 import { mirrorForTest, order, rows, write } from "./record-mirror.js";
 
-describe("the key of a record", () => {
-  test.each([
-    ["its id", orders, { id: "o1" }, "o1"],
-    ["its ID as text, if the ID is a number", orders, { id: 17 }, "17"],
-    ["both parts joined by a slash, if it has two", content, { source: "upload", id: "c1" }, "upload/c1"],
-    ["unambiguous, if a part contains a slash", content, { source: "a/b", id: "50%/c" }, "a%2Fb/50%25%2Fc"],
-    ["its position, if an undocumented record has no ID", gifts, { colour: "red" }, "#4"],
-    [
-      "its position, if the ID of an undocumented record is neither text nor a number",
-      gifts,
-      { id: { a: 1 } },
-      "#4",
-    ],
-    ["its position, if the record is not an object", gifts, "red", "#4"],
-  ] as [string, Resource, Json, string][])("is %s", (_, resource, value, key) => {
-    expect(recordKey(resource, value, 4)).toBe(key);
-  });
-
-  test.each([
-    ["documented record without an ID", orders, { id: null }, "has no `id`"],
-    ["documented record without a part of its ID", content, { id: "c1" }, "has no `source`, `id`"],
-    [
-      "record with a numeric ID that a double rounds",
-      orders,
-      JSON.parse('{"id":9007199254740993}'),
-      "too many digits",
-    ],
-    ["undocumented record with a numeric ID that a double rounds", gifts, { id: -1e300 }, "too many digits"],
-  ] as [string, Resource, Json, string][])(
-    "does not exist for a %s, which is refused",
-    (_, resource, value, message) => {
-      expect(() => recordKey(resource, value, 0)).toThrow(UnexpectedResponse);
-      expect(() => recordKey(resource, value, 0)).toThrow(message);
-    },
-  );
+test.each([
+  ["the ID", orders, { id: "o1" }, "o1"],
+  ["the ID as text, if the ID is a number", orders, { id: 17 }, "17"],
+  ["both parts of an ID, separated by a slash", content, { source: "upload", id: "c1" }, "upload/c1"],
+  [
+    "unambiguous, if a part of the ID contains a slash",
+    content,
+    { source: "a/b", id: "50%/c" },
+    "a%2Fb/50%25%2Fc",
+  ],
+  ["the position, if an undocumented record has no ID", gifts, { colour: "red" }, "#4"],
+  [
+    "the position, if the ID of an undocumented record is neither text nor a number",
+    gifts,
+    { id: { a: 1 } },
+    "#4",
+  ],
+  ["the position, if the record is not an object", gifts, "red", "#4"],
+] as [string, Resource, Json, string][])("the key of a record is %s", (_, resource, value, key) => {
+  expect(recordKey(resource, value, 4)).toBe(key);
 });
+
+test.each([
+  ["documented record without an ID", orders, { id: null }, "has no `id`"],
+  ["documented record without a part of its ID", content, { id: "c1" }, "has no `source`, `id`"],
+  [
+    "record with a numeric ID that a double rounds",
+    orders,
+    JSON.parse('{"id":9007199254740993}'),
+    "too many digits",
+  ],
+  ["undocumented record with a numeric ID that a double rounds", gifts, { id: -1e300 }, "too many digits"],
+] as [string, Resource, Json, string][])(
+  "a %s is rejected, because it has no key",
+  (_, resource, value, message) => {
+    expect(() => recordKey(resource, value, 0)).toThrow(UnexpectedResponse);
+    expect(() => recordKey(resource, value, 0)).toThrow(message);
+  },
+);
 
 test("a response with a record without a key is not written at all", async () => {
   const mirror = await mirrorForTest();

@@ -33,7 +33,7 @@ export function write(
   return messages;
 }
 
-/** Options of a `RecordWriter` without a recorded run and without messages. */
+/** Options for a `RecordWriter` that records no run and prints no messages. */
 export function unrecordedRun(runId: number) {
   return { runId, reporter: silentReporter };
 }

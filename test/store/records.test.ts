@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
@@ -14,229 +14,219 @@ import { silentReporter } from "../../src/util/reporter.js";
 import { writeRead } from "../support/mirror.js";
 import { mirrorForTest, order, rows, unrecordedRun, write } from "./record-mirror.js";
 
-describe("the difference between two versions of a record", () => {
-  const before = order("o1", { refund_amount: 0, host: { id: "h1", username: "ada" } });
-  const cases: [string, Json, Json, object[]][] = [
-    ["is empty for equal versions", before, { ...before }, []],
-    [
-      "is empty if only the order of members changed",
-      { a: 1, b: { c: 1, d: 2 } },
-      { b: { d: 2, c: 1 }, a: 1 },
-      [],
-    ],
-    ["is empty if null replaced a missing member", { a: 1 }, { a: 1, b: null }, []],
-    [
-      "contains a changed amount",
-      before,
-      { ...before, refund_amount: 4.5 },
-      [{ field: "refund_amount", old: "0", new: "4.5" }],
-    ],
-    [
-      "names a member of a nested object by its column",
-      before,
-      { ...before, host: { id: "h1", username: "bo" } },
-      [{ field: "host_username", old: "ada", new: "bo" }],
-    ],
-    [
-      "contains a removed object as one field",
-      { host: { id: "h1" } },
-      { host: null },
-      [{ field: "host", old: '{"id":"h1"}', new: null }],
-    ],
-    [
-      "contains a list of items without IDs as one field",
-      { line_items: [{ sku: "a" }] },
-      { line_items: [{ sku: "b" }] },
-      [{ field: "line_items", old: '[{"sku":"a"}]', new: '[{"sku":"b"}]' }],
-    ],
-  ];
-  test.each(cases)("%s", (_, old, now, changes) => {
-    expect(diffRecords(old, now, orders)).toEqual(changes);
-  });
-
-  test("a difference names list items with IDs one by one in any order, and an added or removed item as one field", () => {
-    const item = (id: string, status: string) => ({ id, status });
-    expect(
-      diffRecords(
-        { assignments: [item("a", "ACTIVE"), item("b", "ACTIVE")] },
-        { assignments: [item("c", "READY"), item("a", "COMPLETED")] },
-        opportunities,
-      ),
-    ).toEqual([
-      { field: "assignments.a.status", old: "ACTIVE", new: "COMPLETED" },
-      { field: "assignments.b", old: '{"id":"b","status":"ACTIVE"}', new: null },
-      { field: "assignments.c", old: null, new: '{"id":"c","status":"READY"}' },
-    ]);
-  });
-
-  test("a difference contains a JSON column as one field", () => {
-    expect(
-      diffRecords({ host: { socials: { tiktok: "a" } } }, { host: { socials: { tiktok: "b" } } }, roster),
-    ).toEqual([{ field: "host_socials", old: '{"tiktok":"a"}', new: '{"tiktok":"b"}' }]);
-  });
+const before = order("o1", { refund_amount: 0, host: { id: "h1", username: "ada" } });
+const cases: [string, Json, Json, object[]][] = [
+  ["equal versions have no differences", before, { ...before }, []],
+  [
+    "a different order of members is not a difference",
+    { a: 1, b: { c: 1, d: 2 } },
+    { b: { d: 2, c: 1 }, a: 1 },
+    [],
+  ],
+  ["null instead of a missing member is not a difference", { a: 1 }, { a: 1, b: null }, []],
+  [
+    "a changed amount is one difference",
+    before,
+    { ...before, refund_amount: 4.5 },
+    [{ field: "refund_amount", old: "0", new: "4.5" }],
+  ],
+  [
+    "a difference in a nested object is named like its column",
+    before,
+    { ...before, host: { id: "h1", username: "bo" } },
+    [{ field: "host_username", old: "ada", new: "bo" }],
+  ],
+  [
+    "a removed object is one difference",
+    { host: { id: "h1" } },
+    { host: null },
+    [{ field: "host", old: '{"id":"h1"}', new: null }],
+  ],
+  [
+    "a list of items without IDs is one difference",
+    { line_items: [{ sku: "a" }] },
+    { line_items: [{ sku: "b" }] },
+    [{ field: "line_items", old: '[{"sku":"a"}]', new: '[{"sku":"b"}]' }],
+  ],
+];
+test.each(cases)("%s", (_, old, now, changes) => {
+  expect(diffRecords(old, now, orders)).toEqual(changes);
 });
 
-describe("a URL with a new signature", () => {
-  const photo = (text: string) => order("o1", { host: { id: "h1", profile_photo: text } });
-  const attached = (url: string, filename = "brief.pdf") => ({ id: "p1", attachments: [{ url, filename }] });
-
-  test.each([
-    [
-      "the URL of a photo",
-      orders,
-      photo("https://cdn.test/a.jpg?sig=1"),
-      photo("https://cdn.test/a.jpg?sig=2"),
-    ],
-    [
-      "the URL of a photo that was not signed before",
-      orders,
-      photo("https://cdn.test/a.jpg"),
-      photo("https://cdn.test/a.jpg?s"),
-    ],
-    [
-      "a URL in a list",
+test("list items with IDs are compared one by one in any order, and an added or removed item is one difference", () => {
+  const item = (id: string, status: string) => ({ id, status });
+  expect(
+    diffRecords(
+      { assignments: [item("a", "ACTIVE"), item("b", "ACTIVE")] },
+      { assignments: [item("c", "READY"), item("a", "COMPLETED")] },
       opportunities,
-      attached("https://cdn.test/b?sig=1"),
-      attached("https://cdn.test/b?sig=2"),
-    ],
-  ])("is not a change: %s", (_, resource, before, after) => {
-    expect(diffRecords(before, after, resource)).toEqual([]);
-  });
+    ),
+  ).toEqual([
+    { field: "assignments.a.status", old: "ACTIVE", new: "COMPLETED" },
+    { field: "assignments.b", old: '{"id":"b","status":"ACTIVE"}', new: null },
+    { field: "assignments.c", old: null, new: '{"id":"c","status":"READY"}' },
+  ]);
+});
 
-  test.each([
-    ["the URL of another file", "https://cdn.test/a.jpg?sig=1", "https://cdn.test/b.jpg?sig=2"],
-    ["the URL of another server", "https://cdn.test/a.jpg", "https://cdn2.test/a.jpg"],
-    ["text that is not a URL", "a?1", "a?2"],
-    ["null instead of a URL", "https://cdn.test/a.jpg?sig=1", null],
-  ])("differs from %s, which is logged as a change", (_, old, now) => {
-    const before = order("o1", { product: { id: "p", cover_photo: old } });
-    const after = order("o1", { product: { id: "p", cover_photo: now } });
-    expect(diffRecords(before, after, orders)).toEqual([{ field: "product_cover_photo", old, new: now }]);
-  });
+test("a changed JSON column is one difference", () => {
+  expect(
+    diffRecords({ host: { socials: { tiktok: "a" } } }, { host: { socials: { tiktok: "b" } } }, roster),
+  ).toEqual([{ field: "host_socials", old: '{"tiktok":"a"}', new: '{"tiktok":"b"}' }]);
+});
 
-  test("a new URL signature is logged if something else in the same list item changed", () => {
-    const [before, after] = [
-      attached("https://cdn.test/b?sig=1"),
-      attached("https://cdn.test/b?sig=2", "new.pdf"),
-    ];
-    expect(diffRecords(before, after, opportunities)).toEqual([
-      {
-        field: "attachments",
-        old: JSON.stringify(before.attachments),
-        new: JSON.stringify(after.attachments),
-      },
-    ]);
-  });
+const photo = (text: string) => order("o1", { host: { id: "h1", profile_photo: text } });
+const attached = (url: string, filename = "brief.pdf") => ({ id: "p1", attachments: [{ url, filename }] });
 
-  test("a new query in a campaign's target URL is a change, because it is not a signature", () => {
-    const target = (query: string) => ({ id: "p1", target_url: `https://shop.test/?${query}` });
-    expect(diffRecords(target("utm=a"), target("utm=b"), opportunities)).toHaveLength(1);
-  });
+test.each([
+  [
+    "the URL of a photo",
+    orders,
+    photo("https://cdn.test/a.jpg?sig=1"),
+    photo("https://cdn.test/a.jpg?sig=2"),
+  ],
+  [
+    "the URL of a photo that was not signed before",
+    orders,
+    photo("https://cdn.test/a.jpg"),
+    photo("https://cdn.test/a.jpg?s"),
+  ],
+  [
+    "a URL in a list",
+    opportunities,
+    attached("https://cdn.test/b?sig=1"),
+    attached("https://cdn.test/b?sig=2"),
+  ],
+])("a new signature is not a difference: %s", (_, resource, before, after) => {
+  expect(diffRecords(before, after, resource)).toEqual([]);
+});
 
-  test("a new URL signature is stored in records and tables without logging a change", async () => {
-    const mirror = await mirrorForTest();
-    const campaign = (n: number) => ({
-      id: "p1",
-      assignments: [{ id: "a1", host: { id: "h1", profile_photo: `https://cdn.test/a.jpg?sig=${n}` } }],
-      attachments: [{ url: `https://cdn.test/b.pdf?sig=${n}`, filename: "b.pdf" }],
+test.each([
+  ["the URL of another file", "https://cdn.test/a.jpg?sig=1", "https://cdn.test/b.jpg?sig=2"],
+  ["the URL of another server", "https://cdn.test/a.jpg", "https://cdn2.test/a.jpg"],
+  ["text that is not a URL", "a?1", "a?2"],
+  ["null instead of a URL", "https://cdn.test/a.jpg?sig=1", null],
+])("%s is a difference", (_, old, now) => {
+  const before = order("o1", { product: { id: "p", cover_photo: old } });
+  const after = order("o1", { product: { id: "p", cover_photo: now } });
+  expect(diffRecords(before, after, orders)).toEqual([{ field: "product_cover_photo", old, new: now }]);
+});
+
+test("a new URL signature is logged if something else in the same list item changed", () => {
+  const [before, after] = [
+    attached("https://cdn.test/b?sig=1"),
+    attached("https://cdn.test/b?sig=2", "new.pdf"),
+  ];
+  expect(diffRecords(before, after, opportunities)).toEqual([
+    {
+      field: "attachments",
+      old: JSON.stringify(before.attachments),
+      new: JSON.stringify(after.attachments),
+    },
+  ]);
+});
+
+test("a new query in a campaign's target URL is a change, because it is not a signature", () => {
+  const target = (query: string) => ({ id: "p1", target_url: `https://shop.test/?${query}` });
+  expect(diffRecords(target("utm=a"), target("utm=b"), opportunities)).toHaveLength(1);
+});
+
+test("a new URL signature is stored in records and tables without logging a change", async () => {
+  const mirror = await mirrorForTest();
+  const campaign = (n: number) => ({
+    id: "p1",
+    assignments: [{ id: "a1", host: { id: "h1", profile_photo: `https://cdn.test/a.jpg?sig=${n}` } }],
+    attachments: [{ url: `https://cdn.test/b.pdf?sig=${n}`, filename: "b.pdf" }],
+  });
+  writeRead(mirror, "opportunities", [campaign(1)], { at: "2026-11-01T00:00:00.000Z" });
+  const runId = beginRun(mirror, "opportunities", "2026-11-02T00:00:00.000Z");
+  const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
+  store.write([campaign(2)], { readAt: "2026-11-02T00:00:00.000Z" });
+  expect(readRun(mirror, runId)).toMatchObject({ rows_new: 0, rows_changed: 0 });
+  expect(rows(mirror, "SELECT json, since_at FROM records")).toEqual([
+    { json: JSON.stringify(campaign(2)), since_at: "2026-11-01T00:00:00.000Z" },
+  ]);
+  expect(rows(mirror, "SELECT host_profile_photo AS url FROM opportunity_assignments")).toEqual([
+    { url: "https://cdn.test/a.jpg?sig=2" },
+  ]);
+  expect(rows(mirror, "SELECT url FROM opportunity_attachments")).toEqual([
+    { url: "https://cdn.test/b.pdf?sig=2" },
+  ]);
+  for (const table of ["changes", "record_versions"])
+    expect(rows(mirror, `SELECT * FROM ${table}`)).toEqual([]);
+});
+
+test("a column is discovered with the first scalar value, even in a nested object, and stays", async () => {
+  const mirror = await mirrorForTest();
+  write(mirror, gifts, [{ id: "g1", status: "sent", host: { id: "h1", deep: { x: 1, deeper: { y: 2 } } } }]);
+  write(mirror, gifts, [{ id: "g2", value: 2.5, live: true, tags: ["a"], "odd name": 1, SELECT: "kept" }]);
+  expect(rows(mirror, "SELECT * FROM gifts ORDER BY record_id")).toMatchObject([
+    { id: "g1", status: "sent", host_id: "h1", host_deep_x: 1, value: null, live: null },
+    { id: "g2", status: null, value: 2.5, live: 1, SELECT: "kept", odd_name: 1 },
+  ]);
+  const names = rows<{ name: string }>(mirror, "SELECT name FROM open_columns").map(({ name }) => name);
+  expect(names).not.toContain("tags");
+});
+
+test("discovered columns can have values of any type, never clash with the mirror's columns, and are limited to 300", async () => {
+  const mirror = await mirrorForTest();
+  write(mirror, gifts, [
+    { id: 1, v: "a", record_id: 77, Synced_At: "x", removed_at: "y" },
+    { id: 2, v: 5 },
+    { id: 3, v: 2.5 },
+    { id: 4, v: true },
+  ]);
+  expect(rows(mirror, "SELECT v, typeof(v) AS t FROM gifts ORDER BY v")).toEqual([
+    { v: 1, t: "integer" },
+    { v: 2.5, t: "real" },
+    { v: 5, t: "integer" },
+    { v: "a", t: "text" },
+  ]);
+  expect(rows(mirror, "SELECT record_id_2, Synced_At_2, removed_at_2 FROM gifts LIMIT 1")).toEqual([
+    { record_id_2: 77, Synced_At_2: "x", removed_at_2: "y" },
+  ]);
+  write(mirror, gifts, [Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`c${n}`, n]))]);
+  expect(rows(mirror, "SELECT count(*) AS n FROM open_columns WHERE table_name = 'gifts'")).toEqual([
+    { n: 300 },
+  ]);
+});
+
+test("a new attribute is reported with its path, once per mirror", async () => {
+  const mirror = await mirrorForTest();
+  const grown = (id: string) =>
+    order(id, {
+      tax: 1,
+      host: { id: "h", pronouns: "x", payment: { a: 1 } },
+      line_items: [
+        { title: "a", gift: true },
+        { title: "b", gift: false },
+      ],
     });
-    writeRead(mirror, "opportunities", [campaign(1)], { at: "2026-11-01T00:00:00.000Z" });
-    const runId = beginRun(mirror, "opportunities", "2026-11-02T00:00:00.000Z");
-    const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
-    store.write([campaign(2)], { readAt: "2026-11-02T00:00:00.000Z" });
-    expect(readRun(mirror, runId)).toMatchObject({ rows_new: 0, rows_changed: 0 });
-    expect(rows(mirror, "SELECT json, since_at FROM records")).toEqual([
-      { json: JSON.stringify(campaign(2)), since_at: "2026-11-01T00:00:00.000Z" },
-    ]);
-    expect(rows(mirror, "SELECT host_profile_photo AS url FROM opportunity_assignments")).toEqual([
-      { url: "https://cdn.test/a.jpg?sig=2" },
-    ]);
-    expect(rows(mirror, "SELECT url FROM opportunity_attachments")).toEqual([
-      { url: "https://cdn.test/b.pdf?sig=2" },
-    ]);
-    for (const table of ["changes", "record_versions"])
-      expect(rows(mirror, `SELECT * FROM ${table}`)).toEqual([]);
-  });
+  const first = write(mirror, orders, [grown("o1"), grown("o2")]).map((text) => /`(.*)`/.exec(text)?.[1]);
+  expect(first).toEqual(["host.pronouns", "host.payment", "line_items.gift", "tax"]);
+  expect(write(mirror, orders, [grown("o3")])).toEqual([]);
+  expect(write(mirror, orders, [order("o4", { other: null })])).toHaveLength(1);
 });
 
-describe("columns of resources without documented fields", () => {
-  test("a column is discovered with the first scalar value, even in a nested object, and stays", async () => {
-    const mirror = await mirrorForTest();
-    write(mirror, gifts, [
-      { id: "g1", status: "sent", host: { id: "h1", deep: { x: 1, deeper: { y: 2 } } } },
-    ]);
-    write(mirror, gifts, [{ id: "g2", value: 2.5, live: true, tags: ["a"], "odd name": 1, SELECT: "kept" }]);
-    expect(rows(mirror, "SELECT * FROM gifts ORDER BY record_id")).toMatchObject([
-      { id: "g1", status: "sent", host_id: "h1", host_deep_x: 1, value: null, live: null },
-      { id: "g2", status: null, value: 2.5, live: 1, SELECT: "kept", odd_name: 1 },
-    ]);
-    const names = rows<{ name: string }>(mirror, "SELECT name FROM open_columns").map(({ name }) => name);
-    expect(names).not.toContain("tags");
-  });
-
-  test("discovered columns can have values of any type, never clash with the mirror's columns, and are limited to 300", async () => {
-    const mirror = await mirrorForTest();
-    write(mirror, gifts, [
-      { id: 1, v: "a", record_id: 77, Synced_At: "x", removed_at: "y" },
-      { id: 2, v: 5 },
-      { id: 3, v: 2.5 },
-      { id: 4, v: true },
-    ]);
-    expect(rows(mirror, "SELECT v, typeof(v) AS t FROM gifts ORDER BY v")).toEqual([
-      { v: 1, t: "integer" },
-      { v: 2.5, t: "real" },
-      { v: 5, t: "integer" },
-      { v: "a", t: "text" },
-    ]);
-    expect(rows(mirror, "SELECT record_id_2, Synced_At_2, removed_at_2 FROM gifts LIMIT 1")).toEqual([
-      { record_id_2: 77, Synced_At_2: "x", removed_at_2: "y" },
-    ]);
-    write(mirror, gifts, [Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`c${n}`, n]))]);
-    expect(rows(mirror, "SELECT count(*) AS n FROM open_columns WHERE table_name = 'gifts'")).toEqual([
-      { n: 300 },
-    ]);
-  });
+test("a value of an unexpected type is stored, and causes no message", async () => {
+  const mirror = await mirrorForTest();
+  const odd = (id: string) => order(id, { total_amount: "10.00", host: "ada" });
+  expect(write(mirror, orders, [odd("o1"), odd("o2")])).toEqual([]);
+  const found = [
+    { table: "orders", column: "host", found: "string", records: 2 },
+    { table: "orders", column: "total_amount", found: "number as text", records: 2 },
+  ];
+  expect(readUnexpectedColumns(mirror, "orders")).toEqual(found);
+  rebuildTables(mirror, [orders]);
+  expect(readUnexpectedColumns(mirror, "orders")).toEqual(found);
+  write(mirror, orders, [odd("o1"), order("o2")]);
+  expect(readUnexpectedColumns(mirror, "orders").map(({ records }) => records)).toEqual([1, 1]);
 });
 
-describe("messages about differences from the declared fields", () => {
-  test("a new attribute is reported with its path, once per mirror", async () => {
-    const mirror = await mirrorForTest();
-    const grown = (id: string) =>
-      order(id, {
-        tax: 1,
-        host: { id: "h", pronouns: "x", payment: { a: 1 } },
-        line_items: [
-          { title: "a", gift: true },
-          { title: "b", gift: false },
-        ],
-      });
-    const first = write(mirror, orders, [grown("o1"), grown("o2")]).map((text) => /`(.*)`/.exec(text)?.[1]);
-    expect(first).toEqual(["host.pronouns", "host.payment", "line_items.gift", "tax"]);
-    expect(write(mirror, orders, [grown("o3")])).toEqual([]);
-    expect(write(mirror, orders, [order("o4", { other: null })])).toHaveLength(1);
-  });
-
-  test("a value of an unexpected type is stored, and causes no message", async () => {
-    const mirror = await mirrorForTest();
-    const odd = (id: string) => order(id, { total_amount: "10.00", host: "ada" });
-    expect(write(mirror, orders, [odd("o1"), odd("o2")])).toEqual([]);
-    const found = [
-      { table: "orders", column: "host", found: "string", records: 2 },
-      { table: "orders", column: "total_amount", found: "number as text", records: 2 },
-    ];
-    expect(readUnexpectedColumns(mirror, "orders")).toEqual(found);
-    rebuildTables(mirror, [orders]);
-    expect(readUnexpectedColumns(mirror, "orders")).toEqual(found);
-    write(mirror, orders, [odd("o1"), order("o2")]);
-    expect(readUnexpectedColumns(mirror, "orders").map(({ records }) => records)).toEqual([1, 1]);
-  });
-
-  test("at most a hundred new attributes are reported, and none of unchanged records", async () => {
-    const mirror = await mirrorForTest();
-    const many = Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`new_${n}`, n]));
-    expect(write(mirror, orders, [order("o1", many)])).toHaveLength(100);
-    expect(write(mirror, gifts, [{ id: 1, anything: { goes: 1 } }])).toEqual([]);
-  });
+test("at most a hundred new attributes are reported, and none of unchanged records", async () => {
+  const mirror = await mirrorForTest();
+  const many = Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`new_${n}`, n]));
+  expect(write(mirror, orders, [order("o1", many)])).toHaveLength(100);
+  expect(write(mirror, gifts, [{ id: 1, anything: { goes: 1 } }])).toEqual([]);
 });
 
 test("an unchanged record is not written, and a different order of members is not logged as a change", async () => {
@@ -249,60 +239,58 @@ test("an unchanged record is not written, and a different order of members is no
   expect(rows(mirror, "SELECT * FROM changes")).toEqual([]);
 });
 
-describe("the earliest possible time of a change", () => {
-  const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
-  const changes = (mirror: Mirror) =>
-    rows(
-      mirror,
-      "SELECT kind, field, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
-    );
+const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
+const changes = (mirror: Mirror) =>
+  rows(
+    mirror,
+    "SELECT kind, field, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
+  );
 
-  test("the change of a record that returns starts when it was last present with the old value", async () => {
-    const mirror = await mirrorForTest();
-    for (const day of [1, 2]) writeRead(mirror, "orders", [order("o1")], { at: at(day), whole: true });
-    writeRead(mirror, "orders", [], { at: at(3), remove: ["o1"], whole: true });
-    writeRead(mirror, "orders", [], { at: at(4), whole: true });
-    writeRead(mirror, "orders", [order("o1", { refund_amount: 5 })], { at: at(5), whole: true });
-    writeRead(mirror, "orders", [order("o1", { refund_amount: 6 })], { at: at(6) });
-    expect(changes(mirror)).toEqual([
-      { kind: "removed", field: null, since: at(2), seen: at(3) },
-      { kind: "returned", field: null, since: at(4), seen: at(5) },
-      { kind: "changed", field: "refund_amount", since: at(2), seen: at(5) },
-      { kind: "changed", field: "refund_amount", since: at(5), seen: at(6) },
-    ]);
-  });
+test("the change of a record that returns starts when it was last present with the old value", async () => {
+  const mirror = await mirrorForTest();
+  for (const day of [1, 2]) writeRead(mirror, "orders", [order("o1")], { at: at(day), whole: true });
+  writeRead(mirror, "orders", [], { at: at(3), remove: ["o1"], whole: true });
+  writeRead(mirror, "orders", [], { at: at(4), whole: true });
+  writeRead(mirror, "orders", [order("o1", { refund_amount: 5 })], { at: at(5), whole: true });
+  writeRead(mirror, "orders", [order("o1", { refund_amount: 6 })], { at: at(6) });
+  expect(changes(mirror)).toEqual([
+    { kind: "removed", field: null, since: at(2), seen: at(3) },
+    { kind: "returned", field: null, since: at(4), seen: at(5) },
+    { kind: "changed", field: "refund_amount", since: at(2), seen: at(5) },
+    { kind: "changed", field: "refund_amount", since: at(5), seen: at(6) },
+  ]);
+});
 
-  test("the change of a record with a new date starts at the last read of its old date", async () => {
-    const mirror = await mirrorForTest();
-    writeRead(mirror, "orders", [order("o1", { order_date: "2026-08-01T00:00:00Z" })], { at: at(1) });
-    const recent = {
-      from: Date.parse("2026-09-01"),
-      to: Date.parse(at(2)),
-      readAt: Date.parse(at(2)),
-      runId: 1,
-    };
-    const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [recent] });
-    const value = order("o1", { order_date: "2026-09-05T00:00:00Z", refund_amount: 5 });
-    store.write([value], { readAt: at(3) });
-    expect(changes(mirror)).toEqual([
-      { kind: "changed", field: "order_date", since: at(1), seen: at(3) },
-      { kind: "changed", field: "refund_amount", since: at(1), seen: at(3) },
-    ]);
-  });
+test("the change of a record with a new date starts at the last read of its old date", async () => {
+  const mirror = await mirrorForTest();
+  writeRead(mirror, "orders", [order("o1", { order_date: "2026-08-01T00:00:00Z" })], { at: at(1) });
+  const recent = {
+    from: Date.parse("2026-09-01"),
+    to: Date.parse(at(2)),
+    readAt: Date.parse(at(2)),
+    runId: 1,
+  };
+  const store = new RecordWriter(mirror, orders, { ...unrecordedRun(2), coverage: [recent] });
+  const value = order("o1", { order_date: "2026-09-05T00:00:00Z", refund_amount: 5 });
+  store.write([value], { readAt: at(3) });
+  expect(changes(mirror)).toEqual([
+    { kind: "changed", field: "order_date", since: at(1), seen: at(3) },
+    { kind: "changed", field: "refund_amount", since: at(1), seen: at(3) },
+  ]);
+});
 
-  test("each of several records removed in one run has its own earliest time", async () => {
-    const mirror = await mirrorForTest();
-    writeRead(mirror, "orders", [order("o1")], { at: at(1) });
-    writeRead(mirror, "orders", [order("o2")], { at: at(2) });
-    writeRead(mirror, "orders", [], { at: at(3), remove: ["o1", "o2"] });
-    writeRead(mirror, "orders", [order("o1", { refund_amount: 5 }), order("o2", { refund_amount: 5 })], {
-      at: at(4),
-    });
-    expect(
-      rows(mirror, "SELECT key, last_seen_unchanged_at AS since FROM changes WHERE field IS NOT NULL"),
-    ).toEqual([
-      { key: "o1", since: at(1) },
-      { key: "o2", since: at(2) },
-    ]);
+test("each of several records removed in one run has its own earliest time", async () => {
+  const mirror = await mirrorForTest();
+  writeRead(mirror, "orders", [order("o1")], { at: at(1) });
+  writeRead(mirror, "orders", [order("o2")], { at: at(2) });
+  writeRead(mirror, "orders", [], { at: at(3), remove: ["o1", "o2"] });
+  writeRead(mirror, "orders", [order("o1", { refund_amount: 5 }), order("o2", { refund_amount: 5 })], {
+    at: at(4),
   });
+  expect(
+    rows(mirror, "SELECT key, last_seen_unchanged_at AS since FROM changes WHERE field IS NOT NULL"),
+  ).toEqual([
+    { key: "o1", since: at(1) },
+    { key: "o2", since: at(2) },
+  ]);
 });

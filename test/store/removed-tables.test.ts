@@ -1,5 +1,5 @@
 import { parse } from "csv-parse/sync";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { details, resources } from "../../src/resources/registry.js";
 import { rebuildTables } from "../../src/store/tables/rebuild.js";
 import { compareTables } from "../../src/store/tables/table-check.js";
@@ -36,105 +36,103 @@ async function exported(path: string, ...args: string[]) {
   return (parse(run.out) as string[][]).map((row) => row.join(" "));
 }
 
-describe("removed records", () => {
-  test("removed records and their child rows are in separate tables, and only those have removed_at", async () => {
-    const { all } = await withRemovals();
-    expect(all("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "order-1" }, { id: "order-3" }]);
-    expect(all("SELECT id, removed_at FROM orders_removed")).toEqual([{ id: "order-2", removed_at: at(2) }]);
-    expect(all("SELECT order_id, title FROM order_line_items ORDER BY 1, 2")).toEqual([
-      { order_id: "order-1", title: "a" },
-      { order_id: "order-1", title: "b" },
-      { order_id: "order-3", title: "c" },
-    ]);
-    expect(all("SELECT order_id, title, removed_at FROM order_line_items_removed ORDER BY 1, 2")).toEqual([
-      { order_id: "order-2", title: "a", removed_at: at(2) },
-      { order_id: "order-2", title: "b", removed_at: at(2) },
-    ]);
-    expect(all("SELECT count(*) AS hosts FROM roster")).toEqual([{ hosts: 1 }]);
-    expect(() => all("SELECT removed_at FROM orders")).toThrow("no such column: removed_at");
-  });
+test("removed records and their child rows are in separate tables, and only those have removed_at", async () => {
+  const { all } = await withRemovals();
+  expect(all("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "order-1" }, { id: "order-3" }]);
+  expect(all("SELECT id, removed_at FROM orders_removed")).toEqual([{ id: "order-2", removed_at: at(2) }]);
+  expect(all("SELECT order_id, title FROM order_line_items ORDER BY 1, 2")).toEqual([
+    { order_id: "order-1", title: "a" },
+    { order_id: "order-1", title: "b" },
+    { order_id: "order-3", title: "c" },
+  ]);
+  expect(all("SELECT order_id, title, removed_at FROM order_line_items_removed ORDER BY 1, 2")).toEqual([
+    { order_id: "order-2", title: "a", removed_at: at(2) },
+    { order_id: "order-2", title: "b", removed_at: at(2) },
+  ]);
+  expect(all("SELECT count(*) AS hosts FROM roster")).toEqual([{ hosts: 1 }]);
+  expect(() => all("SELECT removed_at FROM orders")).toThrow("no such column: removed_at");
+});
 
-  test("tables of removed records have all columns of the main table, including discovered ones", async () => {
-    const { all } = await withRemovals();
-    const columns = (table: string) =>
-      (all(`SELECT name FROM pragma_table_info('${table}')`) as { name: string }[]).map(({ name }) => name);
-    for (const table of ["orders", "order_line_items", "content", "gifts"])
-      expect(columns(`${table}_removed`).sort(), table).toEqual([...columns(table), "removed_at"].sort());
-    expect(all("SELECT id, colour, size FROM gifts")).toEqual([{ id: "g2", colour: null, size: 4 }]);
-    expect(all("SELECT id, colour, size FROM gifts_removed")).toEqual([
-      { id: "g1", colour: "red", size: null },
-    ]);
-  });
+test("tables of removed records have all columns of the main table, including discovered ones", async () => {
+  const { all } = await withRemovals();
+  const columns = (table: string) =>
+    (all(`SELECT name FROM pragma_table_info('${table}')`) as { name: string }[]).map(({ name }) => name);
+  for (const table of ["orders", "order_line_items", "content", "gifts"])
+    expect(columns(`${table}_removed`).sort(), table).toEqual([...columns(table), "removed_at"].sort());
+  expect(all("SELECT id, colour, size FROM gifts")).toEqual([{ id: "g2", colour: null, size: 4 }]);
+  expect(all("SELECT id, colour, size FROM gifts_removed")).toEqual([
+    { id: "g1", colour: "red", size: null },
+  ]);
+});
 
-  test("tables of removed records are checked against the records and rebuilt from them", async () => {
-    const { mirror, all } = await withRemovals();
-    const tables = ["orders_removed", "order_line_items_removed", "roster_removed", "gifts_removed"];
-    const before = tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`));
-    expect(compareTables(mirror, [...resources, ...details])).toEqual([]);
-    rebuildTables(mirror, resources);
-    expect(tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`))).toEqual(before);
-  });
+test("tables of removed records are checked against the records and rebuilt from them", async () => {
+  const { mirror, all } = await withRemovals();
+  const tables = ["orders_removed", "order_line_items_removed", "roster_removed", "gifts_removed"];
+  const before = tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`));
+  expect(compareTables(mirror, [...resources, ...details])).toEqual([]);
+  rebuildTables(mirror, resources);
+  expect(tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`))).toEqual(before);
+});
 
-  test("export --include-removed adds removed records, and removed_at is null for current ones", async () => {
-    const { mirror } = await withRemovals();
-    const { path } = mirror;
-    mirror.db.close();
-    expect(await exported(path, "orders", "--columns", "id")).toEqual(["id", "order-1", "order-3"]);
-    expect((await exported(path, "orders"))[0]).not.toContain("removed_at");
-    expect(await exported(path, "orders", "--columns", "id,removed_at", "--include-removed")).toEqual([
-      "id removed_at",
-      "order-1 ",
-      "order-3 ",
-      `order-2 ${at(2)}`,
-    ]);
-    const items = ["order-line-items", "--columns", "order_id,removed_at", "--include-removed"];
-    expect(await exported(path, ...items, "--where", "removed_at IS NOT NULL")).toEqual([
-      "order_id removed_at",
-      `order-2 ${at(2)}`,
-      `order-2 ${at(2)}`,
-    ]);
-    expect(await exported(path, ...items, "--limit", "4")).toHaveLength(5);
-    expect(await exported(path, ...items, "--since", "2026-01-01")).toHaveLength(6);
-    const json = await brandapi(["export", "roster", "--ndjson", "--include-removed", "--db", path]);
-    const lines = json.out.trim().split("\n");
-    expect(lines.map((line) => JSON.parse(line))).toEqual([
-      { ...member(2), removed_at: null },
-      { ...member(1), removed_at: at(2) },
-    ]);
-    const plain = await brandapi(["export", "roster", "--ndjson", "--db", path]);
-    expect(JSON.parse(plain.out)).toEqual(member(2));
-    expect(await exported(path, "orders-removed", "--columns", "id,removed_at")).toEqual([
-      "id removed_at",
-      `order-2 ${at(2)}`,
-    ]);
-    const refused = await brandapi(["export", "orders", "--csv", "--columns", "removed_at", "--db", path]);
-    expect(refused.code).toBe(2);
-  });
+test("export --include-removed adds removed records, and removed_at is null for current ones", async () => {
+  const { mirror } = await withRemovals();
+  const { path } = mirror;
+  mirror.db.close();
+  expect(await exported(path, "orders", "--columns", "id")).toEqual(["id", "order-1", "order-3"]);
+  expect((await exported(path, "orders"))[0]).not.toContain("removed_at");
+  expect(await exported(path, "orders", "--columns", "id,removed_at", "--include-removed")).toEqual([
+    "id removed_at",
+    "order-1 ",
+    "order-3 ",
+    `order-2 ${at(2)}`,
+  ]);
+  const items = ["order-line-items", "--columns", "order_id,removed_at", "--include-removed"];
+  expect(await exported(path, ...items, "--where", "removed_at IS NOT NULL")).toEqual([
+    "order_id removed_at",
+    `order-2 ${at(2)}`,
+    `order-2 ${at(2)}`,
+  ]);
+  expect(await exported(path, ...items, "--limit", "4")).toHaveLength(5);
+  expect(await exported(path, ...items, "--since", "2026-01-01")).toHaveLength(6);
+  const json = await brandapi(["export", "roster", "--ndjson", "--include-removed", "--db", path]);
+  const lines = json.out.trim().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    { ...member(2), removed_at: null },
+    { ...member(1), removed_at: at(2) },
+  ]);
+  const plain = await brandapi(["export", "roster", "--ndjson", "--db", path]);
+  expect(JSON.parse(plain.out)).toEqual(member(2));
+  expect(await exported(path, "orders-removed", "--columns", "id,removed_at")).toEqual([
+    "id removed_at",
+    `order-2 ${at(2)}`,
+  ]);
+  const refused = await brandapi(["export", "orders", "--csv", "--columns", "removed_at", "--db", path]);
+  expect(refused.code).toBe(2);
+});
 
-  test("export --as-of has the records that had been removed at that time", async () => {
-    const { mirror } = await withRemovals();
-    const { path } = mirror;
-    mirror.db.close();
-    const then = async (table: string, day: number) =>
-      (await exported(path, table, "--columns", "id", "--as-of", `2026-11-0${day}T12:00:00Z`)).slice(1);
-    expect(await then("orders", 1)).toEqual(["order-1", "order-2", "order-3"]);
-    expect(await then("orders_removed", 1)).toEqual([]);
-    expect(await then("orders_removed", 2)).toEqual(["order-2", "order-3"]);
-    expect(await then("orders_removed", 3)).toEqual(["order-2"]);
-    expect(await then("orders", 3)).toEqual(["order-1", "order-3"]);
-  });
+test("export --as-of has the records that had been removed at that time", async () => {
+  const { mirror } = await withRemovals();
+  const { path } = mirror;
+  mirror.db.close();
+  const then = async (table: string, day: number) =>
+    (await exported(path, table, "--columns", "id", "--as-of", `2026-11-0${day}T12:00:00Z`)).slice(1);
+  expect(await then("orders", 1)).toEqual(["order-1", "order-2", "order-3"]);
+  expect(await then("orders_removed", 1)).toEqual([]);
+  expect(await then("orders_removed", 2)).toEqual(["order-2", "order-3"]);
+  expect(await then("orders_removed", 3)).toEqual(["order-2"]);
+  expect(await then("orders", 3)).toEqual(["order-1", "order-3"]);
+});
 
-  test("only `tables --all` lists the tables of removed records", async () => {
-    const { mirror } = await withRemovals();
-    const { path } = mirror;
-    mirror.db.close();
-    const names = async (...flags: string[]) =>
-      (
-        JSON.parse((await brandapi(["tables", ...flags, "--json", "--db", path])).out) as { name: string }[]
-      ).map(({ name }) => name);
-    expect((await names()).filter((name) => name.endsWith("_removed"))).toEqual([]);
-    expect(await names("--all")).toContain("order_line_items_removed");
-    const one = await brandapi(["tables", "roster-removed", "--db", path]);
-    expect(one.out).toContain("removed_at");
-  });
+test("only `tables --all` lists the tables of removed records", async () => {
+  const { mirror } = await withRemovals();
+  const { path } = mirror;
+  mirror.db.close();
+  const names = async (...flags: string[]) =>
+    (
+      JSON.parse((await brandapi(["tables", ...flags, "--json", "--db", path])).out) as { name: string }[]
+    ).map(({ name }) => name);
+  expect((await names()).filter((name) => name.endsWith("_removed"))).toEqual([]);
+  expect(await names("--all")).toContain("order_line_items_removed");
+  const one = await brandapi(["tables", "roster-removed", "--db", path]);
+  expect(one.out).toContain("removed_at");
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import type { Mirror } from "../../src/store/mirror/database.js";
 import { findCurrentRun, lockMirror } from "../../src/store/mirror/lock.js";
@@ -28,42 +28,38 @@ function run(
   return runId;
 }
 
-describe("recording a run", () => {
-  test("the next run marks a killed run as stopped, and keeps its number of rows", async () => {
-    const mirror = await mirrorForTest();
-    updateRun(mirror, beginRun(mirror, "orders", at(1)), { rows_read: 100 });
-    beginRun(mirror, "roster", at(2));
-    expect(findLastRun(mirror, "orders")?.outcome).toBe("running");
-    const killed = findLastRun(mirror, "orders")?.run_id;
-    beginRun(mirror, "orders", at(3));
-    const row = mirror.db.prepare("SELECT * FROM sync_runs WHERE run_id = ?").get(killed);
-    expect(row).toMatchObject({ outcome: "stopped", error: "killed", rows_read: 100 });
-  });
+test("the next run marks a killed run as stopped, and keeps its number of rows", async () => {
+  const mirror = await mirrorForTest();
+  updateRun(mirror, beginRun(mirror, "orders", at(1)), { rows_read: 100 });
+  beginRun(mirror, "roster", at(2));
+  expect(findLastRun(mirror, "orders")?.outcome).toBe("running");
+  const killed = findLastRun(mirror, "orders")?.run_id;
+  beginRun(mirror, "orders", at(3));
+  const row = mirror.db.prepare("SELECT * FROM sync_runs WHERE run_id = ?").get(killed);
+  expect(row).toMatchObject({ outcome: "stopped", error: "killed", rows_read: 100 });
 });
 
-describe("the last run", () => {
-  test("the last run is the latest sync, or a later verify that found a difference", async () => {
-    const mirror = await mirrorForTest();
-    const failed = run(mirror, 1, { outcome: "failed", error: "no network" });
-    run(mirror, 2, { outcome: "verified", verified: true });
-    expect(findLastRun(mirror, "orders")?.run_id).toBe(failed);
-    const differing = run(mirror, 3, { outcome: "verified", error: "orders differ" });
-    expect(findLastRun(mirror, "orders")?.run_id).toBe(differing);
-  });
+test("the last run is the latest sync, or a later verify that found a difference", async () => {
+  const mirror = await mirrorForTest();
+  const failed = run(mirror, 1, { outcome: "failed", error: "no network" });
+  run(mirror, 2, { outcome: "verified", verified: true });
+  expect(findLastRun(mirror, "orders")?.run_id).toBe(failed);
+  const differing = run(mirror, 3, { outcome: "verified", error: "orders differ" });
+  expect(findLastRun(mirror, "orders")?.run_id).toBe(differing);
+});
 
-  test("a difference that verify found is reported until a later run verifies all dates", async () => {
-    const mirror = await mirrorForTest();
-    const differing = run(mirror, 1, { outcome: "verified", error: "orders differ" });
-    run(mirror, 2, { outcome: "done", verified: false });
-    run(mirror, 3, { outcome: "done", verified: true, until: at(1) });
-    expect(findUnresolvedVerify(mirror, "orders")?.run_id).toBe(differing);
-    expect(findLastVerifiedSync(mirror, "orders")).toBeNull();
-    const partial = findLastVerifiedRun(mirror, "orders")?.run_id;
-    const verified = run(mirror, 4, { outcome: "done", verified: true, until: at(4) });
-    expect(partial).toBe(verified - 1);
-    expect(findUnresolvedVerify(mirror, "orders")).toBeNull();
-    expect(findLastVerifiedSync(mirror, "orders")?.run_id).toBe(verified);
-  });
+test("a difference that verify found is reported until a later run verifies all dates", async () => {
+  const mirror = await mirrorForTest();
+  const differing = run(mirror, 1, { outcome: "verified", error: "orders differ" });
+  run(mirror, 2, { outcome: "done", verified: false });
+  run(mirror, 3, { outcome: "done", verified: true, until: at(1) });
+  expect(findUnresolvedVerify(mirror, "orders")?.run_id).toBe(differing);
+  expect(findLastVerifiedSync(mirror, "orders")).toBeNull();
+  const partial = findLastVerifiedRun(mirror, "orders")?.run_id;
+  const verified = run(mirror, 4, { outcome: "done", verified: true, until: at(4) });
+  expect(partial).toBe(verified - 1);
+  expect(findUnresolvedVerify(mirror, "orders")).toBeNull();
+  expect(findLastVerifiedSync(mirror, "orders")?.run_id).toBe(verified);
 });
 
 test("another process reads the progress of the current run, but not that of an earlier run", async () => {

@@ -1,6 +1,6 @@
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import { details, resources } from "../../src/resources/registry.js";
@@ -57,150 +57,148 @@ const one = (table: string, difference: Partial<TableDifference>) => [
   { table, missing: 0, changed: 0, extra: 0, ...difference },
 ];
 
-describe("comparing tables with their records", () => {
-  test("rows that the program wrote never differ from the records", async () => {
-    expect(compareTables(await filled(), all)).toEqual([]);
-  });
+test("rows that the program wrote never differ from the records", async () => {
+  expect(compareTables(await filled(), all)).toEqual([]);
+});
 
-  test.each([
-    [
-      "a quarter of the rows missing",
-      "DELETE FROM orders WHERE record_id % 4 = 0",
-      one("orders", { missing: 324 }),
-    ],
-    ["the first row missing", "DELETE FROM orders WHERE record_id = 1", one("orders", { missing: 1 })],
-    ["the last row missing", "DELETE FROM orders WHERE id = 'order-1299'", one("orders", { missing: 1 })],
-    ["all rows missing", "DELETE FROM orders", one("orders", { missing: 1_299 })],
-    [
-      "a changed amount",
-      "UPDATE orders SET total_amount = 0 WHERE id = 'order-4'",
-      one("orders", { changed: 1 }),
-    ],
-    [
-      "text set to null",
-      "UPDATE orders SET currency = NULL WHERE id = 'order-4'",
-      one("orders", { changed: 1 }),
-    ],
-    [
-      "a boolean replaced by text",
-      "UPDATE orders SET is_cancelled = 'no' WHERE id = 'order-4'",
-      one("orders", { changed: 1 }),
-    ],
-    [
-      "text replaced by bytes",
-      "UPDATE orders SET id = CAST(id AS BLOB) WHERE id = 'order-4'",
-      one("orders", { changed: 1 }),
-    ],
-    [
-      "a changed removal time",
-      "UPDATE orders_removed SET removed_at = '2020' WHERE id = 'order-7'",
-      one("orders_removed", { changed: 1 }),
-    ],
-    [
-      "removed records moved back to the plain table",
-      "INSERT INTO orders (id, synced_at, record_id) SELECT id, synced_at, record_id FROM orders_removed; DELETE FROM orders_removed",
-      [...one("orders", { extra: 1 }), ...one("orders_removed", { missing: 1 })],
-    ],
-    [
-      "missing line items of removed records",
-      "DELETE FROM order_line_items_removed",
-      one("order_line_items_removed", { missing: 2 }),
-    ],
-    [
-      "a changed read time",
-      "UPDATE orders SET synced_at = '2020' WHERE id = 'order-8'",
-      one("orders", { changed: 1 }),
-    ],
-    [
-      "an added last row",
-      "INSERT INTO orders (id, synced_at) VALUES ('mine', '')",
-      one("orders", { extra: 1 }),
-    ],
-    [
-      "an added first row",
-      "INSERT INTO orders (id, synced_at, record_id) VALUES ('mine', '', -5)",
-      one("orders", { extra: 1 }),
-    ],
-    [
-      "an added row with the ID of another resource's record",
-      "INSERT INTO orders (id, synced_at, record_id) SELECT 'mine', '', record_id FROM opportunities",
-      one("orders", { extra: 1 }),
-    ],
-    [
-      "a row with a changed ID",
-      "UPDATE orders SET record_id = 999999 WHERE id = 'order-4'",
-      one("orders", { missing: 1, extra: 1 }),
-    ],
-    [
-      "a missing line item",
-      "DELETE FROM order_line_items WHERE row_id % 2 = 1 AND order_id = 'order-4'",
-      one("order_line_items", { missing: 1 }),
-    ],
-    [
-      "a changed line item",
-      "UPDATE order_line_items SET price = 1e9 WHERE order_id = 'order-1'",
-      one("order_line_items", { changed: 1 }),
-    ],
-    [
-      "an added line item of an existing order",
-      "INSERT INTO order_line_items (order_id, synced_at, row_id) SELECT 'order-4', '', max(row_id) + 1 FROM order_line_items WHERE order_id = 'order-4'",
-      one("order_line_items", { extra: 1 }),
-    ],
-    [
-      "a line item without an order",
-      "INSERT INTO order_line_items (order_id, synced_at) VALUES ('nobody', '')",
-      one("order_line_items", { extra: 1 }),
-    ],
-    [
-      "missing deliverables of campaigns",
-      "DELETE FROM opportunity_deliverables",
-      one("opportunity_deliverables", { missing: 1 }),
-    ],
-    [
-      "a changed value in a discovered column",
-      "UPDATE gifts SET huge = 1 WHERE huge IS NOT NULL",
-      one("gifts", { changed: 1 }),
-    ],
-    [
-      "a ranking's row changed",
-      "UPDATE analytics_hosts SET clicks = 99 WHERE host_id = 'h1'",
-      one("analytics_hosts", { changed: 1 }),
-    ],
-    [
-      "a row in a table that was never filled",
-      "INSERT INTO roster (host_id, synced_at) VALUES ('x', '')",
-      one("roster", { extra: 1 }),
-    ],
-  ])("finds %s, and nothing else", async (_, sql, expected) => {
-    const mirror = await filled();
-    mirror.db.exec(sql);
-    expect(compareTables(mirror, all)).toEqual(expected);
-    rebuildTables(mirror, all);
-    expect(compareTables(mirror, all)).toEqual([]);
-  });
+test.each([
+  [
+    "a missing quarter of the rows",
+    "DELETE FROM orders WHERE record_id % 4 = 0",
+    one("orders", { missing: 324 }),
+  ],
+  ["a missing first row", "DELETE FROM orders WHERE record_id = 1", one("orders", { missing: 1 })],
+  ["a missing last row", "DELETE FROM orders WHERE id = 'order-1299'", one("orders", { missing: 1 })],
+  ["that all rows are missing", "DELETE FROM orders", one("orders", { missing: 1_299 })],
+  [
+    "a changed amount",
+    "UPDATE orders SET total_amount = 0 WHERE id = 'order-4'",
+    one("orders", { changed: 1 }),
+  ],
+  [
+    "text set to null",
+    "UPDATE orders SET currency = NULL WHERE id = 'order-4'",
+    one("orders", { changed: 1 }),
+  ],
+  [
+    "a boolean replaced by text",
+    "UPDATE orders SET is_cancelled = 'no' WHERE id = 'order-4'",
+    one("orders", { changed: 1 }),
+  ],
+  [
+    "text replaced by bytes",
+    "UPDATE orders SET id = CAST(id AS BLOB) WHERE id = 'order-4'",
+    one("orders", { changed: 1 }),
+  ],
+  [
+    "a changed removal time",
+    "UPDATE orders_removed SET removed_at = '2020' WHERE id = 'order-7'",
+    one("orders_removed", { changed: 1 }),
+  ],
+  [
+    "removed records in the table of current ones",
+    "INSERT INTO orders (id, synced_at, record_id) SELECT id, synced_at, record_id FROM orders_removed; DELETE FROM orders_removed",
+    [...one("orders", { extra: 1 }), ...one("orders_removed", { missing: 1 })],
+  ],
+  [
+    "missing line items of removed records",
+    "DELETE FROM order_line_items_removed",
+    one("order_line_items_removed", { missing: 2 }),
+  ],
+  [
+    "a changed read time",
+    "UPDATE orders SET synced_at = '2020' WHERE id = 'order-8'",
+    one("orders", { changed: 1 }),
+  ],
+  [
+    "an additional last row",
+    "INSERT INTO orders (id, synced_at) VALUES ('mine', '')",
+    one("orders", { extra: 1 }),
+  ],
+  [
+    "an additional first row",
+    "INSERT INTO orders (id, synced_at, record_id) VALUES ('mine', '', -5)",
+    one("orders", { extra: 1 }),
+  ],
+  [
+    "an additional row with the ID of another resource's record",
+    "INSERT INTO orders (id, synced_at, record_id) SELECT 'mine', '', record_id FROM opportunities",
+    one("orders", { extra: 1 }),
+  ],
+  [
+    "a row with a changed ID",
+    "UPDATE orders SET record_id = 999999 WHERE id = 'order-4'",
+    one("orders", { missing: 1, extra: 1 }),
+  ],
+  [
+    "a missing line item",
+    "DELETE FROM order_line_items WHERE row_id % 2 = 1 AND order_id = 'order-4'",
+    one("order_line_items", { missing: 1 }),
+  ],
+  [
+    "a changed line item",
+    "UPDATE order_line_items SET price = 1e9 WHERE order_id = 'order-1'",
+    one("order_line_items", { changed: 1 }),
+  ],
+  [
+    "an additional line item of an existing order",
+    "INSERT INTO order_line_items (order_id, synced_at, row_id) SELECT 'order-4', '', max(row_id) + 1 FROM order_line_items WHERE order_id = 'order-4'",
+    one("order_line_items", { extra: 1 }),
+  ],
+  [
+    "a line item without an order",
+    "INSERT INTO order_line_items (order_id, synced_at) VALUES ('nobody', '')",
+    one("order_line_items", { extra: 1 }),
+  ],
+  [
+    "missing deliverables of campaigns",
+    "DELETE FROM opportunity_deliverables",
+    one("opportunity_deliverables", { missing: 1 }),
+  ],
+  [
+    "a changed value in a discovered column",
+    "UPDATE gifts SET huge = 1 WHERE huge IS NOT NULL",
+    one("gifts", { changed: 1 }),
+  ],
+  [
+    "a changed row of the ranking",
+    "UPDATE analytics_hosts SET clicks = 99 WHERE host_id = 'h1'",
+    one("analytics_hosts", { changed: 1 }),
+  ],
+  [
+    "a row in a table that was never filled",
+    "INSERT INTO roster (host_id, synced_at) VALUES ('x', '')",
+    one("roster", { extra: 1 }),
+  ],
+])("the table check finds %s, and nothing else", async (_, sql, expected) => {
+  const mirror = await filled();
+  mirror.db.exec(sql);
+  expect(compareTables(mirror, all)).toEqual(expected);
+  rebuildTables(mirror, all);
+  expect(compareTables(mirror, all)).toEqual([]);
+});
 
-  test.each([
-    ["a dropped table", "DROP TABLE orders"],
-    ["a dropped column", "ALTER TABLE orders DROP COLUMN currency"],
-    ["a renamed column", "ALTER TABLE orders RENAME COLUMN currency TO money"],
-  ])("counts all rows as missing because of %s", async (_, sql) => {
-    const mirror = await filled();
-    for (const { name } of views) mirror.db.exec(`DROP VIEW ${name}`);
-    mirror.db.exec(sql);
-    expect(compareTables(mirror, [orders, opportunities])).toEqual(one("orders", { missing: 1_299 }));
-    rebuildTables(mirror, [orders]);
-    expect(compareTables(mirror, all)).toEqual([]);
-  });
+test.each([
+  ["a dropped table", "DROP TABLE orders"],
+  ["a dropped column", "ALTER TABLE orders DROP COLUMN currency"],
+  ["a renamed column", "ALTER TABLE orders RENAME COLUMN currency TO money"],
+])("the table check reports all rows as missing for %s", async (_, sql) => {
+  const mirror = await filled();
+  for (const { name } of views) mirror.db.exec(`DROP VIEW ${name}`);
+  mirror.db.exec(sql);
+  expect(compareTables(mirror, [orders, opportunities])).toEqual(one("orders", { missing: 1_299 }));
+  rebuildTables(mirror, [orders]);
+  expect(compareTables(mirror, all)).toEqual([]);
+});
 
-  test("the table check is limited to the given resources", async () => {
-    const mirror = await filled();
-    mirror.db.exec("DELETE FROM orders; DELETE FROM opportunities");
-    expect(compareTables(mirror, [opportunities])).toEqual(one("opportunities", { missing: 1 }));
-  });
+test("the table check is limited to the given resources", async () => {
+  const mirror = await filled();
+  mirror.db.exec("DELETE FROM orders; DELETE FROM opportunities");
+  expect(compareTables(mirror, [opportunities])).toEqual(one("opportunities", { missing: 1 }));
+});
 
-  test("the table check reports a record that is not JSON as damage", async () => {
-    const mirror = await filled();
-    mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'order-9'");
-    expect(() => compareTables(mirror, all)).toThrow(/^The mirror is damaged, record \d+ is not JSON/);
-  });
+test("the table check reports a record that is not JSON as damage", async () => {
+  const mirror = await filled();
+  mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'order-9'");
+  expect(() => compareTables(mirror, all)).toThrow(/^The mirror is damaged, record \d+ is not JSON/);
 });

@@ -1,6 +1,6 @@
 import { existsSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { MirrorUnusable } from "../../src/errors.js";
 import { beginTransaction, closeMirror, type Mirror, writeInfo } from "../../src/store/mirror/database.js";
 import { openMirror } from "../../src/store/mirror/open.js";
@@ -57,17 +57,14 @@ test("an open transaction is committed once, and never after SQLite has rolled i
   expect(notes(mirror.path)).toEqual(["note 1"]);
 });
 
-describe("an open mirror", () => {
-  const replacements: [string, RegExp, (path: string) => void][] = [
-    ["removed", /was moved away or removed during/, (path) => rmSync(path)],
-    ["moved away", /was moved away or removed during/, (path) => renameSync(path, `${path}.old`)],
-    ["replaced", /was replaced by another file during/, (path) => renameSync(`${path}.other`, path)],
-  ];
+const replacements: [string, RegExp, (path: string) => void][] = [
+  ["removed", /was moved away or removed during/, (path) => rmSync(path)],
+  ["moved away", /was moved away or removed during/, (path) => renameSync(path, `${path}.old`)],
+  ["replaced", /was replaced by another file during/, (path) => renameSync(`${path}.other`, path)],
+];
 
-  const waysToCommit: [
-    string,
-    (mirror: Mirror, path: string, replaceFile: (path: string) => void) => void,
-  ][] = [
+const waysToCommit: [string, (mirror: Mirror, path: string, replaceFile: (path: string) => void) => void][] =
+  [
     [
       "a transaction",
       (mirror, path, replaceFile) =>
@@ -94,36 +91,35 @@ describe("an open mirror", () => {
     ],
   ];
 
-  const cases = replacements.flatMap(([what, message, replaceFile]) =>
-    waysToCommit.map(([when, commit]) => [what, when, message, replaceFile, commit] as const),
-  );
+const cases = replacements.flatMap(([what, message, replaceFile]) =>
+  waysToCommit.map(([when, commit]) => [what, when, message, replaceFile, commit] as const),
+);
 
-  test.each(cases)(
-    "a commit fails if the mirror is %s before %s ends",
-    async (_, __, message, replaceFile, commit) => {
-      const path = join(makeHome(), "mirror.sqlite");
-      (await openMirror(`${path}.other`)).db.close();
-      const mirror = await openMirror(path);
-      mirror.transaction(() => writeInfo(mirror, "note 1", "1"));
-      expect(() => commit(mirror, path, replaceFile)).toThrow(message);
-      expect(mirror.db.open && mirror.db.inTransaction).toBe(false);
-      if (mirror.db.open) expect(() => closeMirror(mirror)).toThrow(MirrorUnusable);
-      // The moved file contains all committed changes, and its log is not applied to its replacement.
-      if (existsSync(`${path}.old`)) expect(notes(`${path}.old`)).toEqual(["note 1"]);
-      if (existsSync(path)) expect(notes(path)).toEqual([]);
-    },
-  );
+test.each(cases)(
+  "a commit fails if the mirror is %s before %s ends",
+  async (_, __, message, replaceFile, commit) => {
+    const path = join(makeHome(), "mirror.sqlite");
+    (await openMirror(`${path}.other`)).db.close();
+    const mirror = await openMirror(path);
+    mirror.transaction(() => writeInfo(mirror, "note 1", "1"));
+    expect(() => commit(mirror, path, replaceFile)).toThrow(message);
+    expect(mirror.db.open && mirror.db.inTransaction).toBe(false);
+    if (mirror.db.open) expect(() => closeMirror(mirror)).toThrow(MirrorUnusable);
+    // The moved file contains all committed changes, and its log is not applied to its replacement.
+    if (existsSync(`${path}.old`)) expect(notes(`${path}.old`)).toEqual(["note 1"]);
+    if (existsSync(path)) expect(notes(path)).toEqual([]);
+  },
+);
 
-  test("a commit fails if the link to the mirror has a different target", async () => {
-    const home = makeHome();
-    const [link, other] = [join(home, "link.sqlite"), join(home, "other.sqlite")];
-    for (const name of ["first.sqlite", "other.sqlite"]) (await openMirror(join(home, name))).db.close();
-    symlinkSync(join(home, "first.sqlite"), link);
-    const mirror = await openMirror(link);
-    rmSync(link);
-    symlinkSync(other, link);
-    expect(() => mirror.transaction(() => writeInfo(mirror, "note 1", "1"))).toThrow(/was replaced/);
-    expect(() => closeMirror(mirror)).toThrow(/was replaced/);
-    expect(notes(other)).toEqual([]);
-  });
+test("a commit fails if the link to the mirror has a different target", async () => {
+  const home = makeHome();
+  const [link, other] = [join(home, "link.sqlite"), join(home, "other.sqlite")];
+  for (const name of ["first.sqlite", "other.sqlite"]) (await openMirror(join(home, name))).db.close();
+  symlinkSync(join(home, "first.sqlite"), link);
+  const mirror = await openMirror(link);
+  rmSync(link);
+  symlinkSync(other, link);
+  expect(() => mirror.transaction(() => writeInfo(mirror, "note 1", "1"))).toThrow(/was replaced/);
+  expect(() => closeMirror(mirror)).toThrow(/was replaced/);
+  expect(notes(other)).toEqual([]);
 });

@@ -110,7 +110,7 @@ export class RecordWriter {
   readonly #redact;
   readonly #restore;
   readonly #table: RecordTable;
-  /** Null if the resource has no history. */
+  /** The log of changes; null if the resource has no history. */
   readonly #changes: ChangeLog | null;
   readonly #hostNames;
   readonly #issues: SchemaIssues;

@@ -9,7 +9,7 @@ import { type Mirror, statement } from "../mirror/database.js";
 export interface MarkedSlice extends Range {
   readAt: number;
   runId: number;
-  /** The `record_id`s of these records. */
+  /** The `record_id`s of the records whose date is unreadable or outside the range. */
   recordIds: readonly number[];
   /** The problem with the first of these records. */
   fault: string;

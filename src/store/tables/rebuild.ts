@@ -49,7 +49,7 @@ export function rebuildOutdatedTables(mirror: Mirror): string[] {
 /** The entry of `mirror_info` that marks mirrors with separate tables for removed records. */
 const removedTables = "removed_tables";
 
-/** The entry of `mirror_info` with the rules that the table `host_names` was filled by. */
+/** The entry of `mirror_info` with the rules that filled the table `host_names`. */
 const hostNames = "host_names";
 const hostNameRules = "no display names if first or last names are omitted";
 

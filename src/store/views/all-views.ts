@@ -9,7 +9,7 @@ import { lateRefunds, restatedOrders, restatements } from "./restatement-views.j
 import { refundsByMonth, salesByDay, salesByMonth } from "./sales-views.js";
 import { type View, viewQuery } from "./view.js";
 
-/** All views, in the order of `tables`. */
+/** All views, in the order in which `tables` lists them. */
 export const views: readonly View[] = [
   salesByMonth,
   salesByDay,
