@@ -116,7 +116,7 @@ function resultText(result: VerificationResult, width: number | undefined): stri
   const { api_total: apiTotal, mirror_total: mirrorTotal, repaired, months, resource, tables } = result;
   const isCounted = apiTotal !== null && mirrorTotal !== null;
   const totals = isCounted
-    ? `, ${formatCount(apiTotal)} in the API and ${formatCount(mirrorTotal)} here`
+    ? `, ${formatCount(apiTotal)} in the API and ${formatCount(mirrorTotal)} in the mirror`
     : "";
   const lines = [`${resource}: ${result.state}${totals} (${pluralize(result.requests, "request")})`];
   if (repaired) {

@@ -154,5 +154,5 @@ function describeEvidence({ check, date }: SilentChange, evidence: readonly Evid
   const difference = ofDate.findLast((each) => each.agrees === false && each.check === check);
   if (!difference) return `not detected: ${ofDate.find((each) => each.check === checks.undetected)?.note}`;
   const { api, mirror, note } = difference;
-  return api === null ? `${note}` : `${check}: ${api} in the API, ${mirror} here`;
+  return api === null ? `${note}` : `${check}: ${api} in the API, ${mirror} in the mirror`;
 }

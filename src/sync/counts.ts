@@ -61,7 +61,7 @@ export async function compareCount(
   };
 }
 
-/** Adds up the counts of all records. @param differing the number of differing counts */
+/** Adds up the counts of all records, without those of status filters. @param differing the number of differing counts */
 export function sumTotals(counts: readonly CountComparison[], differing: number): CountTotals {
   const all = counts.filter(({ filter }) => filter === allRecords);
   return { api_total: sumOf(all, "apiCount"), mirror_total: sumOf(all, "mirrorCount"), differing };
@@ -180,7 +180,7 @@ export async function separateFuture(
   return { unread: [...unread.slice(0, -1), due], future };
 }
 
-/** Describes the records dated in the future, as a clause. */
+/** Returns a clause about the number of records dated in the future. */
 export function futureText({ records, until }: Pick<FutureRecords, "records" | "until">): string {
   const last = ` (the newest ${formatMinute(until)})`;
   return records === 1

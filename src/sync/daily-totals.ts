@@ -26,9 +26,9 @@ import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./session.js";
 
 /** The result of requesting daily totals. */
 export interface DailyTotalsResponse {
-  /** Includes only days with activity; null if the API returned no totals. */
+  /** The totals of the days with activity; null if the API returned no totals. */
   dailyTotals: TotalsByDay | null;
-  /** Null if the request succeeded, or the resource has no daily totals. */
+  /** The error of a failed request; null if it succeeded, or the resource has no daily totals. */
   error: BrandapiError | null;
 }
 
@@ -113,7 +113,7 @@ function daysOf({ from, to }: Range): Range {
 
 /** The API's daily totals, and how a run compares them with the stored totals. */
 export interface ComparedTotals {
-  /** Null if the API returned no totals. */
+  /** The totals to compare; null if the API returned no totals. */
   dailyTotals: TotalsByDay | null;
   /** True if only the numbers of records are compared, because the amounts of most days drift. */
   ignoresAmounts: boolean;
@@ -204,5 +204,5 @@ export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string
 
 /** Explains why amounts were not compared, as a clause. */
 export function driftText({ compared, days }: AmountDrift): string {
-  return `amounts were not compared: they changed on ${days.length} of ${pluralize(compared, "day")} at once, without a change of records in the oldest of them`;
+  return `amounts were not compared: they changed on ${days.length} of ${pluralize(compared, "day")} at once, but no record of the oldest of these days did`;
 }

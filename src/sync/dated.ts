@@ -77,7 +77,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
 
     for (const gap of gaps)
       reporter.warn(
-        `${resource.name}: ${describeRange(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${resource.name}\``,
+        `${resource.name}: ${describeRange(gap)} has never been read and is not covered: run \`brandapi sync ${resource.name}\``,
       );
     const markedText = describeMarked(run);
     if (markedText !== null)

@@ -78,8 +78,8 @@ function concernsOneRecord(error: unknown): error is BrandapiError {
 }
 
 /**
- * Reads details that are records of their own resource, such as the results of surveys. The details of one record are
- * replaced in one transaction; those of removed records are removed.
+ * Reads details that are records of their own resource, such as the results of surveys. The details of a record are
+ * replaced in one transaction, and removed with the record.
  */
 async function syncDetailRecords(
   run: SyncRun,

@@ -45,7 +45,7 @@ export const defaultOptions: SyncOptions = {
   perHost: false,
 };
 
-/** The API's analytics, keyed by day (`2026-01-31`). */
+/** The points of the API's analytics, keyed by day (`2026-01-31`). */
 export type DailyPoints = ReadonlyMap<string, Json>;
 
 /** The mirror, the API and the options of a command. */
@@ -57,7 +57,7 @@ export interface SyncSession {
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  /** The daily points that this command has requested. Orders and clicks share them. */
+  /** A cache of the points that the command has requested, because orders and clicks share them. */
   dailyPoints: Map<DailyTotals, Promise<DailyPoints>>;
 }
 
@@ -76,9 +76,9 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
 /** A run of a resource with dates. */
 export type DatedRun = SyncRun<DatedStrategy>;
 
-/** A `sync` run of a resource with dates, after the daily totals were requested. */
+/** A `sync` run of a resource with dates, including its daily totals. */
 export interface DatedSync extends DatedRun {
-  /** The API's totals of each day before the run read any record; null if the API returned none. */
+  /** The API's daily totals, requested before any record; null if the API returned none. */
   readonly dailyTotals: TotalsByDay | null;
   /** The lists that never settled. `readSlice` adds to them. */
   readonly incompleteReasons: IncompleteReason[];

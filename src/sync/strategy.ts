@@ -14,17 +14,17 @@ export interface SyncStrategy<How extends Strategy = Strategy> {
 export interface PlanStep {
   what: string;
   requests: number;
-  /** True if more requests may be needed. */
+  /** True if `requests` is only a minimum. */
   open?: boolean;
 }
 
 /** What a strategy returns after reading a resource. */
 export interface SyncResult {
-  /** Empty if the run is complete. */
+  /** The reasons why the run is incomplete; empty if it is complete. */
   incompleteReasons: IncompleteReason[];
   /** True if the run read only a part of the resource, or cannot verify the data. */
   isPartial: boolean;
-  /** Undefined if the run requested no counts. */
+  /** The totals of the counts; undefined if the run requested no counts. */
   totals?: CountTotals;
   /** The start of the covered dates, ISO 8601; null if everything was read, or the resource has no dates. */
   coveredFrom?: string | null;

@@ -58,14 +58,14 @@ interface TotalsComparison {
   totals: TotalsByDay;
   /** The days whose totals differ. */
   changed: string[];
-  /** Null if the amounts were compared. */
+  /** The reason why amounts were not compared; null if they were. */
   drift: AmountDrift | null;
 }
 
 /** A difference between the mirror and the API, and its dates. */
 export interface Difference extends Range {
   text: string;
-  /** Present if a count differs. */
+  /** The differing count; undefined for other kinds of differences. */
   count?: CountComparison;
 }
 
@@ -75,14 +75,14 @@ export interface DatedComparison {
   counts: CountComparison[];
   /** The names of the filters that were compared, starting with `all`. */
   filters: string[];
-  /** Null if the API returned no daily totals. */
+  /** The comparison of daily totals; null if the API returned no totals. */
   dailyTotals: TotalsComparison | null;
   differences: Difference[];
   /** The ranges with unread records, oldest first. */
   unread: CountComparison[];
-  /** Null if no record is dated in the future. */
+  /** The records dated in the future; null if there are none. */
   future: FutureRecords | null;
-  /** The count without a date range. */
+  /** The count of all records, without a date range. */
   allDates: CountComparison;
   /** The number of records that the API returns in no date range (A11); 0 if there are marked slices. */
   undatedCount: number;
@@ -181,11 +181,11 @@ function dayDifference(day: string, what: string): Difference {
 
 function countDifference(count: CountComparison): Difference {
   const { apiCount, filter, from, mirrorCount, to } = count;
-  const text = `${describeRange(count)}: ${filter.name}: ${apiCount} in the API, ${mirrorCount} here`;
+  const text = `${describeRange(count)}: ${filter.name}: ${apiCount} in the API, ${mirrorCount} in the mirror`;
   return { from, to, count, text };
 }
 
-/** Verifies a resource with dates, by counts and daily totals. Reads no records, unless amounts drift. */
+/** Verifies a resource with dates by counts and daily totals, without reading records, unless amounts drift. */
 export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   const { mirror, resource, state } = run;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
@@ -216,7 +216,7 @@ export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   };
 }
 
-/** @param floor the oldest requested date: a plain sync reads no older records */
+/** Returns the result for a range with unread records. @param floor the oldest date that a plain sync reads */
 function unreadPart(
   name: string,
   { apiCount, mirrorCount, ...range }: CountComparison,

@@ -19,7 +19,7 @@ const printTotalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
 
 /**
  * Returns a curl command that prints one number. The key and the base URL stay shell variables. The key is passed through
- * stdin, because a process list includes arguments.
+ * stdin, because other users can see the arguments of a process.
  */
 function curlLine(path: string, query: QueryParameters, filter: string): string {
   const parameters = new URLSearchParams();
@@ -45,7 +45,7 @@ function countingSql({ date, table }: Resource, { from, to }: Range, moreConditi
   return `SELECT count(*) FROM ${table}${where}`;
 }
 
-/** The names of checks. Counts of filtered records are named after the filter instead. */
+/** The names of the checks that do not count the records of a filter. */
 export const checks = {
   allDates: "all, without dates",
   dailyTotals: "days with totals",
@@ -84,7 +84,7 @@ const emptyEvidence = {
   note: null,
 };
 
-/** Fills in the members of `Evidence` that are not given. @param known.sql the statement for the sqlite3 command */
+/** Creates a row of evidence. @param known the members that are not null; `sql` is the bare SQL statement */
 export function createEvidence(
   run: SyncRun,
   check: string,
@@ -194,7 +194,7 @@ function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): E
 
 function describeDays(differing: number, drift: AmountDrift | null): string {
   if (differing > 0) return `${differing} differ`;
-  return drift ? driftText(drift) : "unchanged since each day was read";
+  return drift ? driftText(drift) : "unchanged since the last reading of each day";
 }
 
 /**

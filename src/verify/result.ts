@@ -19,7 +19,7 @@ export interface PartResult {
   /** The name of the part: a month (`2026-01`), a date range, `all`, `undated` or `dates`. */
   month: string;
   state: "proven" | "unproven" | "different";
-  /** The reason for the state, as a clause. */
+  /** The reason for the state. */
   why: string;
   /** The time at which the least recently read record was read, ISO 8601. */
   read_at: string | null;
@@ -71,7 +71,7 @@ export interface VerificationResult extends RecordsResult {
 export interface PrintedResult extends Omit<VerificationResult, "problems" | "readEvidence"> {
   /** The text of each problem. */
   found: string[];
-  /** Present with `--evidence`. */
+  /** The evidence that `--evidence` requests. */
   evidence?: Evidence[] | undefined;
 }
 
@@ -86,7 +86,7 @@ export function unprovenResult(resource: string, why: string): RecordsResult {
   return { resource, state: "unproven", months, blind_spot: "", ...uncounted };
 }
 
-/** Combines the states of parts. `different` takes precedence over `unproven`, and `unproven` over `proven`. */
+/** Combines the states of all parts. `different` takes precedence over `unproven`, which takes precedence over `proven`. */
 export function combineParts(parts: readonly PartResult[]): PartResult["state"] {
   const states = new Set(parts.map(({ state }) => state));
   if (states.has("different")) return "different";

@@ -197,7 +197,7 @@ describe("an unreadable date (A2)", () => {
     expect(after && before && after.read_at > before.read_at).toBe(true);
   });
 
-  test("sync counts an order once that the API returns in every date range", async () => {
+  test("sync counts an order only once if the API returns it in every date range", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("none", null)],
       variants: { undated: "in every range" },

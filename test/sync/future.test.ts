@@ -16,7 +16,7 @@ describe("orders dated in the future", () => {
     for (const command of ["verify orders", "verify orders --repair"]) {
       const { code, err, out } = await brand.run(command);
       expect([code, err]).toEqual([0, ""]);
-      expect(out).toMatch(/^orders: proven, 100 in the API and 100 here/);
+      expect(out).toMatch(/^orders: proven, 100 in the API and 100 in the mirror/);
       expect(out).toContain(`  not due yet: ${message}\n`);
       expect(out).not.toContain("never read");
     }

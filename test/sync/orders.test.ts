@@ -257,19 +257,19 @@ describe("ranges", () => {
     brand.pass(90 * day);
     for (let n = 0; n < 90; n += 1) brand.attributeLate(brand.now() - n * day - hour);
     const narrow = await brand.run("sync orders --since 5d");
-    expect(narrow.err).toContain("has never been read and is not claimed as covered");
+    expect(narrow.err).toContain("has never been read and is not covered");
     expect((await nightly(brand)).last).toMatchObject({ verified: 1 });
     expect(brand.mirrored()).toHaveLength(440);
     expect(brand.sql("SELECT count(*) AS spans FROM coverage WHERE from_at IS NULL")).toEqual([{ spans: 1 }]);
   });
 
-  test("sync of a range does not cover dates that an interrupted run did not read", async () => {
+  test("sync --since does not cover older dates that an interrupted run did not read", async () => {
     const brand = makeBrand({ orders });
     let page = 0;
     await brand.stopped("sync orders", (request) => pages(request) && ++page === 3);
     const narrow = await brand.run("sync orders --since 5d");
     expect([narrow.code, brand.mirrored().length < 350]).toEqual([0, true]);
-    expect(narrow.err).toContain("has never been read and is not claimed as covered");
+    expect(narrow.err).toContain("has never been read and is not covered");
     expect((await nightly(brand)).last).toMatchObject({ verified: 1, covered_from: null });
     expect(brand.mirrored()).toHaveLength(350);
   });
@@ -285,7 +285,7 @@ describe("ranges", () => {
   });
 });
 
-test("sync reads library files up to the exclusive end of a range", async () => {
+test("sync reads all library files although the API excludes the end of a date range", async () => {
   const files = Array.from({ length: 130 }, (_, n) => fileAt(`f${n}`, noon - hour - n * 30 * minute));
   const brand = makeBrand({ content: files });
   const { asked } = await brand.run("sync content");

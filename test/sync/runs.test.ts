@@ -60,7 +60,7 @@ describe("several resources", () => {
     expect((await brand.run("sync roster")).code).toBe(7);
   });
 
-  test("sync counts a retry, which has no other effect", async () => {
+  test("sync reports the number of retries", async () => {
     const brand = makeBrand(lists());
     brand.once(readsOrders, () => "reset");
     expect((await brand.run("sync orders")).code).toBe(0);

@@ -93,7 +93,7 @@ test("verify --evidence sends the same requests as verify", async () => {
   const evidence = await brand.run("verify --evidence");
   const paths = ({ asked }: typeof plain) => asked.map(({ path, query }) => [path, Object.keys(query)]);
   expect(paths(evidence)).toEqual(paths(plain));
-  expect(plain.out).toContain("orders: different, 120 in the API and 120 here (");
+  expect(plain.out).toContain("orders: different, 120 in the API and 120 in the mirror (");
   expect(plain.out).not.toContain("curl");
   expect((await brand.run("verify orders --json")).out).toMatch(
     /"api_total":120,"mirror_total":120,"differing":1,/,
@@ -111,7 +111,7 @@ test("verify --evidence prints counts, unproven numbers and the dates of the nex
     "  all                                   2026-11-21 11:59  600     600  agrees    2026-11-21 12:00",
     "  cancelled                             2026-11-21 11:59    0       0  agrees    2026-11-21 12:00",
     "  refunded                              2026-11-21 11:59    0       0  agrees    2026-11-21 12:00",
-    "  days with totals                      2026-11-20 23:59  151     151  agrees    2026-11-21 12:00  unchanged since each day was read",
+    "  days with totals                      2026-11-20 23:59  151     151  agrees    2026-11-21 12:00  unchanged since the last reading of each day",
     "  all, without dates                                      600     600  agrees    2026-11-21 12:00",
     "  blind spot          2026-10-22 12:00  2026-11-21 11:59           81  unproven                    re-read by 2026-11-22",
     "  blind spot                            2026-10-22 11:59          519  unproven                    re-read by 2026-11-24",

@@ -110,7 +110,7 @@ describe("differences by month", () => {
     });
   });
 
-  test("verify finds an order that moved to a different month by the daily totals", async () => {
+  test("verify uses daily totals to find an order that moved to a different month", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     brand.withdraw("o100");
     brand.attributeLate(late, orderAt("late", late));
