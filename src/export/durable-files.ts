@@ -24,7 +24,7 @@ export async function linkExclusive(from: string, to: string, now: number): Prom
   await rm(from).catch(() => {});
 }
 
-/** Renames the file while it has a lock file. Used on file systems without hard links. */
+/** Renames the file while holding a lock file, for file systems without hard links. */
 async function renameExclusive(from: string, to: string, now: number): Promise<void> {
   const claim = join(dirname(to), `.${basename(to)}.claim.part`);
   const age = now - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);

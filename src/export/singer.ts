@@ -120,7 +120,7 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
     const previous = bookmark && changed.matches(bookmark) ? bookmark : undefined;
     const schema = { type: "object", properties };
     yield messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
-    // All rows get a value in a new column, so all rows are sent.
+    // If a column was added, all rows are sent, because each of them can have a value in it.
     const rows = changed.rows(previous?.columns === columns ? previous : undefined);
     yield* recordLines(stream, rows, options);
     if (previous) yield* recordLines(stream, changed.removedItems(previous), options);

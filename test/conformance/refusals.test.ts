@@ -42,7 +42,7 @@ test.each(Object.entries(bodies))(
 
 const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
-test("a sync with a plan without Analytics skips its resources with a reason and reads the others", async () => {
+test("a sync skips the Analytics resources with a reason if the plan lacks them, and reads the others", async () => {
   const brand = makeBrand({ history: 20 });
   brand.setKey({ hasAnalyticsPlan: false });
   const { code, err } = await brand.run("sync");

@@ -33,7 +33,7 @@ describe("JSON and NDJSON", () => {
     );
   });
 
-  it("JSON is one array for many batches, and an empty array for an empty table", async () => {
+  it("a JSON export is one array, even for many batches or an empty table", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "roster", [], { whole: true });
     expect(await exported(mirror.path, "roster", "--json")).toBe("[]\n");

@@ -142,7 +142,7 @@ test("XLSX has one sheet per table, even for an empty table", async () => {
   expect(rows).toEqual([3, 1, 2]);
 });
 
-test("a query result in XLSX has numbers, days and times as such, and numeric-looking text as text", async () => {
+test("XLSX keeps the types of a query result: numbers, days, times and numeric-looking text", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "answer.xlsx");
   const sql = `SELECT order_number, total_amount * 2 AS twice, date(order_date) AS day, order_date AS at,

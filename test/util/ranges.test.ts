@@ -31,7 +31,7 @@ test("a range contains all fractions of its last millisecond", () => {
   expect(lastReadAt(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
 });
 
-test("range operations keep or remove exactly the right instants", () => {
+test("merged, subtracted and clipped ranges contain the expected instants", () => {
   fc.assert(
     fc.property(ranges, ranges, range, (some, others, one) => {
       const joined = mergeRanges(some);

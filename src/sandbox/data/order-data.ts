@@ -13,7 +13,7 @@ import {
   randomInteger,
 } from "./random.js";
 
-/** The order numbers and the names of states in a connected store or affiliate network. */
+/** The order numbers and state names of a connected store or affiliate network. */
 interface Store {
   currency: string;
   paid: string | null;
