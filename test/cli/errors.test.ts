@@ -52,7 +52,7 @@ test.each<[string, Error, string]>([
   expect(error.cause).toBe(thrown);
 });
 
-test("reports any error code of the operating system as a configuration error, not as a defect", () => {
+test("an error code of the operating system is reported as a configuration error, not as a defect", () => {
   const said = (code: string) => asBrandapiError(withCode(`x`, code, { syscall: "open", path: "/d/x" }));
   for (const code of Object.keys(constants.errno).filter((name) => !name.startsWith("WSA"))) {
     const { exitCode, hint, message } = said(code);
@@ -62,7 +62,7 @@ test("reports any error code of the operating system as a configuration error, n
   }
 });
 
-test("reports a mirror that another program has locked as busy, not as a defect", () => {
+test("a mirror locked by another program is reported as busy, not as a defect", () => {
   for (const code of ["SQLITE_BUSY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_LOCKED", "SQLITE_PROTOCOL"])
     expect(asBrandapiError(withCode("database is locked", code))).toMatchObject({
       exitCode: 9,
@@ -70,7 +70,7 @@ test("reports a mirror that another program has locked as busy, not as a defect"
     });
 });
 
-test("passes on its own errors and reports all others as defects", () => {
+test("errors of the program are passed on unchanged, and all other errors are defects", () => {
   const known = new ConfigurationError("x");
   expect(asBrandapiError(known)).toBe(known);
   expect(asBrandapiError(new TypeError("undefined is not a function"))).toMatchObject({
@@ -96,18 +96,18 @@ test("--json prints an error as one line of JSON on stdout, with and without a h
   expect(deps.stdout.text).toBe('{"error":{"code":"defect","message":"x","hint":null}}\n');
 });
 
-test("an argument `--json` after `--` does not turn on JSON errors", () => {
+test("an argument `--json` after `--` does not enable JSON errors", () => {
   const deps = testDeps();
   reportError(new BrandapiError("x"), ["query", "--", "--json"], deps);
   expect(deps.stdout.text).toBe("");
 });
 
-test("escapes control characters of an argument in an error message", async () => {
+test("an error message escapes control characters of an argument", async () => {
   const { err } = await brandapi(["\u001b[2Jwhoami\u202e"]);
   expect(err).toBe("brandapi: Unknown command: `\\u001b[2Jwhoami\\u202e`.\n  hint: see `brandapi --help`\n");
 });
 
-test("prints stack traces, with causes, only with --verbose", () => {
+test("stack traces, including causes, are printed only with --verbose", () => {
   const error = new ConfigurationError("outer", { cause: new Error("inner") });
   const trace = (argv: string[]) => {
     const deps = testDeps();
@@ -120,7 +120,7 @@ test("prints stack traces, with causes, only with --verbose", () => {
   );
 });
 
-test("reports a call that a signal interrupted as a stop, with the signal's exit code", () => {
+test("a call interrupted by a signal is reported as a stop, with the exit code of the signal", () => {
   const stop = new AbortController();
   const deps = testDeps({ signal: stop.signal });
   stop.abort(new Stopped("SIGTERM"));
@@ -155,7 +155,7 @@ test.each([
   expect(completeHint(hint, flags)).toBe(expected);
 });
 
-test("quotes the path of the mirror in a hint for the shell", async () => {
+test("hints quote the path of the mirror for the shell", async () => {
   const { err } = await brandapi(["export", "orders", "--csv", "--db", "it's new.sqlite"]);
   expect(err).toContain("run `brandapi sync --db 'it'\\''s new.sqlite'` first");
 });

@@ -4,7 +4,7 @@ import { commands, examplesOf } from "../support/commands.js";
 import { brandapi } from "../support/program.js";
 
 describe("brandapi --help", () => {
-  test("lists every command under the heading of its group", async () => {
+  test("--help lists every command under the heading of its group", async () => {
     const { out, code, err } = await brandapi("--help");
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const headings = ["Options:", ...new Set(commands.map((command) => command.helpGroup())), "Help:"];
@@ -15,7 +15,7 @@ describe("brandapi --help", () => {
       expect(out).toMatch(new RegExp(`^  ${command.name()}\\b.*  ${command.summary().split(" ")[0]}`, "m"));
   });
 
-  test("describes the options that every command takes, and the help of a command refers to them", async () => {
+  test("--help describes the global options, and the help of each command refers to it", async () => {
     const { out } = await brandapi("--help");
     const options = ["--profile", "--db", "--base-url", "--key-file", "--max-wait", "--json", "--quiet"];
     for (const option of options) expect(out).toContain(`  ${option}`);
@@ -26,14 +26,14 @@ describe("brandapi --help", () => {
     }
   });
 
-  test("is printed by `brandapi` and `brandapi help` as well", async () => {
+  test("`brandapi` and `brandapi help` print the same as --help", async () => {
     const { out } = await brandapi("--help");
     expect(await brandapi("help")).toMatchObject({ code: 0, out });
     expect(await brandapi("")).toMatchObject({ code: 0, out });
   });
 });
 
-/** Returns how many lines the list of resources takes besides its first: it grows with the API. */
+/** Returns the number of lines after the first in the list of resources, which grows with the API. */
 function extraResourceLines(lines: readonly string[]): number {
   const first = lines.findIndex((line) => /^ {2}resource {2,}/.test(line));
   if (first === -1) return 0;
@@ -65,7 +65,7 @@ test.each(commands.map((command) => command.name()))(
   },
 );
 
-test("help wraps an example so that a shell still runs it", async () => {
+test("help wraps an example so that it can be pasted into a shell", async () => {
   const { out } = await brandapi("help query", { env: { COLUMNS: "40" } });
   expect(out).toContain('  $ brandapi query "SELECT host_label,\n      orders, net_by_currency FROM\n');
   expect(out).toContain(
@@ -73,7 +73,7 @@ test("help wraps an example so that a shell still runs it", async () => {
   );
 });
 
-test("help explains how to write times and durations only where an option takes one", async () => {
+test("help explains the formats of times and durations only if an option takes one", async () => {
   const help = async (name: string) => (await brandapi(`${name} --help`)).out.replace(/\s+/g, " ");
   expect(await help("changes")).toContain(timeFormats);
   expect(await help("changes")).not.toContain(durationFormats);

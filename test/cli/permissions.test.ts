@@ -7,7 +7,7 @@ import { spawnBrandapi } from "../support/process.js";
 
 const nobody = 65_534;
 
-/** Runs a command as a user who may not enter the folder `locked`. */
+/** Runs a command as a user without access to the folder `locked`. */
 async function runLocked(command: string) {
   const home = makeHome();
   cpSync(await mirrorOfOrders(makeHome(), 2), join(home, "mirror.sqlite"));

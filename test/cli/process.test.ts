@@ -9,7 +9,7 @@ import { makeHome } from "../support/home.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 import { envFor, sandboxForTest } from "../support/sandbox.js";
 
-/** Starts the program with an API that accepts a request and never responds. */
+/** Starts the program with an API that accepts requests but never responds. */
 async function startWaitingProgram(node: [string, ...string[]] = [process.execPath]) {
   let onRequest = () => {};
   const server = createServer(() => onRequest());
@@ -48,7 +48,7 @@ test.each([
   expect(ended.err).toContain("brandapi: Stopped");
 });
 
-test("a second Ctrl-C ends a program that does not react to the first one", async () => {
+test("a second Ctrl-C ends a program that ignores the first one", async () => {
   const deaf = join(makeHome(), "deaf.cjs");
   writeFileSync(deaf, "AbortController.prototype.abort = () => console.error('first');");
   const program = await startWaitingProgram([process.execPath, "--require", deaf]);
@@ -59,7 +59,7 @@ test("a second Ctrl-C ends a program that does not react to the first one", asyn
 });
 
 test.each(["--help", "--version"])(
-  "`%s` exits with 0 and without a message when its reader closes the pipe",
+  "`%s` exits with 0 and prints nothing when the reader closes the pipe",
   async (flag) => {
     const child = spawn(process.execPath, [binPath, flag], { stdio: ["ignore", "pipe", "pipe"] });
     let err = "";
@@ -72,7 +72,7 @@ test.each(["--help", "--version"])(
   },
 );
 
-test("sync --json runs to its end when its reader closes the pipe", async () => {
+test("sync --json continues to the end when the reader closes the pipe", async () => {
   const sandbox = await sandboxForTest({ orders: 20 });
   const home = makeHome();
   const env = { PATH: process.env.PATH, HOME: home, ...envFor(sandbox) };
@@ -104,7 +104,7 @@ onLinux.each(["--help", "--version"])(
   },
 );
 
-/** Copies parts of the program's folder. */
+/** Copies some parts of the program's folder to a new folder. */
 function copyOfProgram(parts: { dist: boolean; modules: "linked" | "none" }): string {
   const root = dirname(dirname(binPath));
   const copy = join(makeHome(), "copy");
@@ -127,7 +127,7 @@ function runScript(script: string, args: string[], flags: string[] = []) {
   );
 }
 
-test("reports an unbuilt checkout and a missing package, with the command to run", async () => {
+test("the executable reports an unbuilt checkout or a missing package, with the command to run", async () => {
   const unbuilt = copyOfProgram({ dist: false, modules: "linked" });
   expect(await runScript(unbuilt, ["--help"])).toEqual({
     code: 3,
@@ -142,7 +142,7 @@ test("reports an unbuilt checkout and a missing package, with the command to run
   });
 });
 
-test("reports an unsupported version of Node, and the version that is needed", async () => {
+test("the executable reports an unsupported version of Node, and the required version", async () => {
   const pretend = join(makeHome(), "pretend.cjs");
   writeFileSync(pretend, `Object.defineProperty(process, "versions", { value: { node: "18.20.4" } });`);
   expect(await runScript(binPath, ["--help"], ["--require", pretend])).toEqual({

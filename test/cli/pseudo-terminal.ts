@@ -5,7 +5,7 @@ import { quoteShellWord } from "../../src/util/text.js";
 import { makeHome } from "../support/home.js";
 import { binPath } from "../support/process.js";
 
-/** True if this machine has util-linux's `script`, which runs a command in a pseudo-terminal. */
+/** True if this machine has `script` from util-linux, which runs a command in a pseudo-terminal. */
 export const hasTerminal = spawnSync("script", ["-qec", "true", "/dev/null"]).status === 0;
 
 export interface TerminalOptions {
@@ -14,15 +14,15 @@ export interface TerminalOptions {
   home?: string;
 }
 
-/** The program in a pseudo-terminal, which also echoes what is typed. */
+/** A program that runs in a pseudo-terminal. The terminal echoes typed text. */
 export interface InTerminal {
   home: string;
-  /** Returns everything that the program printed. */
+  /** Returns the complete output of the program. */
   output(): string;
   type(text: string): void;
-  /** Resolves when the output contains the pattern; rejects if the program ends before that. */
+  /** Resolves when the output matches the pattern. Rejects if the program ends first. */
   until(pattern: RegExp): Promise<void>;
-  /** The exit code. */
+  /** Resolves with the exit code when the program ends. */
   ended: Promise<number | null>;
 }
 

@@ -27,7 +27,7 @@ function reporterFor(output: ReporterOptions = {}, options: ProgramOptions = {})
 
 const terminal: ProgramOptions = { tty: true, columns: 100, env: { NO_COLOR: "1", LANG: "C.UTF-8" } };
 
-test("prints one line per task, at its end, without a terminal", () => {
+test("without a terminal, the reporter prints one line at the end of each task", () => {
   const seen = reporterFor();
   const task = seen.reporter.begin({ name: "orders", total: 3 });
   task.update({ done: 1 });
@@ -37,7 +37,7 @@ test("prints one line per task, at its end, without a terminal", () => {
   expect(seen.text).toBe("orders: 250 read in 3s, verified\n");
 });
 
-test("escapes control characters, and prints details only with --verbose", () => {
+test("the reporter escapes control characters, and prints details only with --verbose", () => {
   const seen = reporterFor({ verbose: true });
   seen.reporter.detail("GET /me: 200\u001b[2J");
   seen.reporter.note("host \u202eevil\nbrandapi: forged");
@@ -47,7 +47,7 @@ test("escapes control characters, and prints details only with --verbose", () =>
   expect(silent.text).toBe("");
 });
 
-test("--quiet prints only warnings, each once", () => {
+test("with --quiet, the reporter prints only warnings, each of them once", () => {
   const seen = reporterFor({ quiet: true }, terminal);
   seen.reporter.begin({ name: "orders" }).end("done");
   seen.reporter.note("a note");
@@ -58,7 +58,7 @@ test("--quiet prints only warnings, each once", () => {
   expect(seen.text).toBe("warning: the key expires\n");
 });
 
-test("shows the requests sent, the requests left and the remaining time on a terminal", async () => {
+test("the progress line shows the requests sent, the remaining requests and the remaining time", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.limited(60);
   seen.reporter.expect([
@@ -116,7 +116,7 @@ test.each([100, 60, 40, 30, 12])(
   },
 );
 
-test("counts down a wait in the progress line on a terminal", async () => {
+test("the progress line counts down a wait", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.begin({ name: "orders", total: 9 });
   seen.reporter.waiting(42_000, "rate limit");
@@ -128,7 +128,7 @@ test("counts down a wait in the progress line on a terminal", async () => {
   seen.reporter.close();
 });
 
-test("counts down a wait between tasks in a line of its own on a terminal, and then removes the line", async () => {
+test("a wait between two tasks is counted down in a separate line, which then disappears", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.waiting(42_000, "rate limit");
   await vi.waitUntil(() => seen.screen[0] === "waiting 42s: rate limit");
@@ -141,14 +141,14 @@ test("counts down a wait between tasks in a line of its own on a terminal, and t
   seen.reporter.close();
 });
 
-test("prints a long wait once per reason without a terminal, not once per retry", () => {
+test("without a terminal, a long wait is printed once per reason, not once per retry", () => {
   const seen = reporterFor();
   for (const ms of [500, 3_000, 8_000, 27_000]) seen.reporter.waiting(ms, "connection refused");
   seen.reporter.waiting(42_000, "rate limit");
   expect(seen.text).toBe("waiting 3s: connection refused\nwaiting 42s: rate limit\n");
 });
 
-test("notifies the progress listener at the start of a task, every two seconds, and before a long wait", () => {
+test("the progress listener is called at the start of a task, every two seconds, and before a long wait", () => {
   const { reporter, notified, pass } = reporterFor();
   reporter.expect([{ name: "orders", requests: 9 }]);
   const orders = reporter.begin({ name: "orders" });
@@ -166,7 +166,7 @@ test("notifies the progress listener at the start of a task, every two seconds, 
   ]);
 });
 
-test("removes the progress line when a signal arrives", async () => {
+test("the progress line disappears when a signal arrives", async () => {
   const stop = new AbortController();
   const seen = reporterFor({}, { ...terminal, signal: stop.signal });
   const task = seen.reporter.begin({ name: "orders", total: 3 });
@@ -183,7 +183,7 @@ test.each<[string, ReporterOptions, ProgramOptions]>([
   ["TERM=dumb", {}, { ...terminal, env: { TERM: "dumb" } }],
   ["JSON on the same terminal", { json: true }, terminal],
   ["stderr in a file", {}, { tty: { stdout: true } }],
-])("shows no progress line with %s", async (_, output, options) => {
+])("there is no progress line with %s", async (_, output, options) => {
   const seen = reporterFor(output, options);
   const task = seen.reporter.begin({ name: "orders", total: 3 });
   await import("cli-progress");

@@ -1,9 +1,9 @@
-// Built from text, because linters reject control characters in patterns.
+// Built from a string, because linters reject control characters in regular expressions.
 const esc = String.fromCharCode(27);
 const tokens = new RegExp(`${esc}\\[\\??[\\d;]*[A-Za-z]|[\\s\\S]`, "gu");
 const parts = new RegExp(`^${esc}\\[(\\??)([\\d;]*)([A-Za-z])$`);
 
-/** Returns the lines that a terminal shows after this output, without color, and whether the cursor is visible. */
+/** Renders output as a terminal does. Returns the lines without color, and the visibility of the cursor. */
 export function screenOf(output: string): { lines: string[]; cursorVisible: boolean } {
   const lines: string[][] = [[]];
   let row = 0;

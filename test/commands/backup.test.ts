@@ -35,7 +35,7 @@ const backUp = async (brand: TestBrand, flags = "") => {
   return JSON.parse(ran.out) as { path: string; records: number; removed: string[] };
 };
 
-/** Overwrites a table's first page. */
+/** Overwrites the first page of a table. */
 function damage(path: string, table: string): void {
   const [size, page] = ["PRAGMA page_size", `SELECT rootpage FROM sqlite_master WHERE name = '${table}'`].map(
     (sql) => Number(read(path, sql)),
@@ -52,7 +52,7 @@ function read(path: string, sql: string): unknown {
   return value;
 }
 
-test("waits for a program that writes for longer than a second", async () => {
+test("backup waits for a program that writes to the mirror for more than a second", async () => {
   const brand = await mirrored();
   const hold = `const { workerData, parentPort } = require("node:worker_threads");
     const db = new (require(${JSON.stringify(sqlitePath)}))(workerData);
@@ -67,7 +67,7 @@ test("waits for a program that writes for longer than a second", async () => {
   await ended;
 });
 
-test("writes a complete mirror with the time in its name, and status prints its age", async () => {
+test("backup writes a complete mirror with the time in its name, and status prints the age", async () => {
   const brand = await mirrored();
   const ran = await brand.run("backup");
   const [name = ""] = backups(brand);
@@ -81,7 +81,7 @@ test("writes a complete mirror with the time in its name, and status prints its 
   expect((await brand.run("status")).out).toContain(`Last backup: 2026-11-21 12:00, 3h ago, ${path}`);
 });
 
-test("keeps the newest N backups, and removes no file that is not a backup of this mirror", async () => {
+test("backup --keep N keeps the newest N backups, and never removes other files", async () => {
   const brand = await mirrored();
   const other = makeBrand({ beside: brand, seed: 2, history: 20 });
   await other.run("sync roster");
@@ -108,7 +108,7 @@ test("keeps the newest N backups, and removes no file that is not a backup of th
   );
 });
 
-test("copies a consistent snapshot while a sync is writing", async () => {
+test("backup copies a consistent snapshot while a sync is writing", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 2_000, 60_000) });
   const env = await brand.served({ latency: 150 });
   const sync = spawnBrandapi(["sync", "orders"], { env, home: brand.home });
@@ -124,11 +124,11 @@ test("copies a consistent snapshot while a sync is writing", async () => {
   expect((await sync.ended).code).toBe(0);
 });
 
-test("removes a copy that fails its check, and keeps the older backups", async () => {
+test("backup removes a copy that fails its check, and keeps older backups", async () => {
   const brand = await mirrored();
   await backUp(brand);
   const before = backups(brand);
-  // An index that lacks a row: the copy is as damaged as the mirror.
+  // An index lacks a row, so the copy is as damaged as the mirror.
   const mirror = new Sqlite(brand.db);
   mirror.unsafeMode().pragma("writable_schema = 1");
   mirror.exec(
@@ -142,7 +142,7 @@ test("removes a copy that fails its check, and keeps the older backups", async (
   expect(backups(brand)).toEqual(before);
 });
 
-test("exits with 3 for a folder that does not exist or cannot be written", async () => {
+test("backup exits with 3 for a folder that does not exist or is not writable", async () => {
   const brand = await mirrored();
   const gone = await brand.run("backup nowhere");
   expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("no such file or folder")]);
@@ -184,7 +184,7 @@ test("--restore replaces a damaged mirror", async () => {
   expect((await brand.run("status")).code).toBe(0);
 });
 
-test("names backups after the mirror's file, so that two mirrors of a profile do not share a name", async () => {
+test("backups are named after the mirror's file, so that backups of two mirrors have different names", async () => {
   const brand = await mirrored();
   const other = { env: { BRANDAPI_DB: join(brand.home, "other.sqlite") } };
   await brand.run("sync orders", other);
@@ -195,7 +195,7 @@ test("names backups after the mirror's file, so that two mirrors of a profile do
   ]);
 });
 
-test("warns when the restored backup is of another mirror of the brand", async () => {
+test("--restore warns about a backup of a different mirror of the brand", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   expect((await brand.run(["backup", "--restore", path])).err).not.toContain("another mirror");
@@ -209,7 +209,7 @@ test("warns when the restored backup is of another mirror of the brand", async (
   ]);
 });
 
-test("gives two backups made within the same second different names", async () => {
+test("two backups made within the same second have different names", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(1);
@@ -218,7 +218,7 @@ test("gives two backups made within the same second different names", async () =
   expect(backups(brand)).toHaveLength(2);
 });
 
-test("removes the new backup if the mirror cannot record it", async () => {
+test("backup removes the new copy if the mirror cannot record it", async () => {
   const brand = await mirrored();
   const mirror = new Sqlite(brand.db);
   mirror.exec("CREATE TRIGGER full BEFORE INSERT ON mirror_info BEGIN SELECT raise(ABORT, 'full'); END");
@@ -228,7 +228,7 @@ test("removes the new backup if the mirror cannot record it", async () => {
   expect([code, readdirSync(join(brand.home, "backups"))]).toEqual([1, []]);
 });
 
-test("never removes the mirror itself, whatever its name", async () => {
+test("backup --keep never removes the mirror itself, regardless of its name", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);
@@ -256,7 +256,7 @@ test("--restore does not replace a mirror that is in use or cannot be written", 
   if (process.getuid?.() !== 0) expect(code).toBe(3);
 });
 
-test("--restore refuses a damaged backup and one of another brand, and keeps the mirror", async () => {
+test("--restore rejects a damaged backup and a backup of another brand, and keeps the mirror", async () => {
   const brand = await mirrored(500);
   const other = makeBrand({ beside: brand, seed: 2, history: 20 });
   await other.run("sync roster");
@@ -312,7 +312,7 @@ test("--restore exits with 3 for a file that is not a backup", async () => {
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
 
-test("remembers newer backups after an older one was restored", async () => {
+test("the mirror remembers newer backups after an older backup is restored", async () => {
   const brand = await mirrored();
   const first = await backUp(brand);
   brand.pass(day);
@@ -326,7 +326,7 @@ test("remembers newer backups after an older one was restored", async () => {
   expect((await backUp(brand, "--keep 1")).removed).toHaveLength(2);
 });
 
-test("removes no backup of the mirror from which this one was restored", async () => {
+test("backup --keep does not remove backups of the mirror from which this mirror was restored", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);
@@ -358,13 +358,13 @@ test("--restore exits with 3 for a missing file and for a folder", async () => {
   expect([folder.code, folder.err]).toEqual([3, expect.stringContaining("`--restore`")]);
 });
 
-test("refuses --keep or a folder together with --restore", async () => {
+test("--restore cannot be combined with --keep or a folder", async () => {
   const brand = await mirrored();
   expect((await brand.run("backup here --restore file")).code).toBe(2);
   expect((await brand.run("backup --keep 3 --restore file")).code).toBe(2);
 });
 
-/** A module that kills the process at a step, or makes hard links fail. */
+/** Writes a module that kills the process at a certain step, or makes hard links fail. */
 const steps = `import fs from "node:fs";
   import { syncBuiltinESMExports } from "node:module";
   let left = Number(process.env.KILL_AT);
@@ -389,7 +389,7 @@ async function restoreUpTo(step: number | "never", brand: TestBrand, path: strin
   }).ended;
 }
 
-test("leaves a complete mirror when --restore is killed at any step", async () => {
+test("a complete mirror remains when --restore is killed at any step", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const note = "INSERT OR REPLACE INTO notices VALUES ('test', ?)";
@@ -408,7 +408,7 @@ test("leaves a complete mirror when --restore is killed at any step", async () =
   expect(step).toBe(3);
 });
 
-test("--restore works without hard links, and ignores the log of a deleted mirror", async () => {
+test("--restore works without hard links, and ignores the write-ahead log of a deleted mirror", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.order();

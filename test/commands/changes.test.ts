@@ -25,7 +25,7 @@ async function mirrorWithChanges(): Promise<string> {
 }
 
 describe("changes", () => {
-  it("lists each change with its interval, field, old and new value, newest last", async () => {
+  it("changes lists each change with its interval, field, old and new value, newest last", async () => {
     const path = await mirrorWithChanges();
     const run = await brandapi(["changes", "--db", path], { clock });
     expect(run.code).toBe(0);
@@ -46,7 +46,7 @@ record  what     was    is now  key
     );
   });
 
-  it("groups changes with the same interval under one heading", async () => {
+  it("changes groups changes with the same interval under one heading", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:10.000Z" });
     writeRead(mirror, "orders", [anOrder(2, { refund_amount: null })], { at: "2026-11-01T02:00:20.000Z" });
@@ -72,7 +72,7 @@ record  what              was      is now              key
     expect(csv.out.trimEnd().split("\n")).toHaveLength(2);
   });
 
-  it("filters by resource, time and number of changes", async () => {
+  it("changes filters by resource and time, and limits the number of changes", async () => {
     const path = await mirrorWithChanges();
     const lines = async (...args: string[]) =>
       (
@@ -99,7 +99,7 @@ record  what              was      is now              key
     expect(cut.err).toContain("newest 1 of 4 changes");
   });
 
-  it("prints a note if there are no changes, and rejects an unknown resource", async () => {
+  it("changes prints a note if there are none, and rejects an unknown resource", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
     const none = await brandapi(["changes", "--db", mirror.path], { clock });
@@ -119,12 +119,15 @@ record  what              was      is now              key
     });
   });
 
-  it.each(["analytics-hosts", "analytics-clicks"])("rejects %s, which has no change log", async (name) => {
-    const run = await brandapi(["changes", name, "--db", await mirrorWithChanges()], { clock });
-    expect(run).toMatchObject({
-      code: 2,
-      out: "",
-      err: expect.stringContaining(`Unknown resource: \`${name}\`.`),
-    });
-  });
+  it.each(["analytics-hosts", "analytics-clicks"])(
+    "changes rejects %s, which has no change log",
+    async (name) => {
+      const run = await brandapi(["changes", name, "--db", await mirrorWithChanges()], { clock });
+      expect(run).toMatchObject({
+        code: 2,
+        out: "",
+        err: expect.stringContaining(`Unknown resource: \`${name}\`.`),
+      });
+    },
+  );
 });

@@ -13,7 +13,10 @@ const trap = join(mkdtempSync(join(tmpdir(), "brandapi-cron-")), `it's 100% <"mi
 mkdirSync(trap);
 afterAll(() => rmSync(join(trap, ".."), { recursive: true }));
 
-/** Returns the commands of a crontab as cron passes them to the shell: it unescapes `\\%` and ends a command at `%`. */
+/**
+ * Returns the commands of a crontab as cron passes them to the shell. Cron unescapes `\\%`, and ends a command at a
+ * plain `%`.
+ */
 function commandsOf(crontab: string): string[] {
   const lines = crontab.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return lines.map((line) => {
@@ -23,7 +26,7 @@ function commandsOf(crontab: string): string[] {
   });
 }
 
-/** Runs a command with the small environment of cron. */
+/** Runs a command with the minimal environment of cron. */
 function runBare(command: string, home: string) {
   const env = { HOME: home, LOGNAME: "ada", PATH: "/usr/bin:/bin", SHELL: "/bin/sh" };
   const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
@@ -43,7 +46,7 @@ async function startSandbox() {
 }
 
 describe("cron", () => {
-  test("prints lines that work in a nearly empty environment, with any characters in the paths", async () => {
+  test("cron prints lines that work in a minimal environment, with any characters in paths", async () => {
     const { baseUrl, key } = await startSandbox();
     const nobody = makeHome();
     const env = { BRANDAPI_CONFIG_DIR: join(trap, "settings"), BRANDAPI_RATE_LIMIT: "none" };
@@ -65,7 +68,7 @@ describe("cron", () => {
     expect(out).not.toContain(key);
   });
 
-  test("prints two lines and comments with absolute paths, and writes nothing", async () => {
+  test("cron prints two lines and comments with absolute paths, and writes no file", async () => {
     const home = makeHome();
     const { out, code } = await brandapi("cron", { home });
     expect(code).toBe(0);
@@ -80,7 +83,7 @@ describe("cron", () => {
     expect(lines[1]).toMatch(/^\d+ 8 \* \* \* {2}HOME=\/.* status --max-age 26h --quiet$/);
   });
 
-  test("copies options and environment variables into the lines with absolute paths, but never the key", async () => {
+  test("cron copies options and environment variables into the lines, with absolute paths, but never the key", async () => {
     const home = makeHome();
     writeFileSync(join(home, "key"), "brk_from_file", { mode: 0o600 });
     const env = {
@@ -108,7 +111,7 @@ describe("cron", () => {
     expect(err).toBe("warning: HTTPS_PROXY contains a password and is left out.\n");
   });
 
-  test("puts the named resources into both lines and the command that adds them", async () => {
+  test("cron puts the named resources into both lines, and into the command that adds the lines", async () => {
     const { code, out } = await brandapi("cron orders roster", { env: { BRANDAPI_PROFILE: "acme" } });
     expect(code).toBe(0);
     const [sync, check] = commandsOf(out);
@@ -118,7 +121,7 @@ describe("cron", () => {
     expect((await brandapi("cron oders")).err).toContain("did you mean `orders`?");
   });
 
-  test("warns if the key is only in the environment, and prints the lines", async () => {
+  test("cron warns if the key is only in the environment, but prints the lines", async () => {
     const env = {
       BRANDAPI_KEY: "brk_environment",
       BRANDAPI_PROFILE: "acme",
@@ -133,7 +136,7 @@ describe("cron", () => {
     expect(out + err).not.toContain("brk_");
   });
 
-  test("covers every brand with --all-profiles, and rejects options for one brand", async () => {
+  test("cron --all-profiles covers every brand, and rejects options for a single brand", async () => {
     const brands = await makeProfiles();
     await brands.login("acme", brands.sandbox.key);
     const { out, err } = await brands.run("cron --all-profiles");
@@ -161,7 +164,7 @@ test("cron --json prints the same lines as JSON", async () => {
   expect(lines[0]).toContain(log);
 });
 
-test("refuses to print lines for a copy in npm's cache, with the command that installs brandapi", async () => {
+test("cron prints no lines for a copy in npm's cache, but the command that installs brandapi", async () => {
   const script = "/home/ada/.npm/_npx/1a2b3c/node_modules/.bin/brandapi";
   const { code, out, err } = await brandapi("cron", { machine: { script } });
   expect({ code, out }).toEqual({ code: 3, out: "" });

@@ -14,7 +14,7 @@ test("demo --quiet prints only warnings and writes all its files", async () => {
     expect(existsSync(join(home, "brandapi-demo", file)), file).toBe(true);
 });
 
-test("demo replaces an earlier demo, and refuses a folder with other files", async () => {
+test("demo replaces an earlier demo, and rejects a folder with other files", async () => {
   const home = makeHome();
   const file = (name: string) => join(home, "brandapi-demo", name);
   const demo = () => brandapi("demo --quiet --orders 50", { home });

@@ -7,7 +7,10 @@ import { makeBrand } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
 import { day, noon, ordersBefore } from "../support/records.js";
 
-/** A dead man's switch that works like public services: any method, `/start`, `/fail`, at most 10 kB, "OK". */
+/**
+ * A monitoring service like the public ones: accepts any method, `/start`, `/fail` and at most 10 kB, and returns
+ * "OK".
+ */
 async function startSwitch(answer: () => number | "hang" = () => 200) {
   const heard: string[] = [];
   const server = createServer((request, response) => {
@@ -32,7 +35,7 @@ const brandOf = async () => {
   return { brand, env: await brand.served() };
 };
 
-test("pings at the start and the end of a run, with the exit code of a failure, and sends no data of the brand", async () => {
+test("sync pings at its start and end, with the exit code of a failure, and sends no data of the brand", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const sync = async (more: string[], extra: Record<string, string> = {}) => {
@@ -57,7 +60,7 @@ test("pings at the start and the end of a run, with the exit code of a failure, 
   expect(await sync(["--ping", url.replace("//", "//user:secret@")])).toEqual([2]);
 });
 
-test("sends the failure ping if a resource that was synced before is refused", async () => {
+test("sync sends the failure ping if a previously synced resource is refused", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const sync = () => spawnBrandapi(["sync", "--quiet", "--ping", url], { env, home: brand.home }).ended;
@@ -67,7 +70,7 @@ test("sends the failure ping if a resource that was synced before is refused", a
   expect([(await sync()).code, ...heard]).toEqual([8, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 8"]);
 });
 
-test("retries a failed ping once, warns, and keeps the exit code", async () => {
+test("sync retries a failed ping once, warns, and keeps its exit code", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch(() => 500);
   const ran = await spawnBrandapi(["sync", "orders", "--quiet", "--ping", url], { env, home: brand.home })
@@ -77,7 +80,7 @@ test("retries a failed ping once, warns, and keeps the exit code", async () => {
   expect(ran.err).toMatch(/^warning: the ping failed: HTTP 500\n$/);
 });
 
-test("warns without the password in the URL if the service cannot be reached", async () => {
+test("the warning about an unreachable service does not contain the password in its URL", async () => {
   const { brand, env } = await brandOf();
   const warned = async (url: string) => {
     const sync = spawnBrandapi(["sync", "orders", "--quiet"], {
@@ -97,7 +100,7 @@ test("warns without the password in the URL if the service cannot be reached", a
   expect([code, err]).toEqual([0, expect.not.stringContaining("secret")]);
 });
 
-test("sends the failure ping with one try of one second after a signal", async () => {
+test("after a signal, the failure ping is tried once, for one second", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 500, 60_000) });
   const env = await brand.served({ latency: 300 });
   const { heard, url } = await startSwitch(() => (heard.length > 1 ? "hang" : 200));
@@ -126,7 +129,7 @@ test("login --ping stores the URL, and cron puts it into the sync line", async (
   expect(lines.map((line) => line.includes("--ping https://hc.example/x"))).toEqual([true, false]);
 });
 
-test("pings each profile's own URL with --all-profiles", async () => {
+test("--all-profiles pings the URL of each profile", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const { BRANDAPI_KEY: key = "", ...rest } = env;

@@ -17,7 +17,7 @@ async function ask(path: string, sql: string, ...flags: string[]) {
 const forever = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT";
 
 describe("query", () => {
-  it("prints a table, CSV or JSON", async () => {
+  it("query prints a table, CSV or JSON", async () => {
     const path = await mirrorOfOrders();
     const sql = "SELECT id, total_amount, fulfillment_status FROM orders ORDER BY id LIMIT 2";
     expect((await ask(path, sql)).out).toBe(
@@ -31,12 +31,12 @@ describe("query", () => {
     );
   });
 
-  it("prints the column names and a note if there are no rows", async () => {
+  it("query prints the column names and a note if there are no rows", async () => {
     const none = await ask(await mirrorOfOrders(), "SELECT id FROM orders WHERE id = 'x'");
     expect(none).toMatchObject({ out: "id\n", err: "No rows.\n" });
   });
 
-  it("prints large integers, bytes, quotes and duplicate column names correctly", async () => {
+  it("query prints large integers, bytes, quotes and duplicate column names correctly", async () => {
     const path = await mirrorOfOrders();
     const sql = "SELECT 9007199254740993 AS a, x'00ff' AS a, 'a\"b,' || char(10) AS t";
     expect((await ask(path, sql, "--json")).out).toBe(
@@ -48,14 +48,14 @@ describe("query", () => {
     ]);
   });
 
-  it("escapes control characters on a terminal", async () => {
+  it("query escapes control characters on a terminal", async () => {
     const path = await mirrorOfOrders();
     expect((await ask(path, "SELECT char(27) || '[31m' AS x, char(8238) AS y")).out).toContain(
       "\\u001b[31m  \\u202e",
     );
   });
 
-  it("stops at the limit and notes that a table was cut", async () => {
+  it("query stops at the limit, and prints a note about omitted rows", async () => {
     const path = await mirrorOfOrders(makeHome(), 1_200);
     expect((await ask(path, "SELECT id FROM orders", "--limit", "2")).out.split("\n")).toHaveLength(4);
     const cut = await ask(path, "SELECT id FROM orders");
@@ -92,7 +92,7 @@ describe("query", () => {
     expect(run.out).toBe("");
   });
 
-  it("reads the statement from a file or from stdin", async () => {
+  it("query reads the statement from a file or from stdin", async () => {
     const path = await mirrorOfOrders();
     const home = makeHome();
     const sql = "-- what is there\nSELECT id FROM orders ORDER BY id LIMIT 1;\n";
@@ -124,7 +124,7 @@ describe("query", () => {
       "login --base-url https://x.example/api/brand/v1 --key-stdin",
       "The input from stdin is larger than 16 MiB",
     ],
-  ])("refuses input without an end: yes | brandapi %s", async (command, message) => {
+  ])("query rejects endless input: yes | brandapi %s", async (command, message) => {
     const path = await mirrorOfOrders();
     const program = spawnBrandapi([...command.split(" "), "--db", path], { stdin: null });
     const yes = spawn("yes", { stdio: ["ignore", "pipe", "ignore"] });
@@ -135,7 +135,7 @@ describe("query", () => {
     expect(ended).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
   });
 
-  it("binds numeric-looking parameters as numbers and others as text", async () => {
+  it("query binds parameters that look like numbers as numbers, and others as text", async () => {
     const path = await mirrorOfOrders(makeHome(), 5);
     const sql =
       "SELECT :text AS a, typeof(:text) AS b, :whole AS c, typeof(:whole) AS d, :amount AS e, typeof(:amount) AS f, ':no' AS g";
@@ -160,7 +160,7 @@ describe("query", () => {
     expect((await ask(path, "SELECT 1", "-p", "x")).err).toContain("Not a parameter: `x`");
   });
 
-  it("writes a complete file, or none, in the format of the extension", async () => {
+  it("query writes a complete file in the format of its extension, or no file", async () => {
     const path = await mirrorOfOrders(makeHome(), 700);
     const home = makeHome();
     const sql = "SELECT id, total_amount AS total, is_cancelled FROM orders ORDER BY id";
@@ -201,7 +201,7 @@ describe("query", () => {
     expect(JSON.parse(readFileSync(join(home, "a.json"), "utf8"))).toEqual(wanted);
   });
 
-  it("prints a result that is too wide for the terminal as one block per row", async () => {
+  it("query prints one block per row if the result is too wide for the terminal", async () => {
     const path = await mirrorOfOrders(makeHome(), 2);
     const sql = "SELECT id, order_date, fulfillment_status AS state FROM orders ORDER BY id";
     const show = async (columns: number) =>
@@ -212,7 +212,7 @@ describe("query", () => {
     expect(await show(30)).toBe(blocks.join("\n"));
     const piped = await brandapi(["query", sql, "--db", path], { columns: 20 });
     expect(piped.out).toBe(table);
-    // Some terminals report a width of 0.
+    // Some terminals report a width of zero columns.
     expect(await show(0)).toBe(table);
     const none = await brandapi(["query", `${sql} LIMIT 0`, "--no-color", "--db", path], {
       tty: true,
@@ -221,7 +221,7 @@ describe("query", () => {
     expect(none.out).toBe("id\norder_date\nstate\n");
   });
 
-  it("warns if an API timestamp is compared with a result of datetime()", async () => {
+  it("query warns if an API timestamp is compared with a result of datetime()", async () => {
     const path = await mirrorOfOrders();
     const warned = async (column: string) =>
       (await ask(path, `SELECT count(*) FROM orders WHERE ${column} >= datetime('now', '-7 days')`)).err;
@@ -230,25 +230,25 @@ describe("query", () => {
     expect(await warned("order_date_utc")).toBe("");
   });
 
-  it("reports runtime errors of SQLite with exit code 2", async () => {
+  it("query reports runtime errors of SQLite with exit code 2", async () => {
     const path = await mirrorOfOrders();
     const run = await ask(path, "SELECT json(id) FROM orders");
     expect(run).toMatchObject({ code: 2, err: expect.stringContaining("malformed JSON") });
     expect((await ask(path, "SELECT ?", "--json")).code).toBe(2);
   });
 
-  it("reports text that is too long for SQLite with exit code 2", async () => {
+  it("query reports text that is too long for SQLite with exit code 2", async () => {
     const blob = await ask(await mirrorOfOrders(), "SELECT zeroblob(2000000000)", "--csv");
     expect(blob).toMatchObject({ code: 2, err: expect.stringContaining("string or blob too big") });
   });
 
-  it("suggests only formats that it supports", async () => {
+  it("query suggests only formats that it supports", async () => {
     const run = await ask(await mirrorOfOrders(), "SELECT 1", "-o", "q");
     expect(run).toMatchObject({ code: 2, err: expect.stringContaining("`--csv`") });
     expect(run.err).not.toContain("singer");
   });
 
-  it("warns about tables that were never synced", async () => {
+  it("query warns about tables that were never synced", async () => {
     const path = await mirrorOfOrders();
     const warned = async (table: string) => (await ask(path, `SELECT count(*) FROM ${table}`)).err;
     expect(await warned("roster")).toContain(
@@ -263,7 +263,7 @@ describe("query", () => {
     expect(exported.err).toContain("`roster` is empty because it was never read");
   });
 
-  it("warns in queries, exports and Delta exports if no sync of a table was complete yet", async () => {
+  it("queries, exports and Delta exports warn if no sync of a table has completed yet", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.exec("UPDATE sync_runs SET outcome = 'stopped'");
@@ -285,9 +285,9 @@ describe("query", () => {
     mirror.db.close();
   });
 
-  it("stops at Ctrl-C at any point", async () => {
+  it("Ctrl-C ends a query at any point", async () => {
     const path = await mirrorOfOrders();
-    // SQLite returns a few hundred rows, then runs forever.
+    // The query returns a few hundred rows and then runs forever.
     const stuck = "(WITH RECURSIVE d(y) AS (SELECT 1 UNION ALL SELECT y + 1 FROM d) SELECT count(*) FROM d)";
     const sql = `${forever} x FROM c WHERE x <= 600 OR ${stuck} > 0`;
     const program = spawnBrandapi(["query", sql, "--csv", "--db", path]);
@@ -296,7 +296,7 @@ describe("query", () => {
     expect(await program.ended).toMatchObject({ code: null, signal: "SIGINT" });
   });
 
-  it("writes to a shell's process substitution, and ends quietly when its reader ends", async () => {
+  it("query writes to a process substitution of the shell, and ends quietly when the reader ends", async () => {
     const path = await mirrorOfOrders();
     const home = makeHome();
     const run = async (sql: string, reader: string) => {
@@ -320,22 +320,25 @@ describe("query", () => {
     expect(await run(`${forever} x FROM c`, "head -1 > rows.csv")).toEqual({ code: 0, err: "" });
   });
 
-  it.each([[], ["-o", "/dev/stdout"]])("ends quietly when its reader leaves: %s %s", async (...output) => {
-    const path = await mirrorOfOrders();
-    const words = ["query", `${forever} x FROM c`, "--csv", ...output, "--db", path];
-    const child = spawn(process.execPath, [binPath, ...words], {
-      env: { PATH: process.env.PATH ?? "", HOME: makeHome() },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let err = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      err += text;
-    });
-    await once(child.stdout, "data");
-    child.stdout.destroy();
-    const [code] = (await once(child, "close")) as [number];
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-  });
+  it.each([[], ["-o", "/dev/stdout"]])(
+    "a command ends quietly when its reader closes the pipe: %s %s",
+    async (...output) => {
+      const path = await mirrorOfOrders();
+      const words = ["query", `${forever} x FROM c`, "--csv", ...output, "--db", path];
+      const child = spawn(process.execPath, [binPath, ...words], {
+        env: { PATH: process.env.PATH ?? "", HOME: makeHome() },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      let err = "";
+      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        err += text;
+      });
+      await once(child.stdout, "data");
+      child.stdout.destroy();
+      const [code] = (await once(child, "close")) as [number];
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+    },
+  );
 });
 
 it("query asks for quotes around a statement that was typed without them", async () => {

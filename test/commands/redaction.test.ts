@@ -6,12 +6,15 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
 
-/** A text that only members that identify the host contain. */
+/** A text that occurs only in members that identify the host. */
 const secret = "Zyxwvut-Qqq";
 
 let synced: ReturnType<typeof syncTwice> | undefined;
 
-/** Returns a brand whose mirror has a host under two names: in records, versions, changes and the ranking's snapshots. */
+/**
+ * Returns a brand whose mirror contains a host under two names: in records, versions, changes and snapshots of the
+ * ranking.
+ */
 async function brandWithHost(): Promise<TestBrand & { hostId: string }> {
   synced ??= syncTwice();
   const { brand, hostId } = await synced;
@@ -33,7 +36,7 @@ async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
   await brand.run("sync");
   brand.pass(day);
   rename(brand, hostId, name(2));
-  // The whole host is one change.
+  // A change of any member is recorded as one change of the host.
   brand.data.orders = brand.data.orders.map((one) =>
     one.id === unattributed ? { ...one, host: { id: hostId, ...name(2) } } : one,
   );
@@ -87,7 +90,7 @@ async function verdicts(brand: TestBrand) {
   return [code, ...lines.map(({ resource, state, tables }) => [resource, state, tables?.state])];
 }
 
-test("forget removes a host's names from the mirror's files and exports, keeps totals, and no sync stores them again", async () => {
+test("forget removes the names of a host from the mirror's files and exports, keeps totals, and no sync stores the names again", async () => {
   const brand = await brandWithHost();
   expect(await occurrences(brand, secret)).toBeGreaterThan(20);
   expect(brand.sql("SELECT kind FROM changes WHERE field = 'host'")).toEqual([{ kind: "changed" }]);
@@ -135,7 +138,7 @@ test("doctor finds data of a forgotten host that another program stored", async 
   expect((await doctorOf(brand, "forgotten")).state).toBe("ok");
 });
 
-test("forget redacts every object with the host's ID, also in undocumented records", async () => {
+test("forget redacts every object with the ID of the host, including undocumented records", async () => {
   const brand = await brandWithHost();
   const add = `INSERT INTO records (resource, key, json, since_at) VALUES ('gifts', ?, json(?), '2026-11-21')`;
   const gift = { id: "x", title: "a mug", host: "ada", host_id: brand.hostId, host_name: `${secret}-g` };
@@ -189,13 +192,13 @@ test("forget shows the host's handle and name, and accepts a prefix of its ID", 
   expect(await occurrences(brand, secret)).toBe(count);
   const done = await brand.run(`forget --host ${prefix.toUpperCase()} --yes`);
   expect([done.code, done.out]).toEqual([0, expect.stringContaining(`Forgot the host ${brand.hostId}`)]);
-  // The command suggests no other host when the handle is given again.
+  // A second `forget` with the same handle does not suggest a different host.
   const again = await brand.run(`forget --host ${secret}-u2 --yes`);
   expect([again.code, again.err]).toEqual([2, expect.stringContaining("forgotten hosts have no handle")]);
   expect(again.err).not.toContain("did you mean");
 });
 
-test("forget refuses a prefix that two hosts share, and two hosts at once", async () => {
+test("forget rejects a prefix that two hosts share, and more than one host", async () => {
   const brand = await brandWithHost();
   const twin = `${brand.hostId.slice(0, 12)}${brand.hostId.slice(12).replace(/[0-9a-f]/g, "0")}`;
   brand.order({
@@ -212,7 +215,7 @@ test("forget refuses a prefix that two hosts share, and two hosts at once", asyn
   expect((await brand.run(`forget --host ${twin.slice(0, 14)} --yes`)).code).toBe(0);
 });
 
-test("backup --restore does not bring back a host that was forgotten since", async () => {
+test("backup --restore does not restore the data of a host that was forgotten later", async () => {
   const brand = await brandWithHost();
   const { path } = JSON.parse((await brand.run("backup --json")).out);
   expect((await brand.run(`forget --host ${brand.hostId} --yes`)).out).toContain(`Last backup: ${path}`);
@@ -220,7 +223,7 @@ test("backup --restore does not bring back a host that was forgotten since", asy
   expect(await occurrences(brand, secret)).toBe(0);
 });
 
-test("the next sync rewrites the file if a reader prevented forget from doing so", async () => {
+test("the next sync rewrites the mirror's file if a reader prevented forget from doing so", async () => {
   const brand = await brandWithHost();
   const other = new Sqlite(brand.db);
   other.exec("BEGIN");
@@ -247,7 +250,7 @@ test("forget changes nothing and releases the lock when it fails", async () => {
   expect((await brand.run(`forget --host ${brand.hostId} --yes`)).code).toBe(0);
 });
 
-/** Stores a profile with these flags of login. */
+/** Runs `login` with these flags. */
 async function logIn(brand: TestBrand, flags: string) {
   const run = await brand.run(`login --key-stdin ${flags}`, { stdin: brand.key, env: { BRANDAPI_KEY: "" } });
   expect(run.code).toBe(0);
@@ -274,7 +277,7 @@ test("sync removes an omitted member from stored data and does not store it agai
   expect(brand.sql("SELECT count(host_socials) > 0 AS others FROM recommendations")).toEqual([{ others: 1 }]);
   expect([sums(brand), await verdicts(brand)]).toEqual(before);
 
-  // A new list replaces the old one. Members that are not on it are stored again when they are next read.
+  // A new list replaces the old list. Members that were removed from the list are stored when they are next read.
   expect((await brand.run("login --omit host.first_name")).err).toContain("Stored in ");
   const other = await brand.run("sync roster");
   expect(other.err).toMatch(/^omits host\.first_name: \d+ records rewritten$/m);
@@ -299,7 +302,7 @@ test("views show no display name of library files when first or last names are o
   expect(labels()).toEqual([{ host_label: "named-he" }]);
   expect(brand.sql("SELECT 1 FROM host_names WHERE name IS NOT NULL")).toEqual([]);
 
-  // A mirror that an earlier version filled.
+  // The mirror was filled by an earlier version.
   const mirror = await openMirror(brand.db);
   mirror.db.exec(
     `UPDATE host_names SET name = 'Ada' WHERE host_id = 'named-here-only';
@@ -320,7 +323,7 @@ test("login warns that display names of library files still contain an omitted n
   expect((await login("title")).err).not.toContain("content:host.name");
 });
 
-test("changes lists no member that is read again after it was omitted", async () => {
+test("changes does not list a member that is read again after it was omitted", async () => {
   const brand = await brandWithHost();
   await logIn(brand, "--omit host.last_name,host.socials");
   await brand.run("sync");
@@ -342,7 +345,7 @@ test("changes lists no member that is read again after it was omitted", async ()
   expect(changes().at(-1)).toEqual({ kind: "changed", field: "host_last_name", new: "Murray" });
 });
 
-test("sync does not report a member as no longer omitted when a shorter rule omits it", async () => {
+test("sync does not report a member as no longer omitted if a shorter rule still omits it", async () => {
   const brand = makeBrand({ history: 30 });
   await logIn(brand, "--omit host.last_name,roster:host.first_name");
   await brand.run("sync roster");
@@ -362,7 +365,7 @@ test("sync warns that another profile stores what the mirror omitted", async () 
   expect(sync.err).toMatch(/omitted host\.last_name so far.*`other` does not.*sync --full --profile other/);
 });
 
-test("backup --restore does not bring back members that were omitted since", async () => {
+test("backup --restore does not restore members that were omitted later", async () => {
   const brand = await brandWithHost();
   const { path } = JSON.parse((await brand.run("backup --json")).out);
   await logIn(brand, "--omit host.last_name,host.name");
@@ -370,7 +373,7 @@ test("backup --restore does not bring back members that were omitted since", asy
   expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
   expect(await occurrences(brand, `${secret}-l2`)).toBe(0);
 
-  // If the current mirror has no list of omitted members, the backup keeps its own, and the next sync reports the
+  // If the current mirror has no list of omitted members, the backup keeps its own list. The next sync reports the
   // members that are no longer omitted.
   const copy = JSON.parse((await brand.run("backup --json")).out).path;
   await logIn(brand, "--omit=");

@@ -20,7 +20,7 @@ const covered = (from: string, to: string) => ({
 const others = resources.map(({ name }) => name).filter((name) => name !== "orders");
 
 describe("status", () => {
-  it("shows rows, covered range, last success and age of every synced resource", async () => {
+  it("status shows rows, covered range, last success and age of every synced resource", async () => {
     const mirror = await makeMirror();
     writeInfo(mirror, "brand_id", "b");
     writeInfo(mirror, "brand_name", "Fjell & Fern\u001b[31m");
@@ -43,7 +43,7 @@ describe("status", () => {
     );
   });
 
-  it("prints the same as JSON with stable names", async () => {
+  it("status --json prints the same data with stable names", async () => {
     const mirror = await makeMirror();
     writeInfo(mirror, "brand_id", "b");
     writeInfo(mirror, "brand_name", "Fjell");
@@ -95,7 +95,7 @@ describe("status", () => {
     });
   });
 
-  it("exits with 10 and names only the resources older than --max-age", async () => {
+  it("status exits with 10 and names only the resources older than --max-age", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
     writeRead(mirror, "roster", [], { at: "2026-11-01T02:00:00.000Z" });
@@ -117,7 +117,7 @@ describe("status", () => {
     expect(error.error.code).toBe("stale");
   });
 
-  it("checks only the named resources, so that others can be left out", async () => {
+  it("status checks only the named resources", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
     writeRead(mirror, "gifts", [], { at: "2026-10-01T02:00:00.000Z" });
@@ -134,7 +134,7 @@ describe("status", () => {
     expect((await status("oders")).err).toContain("did you mean `orders`?");
   });
 
-  it("shows no negative age if the clock was ahead during the sync, and treats such data as stale", async () => {
+  it("status shows no negative age if the clock was ahead during the sync, and treats the data as stale", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2027-11-02T02:00:00.000Z" });
     writeRead(mirror, "roster", [], { at: "2026-11-02T08:00:00.000Z" });
@@ -146,7 +146,7 @@ describe("status", () => {
     expect(code).toBe(10);
   });
 
-  it("shows the last error until a run succeeds", async () => {
+  it("status shows the last error until a run succeeds", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
     const run = beginRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
@@ -173,7 +173,7 @@ describe("status", () => {
     expect((await brandapi(["status", "--db", mirror.path], { clock })).out).not.toContain("failed");
   });
 
-  it("shows the findings of `verify` until a later sync reports its own result", async () => {
+  it("status shows the findings of `verify` until a later sync reports its own result", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
     const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
@@ -189,7 +189,7 @@ describe("status", () => {
     mirror.db.close();
   });
 
-  it("reports a named resource that was never read, without claiming that nothing was synced", async () => {
+  it("status reports a named resource that was never read, without claiming that nothing was synced", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
@@ -197,7 +197,7 @@ describe("status", () => {
     expect([code, out]).toEqual([0, `Mirror of ${mirror.path}\n\nNever read: roster\n`]);
   });
 
-  it("reports stale data if nothing was synced yet, with or without a mirror", async () => {
+  it("status reports stale data if nothing was synced yet, with or without a mirror", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
     expect((await brandapi(["status", "--db", mirror.path])).out).toContain("Nothing was synced yet");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { day, hour, memberOf, noon, ordersBefore } from "../support/records.js";
 
-test("prints one hint per kind of refusal if a scope and the plan were lost", async () => {
+test("sync prints one hint per kind of refusal if a scope and the plan were lost", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, hour), roster: [memberOf("r1")] });
   expect((await brand.run("sync orders roster content")).code).toBe(0);
   brand.setKey({ hasAnalyticsPlan: false, scopes: ["orders:read", "analytics:read", "content:read"] });

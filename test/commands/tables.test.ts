@@ -27,7 +27,7 @@ const computedColumns: Readonly<Record<string, string[]>> = {
   "order-line-items": ["row_id"],
 };
 
-test("lists every column that `SELECT *` shows, also the mirror's own keys", async () => {
+test("tables NAME lists every column of `SELECT *`, including the keys of the mirror", async () => {
   const db = await mirrorOfTwo();
   const { out } = await brandapi(["tables", "--all", "--json", "--db", db]);
   for (const { name, columns } of JSON.parse(out) as { name: string; columns: { name: string }[] }[]) {
@@ -49,7 +49,7 @@ test("tables NAME shows columns, types and an example query that runs", async ()
     expect(facts.name).toBe(name.replaceAll("-", "_"));
     const header = (await brandapi(["export", name, "--csv", "--limit", "0", "--db", db])).out.trim();
     const names = facts.columns.map((column: { name: string }) => column.name) as string[];
-    // Exports contain the API's fields; computed columns must be named.
+    // Exports contain only fields of the API, unless computed columns are named.
     const computed = computedColumns[name] ?? [];
     expect(names.filter((one) => !computed.includes(one))).toEqual(header.split(","));
     expect(names).toEqual(expect.arrayContaining(computed));
@@ -77,7 +77,7 @@ test("tables --json describes each table and does not count the rows of views", 
   expect(all.every(({ columns }) => columns.length > 0)).toBe(true);
 });
 
-test("tables --all adds helper views, and explanations are not cut", async () => {
+test("tables --all adds helper views, and explanations are not truncated", async () => {
   const run = async (...flags: string[]) =>
     await brandapi(["tables", ...flags, "--no-color", "--db", await mirrorOfTwo()], {
       tty: true,
@@ -105,7 +105,7 @@ test("the example query of orders counts orders that are neither removed nor can
   }
 });
 
-test("tables rejects a misspelt name with the nearest one", async () => {
+test("tables rejects a misspelled name and suggests the closest one", async () => {
   const { code, err } = await brandapi(["tables", "oders", "--db", await mirrorOfTwo()]);
   expect({ code, err }).toEqual({
     code: 2,
@@ -113,7 +113,7 @@ test("tables rejects a misspelt name with the nearest one", async () => {
   });
 });
 
-test("tables NAME shows how many rows have a value in each column", async () => {
+test("tables NAME shows the number of rows with a value for each column", async () => {
   const mirror = await makeMirror();
   const amounts = [1, 0, null, null];
   writeRead(

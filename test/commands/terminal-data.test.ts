@@ -8,10 +8,10 @@ import { spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
 const hostile = "\u001b]0;owned\u0007\u009b2J\u007f\u202efdp.exe\r\u001b[8m, Zoë 北京\tx\ny";
-// The only control characters allowed on a terminal are line ends and tabs.
+// Control characters other than line ends and tabs must not reach a terminal.
 const acting = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
 
-// These are real processes with a stdout that claims to be a terminal.
+// Runs a real process whose stdout claims to be a terminal.
 const onTerminal = [process.execPath, "--import", "data:text/javascript,process.stdout.isTTY=true"] as const;
 
 async function hostileMirror(count: number): Promise<string> {
@@ -40,7 +40,7 @@ const commands = [
 test.each(commands)(
   "`%s` escapes control characters on a terminal and writes them unchanged to a pipe",
   async (_, argv) => {
-    // Enough rows for the output to arrive in several pieces.
+    // The output is large enough to arrive in several chunks.
     const command = [...argv, "--db", await hostileMirror(1_500)];
     const piped = await spawnBrandapi(command).ended;
     const shown = await spawnBrandapi(command, { node: onTerminal }).ended;
@@ -55,7 +55,7 @@ test.each(commands)(
   },
 );
 
-test("a file gets the exact data even if stdout is a terminal", async () => {
+test("a file receives the exact data even if stdout is a terminal", async () => {
   const home = makeHome();
   const command = ["export", "orders", "--csv", "--db", await hostileMirror(3)];
   const piped = await brandapi(command);

@@ -24,7 +24,7 @@ const sources = {
   },
 };
 
-/** An API that optionally answers `/me`, and otherwise fails with the key in the error message. */
+/** An API that optionally responds to `/me`. Other requests fail with an error message that contains the key. */
 function failing({ answersMe }: { answersMe: boolean }): NonNullable<ProgramOptions["fetch"]> {
   const me = {
     brand: { id: "b1", name: "Acme" },
@@ -74,7 +74,7 @@ test("a key is hidden in progress, notes, warnings and details", () => {
   expect(deps.stderr.text.match(/\[key hidden\]/g)).toHaveLength(5);
 });
 
-test("--key-file ~/key without a home directory is an ordinary error", async () => {
+test("--key-file ~/key is an ordinary error if there is no home directory", async () => {
   const { code, err } = await brandapi("whoami --key-file ~/key", { home: "", cwd: makeHome() });
   expect(code).toBe(3);
   expect(err).toContain("Cannot determine the home directory");
@@ -88,7 +88,7 @@ test("a key is hidden even if its file is readable by others", async () => {
   expect(err).not.toContain(key);
 });
 
-/** An ID that resembles a key. */
+/** An ID that looks like a key. */
 const id = "3f0c9a52b7d14e6c8a9b0c1d2e3f4a5b";
 const words = "correct horse battery staple, and so on and on";
 

@@ -122,7 +122,7 @@ test("login uses BRANDAPI_BASE_URL without a prompt or a warning", async () => {
   expect(login.err).not.toContain("warning");
 });
 
-test("login --omit replaces the list and prints the changes; without --omit the list stays", async () => {
+test("login --omit replaces the list and prints the changes; login without --omit keeps the list", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
   const login = async (words: string) => {

@@ -16,7 +16,7 @@ interface World {
   env?: Env;
   home?: string;
   platform?: Deps["platform"];
-  /** The content and the mode of the config file. */
+  /** The content and the mode of the config file, and other parts of the environment. */
   config?: string;
   mode?: number;
 }
@@ -294,7 +294,7 @@ test("a config file that others can read is rejected only if it contains a key",
   expect((await readSettings({}, harmless)).baseUrl).toBe(url("a"));
 });
 
-test("a stored key is sent only to the origin it was stored with", async () => {
+test("a stored key is sent only to the origin that it was stored with", async () => {
   const config = JSON.stringify({ profiles: { default: { baseUrl: url("own"), key: "brk_a" } } });
   for (const [flags, env] of [
     [{ baseUrl: url("other") }, {}],

@@ -8,7 +8,7 @@ import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, type ProgramOptions } from "../support/program.js";
 
-/** An API that answers `/me` with a status and a date. */
+/** An API that responds to `/me` with the given status and date. */
 function apiOf({ status = 200, behindMs = 0 } = {}): NonNullable<ProgramOptions["fetch"]> {
   const me = {
     brand: { id: "b1", name: "Acme" },
@@ -51,7 +51,7 @@ async function doctor(options: ProgramOptions = {}) {
   return { code, err, lines, of: (check: string) => lines.find((line) => line.check === check) };
 }
 
-test("all checks pass for a healthy mirror", async () => {
+test("all checks of doctor pass for a healthy mirror", async () => {
   const { code, err, lines } = await doctor();
   expect(lines.map(({ check, state }) => `${check}: ${state}`)).toEqual([
     "node: ok",
@@ -91,7 +91,7 @@ test.each([
   },
 );
 
-test("a missing mirror and a clock that is ten minutes off are warnings", async () => {
+test("doctor warns about a missing mirror, and about a clock that is wrong by ten minutes", async () => {
   const { code, of } = await doctor({
     home: makeHome(),
     env: { BRANDAPI_DB: "" },
@@ -102,7 +102,7 @@ test("a missing mirror and a clock that is ten minutes off are warnings", async 
   expect(of("clock")).toMatchObject({ state: "warning", text: expect.stringContaining("10m behind") });
 });
 
-test("a file that is not a mirror fails with 3, tables that differ from the records with 8", async () => {
+test("doctor exits with 3 for a file that is not a mirror, and with 8 for tables that differ from the records", async () => {
   const folder = makeHome();
   const path = join(folder, "mirror.sqlite");
   writeFileSync(path, "no mirror".repeat(1_000));
@@ -121,7 +121,7 @@ test("a file that is not a mirror fails with 3, tables that differ from the reco
   });
 });
 
-test("a key of another brand than the mirror's fails with 3", async () => {
+test("doctor exits with 3 for a key that belongs to a different brand than the mirror", async () => {
   const brand = makeBrand({ history: 20 });
   await brand.run("sync roster");
   const other = makeBrand({ beside: brand, seed: 2, history: 20 });
@@ -129,7 +129,7 @@ test("a key of another brand than the mirror's fails with 3", async () => {
   expect([ran.code, ran.out]).toEqual([3, expect.stringContaining("belongs to another brand")]);
 });
 
-test("mirrors replaced by a restore are listed with the command that deletes them", async () => {
+test("doctor lists mirrors that a restore replaced, with the command that deletes them", async () => {
   const folder = makeHome();
   const mirror = await makeMirror(folder);
   mirror.db.close();

@@ -5,7 +5,7 @@ import { hour, noon, ordersBefore } from "../support/records.js";
 
 const orders = ordersBefore(noon - hour, 350, hour);
 
-/** Returns a brand whose API answers with `fault` from the third page on. */
+/** Returns a brand whose API injects a fault from the third page on. */
 function brandWith(fault: Fault) {
   const brand = makeBrand({ orders });
   let page = 0;
@@ -16,7 +16,7 @@ function brandWith(fault: Fault) {
   return brand;
 }
 
-/** Complete responses are stored: at least the first page, and nothing of the third. */
+/** Checks that complete responses are stored: at least the first page, and nothing of the third. */
 function expectFirstPages(brand: TestBrand): void {
   const stored = brand.mirrored().length;
   expect(stored).toBeGreaterThanOrEqual(100);
@@ -34,7 +34,7 @@ const data = (value: unknown) => change((one) => ({ ...one, data: value }));
 const first = (fields: object) =>
   change((one) => ({ ...one, data: [{ ...one.data[0], ...fields }, ...one.data.slice(1)] }));
 
-/** Temporary faults: the same request is sent again. */
+/** Temporary faults, after which the same request is sent again. */
 const temporary: [fault: string, fault: Fault, says: string, code: number][] = [
   ["the connection is reset", "reset", "connection", 6],
   ["the response is cut off", "cut", "", 6],
@@ -50,7 +50,7 @@ const temporary: [fault: string, fault: Fault, says: string, code: number][] = [
 ];
 
 describe.each(temporary)("%s", (_, fault, says, code) => {
-  test("retries once and completes the sync", async () => {
+  test("a sync retries once after the fault, and completes", async () => {
     const brand = makeBrand({ orders });
     brand.once(
       ({ path, query }) => path === "/orders" && query.end_date !== undefined,
@@ -61,7 +61,7 @@ describe.each(temporary)("%s", (_, fault, says, code) => {
     expect(brand.lastRun()).toMatchObject({ outcome: "done", verified: 1, retries: 1 });
   });
 
-  test(`exits with ${code} when --max-wait is over, and keeps the first pages`, async () => {
+  test(`a sync exits with ${code} when --max-wait is over, and keeps the first pages`, async () => {
     const brand = brandWith(fault);
     const begun = brand.now();
     const ran = await brand.run("sync orders");
@@ -75,7 +75,7 @@ describe.each(temporary)("%s", (_, fault, says, code) => {
   });
 });
 
-/** Permanent faults: nothing of the response is stored, and the request is not repeated. */
+/** Permanent faults, after which nothing of the response is stored and the request is not repeated. */
 const permanent: [fault: string, fault: Fault, code: number, says: RegExp][] = [
   ["400", { status: 400 }, 7, /rejected the parameters of \/orders \(400\)/],
   ["401", { status: 401 }, 4, /rejected the key \(401\)[\s\S]*hint: create a new key/],
@@ -119,7 +119,7 @@ const permanent: [fault: string, fault: Fault, code: number, says: RegExp][] = [
 ];
 
 test.each(permanent)(
-  "exits without a retry and keeps the first pages when the fault is permanent: %s",
+  "a sync ends without a retry and keeps the first pages when the fault is permanent: %s",
   async (_, fault, code, says) => {
     const brand = brandWith(fault);
     const { code: exitCode, err, out } = await brand.run("sync orders");
@@ -132,7 +132,7 @@ test.each(permanent)(
   },
 );
 
-test("rejects a response that contains the API key, and neither stores nor prints the key", async () => {
+test("a response that contains the API key is rejected, and the key is neither stored nor printed", async () => {
   const brand = brandWith({ status: 500 });
   brand.before = (request) =>
     readsOrders(request) ? change((one) => ({ ...one, note: brand.key })) : undefined;
@@ -141,7 +141,7 @@ test("rejects a response that contains the API key, and neither stores nor print
   expect(out + err).not.toContain(brand.key);
 });
 
-test("syncs the other resources when one fails, and exits with 8", async () => {
+test("a sync continues with the other resources when one fails, and exits with 8", async () => {
   const brand = makeBrand({ history: 20 });
   brand.before = ({ path }) => (path === "/roster" ? { status: 404 } : undefined);
   const { code, err } = await brand.run("sync roster orders content");
@@ -150,7 +150,7 @@ test("syncs the other resources when one fails, and exits with 8", async () => {
   expect(brand.mirrored("content")).toHaveLength(400);
 });
 
-test("waits once, not once per resource, when the API is unreachable", async () => {
+test("a sync waits once, not once per resource, when the API is unreachable", async () => {
   const brand = makeBrand({ history: 20 });
   brand.before = ({ path }) => (path === "/me" ? undefined : "reset");
   const begun = brand.now();

@@ -14,7 +14,7 @@ async function synced(): Promise<TestBrand> {
   return brand;
 }
 
-/** Overwrites five pages of a file in which a table's rows are stored. */
+/** Overwrites five pages of the mirror's file that contain rows of a table. */
 function damage(path: string, table = "order_line_items"): void {
   const mirror = new Sqlite(path);
   mirror.pragma("wal_checkpoint(TRUNCATE)");
@@ -29,7 +29,7 @@ function damage(path: string, table = "order_line_items"): void {
   closeSync(file);
 }
 
-test("sync exits with 3 before it reads and names the last backup when pages of the mirror were overwritten", async () => {
+test("sync exits with 3 before its first request, and names the last backup, when pages of the mirror were overwritten", async () => {
   const brand = await synced();
   const { path } = JSON.parse((await brand.run("backup --json")).out) as { path: string };
   damage(brand.db);
@@ -51,7 +51,7 @@ test("sync exits with 3 before it reads and names the last backup when pages of 
   expect(brand.lastRun().verified).toBe(1);
 });
 
-test("suggests sync --full for a damaged mirror without a backup", async () => {
+test("sync suggests --full for a damaged mirror without a backup", async () => {
   const brand = await synced();
   damage(brand.db);
   brand.pass(day);
@@ -60,7 +60,7 @@ test("suggests sync --full for a damaged mirror without a backup", async () => {
 });
 
 test.each(["mirror_info", "sqlite_schema"])(
-  "finds the newest backup in the default folder if %s is damaged too",
+  "sync finds the newest backup in the default folder if %s is damaged too",
   async (table) => {
     const brand = await synced();
     const folder = join(brand.home, "backups");
@@ -82,7 +82,7 @@ test.each(["mirror_info", "sqlite_schema"])(
   },
 );
 
-test("checks the mirror's file for damage once a day", async () => {
+test("sync checks the mirror's file for damage once a day", async () => {
   const brand = await synced();
   const checkedOn = () => brand.sql("SELECT value FROM mirror_info WHERE name = 'checked_on'");
   expect(checkedOn()).toEqual([{ value: "2026-11-21" }]);
@@ -90,7 +90,7 @@ test("checks the mirror's file for damage once a day", async () => {
   await brand.run("sync orders");
   expect(checkedOn()).toEqual([{ value: "2026-11-22" }]);
   damage(brand.db);
-  // On the same day, nothing is checked before the sync reads.
+  // On the same day, the file is not checked again.
   const { asked } = await brand.run("sync orders");
   expect(asked.map((one) => one.path)).toContain("/orders");
 });

@@ -16,7 +16,7 @@ const texts = {
   "two hundred thousand letters": "a".repeat(200_000),
 };
 
-/** Returns what a terminal would act upon, besides the program's own colours and progress line. */
+/** Returns the control characters in an output, except those of the program's own colors and progress line. */
 function actedUpon(printed: string): string[] {
   const [text = "", ...sequences] = printed.split("\u001b");
   const strange = sequences.filter((one) => !/^\[(\d*(;\d+)*[mKAG]|\?(25|7)[lh]|[78]$)|^[78]/.test(one));
@@ -86,7 +86,7 @@ test.each([
   expect(out + err).not.toContain("4f9c2a7d8e6b1c3a");
 });
 
-test("neither prints the API key nor stores it in a file", async () => {
+test("no command prints the API key or stores it in a file", async () => {
   const brand = makeBrand({ history: 20 });
   const runs = [
     await brand.run("sync --verbose"),

@@ -6,14 +6,14 @@ import { Sqlite } from "../support/sqlite.js";
 
 const orders = ordersBefore(noon - hour, 350, hour);
 
-/** A brand whose mirror is there already, synced. */
+/** Returns a brand whose mirror has been synced. */
 async function synced(): Promise<TestBrand> {
   const brand = makeBrand({ orders });
   expect((await brand.run("sync orders")).code).toBe(0);
   return brand;
 }
 
-/** Changes a mirror from outside, while nothing runs. */
+/** Changes a mirror like another program, while no command is running. */
 function write({ db }: TestBrand, sql: string): void {
   const mirror = new Sqlite(db);
   mirror.exec(sql);
@@ -52,7 +52,7 @@ test.each<[string, (brand: TestBrand) => void, RegExp]>([
   if (before) expect(readFileSync(brand.db).equals(before)).toBe(true);
 });
 
-test("suggests backup --restore for a mirror with a damaged header", async () => {
+test("sync suggests backup --restore for a mirror with a damaged header", async () => {
   const brand = await synced();
   const { path } = JSON.parse((await brand.run("backup --json")).out);
   for (const [from, to] of [
@@ -72,7 +72,7 @@ test("suggests backup --restore for a mirror with a damaged header", async () =>
   }
 });
 
-test("refuses another brand's mirror before anything is written", async () => {
+test("sync rejects the mirror of another brand before anything is written", async () => {
   const brand = await synced();
   const other = makeBrand({ beside: brand, seed: 2 });
   other.data.id = "b0000000-0000-4000-8000-000000000002";
@@ -83,7 +83,7 @@ test("refuses another brand's mirror before anything is written", async () => {
 });
 
 test.each(["replaced", "deleted"])(
-  "exits with 3 and reports no success when the mirror is %s during a sync",
+  "sync exits with 3 and reports no success when the mirror is %s during the sync",
   async (what) => {
     const brand = await synced();
     writeFileSync(`${brand.db}.new`, readFileSync(brand.db));
@@ -101,7 +101,7 @@ test.each(["replaced", "deleted"])(
   },
 );
 
-test("fills an empty file, and makes a new mirror readable by its owner only", async () => {
+test("sync fills an empty file, and creates mirrors that only their owner can read", async () => {
   const brand = makeBrand({ orders });
   writeFileSync(brand.db, "");
   expect((await brand.run("sync orders")).code).toBe(0);
@@ -109,12 +109,12 @@ test("fills an empty file, and makes a new mirror readable by its owner only", a
   expect(statSync((await synced()).db).mode & 0o077).toBe(0);
 });
 
-test("exits with 3 when the folder of the mirror cannot be created", async () => {
+test("sync exits with 3 when the folder of the mirror cannot be created", async () => {
   const { code, err } = await makeBrand({ orders }).run("sync orders --db /proc/none/x.sqlite");
   expect(code, err).toBe(3);
 });
 
-test("exits with 3 and suggests backup --restore when a record's text was overwritten", async () => {
+test("sync exits with 3 and suggests backup --restore when the text of a record was overwritten", async () => {
   const brand = await synced();
   write(brand, "UPDATE records SET json = '{x' WHERE record_id = 7");
   const { code, err } = await brand.run("forget --host ada --yes");

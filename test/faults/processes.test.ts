@@ -5,7 +5,7 @@ import { makeBrand } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 
-/** Returns a brand behind real sockets. Responses are late enough to send a signal in time. */
+/** Returns a brand behind real sockets. Responses are delayed so that a signal can be sent in time. */
 async function slowBrand() {
   const brand = makeBrand({ orders: ordersBefore(Date.now() - hour, 3_000, hour), now: Date.now() });
   const env = await brand.served({ latency: 40 });
@@ -17,7 +17,7 @@ describe.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ] as const)("%s", (signal, code) => {
-  test("stops a sync cleanly, and the next sync continues from there", async () => {
+  test("a signal stops a sync gracefully, and the next sync continues from there", async () => {
     const { brand, start } = await slowBrand();
     const running = start("sync", "orders");
     await brand.until(() => brand.servedCount() > 8);
@@ -35,7 +35,7 @@ describe.each([
   });
 });
 
-test("kill -9 leaves a sound mirror and no stale lock, and the next sync completes it", async () => {
+test("kill -9 leaves a sound mirror and no stale lock, and the next sync completes the mirror", async () => {
   const { brand, start } = await slowBrand();
   const running = start("sync", "orders");
   await brand.until(() => brand.servedCount() > 20);
@@ -47,7 +47,7 @@ test("kill -9 leaves a sound mirror and no stale lock, and the next sync complet
   expect([next.code, brand.mirrored().length], next.err).toEqual([0, 3_000]);
 });
 
-test("a second sync exits with 9, one with --wait queues, and an export does not wait", async () => {
+test("a second sync exits with 9, sync --wait queues, and an export does not wait", async () => {
   const { brand, start } = await slowBrand();
   const first = start("sync", "orders");
   await brand.until(() => brand.servedCount() > 8);
@@ -60,7 +60,7 @@ test("a second sync exits with 9, one with --wait queues, and an export does not
   expect((await waiting.ended).code).toBe(0);
 });
 
-test("a closed pipe ends an export with 0 and without an error", async () => {
+test("an export exits with 0 and without an error when its reader closes the pipe", async () => {
   const { brand, start } = await slowBrand();
   await brand.run("sync orders");
   const running = start("export", "orders", "--csv");
@@ -70,7 +70,7 @@ test("a closed pipe ends an export with 0 and without an error", async () => {
   expect([code, err.replace(/^orders: .*\n/, "")]).toEqual([0, ""]);
 });
 
-test("exits with 6 when nothing, or no HTTP server, listens at the base URL", async () => {
+test("sync exits with 6 when nothing, or no HTTP server, listens at the base URL", async () => {
   const other = createServer((socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"));
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void other.close());

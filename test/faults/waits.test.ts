@@ -10,7 +10,7 @@ test.each([
   ["that is no number", "soon", 0, minute],
   ["that is two joined values", "2814, 2", 0, minute],
   ["that is absurd", "99999999999", 0, 6 * minute],
-])("waits and retries after status 429 with a Retry-After %s", async (_, retryAfter, least, most) => {
+])("sync waits and retries after status 429 with a Retry-After %s", async (_, retryAfter, least, most) => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, hour) });
   brand.once(readsOrders, () => ({ status: 429, headers: { "retry-after": retryAfter } }));
   const { code, err } = await brand.run("sync orders");
@@ -19,7 +19,7 @@ test.each([
   if (most < 6 * minute) expect([code, brand.mirrored().length], err).toEqual([0, 5]);
 });
 
-test("gives up after --max-wait without progress", async () => {
+test("sync gives up after --max-wait without progress", async () => {
   const outage = (until: number) => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, hour) });
     brand.before = (request) => (readsOrders(request) && brand.now() < until ? { status: 503 } : undefined);
@@ -30,7 +30,7 @@ test("gives up after --max-wait without progress", async () => {
   expect((await outage(noon + 3 * minute).run("sync orders --max-wait 1m")).code).toBe(6);
 });
 
-test("completes a sync when every other request gets status 429", async () => {
+test("sync completes even if every other request gets status 429", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 400, hour) });
   brand.before = ({ number }) => (number % 2 ? { status: 429, headers: { "retry-after": "1" } } : undefined);
   const { code } = await brand.run("sync orders");
@@ -38,19 +38,19 @@ test("completes a sync when every other request gets status 429", async () => {
 });
 
 test.each([60, 30])(
-  "never sends more than %i requests in a minute, so that the API sends no 429",
+  "sync never sends more than %i requests per minute, so that the API never responds with 429",
   async (limit) => {
     const brand = makeBrand({ history: 200, rateLimit: limit });
     const { code, asked } = await brand.run("sync", { env: { BRANDAPI_RATE_LIMIT: String(limit) } });
     expect(code).toBe(0);
     expect(asked.filter(({ status }) => status === 429)).toEqual([]);
     expect(asked.length).toBeGreaterThan(limit * 1.5);
-    // The first minute's quota is sent as a burst.
+    // The requests of the first minute are sent as a burst.
     expect(brand.now() - noon).toBeLessThan((Math.ceil(asked.length / limit) + 1) * minute);
   },
 );
 
-test("sends the requests of a small sync as a burst", async () => {
+test("a small sync sends its requests as a burst", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 900, hour), rateLimit: 60 });
   await brand.run("sync orders", { env: { BRANDAPI_RATE_LIMIT: "60" } });
   expect(brand.now() - noon).toBeLessThan(5_000);
