@@ -10,6 +10,7 @@ const paths = [
   "src/sync/README.md",
   "src/api/README.md",
   "src/export/README.md",
+  "src/export/delta/README.md",
   "src/query/README.md",
   "src/resources/README.md",
   "test/bench/README.md",
