@@ -4,7 +4,8 @@ import { roster } from "../../src/resources/roster.js";
 import { countCurrent, countRemoved } from "../../src/store/records/current-records.js";
 import { RecordWriter } from "../../src/store/records/record-writer.js";
 import type { JsonObject } from "../../src/util/json-value.js";
-import { mirrorForTest, order, rows, unrecordedRun, write } from "./record-mirror.js";
+import { makeMirror } from "../support/mirror.js";
+import { order, rows, unrecordedRun, write } from "./record-mirror.js";
 
 const day = 86_400_000;
 const first = Date.parse("2026-10-01T00:00:00Z");
@@ -15,7 +16,7 @@ const never = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
  * before and after `orders`.
  */
 async function mirrored() {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   write(mirror, roster, [{ relationship_id: "r1" }, { relationship_id: "r2" }]);
   const all: JsonObject[] = Array.from({ length: 200 }, (_, index) =>
     order(`o${index}`, {

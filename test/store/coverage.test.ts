@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { readCoverage } from "../../src/store/state/coverage.js";
 import { SyncState } from "../../src/store/state/sync-state.js";
-import { mirrorForTest } from "./record-mirror.js";
+import { makeMirror } from "../support/mirror.js";
 
 test("coverage merges adjacent ranges of a run, and replaces older reads of the same dates", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   const cover = (from: number, to: number, requestedAt: number, runId: number) =>
     state.cover({ range: { from, to }, ids: new Set(), requestedAt, runId });

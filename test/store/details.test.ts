@@ -7,7 +7,8 @@ import { RecordWriter } from "../../src/store/records/record-writer.js";
 import { beginRun, readRun, updateRun } from "../../src/store/state/runs.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
-import { mirrorForTest, rows } from "./record-mirror.js";
+import { makeMirror } from "../support/mirror.js";
+import { rows } from "./record-mirror.js";
 
 const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const listed = { id: "c1", title: "Spring", status: "OPEN" };
@@ -15,7 +16,7 @@ const detailed = { ...listed, deliverables: [{ id: "d1", title: "Reel" }], assig
 
 /** Opens a mirror, and returns a function that writes a campaign as an item of the list or as details. */
 async function campaigns() {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const runId = beginRun(mirror, "opportunities", at(1));
   const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
   /** @returns the number of new and of changed records */

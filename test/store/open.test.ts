@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { MirrorBusy, MirrorUnusable } from "../../src/errors.js";
 import { lockMirror } from "../../src/store/mirror/lock.js";
@@ -10,14 +10,21 @@ import { fileIdentity } from "../../src/store/mirror/mirror-files.js";
 import { openMirror, openMirrorOrEmpty, openMirrorReadOnly } from "../../src/store/mirror/open.js";
 import { applicationId, migrations } from "../../src/store/mirror/schema.js";
 import { makeHome } from "../support/home.js";
+import { makeMirror } from "../support/mirror.js";
 import { Sqlite, sqlitePath } from "../support/sqlite.js";
-import { mirrorForTest } from "./record-mirror.js";
+
+/** Opens a mirror that is closed after the test. */
+async function openForTest(path: string) {
+  const mirror = await openMirror(path);
+  onTestFinished(() => void mirror.db.close());
+  return mirror;
+}
 
 const options = { wait: false, clock: systemClock, signal: new AbortController().signal };
 
 test("opening a new mirror creates a file that only its owner can read, with an application ID and a schema version", async () => {
   const path = join(makeHome(), "deep", "mirror.sqlite");
-  const { db } = await mirrorForTest(path);
+  const { db } = await openForTest(path);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(statSync(join(path, "..")).mode & 0o777).toBe(0o700);
   expect(db.pragma("application_id", { simple: true })).toBe(applicationId);
@@ -26,7 +33,7 @@ test("opening a new mirror creates a file that only its owner can read, with an 
 });
 
 test("temporary data is kept in memory, because read-only systems have no temporary folder", async () => {
-  const { db, path } = await mirrorForTest();
+  const { db, path } = await makeMirror();
   const reader = await openMirrorReadOnly(path);
   const inMemory = 2;
   expect(db.pragma("temp_store", { simple: true })).toBe(inMemory);
@@ -38,14 +45,14 @@ test("opening a mirror removes the incomplete file of a killed process", async (
   const home = makeHome();
   const path = join(home, "mirror.sqlite");
   for (const end of ["-new", "-new-wal", "-new-journal"]) writeFileSync(path + end, "half");
-  await mirrorForTest(path);
+  await openForTest(path);
   expect(readdirSync(home).filter((name) => name.includes("-new"))).toEqual([]);
 });
 
 test("the log of a mirror that was moved away is not applied to a new mirror", async () => {
   const home = makeHome();
   const path = join(home, "mirror.sqlite");
-  await mirrorForTest(path);
+  await openForTest(path);
   const other = new Sqlite(path).exec("CREATE TABLE other (n)");
   rmSync(path);
   const { db } = await openMirror(path);
@@ -61,7 +68,7 @@ test("a link to a missing mirror creates the mirror and its lock at the target",
   symlinkSync(join("disk", "brand.sqlite"), link);
   const lock = await lockMirror(link, options);
   expect(statSync(`${target}-lock`).isFile()).toBe(true);
-  const mirror = await mirrorForTest(link);
+  const mirror = await openForTest(link);
   expect(mirror.id).toBe(fileIdentity(target));
   expect(lstatSync(link).isSymbolicLink()).toBe(true);
   await expect(lockMirror(link, options)).rejects.toBeInstanceOf(MirrorBusy);
@@ -131,7 +138,7 @@ test.each([
 });
 
 test("opening a mirror for reading does not wait for a write transaction", async () => {
-  const { db, path } = await mirrorForTest();
+  const { db, path } = await makeMirror();
   db.exec("BEGIN IMMEDIATE; INSERT INTO mirror_info VALUES ('x', 'y')");
   const reader = await openMirrorReadOnly(path);
   try {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { saveRanking } from "../../src/store/history/ranking-history.js";
 import type { Json } from "../../src/util/json-value.js";
-import { mirrorForTest, rows } from "./record-mirror.js";
+import { makeMirror } from "../support/mirror.js";
+import { rows } from "./record-mirror.js";
 
 const row = (id: string | null, clicks: number): Json => ({
   host: id === null ? null : { id, username: `${id}!` },
@@ -12,7 +13,7 @@ const row = (id: string | null, clicks: number): Json => ({
 });
 
 test("the ranking history has a row per day for each host whose figures changed, with nulls for hosts that left", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const keep = (day: string, ...ranking: Json[]) => saveRanking(mirror, day, `${day}T04:00:00.000Z`, ranking);
   keep("2026-11-01", row("a", 5), row("b", 4), row(null, 1), row(null, 2));
   keep("2026-11-02", row("a", 5), row(null, 3));
@@ -34,7 +35,7 @@ test("the ranking history has a row per day for each host whose figures changed,
 });
 
 test("the ranking history adds up figures that the API sends as text", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const ranking = [{ ...(row("a", 5) as object), sales: "12.50", clicks: "n/a" }] as Json[];
   saveRanking(mirror, "2026-11-01", "2026-11-01T04:00:00.000Z", ranking);
   expect(rows(mirror, "SELECT clicks, sales FROM analytics_hosts_snapshots")).toEqual([

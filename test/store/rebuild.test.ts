@@ -8,7 +8,8 @@ import { openMirror, openMirrorReadOnly } from "../../src/store/mirror/open.js";
 import { RecordWriter } from "../../src/store/records/record-writer.js";
 import { indexTables } from "../../src/store/tables/projection.js";
 import { views } from "../../src/store/views/all-views.js";
-import { mirrorForTest, order, rows, unrecordedRun, write } from "./record-mirror.js";
+import { makeMirror } from "../support/mirror.js";
+import { order, rows, unrecordedRun, write } from "./record-mirror.js";
 
 /** Returns the rows, columns and indexes of all typed tables. */
 function dump({ db }: Mirror) {
@@ -39,7 +40,7 @@ function fakeOlderShape({ db }: Mirror) {
 }
 
 async function filledMirror() {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const many = Array.from({ length: 1_203 }, (_, n) => order(`o${n}`, { commission_amount: n / 4 }));
   write(mirror, orders, many);
   write(mirror, orders, [order("o1", { currency: "USD", line_items: [] })], {
@@ -86,7 +87,7 @@ test("a table that a user dropped is created again with all rows", async () => {
   const before = dump(mirror);
   mirror.db.exec("DROP VIEW orders_net; DROP TABLE order_line_items; DROP TABLE gifts");
   mirror.db.close();
-  const again = await mirrorForTest(mirror.path);
+  const again = await openMirror(mirror.path);
   expect(dump(again).tables).toEqual(before.tables);
 });
 

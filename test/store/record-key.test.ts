@@ -6,7 +6,8 @@ import type { Resource } from "../../src/resources/resource.js";
 import { gifts } from "../../src/resources/undocumented.js";
 import { recordKey } from "../../src/store/records/record-key.js";
 import type { Json } from "../../src/util/json-value.js";
-import { mirrorForTest, order, rows, write } from "./record-mirror.js";
+import { makeMirror } from "../support/mirror.js";
+import { order, rows, write } from "./record-mirror.js";
 
 test.each([
   ["the ID", orders, { id: "o1" }, "o1"],
@@ -49,7 +50,7 @@ test.each([
 );
 
 test("a response with a record without a key is not written at all", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   mirror.transaction(() => {
     expect(() => write(mirror, orders, [order("o1"), { no: "id" }])).toThrow("has no `id`");
   });

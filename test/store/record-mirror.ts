@@ -1,19 +1,8 @@
-import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import type { Resource } from "../../src/resources/resource.js";
 import type { Mirror } from "../../src/store/mirror/database.js";
-import { openMirror } from "../../src/store/mirror/open.js";
 import { RecordWriter } from "../../src/store/records/record-writer.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
-import { makeHome } from "../support/home.js";
-
-/** Opens a new mirror that is closed after the test. */
-export async function mirrorForTest(path = join(makeHome(), "mirror.sqlite")): Promise<Mirror> {
-  const mirror = await openMirror(path);
-  onTestFinished(() => void mirror.db.close());
-  return mirror;
-}
 
 /** Writes records that were read at a time. @returns the printed notes and warnings */
 export function write(

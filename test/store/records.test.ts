@@ -11,8 +11,8 @@ import { rebuildTables } from "../../src/store/tables/rebuild.js";
 import { readUnexpectedColumns } from "../../src/store/tables/schema-issues.js";
 import type { Json } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
-import { writeRead } from "../support/mirror.js";
-import { mirrorForTest, order, rows, unrecordedRun, write } from "./record-mirror.js";
+import { makeMirror, writeRead } from "../support/mirror.js";
+import { order, rows, unrecordedRun, write } from "./record-mirror.js";
 
 const before = order("o1", { refund_amount: 0, host: { id: "h1", username: "ada" } });
 const cases: [string, Json, Json, object[]][] = [
@@ -131,7 +131,7 @@ test("a new query in a campaign's target URL is a change, because it is not a si
 });
 
 test("a new URL signature is stored in records and tables without logging a change", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const campaign = (n: number) => ({
     id: "p1",
     assignments: [{ id: "a1", host: { id: "h1", profile_photo: `https://cdn.test/a.jpg?sig=${n}` } }],
@@ -156,7 +156,7 @@ test("a new URL signature is stored in records and tables without logging a chan
 });
 
 test("a column is discovered with the first scalar value, even in a nested object, and stays", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   write(mirror, gifts, [{ id: "g1", status: "sent", host: { id: "h1", deep: { x: 1, deeper: { y: 2 } } } }]);
   write(mirror, gifts, [{ id: "g2", value: 2.5, live: true, tags: ["a"], "odd name": 1, SELECT: "kept" }]);
   expect(rows(mirror, "SELECT * FROM gifts ORDER BY record_id")).toMatchObject([
@@ -168,7 +168,7 @@ test("a column is discovered with the first scalar value, even in a nested objec
 });
 
 test("discovered columns can have values of any type, never clash with the mirror's columns, and are limited to 300", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   write(mirror, gifts, [
     { id: 1, v: "a", record_id: 77, Synced_At: "x", removed_at: "y" },
     { id: 2, v: 5 },
@@ -191,7 +191,7 @@ test("discovered columns can have values of any type, never clash with the mirro
 });
 
 test("a new attribute is reported with its path, once per mirror", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const grown = (id: string) =>
     order(id, {
       tax: 1,
@@ -208,7 +208,7 @@ test("a new attribute is reported with its path, once per mirror", async () => {
 });
 
 test("a value of an unexpected type is stored, and causes no message", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const odd = (id: string) => order(id, { total_amount: "10.00", host: "ada" });
   expect(write(mirror, orders, [odd("o1"), odd("o2")])).toEqual([]);
   const found = [
@@ -223,14 +223,14 @@ test("a value of an unexpected type is stored, and causes no message", async () 
 });
 
 test("at most a hundred new attributes are reported, and none of unchanged records", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const many = Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`new_${n}`, n]));
   expect(write(mirror, orders, [order("o1", many)])).toHaveLength(100);
   expect(write(mirror, gifts, [{ id: 1, anything: { goes: 1 } }])).toEqual([]);
 });
 
 test("an unchanged record is not written, and a different order of members is not logged as a change", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   write(mirror, orders, [order("o1")]);
   const before = rows(mirror, "SELECT record_id, since_at FROM records");
   const reversed = Object.fromEntries(Object.entries(order("o1")).reverse());
@@ -247,7 +247,7 @@ const changes = (mirror: Mirror) =>
   );
 
 test("the change of a record that returns starts when it was last present with the old value", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   for (const day of [1, 2]) writeRead(mirror, "orders", [order("o1")], { at: at(day), whole: true });
   writeRead(mirror, "orders", [], { at: at(3), remove: ["o1"], whole: true });
   writeRead(mirror, "orders", [], { at: at(4), whole: true });
@@ -262,7 +262,7 @@ test("the change of a record that returns starts when it was last present with t
 });
 
 test("the change of a record with a new date starts at the last read of its old date", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1", { order_date: "2026-08-01T00:00:00Z" })], { at: at(1) });
   const recent = {
     from: Date.parse("2026-09-01"),
@@ -280,7 +280,7 @@ test("the change of a record with a new date starts at the last read of its old 
 });
 
 test("each of several records removed in one run has its own earliest time", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1")], { at: at(1) });
   writeRead(mirror, "orders", [order("o2")], { at: at(2) });
   writeRead(mirror, "orders", [], { at: at(3), remove: ["o1", "o2"] });

@@ -14,7 +14,7 @@ import {
   type RunOutcome,
   updateRun,
 } from "../../src/store/state/runs.js";
-import { mirrorForTest } from "./record-mirror.js";
+import { makeMirror } from "../support/mirror.js";
 
 const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;
 
@@ -29,7 +29,7 @@ function run(
 }
 
 test("the next run marks a killed run as stopped, and keeps its number of rows", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   updateRun(mirror, beginRun(mirror, "orders", at(1)), { rows_read: 100 });
   beginRun(mirror, "roster", at(2));
   expect(findLastRun(mirror, "orders")?.outcome).toBe("running");
@@ -40,7 +40,7 @@ test("the next run marks a killed run as stopped, and keeps its number of rows",
 });
 
 test("the last run is the latest sync, or a later verify that found a difference", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const failed = run(mirror, 1, { outcome: "failed", error: "no network" });
   run(mirror, 2, { outcome: "verified", verified: true });
   expect(findLastRun(mirror, "orders")?.run_id).toBe(failed);
@@ -49,7 +49,7 @@ test("the last run is the latest sync, or a later verify that found a difference
 });
 
 test("a difference that verify found is reported until a later run verifies all dates", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const differing = run(mirror, 1, { outcome: "verified", error: "orders differ" });
   run(mirror, 2, { outcome: "done", verified: false });
   run(mirror, 3, { outcome: "done", verified: true, until: at(1) });
@@ -63,7 +63,7 @@ test("a difference that verify found is reported until a later run verifies all 
 });
 
 test("another process reads the progress of the current run, but not that of an earlier run", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const now = Date.parse(at(5));
   const progress = {
     command: "sync",
@@ -93,7 +93,7 @@ test("another process reads the progress of the current run, but not that of an 
 });
 
 test("a command that failed before it read anything is remembered until a later one starts", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const failed = { command: "sync", at: at(1), error: "no network", hint: null, isRefused: false };
   writeFailedRun(mirror, failed);
   expect(readFailedRun(mirror)).toEqual(failed);

@@ -5,8 +5,8 @@ import { MirrorUnusable } from "../../src/errors.js";
 import { beginTransaction, closeMirror, type Mirror, writeInfo } from "../../src/store/mirror/database.js";
 import { openMirror } from "../../src/store/mirror/open.js";
 import { makeHome } from "../support/home.js";
+import { makeMirror } from "../support/mirror.js";
 import { Sqlite } from "../support/sqlite.js";
-import { mirrorForTest } from "./record-mirror.js";
 
 /** Reads the committed notes through another connection. */
 function notes(path: string): unknown[] {
@@ -23,7 +23,7 @@ function fails(): never {
 }
 
 test("a transaction is committed completely or not at all, even if it is nested", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const note = (name: string) => writeInfo(mirror, name, "1");
   mirror.transaction(() => {
     note("note 1");
@@ -43,7 +43,7 @@ test("a transaction is committed completely or not at all, even if it is nested"
 });
 
 test("an open transaction is committed once, and never after SQLite has rolled it back", async () => {
-  const mirror = await mirrorForTest();
+  const mirror = await makeMirror();
   const commit = beginTransaction(mirror);
   mirror.transaction(() => writeInfo(mirror, "note 1", "1"));
   expect(mirror.db.inTransaction).toBe(true);

@@ -16,14 +16,17 @@ import {
 import { beginRun, updateRun } from "../../src/store/state/runs.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
+import { afterFile } from "./file-end.js";
 import { makeHome } from "./home.js";
 import { orderAt } from "./records.js";
 
-/** Creates and opens a mirror, for commands such as `brandapi(["export", …, "--db", mirror.path])`. */
+/** Creates and opens a mirror, which is closed at the end of the test file unless the test closes it. */
 export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Promise<Mirror> {
   const path = join(home, name);
   await createEmptyMirror(path);
-  return await openMirror(path);
+  const mirror = await openMirror(path);
+  afterFile(() => mirror.db.close());
+  return mirror;
 }
 
 let empty: Buffer | undefined;

@@ -4,7 +4,7 @@ import { systemClock } from "../../src/deps.js";
 import { createUnrecordedRun, findLastRun } from "../../src/store/state/runs.js";
 import { finishRun, startRun } from "../../src/sync/run.js";
 import { runLine } from "../../src/sync/run-line.js";
-import { mirrorForTest } from "../store/record-mirror.js";
+import { makeMirror } from "../support/mirror.js";
 
 const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;
 
@@ -14,7 +14,7 @@ describe("the row of a run", () => {
   const api = { stats } as ApiClient;
 
   test("finishRun stores the outcome and the number of requests of the run", async () => {
-    const mirror = await mirrorForTest();
+    const mirror = await makeMirror();
     const session = { mirror, clock, api, keys: new Set<string>() };
     const started = startRun(session, "orders");
     stats.requests += 3;
@@ -25,7 +25,7 @@ describe("the row of a run", () => {
   });
 
   test("finishRun stores the error without API keys", async () => {
-    const mirror = await mirrorForTest();
+    const mirror = await makeMirror();
     const key = `grk_${"a1B2".repeat(8)}`;
     const session = { mirror, clock, api, keys: new Set([key]) };
     const error = new Error(`refused for ${key}`);
