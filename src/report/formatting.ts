@@ -52,7 +52,7 @@ export function formatDifference(value: number, currency: string | null): Format
   return new FormattedValue(value, writeAmount(value, currency, signed));
 }
 
-/** Formats the relative change, such as `+12.3%`. The text is empty without a positive amount to compare with. */
+/** Formats the relative change, such as `+12.3%`. Empty if the earlier amount is missing, zero or negative. */
 export function formatChange(now: number | null, before: number | null): FormattedValue {
   if (now === null || before === null || before <= 0) return new FormattedValue(null);
   const ratio = (now - before) / before;

@@ -97,7 +97,7 @@ function precedingDays(since: string, through: string): DayRange {
   return { since: addDays(since, -count), until: addDays(since, -1) };
 }
 
-/** Returns the same days of the month `count` months earlier: the complete month, or the days up to the day of `through`. */
+/** Returns the same days in the month `count` months earlier. An unfinished month is cut at the day of `through`. */
 function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {
   const first = monthsBefore(since, count);
   return { since: first, until: through < until ? monthsBefore(through, count) : lastDay(first.slice(0, 7)) };

@@ -25,7 +25,7 @@ export function proofLine({ against, proven }: Proof): string {
   const { at, by, through, from } = proven;
   const since = from === null ? "" : ` from ${formatDay(from)}`;
   const how = by === "verify" ? "`verify`" : "the sync";
-  return `Orders${since} through ${formatDay(through)} are proven: their counts agreed with the API in ${how} of ${formatTime(at)}.`;
+  return `Orders${since} through ${formatDay(through)} are proven: their counts matched the API in ${how} of ${formatTime(at)}.`;
 }
 
 function ageLine({ isReadUntilKnown, proof, reached }: ReportData): string {

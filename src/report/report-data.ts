@@ -2,7 +2,7 @@ import { type DayRange, type Proof, readSums, type SalesFigures } from "../query
 import type { Mirror } from "../store/mirror/database.js";
 import type { Period } from "./period.js";
 
-/** The data that the sections share. */
+/** The data from which the sections are created. */
 export interface ReportData {
   mirror: Mirror;
   period: Period;
@@ -10,11 +10,11 @@ export interface ReportData {
   days: DayRange;
   sums: Record<"now" | "before" | "year_ago", SalesFigures[]>;
   /**
-   * The main currencies of the period and of the preceding days, by gross amount, largest first. If all currencies are
-   * minor, the largest of them.
+   * The main currencies of the period and of the preceding days, by gross amount, largest first. If all of them
+   * are minor, only the largest.
    */
   currencies: (string | null)[];
-  /** The currencies of the period with only one order, and null for orders without a currency, in the same order. */
+  /** Currencies with only one order in the period, and null for orders without a currency. Sorted like `currencies`. */
   minorCurrencies: (string | null)[];
   /** The time up to which the orders were read, in milliseconds since 1970. */
   reached: number;
@@ -74,7 +74,7 @@ export function inCurrency<Row extends { currency: string | null }>(
   return rows.filter((row) => row.currency === currency);
 }
 
-/** Sorts rows by currency in the order of the report. Keeps the order within a currency; other currencies are last. */
+/** Sorts rows by the currency order of the report. Rows of one currency keep their order; unlisted currencies come last. */
 export function sortByCurrency<Row extends { currency: string | null }>(
   rows: readonly Row[],
   { currencies, minorCurrencies }: ReportData,

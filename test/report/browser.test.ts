@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
-import { names, pageOf } from "./brands.js";
 import { type BrowserPage, chromium, openBrowser } from "./chromium.js";
+import { brandNames, createReportPage } from "./report-pages.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const widths = [375, 390, 768, 1280] as const;
-/** True if `pdftotext` of the package `poppler-utils` is installed, which extracts the text of a PDF. */
+/** True if `pdftotext` is installed, from the package `poppler-utils`. */
 const hasPdftotext = spawnSync("pdftotext", ["-v"]).error === undefined;
 /** Wide and narrow fonts. Chromium replaces missing fonts with the system font. */
 const fonts = ["DejaVu Sans", "Verdana", "Noto Sans", "Liberation Sans", "monospace"];
@@ -21,14 +21,14 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   let browser: BrowserPage;
 
   beforeAll(async () => {
-    for (const name of names) writeFileSync(fileOf(name), await pageOf(name));
+    for (const name of brandNames) writeFileSync(fileOf(name), await createReportPage(name));
     browser = await openBrowser();
   }, 120_000);
   afterAll(async () => await browser?.close());
 
   const fileOf = (name: string) => join(home, `${name}.html`);
 
-  describe.each(names)("%s", (name) => {
+  describe.each(brandNames)("the page of %s", (name) => {
     test.each(widths)("the page fits %i pixels, loads no resources and logs no errors", async (width) => {
       await browser.open(fileOf(name), { width });
       const size = await browser.evaluate<number[]>("[document.documentElement.scrollWidth, innerWidth]");
@@ -103,7 +103,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     },
   );
 
-  describe.each(["A4", "Letter"] as const)("print: %s", (paper) => {
+  describe.each(["A4", "Letter"] as const)("printed on %s", (paper) => {
     test("a month of three currencies prints on at most six pages", async () => {
       await browser.open(fileOf("a busy brand"));
       const pdf = String(await browser.pdf(paper));
@@ -125,7 +125,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
         `[...document.querySelectorAll("${selector}")].map((one) => one.firstChild.textContent.trim())`,
       );
 
-    test.skipIf(!hasPdftotext).each(names)(
+    test.skipIf(!hasPdftotext).each(brandNames)(
       "no printed page has only a title or ends with a heading: %s",
       async (name) => {
         await browser.open(fileOf(name));
@@ -164,7 +164,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     );
   });
 
-  test("HTML in names from the API is not run", async () => {
+  test("HTML in names from the API is escaped", async () => {
     await browser.open(fileOf("hostile names"));
     expect(
       await browser.evaluate(

@@ -143,7 +143,7 @@ test("the page and the text have the same summary and tables", async () => {
   expect(text).toContain("Complete days only, through 11 Dec 2026.");
 });
 
-test("every amount has a currency on a phone, which hides some columns", () => {
+test("every amount has a currency on a phone, where some columns are hidden", () => {
   const phone = page.replace(/<t[hd][^>]*spare[\s\S]*?<\/t[hd]>/g, "");
   for (const [table] of phone.matchAll(/<table>[\s\S]*?<\/table>/g)) {
     const [head = [], ...rows] = rowsOf(table);
@@ -154,7 +154,7 @@ test("every amount has a currency on a phone, which hides some columns", () => {
 });
 
 describe("report: currencies", () => {
-  /** Orders in three currencies, the last in the alphabet with the largest gross; one order in SEK; one without a currency. */
+  /** Orders in AUD, GBP and USD with increasing gross amounts, one order in SEK, and one without a currency. */
   const orders = Array.from({ length: 200 }, (_, nth) =>
     orderAt(`o${nth}`, noon - hour - nth * 6 * hour, {
       currency: nth === 20 ? null : nth === 21 ? "SEK" : ["AUD", "GBP", "USD"][nth % 3],
@@ -266,7 +266,7 @@ describe("report: unfinished days", () => {
   });
 });
 
-test("the report contains the losses of reported months to later refunds", async () => {
+test("the report contains the share that reported months lost to later refunds", async () => {
   const one = makeBrand({ now: Date.UTC(2026, 7, 1, 12) });
   const refunds = [4, 2, 1];
   for (const refund of refunds) {

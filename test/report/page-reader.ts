@@ -1,6 +1,6 @@
 /** Functions that parse the report page independently of the code that renders it. */
 
-/** Returns the text of an HTML fragment without tags, with decoded entities. */
+/** Returns the text of an HTML fragment, with decoded entities. */
 export function textOf(html: string): string {
   return html
     .replace(/<[^>]*>/g, " ")

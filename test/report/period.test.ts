@@ -84,7 +84,7 @@ describe("choosePeriod: no comparison", () => {
     expect(one.before).toBeNull();
   });
 
-  test("the first days of a month are compared if only they were read", () => {
+  test("a month that was read in part is compared through its last day read", () => {
     const read = [
       { from: null, to: "2026-02-15T11:00:00.000Z" },
       { from: "2026-05-01T00:00:00.000Z", to: "2026-11-22T17:00:00.000Z" },

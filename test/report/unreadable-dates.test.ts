@@ -20,7 +20,7 @@ test.each([
     expect(report.is_proven).toBe(false);
     const sales = report.sections.find(({ id }: { id: string }) => id === "sales");
     const count = sales.blocks[0].figures.find(({ title }: { title: string }) => title === "Orders").value;
-    // The newest day may not be complete, so it is left out.
+    // The newest day may be incomplete, so it is excluded.
     expect(count).toBe(20);
     const text = (await brand.run("report --month 2026-11 --text")).out;
     expect(text).not.toContain("does not have");

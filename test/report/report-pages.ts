@@ -2,7 +2,7 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, fileAt, memberOf, noon, openRecord, orderAt } from "../support/records.js";
 
 /** Text that breaks a page or a terminal unless it is escaped. */
-export const hostile = [
+export const hostileNames = [
   "<script>window.ran=1</script>",
   '"><img src=x onerror=window.ran=1>',
   "</title></style><svg onload=window.ran=1>",
@@ -33,7 +33,7 @@ const brands: Record<string, () => TestBrand> = {
     }),
   "hostile names": () =>
     makeBrand({
-      orders: hostile.flatMap((text, n) =>
+      orders: hostileNames.flatMap((text, n) =>
         [0, 20, 40].map((days) =>
           orderAt(`${text} ${days}`, noon - (days + 1) * day, {
             order_number: text,
@@ -43,27 +43,27 @@ const brands: Record<string, () => TestBrand> = {
           }),
         ),
       ),
-      content: hostile.map((text, n) =>
+      content: hostileNames.map((text, n) =>
         fileAt(`c${n}`, noon - 5 * day, {
           filename: text,
           host: { id: `h${n}`, username: text, name: text },
         }),
       ),
-      opportunities: hostile.map(
+      opportunities: hostileNames.map(
         (text, n) => openRecord(`t${n}`, { title: text, status: "ACTIVE", deadline: "2026-11-09" }) as never,
       ),
     }),
 };
 
-export const names = Object.keys(brands);
+export const brandNames = Object.keys(brands);
 
 /** Returns the report page of a brand after refunds and changes of the roster. */
-export async function pageOf(name: string): Promise<string> {
+export async function createReportPage(name: string): Promise<string> {
   const brand = brands[name]?.() ?? makeBrand();
   await brand.run("sync");
   for (const { id } of brand.data.orders.filter((_, n) => n % 5 === 0)) brand.refund(id);
   if (name === "hostile names")
-    for (const [n, text] of hostile.entries())
+    for (const [n, text] of hostileNames.entries())
       brand.add("roster", memberOf(`r${n}`, { host: host(`h${n}`, text) }));
   brand.pass(15 * day);
   await brand.run("sync");
