@@ -1,6 +1,7 @@
 import { homedir, hostname, tmpdir } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
+import type { ExitCode } from "./errors.js";
 
 /** The clock, which tests replace. */
 export interface Clock {
@@ -77,6 +78,17 @@ export interface Deps {
   runKillable<T>(work: () => Promise<T>): Promise<T>;
   /** Runs a part of killable work that has to clean up after itself. A signal aborts `signal`, as it normally does. */
   runGracefully<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** What a command receives in addition to its flags and arguments. */
+export interface Context {
+  deps: Deps;
+  /** The words on the command line after `brandapi`. */
+  argv: readonly string[];
+  /** The name of the current profile, if the command runs for all profiles. */
+  profile?: string;
+  /** Runs another `brandapi` command and returns its exit code. Throws the error of that command. */
+  brandapi(argv: readonly string[], deps: Deps): Promise<ExitCode>;
 }
 
 export const systemClock: Clock = {

@@ -1,10 +1,9 @@
 import { Command, CommanderError } from "commander";
-import type { Context } from "./cli/context.js";
 import { addGlobalOptions } from "./cli/flags.js";
 import { configureHelp, createHelpCommand, formatExamples } from "./cli/help.js";
 import { toUsageError } from "./cli/usage-errors.js";
 import type { GlobalFlags } from "./config/settings.js";
-import type { Deps } from "./deps.js";
+import type { Context, Deps } from "./deps.js";
 import { type ExitCode, exitCodes } from "./errors.js";
 import { readVersion } from "./version.js";
 

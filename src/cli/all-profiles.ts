@@ -1,9 +1,8 @@
 import type { GlobalFlags } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
-import type { Deps, OutputStream } from "../deps.js";
+import type { Context, Deps, OutputStream } from "../deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { styleFor } from "../util/terminal.js";
-import type { Context } from "./context.js";
 import { reportError } from "./error-output.js";
 
 /**

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
+import type { Context } from "../deps.js";
 import { Incomplete } from "../errors.js";
 import { cleanUpTable } from "../export/delta/cleanup.js";
 import { compareRows, compareWithMirror } from "../export/delta/compare.js";
@@ -14,7 +15,6 @@ import { renderTable } from "../util/terminal-table.js";
 import { terminalWidth } from "../util/terminal-text.js";
 import { formatCount, pluralize, quoteShellWord } from "../util/text.js";
 import { dayMs } from "../util/timestamp.js";
-import type { Context } from "./context.js";
 import { type ReadSession, readMirror } from "./mirror-reading.js";
 import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table-selection.js";
 

@@ -1,14 +1,13 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
-import type { Context } from "../cli/context.js";
 import { completeHint } from "../cli/error-output.js";
 import { parseCount, parsedOption, parsePath } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { expandPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
-import type { Deps } from "../deps.js";
+import type { Context, Deps } from "../deps.js";
 import { MirrorUnusable, UsageError } from "../errors.js";
 import {
   backupFolder,

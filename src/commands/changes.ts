@@ -1,9 +1,9 @@
 import { Argument, type Command, Option } from "commander";
-import type { Context } from "../cli/context.js";
 import { parseCount, parsedOption, parseRange, withChoices } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { chooseOutput, writeRows } from "../cli/output.js";
 import type { GlobalFlags } from "../config/settings.js";
+import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { type Change, type ChangeFilter, changesCondition, listChanges } from "../query/change-list.js";
 import { describeTable } from "../query/readable-tables.js";

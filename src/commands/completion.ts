@@ -1,9 +1,8 @@
 import { Argument, type Command, type Option } from "commander";
-import type { Context } from "../cli/context.js";
 import { findCommandName, refuseJson, withChoices } from "../cli/flags.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
-import type { Deps } from "../deps.js";
+import type { Context, Deps } from "../deps.js";
 import { knownTableNames, removedTableNames, typedTables } from "../query/readable-tables.js";
 import { resources } from "../resources/registry.js";
 import { views } from "../store/views/all-views.js";

@@ -1,13 +1,12 @@
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
-import type { Context } from "../cli/context.js";
 import { allProfilesOption, chooseResources, parsedOption } from "../cli/flags.js";
 import { parsePingUrl } from "../cli/ping.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { commandFor, missingCredentials } from "../config/credentials.js";
 import { expandPath, platformFolder } from "../config/folders.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
-import type { Deps } from "../deps.js";
+import type { Context, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { printJson } from "../util/terminal.js";

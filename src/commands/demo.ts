@@ -1,12 +1,12 @@
 import { join, parse } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Command } from "commander";
-import type { Context } from "../cli/context.js";
 import { reportError } from "../cli/error-output.js";
 import { ordersOption, refuseJson, seedOption } from "../cli/flags.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { runChallenge } from "../demo/challenge.js";
 import { type DemoFlags, startDemo } from "../demo/demonstration.js";
+import type { Context } from "../deps.js";
 import { Incomplete } from "../errors.js";
 import { naturalPace, simulateActivity } from "../sandbox/live.js";
 import { dayMs } from "../util/timestamp.js";

@@ -1,19 +1,23 @@
+import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fetchIdentity, type Identity } from "../cli/api-session.js";
-import type { Context } from "../cli/context.js";
 import { completeHint } from "../cli/error-output.js";
-import { checkBackup, checkDisk, checkForgotten, checkReplacedMirrors } from "../cli/mirror-checks.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
-import type { Deps } from "../deps.js";
+import type { Context, Deps } from "../deps.js";
 import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
 import { typedTables } from "../query/readable-tables.js";
 import { details, resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
+import { findLastBackup } from "../store/mirror/backups.js";
 import { findDamage } from "../store/mirror/damage.js";
 import { type Mirror, readInfo, withReadTransaction } from "../store/mirror/database.js";
 import { openMirrorOrEmpty } from "../store/mirror/open.js";
 import { checkOwner, readOwner } from "../store/mirror/owner.js";
 import { schemaVersion } from "../store/mirror/schema.js";
+import { findUnredacted, mustBeScrubbed } from "../store/redaction/redact-mirror.js";
+import { readRedactionRules } from "../store/redaction/redaction-rules.js";
+import { readFirstReadAt } from "../store/state/runs.js";
 import { hasOutdatedColumns } from "../store/tables/rebuild.js";
 import { describeUnexpectedColumn, readUnexpectedColumns } from "../store/tables/schema-issues.js";
 import { compareTables, describeDifference } from "../store/tables/table-check.js";
@@ -22,6 +26,9 @@ import { loadSqlite } from "../util/sqlite.js";
 import { asBrandapiError, damagedHint } from "../util/system-errors.js";
 import { printJson, styleFor } from "../util/terminal.js";
 import { escapeText, terminalWidth, wrapIndented } from "../util/terminal-text.js";
+import { formatBytes, pluralize, quoteShellWord } from "../util/text.js";
+import { formatInstant, formatMinute } from "../util/times.js";
+import { dayMs } from "../util/timestamp.js";
 
 export const about =
   "Prints a line per check: `ok`, or `!` with the command that fixes the problem. Skips checks that depend on a failed " +
@@ -170,4 +177,69 @@ async function checkKey(
 function checkClock({ clockWarning }: Identity): Finding {
   if (!clockWarning) return { text: "within five minutes of the API's" };
   return { text: clockWarning, hint: "synchronize it with a time server: `sudo timedatectl set-ntp true`" };
+}
+
+/** The minimum free disk space, even for a small mirror. */
+const minFreeBytes = 200 * 1024 ** 2;
+
+/** Checks the free disk space in the mirror's folder, or in the nearest existing parent folder. */
+function checkDisk(mirror: string): Finding {
+  let folder = dirname(mirror);
+  while (!existsSync(folder)) folder = dirname(folder);
+  const { bavail, bsize } = statfsSync(folder);
+  return checkFreeSpace({
+    freeBytes: bavail * bsize,
+    mirrorBytes: statSync(mirror, { throwIfNoEntry: false })?.size ?? 0,
+  });
+}
+
+/** Returns the free disk space, and a hint if there is no room for a copy of the mirror and its log. */
+export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; mirrorBytes: number }) {
+  const free = `${formatBytes(freeBytes)} free`;
+  if (freeBytes >= Math.max(minFreeBytes, 2 * mirrorBytes)) return { text: free };
+  return {
+    text: `nearly full: ${free}, and the mirror takes ${formatBytes(mirrorBytes)}`,
+    hint: "free some space: a backup, a migration and `brandapi forget` each need as much space as the mirror",
+  };
+}
+
+/**
+ * Returns the date of the last backup, and a hint if it is older than two weeks. If there is no backup, the age of
+ * the oldest data counts.
+ */
+function checkBackup(mirror: Mirror, now: number): Finding {
+  const last = findLastBackup(mirror);
+  const since = last?.at ?? readFirstReadAt(mirror) ?? formatInstant(now);
+  const text = last
+    ? `the last backup was made on ${formatMinute(last.at)}: ${last.path}`
+    : `there is no backup, and the mirror has data since ${formatMinute(since)}`;
+  if (now - Date.parse(since) <= 14 * dayMs) return { text };
+  return { text, hint: "run `brandapi backup`: the API cannot restore the history of changes" };
+}
+
+/** Lists the mirrors that `backup --restore` replaced. They are never deleted automatically. */
+function checkReplacedMirrors(path: string): Finding {
+  const realPath = existsSync(path) ? realpathSync(path) : path;
+  const folder = dirname(realPath);
+  const prefix = `${basename(realPath)}.before-`;
+  const old = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(prefix)) : [];
+  if (old.length === 0) return { text: "no replaced mirrors" };
+  const paths = old.sort().map((name) => join(folder, name));
+  return {
+    text: `replaced by a restore, and not affected by \`brandapi forget\`: ${paths.join(", ")}`,
+    hint: `delete what you no longer need: \`rm ${paths.map(quoteShellWord).join(" ")}\``,
+  };
+}
+
+/** Checks that the mirror contains no data of forgotten hosts or omitted members. @throws Incomplete if it does */
+function checkForgotten(mirror: Mirror): Finding {
+  const { forgotten } = readRedactionRules(mirror);
+  if (!mustBeScrubbed(mirror) && findUnredacted(mirror).length === 0) {
+    if (forgotten.length === 0) return { text: "no host was forgotten" };
+    return { text: `${pluralize(forgotten.length, "forgotten host")}: only the ID is kept` };
+  }
+  const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
+  throw new Incomplete("The mirror still contains data of a forgotten host or an omitted member.", {
+    hint: `close other programs that read the mirror, free some space, then run \`brandapi ${again}\``,
+  });
 }

@@ -1,10 +1,10 @@
 import { Argument, type Command } from "commander";
-import type { Context } from "../cli/context.js";
 import { parseCount, parsedOption, parseRange, waitOption, withChoices } from "../cli/flags.js";
 import { withMirrorSession } from "../cli/mirror-session.js";
 import { findSyncedTable } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
+import type { Context } from "../deps.js";
 import { type DownloadSummary, downloadFiles } from "../download/library-download.js";
 import { selectFiles } from "../download/library-files.js";
 import { ApiUnavailable, Incomplete } from "../errors.js";

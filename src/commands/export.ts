@@ -1,6 +1,5 @@
 import { type Command, Option } from "commander";
 import { runForAllProfiles } from "../cli/all-profiles.js";
-import type { Context } from "../cli/context.js";
 import { exportDeltaTables } from "../cli/delta-output.js";
 import {
   allProfilesOption,
@@ -33,7 +32,7 @@ import {
 } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
-import type { Deps } from "../deps.js";
+import type { Context, Deps } from "../deps.js";
 import { type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { type Bookmarks, formats, type RowSources } from "../export/formats.js";
 import { readSingerState } from "../export/singer.js";

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import type { Context } from "../cli/context.js";
 import { parsedOption } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
+import type { Context } from "../deps.js";
 import { MirrorBusy, UsageError } from "../errors.js";
 import { type NamedHost, readHosts } from "../store/history/host-names.js";
 import { findLastBackup } from "../store/mirror/backups.js";

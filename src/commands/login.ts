@@ -1,7 +1,6 @@
 import { addAbortSignal } from "node:stream";
 import type { Command } from "commander";
 import { fetchIdentity, printIdentity } from "../cli/api-session.js";
-import type { Context } from "../cli/context.js";
 import { checkName, parsedOption } from "../cli/flags.js";
 import { parsePingUrl } from "../cli/ping.js";
 import { TerminalReporter } from "../cli/progress.js";
@@ -16,7 +15,7 @@ import {
 import { configPath } from "../config/folders.js";
 import { effectiveEnv, type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import { readProfiles, writeProfiles } from "../config/stored-profiles.js";
-import type { Deps } from "../deps.js";
+import type { Context, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { details, resources } from "../resources/registry.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";

@@ -1,7 +1,7 @@
-import type { Context } from "../cli/context.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { readProfiles, writeProfiles } from "../config/stored-profiles.js";
+import type { Context } from "../deps.js";
 import { pathExists } from "../util/files.js";
 import { printJson } from "../util/terminal.js";
 

@@ -1,8 +1,8 @@
 import { daysUntil, formatDaysLeft } from "../cli/api-session.js";
-import type { Context } from "../cli/context.js";
 import { TerminalReporter } from "../cli/progress.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { mirrorPath, type Profile, readProfilesWithKey } from "../config/stored-profiles.js";
+import type { Context } from "../deps.js";
 import { findOldestSuccess } from "../query/health.js";
 import { withMirror } from "../store/mirror/database.js";
 import { openMirrorOrEmpty } from "../store/mirror/open.js";

@@ -1,7 +1,6 @@
 import { addAbortSignal } from "node:stream";
 import type { Statement } from "better-sqlite3";
 import type { Command } from "commander";
-import type { Context } from "../cli/context.js";
 import { parseCount, parsedOption } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import {
@@ -19,7 +18,7 @@ import {
 } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
-import type { Deps } from "../deps.js";
+import type { Context, Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { formats } from "../export/formats.js";
 import { checkStatementHistory } from "../query/as-of.js";

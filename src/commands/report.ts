@@ -1,10 +1,10 @@
 import { extname } from "node:path";
 import { type Command, Option } from "commander";
-import type { Context } from "../cli/context.js";
 import { parsedOption, parseRange } from "../cli/flags.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
+import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { openFileSink, writeAll } from "../export/sinks.js";
 import type { ReportDocument } from "../report/document.js";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { Command } from "commander";
-import type { Context } from "../cli/context.js";
 import { ordersOption, parseCount, parsedOption, parseUpTo, seedOption } from "../cli/flags.js";
 import type { GlobalFlags } from "../config/settings.js";
+import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, Stopped } from "../errors.js";
 import { createSandboxApi, undocumentedChoices } from "../sandbox/api.js";
 import { createBrand } from "../sandbox/data/brand-data.js";

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { runForAllProfiles } from "../cli/all-profiles.js";
 import { warnBeforeExpiry } from "../cli/api-session.js";
-import type { Context } from "../cli/context.js";
 import { allProfilesOption, chooseResources, parsedOption } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { readProfiles } from "../config/stored-profiles.js";
+import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, MirrorStale } from "../errors.js";
 import { type Health, type ResourceHealth, readHealth } from "../query/health.js";
 import { resources } from "../resources/registry.js";

@@ -1,6 +1,5 @@
 import { type Command, Option } from "commander";
 import { runForAllProfiles } from "../cli/all-profiles.js";
-import type { Context } from "../cli/context.js";
 import {
   allProfilesOption,
   chooseResources,
@@ -14,6 +13,7 @@ import {
 import { type MirrorSession, withMirrorSession, withPlanSession } from "../cli/mirror-session.js";
 import { parsePingUrl, withPings } from "../cli/ping.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
+import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { acceptsDates, type Resource } from "../resources/resource.js";

@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
-import type { Context } from "../cli/context.js";
 import { listDeltaTables } from "../cli/delta-output.js";
 import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { checkTableName } from "../cli/table-selection.js";
 import type { GlobalFlags } from "../config/settings.js";
+import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { listTableFacts, readTableFacts, type TableFacts } from "../query/table-facts.js";
 import { printJson } from "../util/terminal.js";

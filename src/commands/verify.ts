@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
-import type { Context } from "../cli/context.js";
 import { verifyDeltaTables } from "../cli/delta-output.js";
 import { chooseResources, waitOption } from "../cli/flags.js";
 import { withMirrorSession } from "../cli/mirror-session.js";
 import type { GlobalFlags } from "../config/settings.js";
+import type { Context } from "../deps.js";
 import { ApiUnavailable, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import type { Resource, Strategy } from "../resources/resource.js";

@@ -1,7 +1,7 @@
 import { fetchIdentity, printIdentity, warnBeforeExpiry } from "../cli/api-session.js";
-import type { Context } from "../cli/context.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
+import type { Context } from "../deps.js";
 
 export const about = "Sends one request that needs no scope, so it works with any valid key.";
 

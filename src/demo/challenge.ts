@@ -1,8 +1,7 @@
 import { PassThrough } from "node:stream";
 import { json } from "node:stream/consumers";
 import { isDeepStrictEqual } from "node:util";
-import type { Context } from "../cli/context.js";
-import type { Deps } from "../deps.js";
+import type { Context, Deps } from "../deps.js";
 import { Incomplete, UsageError } from "../errors.js";
 import type { Brand, Order } from "../sandbox/brand.js";
 import { createBrandEvents } from "../sandbox/events.js";
