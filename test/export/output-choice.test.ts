@@ -66,7 +66,7 @@ test.each(["orders.pdf", "orders.xls", "orders.zip.gz", "orders.xlsx.gz", "order
     ]) {
       const run = await brandapi(command, { home });
       expect(run.code).toBe(2);
-      expect(run.err).toContain(`The file's extension names no format: ${file}`);
+      expect(run.err).toContain(`No format has this file extension: ${file}`);
       for (const known of [".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".xlsx", ".parquet", ".gz"])
         expect(run.err).toContain(known);
     }
@@ -102,7 +102,7 @@ test.each([
   [["-o", "o.PARQUET", "--xlsx"], "`--xlsx` contradicts the file's extension: o.PARQUET"],
   [["-o", "o.json", "--singer"], "`--singer` contradicts the file's extension: o.json"],
   [["-o", "o.tsv", "--delimiter", ";"], '`--delimiter ";"` contradicts the file\'s extension: o.tsv'],
-  [["-o", "o.gz", "--parquet"], "The file's extension names no format: o.gz"],
+  [["-o", "o.gz", "--parquet"], "No format has this file extension: o.gz"],
   [["-o", "exports/", "--singer"], "`--singer` writes all tables to one file: exports/ is a folder"],
 ])("contradicting output flags are rejected with exit code 2: %j", async (flags, message) => {
   const run = await brandapi(["export", "orders", ...flags, "--db", await mirrorOf(1)]);
@@ -146,7 +146,7 @@ test("several tables are exported to a folder, by default with one CSV file per 
   for (const args of [["--csv"], ["-o", "both.csv"], ["-o", "both.json"]]) {
     const refused = await run(...args);
     expect(refused).toMatchObject({ code: 2, out: "" });
-    expect(refused.err).toContain("holds one table.");
+    expect(refused.err).toContain("can contain only one table.");
   }
   const query = await brandapi(["query", "SELECT 1", "-o", "one", "--db", db], { home });
   expect(query).toMatchObject({ code: 2, err: expect.stringContaining("The output is a folder: one") });
