@@ -41,7 +41,6 @@ export async function requestCount(
   return { total: pagination.total_items, first: items[0] ?? null, requestedAt: response.requestedAt };
 }
 
-/** Requests the number of records in a range, and compares it with the mirror. */
 export async function compareCount(
   run: DatedRun,
   { from, to }: Range,

@@ -24,7 +24,6 @@ import { dayMs, daysSince1970 } from "../util/timestamp.js";
 import { maxPerPage } from "./budget.js";
 import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./session.js";
 
-/** The result of requesting daily totals. */
 export interface DailyTotalsResponse {
   /** The totals of the days with activity; null if the API returned no totals. */
   dailyTotals: TotalsByDay | null;
@@ -89,7 +88,6 @@ async function fetchDailyPoints(
   return new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
 }
 
-/** Returns the day of a point, such as `2026-01-31`. */
 export function dayOfPoint(point: Json, { day }: DailyTotals): string {
   return String(valueAt(point, [day])).slice(0, "2026-01-31".length);
 }
@@ -163,7 +161,6 @@ export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly str
 /** A change of the amounts of most days at once, while the numbers of records stay the same. */
 export interface AmountDrift {
   days: string[];
-  /** The number of days with both stored and current totals. */
   compared: number;
 }
 

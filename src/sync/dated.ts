@@ -44,7 +44,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
   /**
    * The order of the steps matters:
    * 1. Daily totals are requested before anything is read, so that the next run notices changes during this run.
-   * 2. A drift of the amounts is looked for before anything is read, because reading a day replaces its stored totals.
+   * 2. A drift of the amounts is detected before anything is read, because reading a day replaces its stored totals.
    * 3. The audit follows the planned ranges, because it skips dates that were just read.
    * 4. A warning about missing daily totals follows the reading, because in an outage the reading fails with an error.
    * 5. The drift sample precedes the other changed days, because it decides whether changed amounts matter.
@@ -82,7 +82,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
     const markedText = describeMarked(run);
     if (markedText !== null)
       reporter.warn(
-        `${resource.name}: ${markedText}: all records are kept, but none near these is removed, and nothing is verified`,
+        `${resource.name}: ${markedText}: all records are kept, none near these dates is removed, and the run is not verified`,
       );
     const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
     return {
@@ -102,7 +102,7 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   const { runId: finishedId, until: finishedUntil } = readFinishedRuns(mirror, resource.name);
   const interrupted = [...coverage, ...markedSlices].filter(({ runId }) => runId > finishedId);
   const readRecently = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
-  // A marked slice may return records that are missing at their own date. An undated record can be anywhere.
+  // Records that a marked slice returned are not searched for at their own date. Undated records can be at any date.
   const markedIds = state.markedIds();
   const missing = state.missing
     .all()
@@ -130,7 +130,7 @@ function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" |
 }
 
 /**
- * Reads the oldest of the days whose amounts drift. If none of their records changed, the drift has a different cause, and
+ * Re-reads the oldest of the days whose amounts drift. If none of their records changed, the drift has a different cause, and
  * the run ignores amounts.
  * @param remaining returns the number of remaining requests
  * @returns true if the sample was read completely and none of its records changed

@@ -5,7 +5,6 @@ import { formatInstant } from "../util/times.js";
 import { readTimestamp, type Timestamp } from "../util/timestamp.js";
 import type { QueryParameters } from "../util/urls.js";
 
-/** The result of checking the dates of a response. */
 export interface DateCheck {
   /** The date of each record, truncated to seconds, in milliseconds since 1970; empty if there is a fault. */
   seconds: number[];

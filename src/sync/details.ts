@@ -24,7 +24,6 @@ import type { IncompleteReason, SyncStrategy } from "./strategy.js";
 /** The number of concurrent requests. The rate limit counts requests, not connections. */
 const inFlight = 4;
 
-/** A mirrored record whose details can be requested. */
 export interface Parent {
   id: number;
   key: string;

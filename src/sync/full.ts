@@ -45,7 +45,7 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
     return { incompleteReasons: [{ text }], isPartial: false, totals };
   }
   reporter.warn(
-    `${resource.name}: the API lists ${nameIds(repeated)} more than once: one copy is kept, nothing is removed, and nothing is verified`,
+    `${resource.name}: the API lists ${nameIds(repeated)} more than once: one copy is kept, nothing is removed, and the run is not verified`,
   );
   return { incompleteReasons: [], isPartial: true, totals };
 }

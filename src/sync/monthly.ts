@@ -78,7 +78,6 @@ function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] 
   return hostsOf(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
 }
 
-/** Returns the range of dates to read. */
 function requestedRange({ readUntil, options, state }: SyncRun): Range {
   const { full, since, until = readUntil } = options;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;

@@ -6,7 +6,6 @@ import type { SyncOptions } from "./session.js";
 /** The time, in milliseconds, for which data of an interrupted run is not re-read. */
 export const resumableMs = hourMs;
 
-/** The state that a plan is based on. */
 export interface PlanInput {
   coverage: readonly CoveredRange[];
   /** The marked slices, which have to be read by page number. */
@@ -58,7 +57,7 @@ export function planDated(before: PlanInput, options: PlanOptions, readUntil: nu
   return { ranges: ranges.toReversed(), markedSlices: marked.toReversed(), floor, gaps };
 }
 
-/** Returns the oldest date that this run or an earlier one was asked to read. @param before the floor of earlier runs */
+/** Returns the floor, including this run. @param before the floor of earlier runs */
 export function findFloor(
   { full, since }: Pick<PlanOptions, "full" | "since">,
   before: number | null,

@@ -26,7 +26,6 @@ export class ReadProgress {
     addReadRows(mirror, this.runId, { rows, requests, retries });
   }
 
-  /** The number of rows returned so far. */
   get rows(): number {
     return this.#rows;
   }

@@ -19,7 +19,6 @@ import type { CountTotals, IncompleteReason } from "./strategy.js";
 
 const maxRounds = 4;
 
-/** The result of `reconcile`. */
 interface Reconciliation {
   /** The counts that still differ, and the filters that turned out to be wrong. */
   incompleteReasons: IncompleteReason[];
@@ -56,7 +55,7 @@ export async function reconcile(
   const hasUndated = undatedCount > 0 && differing.length === 0;
   if (hasUndated)
     reporter.warn(
-      `${resource.name}: the API counts ${undatedCount} more records without a date range than in all date ranges: those are not read, and nothing is verified`,
+      `${resource.name}: the API counts ${undatedCount} more records without a date range than in all date ranges: these are not read, and the run is not verified`,
     );
   const differences = differing.map((count) => ({ text: differenceText(resource.name, count) }));
   return { incompleteReasons: [...wrongFilters, ...differences], totals, hasUndated };

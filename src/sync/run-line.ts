@@ -4,7 +4,6 @@ import type { Run } from "../store/state/runs.js";
 import { pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
-/** Facts about a run that are not in `sync_runs`. */
 interface RunFacts {
   /** The oldest date ever requested, ISO 8601; null: no lower limit. */
   floor: string | null;
@@ -14,7 +13,6 @@ interface RunFacts {
   listRows?: number | undefined;
 }
 
-/** Returns the summary line of a run. */
 export function runLine(run: Run, facts: RunFacts): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
   const counts = [
@@ -46,7 +44,7 @@ function resultOf(run: Run, { floor, comparesTotals }: RunFacts): string {
   if (from === null) return verifiedBy;
   const older =
     from === floor
-      ? `older ${resource} were never asked for; \`--full\` reads them`
+      ? `older ${resource} were never requested; \`--full\` reads them`
       : `older ${resource} were never read`;
   return `${verifiedBy} from ${from.slice(0, 10)} (${older})`;
 }

@@ -22,7 +22,6 @@ import { runLine } from "./run-line.js";
 import type { SyncRun, SyncSession } from "./session.js";
 import type { CountTotals, IncompleteReason, PlanStep, SyncResult, SyncStrategy } from "./strategy.js";
 
-/** The strategy of each kind of resource. */
 const strategies: Record<Strategy["kind"], SyncStrategy> = {
   dated,
   details,
@@ -35,7 +34,6 @@ function strategyOf({ strategy }: Resource): SyncStrategy {
   return strategies[strategy.kind];
 }
 
-/** A run with its row in `sync_runs`. */
 export interface RecordedRun {
   run: Run;
   /** The error that ended the run, or the reasons why it is incomplete; null if it succeeded. */
@@ -98,13 +96,11 @@ function endOfOptional({ mirror, progress, resource }: SyncRun, error: unknown):
   return { outcome: "skipped", error };
 }
 
-/** Returns the end of a failed run. */
 function endOfError(error: unknown): RunEnd {
   if (error instanceof Stopped) return { outcome: "stopped", error };
   return { outcome: error instanceof Incomplete ? "incomplete" : "failed", error };
 }
 
-/** Estimates the requests of a sync of this resource. */
 export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
   return await strategyOf(resource).plan(openUnrecordedRun(session, resource));
 }
@@ -141,25 +137,21 @@ export function openUnrecordedRun(session: SyncSession, resource: Resource): Syn
   return openRun(session, resource, 0, silentReporter.begin({ name: resource.name }));
 }
 
-/** A run in progress. */
 interface StartedRun {
-  /** Its `run_id` in `sync_runs`. */
+  /** The `run_id` in `sync_runs`. */
   id: number;
   resource: string;
   /** The number of requests and retries before the run. */
   before: Readonly<ApiClient["stats"]>;
 }
 
-/** The end of a run. */
 export interface RunEnd {
   outcome: RunOutcome;
   /** An error, or the text of the problems that `verify` found; null if there are none. */
   error: unknown;
-  /** Further columns of the row. */
   columns?: Partial<Pick<Run, "verified" | "covered_from" | keyof CountTotals>>;
 }
 
-/** Records the start of a run. */
 export function startRun({ api, clock, mirror }: RecordingSession, resource: string): StartedRun {
   return { id: beginRun(mirror, resource, formatInstant(clock.now())), resource, before: { ...api.stats } };
 }

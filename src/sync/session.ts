@@ -64,7 +64,7 @@ export interface SyncSession {
 /** A `sync` or `verify` run of one resource. */
 export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   resource: Resource<How>;
-  /** Its `run_id` in `sync_runs`; 0 if the run is not recorded. */
+  /** The `run_id` in `sync_runs`; 0 if the run is not recorded. */
   id: number;
   /** The newest instant to read: the end of the last complete second before the run, in milliseconds. */
   readUntil: number;
@@ -73,13 +73,12 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   readonly progress: ReadProgress;
 }
 
-/** A run of a resource with dates. */
 export type DatedRun = SyncRun<DatedStrategy>;
 
 /** A `sync` run of a resource with dates, including its daily totals. */
 export interface DatedSync extends DatedRun {
   /** The API's daily totals, requested before any record; null if the API returned none. */
   readonly dailyTotals: TotalsByDay | null;
-  /** The lists that never settled. `readSlice` adds to them. */
+  /** The lists that never settled. `writeSlice` adds to them. */
   readonly incompleteReasons: IncompleteReason[];
 }

@@ -6,7 +6,6 @@ import type { SyncRun } from "./session.js";
 export interface SyncStrategy<How extends Strategy = Strategy> {
   /** Estimates the requests that `read` would send. Requests only counts and daily totals. */
   plan(run: SyncRun<How>): Promise<PlanStep[]>;
-  /** Reads the resource into the mirror. */
   read(run: SyncRun<How>): Promise<SyncResult>;
 }
 
@@ -18,7 +17,6 @@ export interface PlanStep {
   open?: boolean;
 }
 
-/** What a strategy returns after reading a resource. */
 export interface SyncResult {
   /** The reasons why the run is incomplete; empty if it is complete. */
   incompleteReasons: IncompleteReason[];

@@ -13,7 +13,6 @@ export interface Failure {
   error: unknown;
 }
 
-/** The outcome for several resources. */
 export interface ResourceResults {
   failures: Failure[];
   succeeded: number;

@@ -14,19 +14,19 @@ interface RangeResponse {
   coveredRange: Range;
 }
 
-/** Responses that arrive faster than they are written share a transaction of at most this time, in milliseconds. */
+/** The maximum duration of a transaction, in milliseconds, if responses arrive faster than they are written. */
 const maxBatchMs = 250;
-/** Event loop turns until a request is sent: undici checks an idle connection first. */
+/** The number of event loop turns before undici sends a request on an idle connection. */
 const turnsToSend = 2;
-/** How long the next response is awaited before a transaction is committed, in milliseconds. */
+/** The time to wait for the next response before a commit, in milliseconds. */
 const maxWaitMs = 25;
 
-/** Responses of one range that are committed together, newest first. A kill loses only uncommitted responses. */
+/** Writes the responses of a range in transactions of one or more responses. A kill loses only the open transaction. */
 export class WriteBatch {
   /** Commits the open transaction; null if none is open. */
   #commit: ReturnType<typeof beginTransaction> | null = null;
   #openedAt = 0;
-  /** The records and dates of all responses in the open transaction. */
+  /** The records and dates in the open transaction. */
   #written: (RangeRecords & { ids: Set<number> }) | null = null;
   /** The records of the last response. */
   #lastIds: ReadonlySet<number> = new Set();
@@ -36,7 +36,7 @@ export class WriteBatch {
   /** Writes one response atomically. Commits unless the next response arrives soon. */
   async write(response: RangeResponse, next: Promise<unknown> | null): Promise<WrittenRecords> {
     const { clock, id, mirror } = this.run;
-    // The next request is sent first: the API works on it while this response is written.
+    // The next request is sent first, so that the API works while this response is written.
     for (let turn = 0; next && turn < turnsToSend; turn += 1) await clock.sleep(0);
     if (!this.#commit) this.#openedAt = clock.monotonic();
     this.#commit ??= beginTransaction(mirror);
@@ -55,13 +55,13 @@ export class WriteBatch {
     const written = store.writeNewest(records, { readAt: formatInstant(requestedAt) });
     state.missing.delete(written.ids);
     if (written.changed > 0) dropDailyTotals(this.run, coveredRange);
-    // A response starts with the records of the second in which the previous one ended: each is counted once.
+    // A response repeats records of the last second of the previous response, which are counted only once.
     progress.addRows(written.ids.filter((id) => !this.#lastIds.has(id)).length);
     this.#lastIds = new Set(written.ids);
     return written;
   }
 
-  /** Covers the dates of the responses, and commits. */
+  /** Marks the dates of the responses as covered, and commits. */
   commit(): void {
     const [commit, written] = [this.#commit, this.#written];
     this.#commit = this.#written = null;
@@ -94,7 +94,7 @@ export function writeList(
   };
 }
 
-/** Marks dates as covered, and stores the daily totals of days that are now complete. */
+/** Marks dates as covered, and stores the daily totals of complete days. */
 export function cover(run: DatedSync, records: RangeRecords): void {
   if (run.state.cover(records) > 0) dropDailyTotals(run, records.range);
   storeDailyTotals(run, records.range);

@@ -56,7 +56,6 @@ const maxRequests = 100;
 interface TotalsComparison {
   requestedAt: number;
   totals: TotalsByDay;
-  /** The days whose totals differ. */
   changed: string[];
   /** The reason why amounts were not compared; null if they were. */
   drift: AmountDrift | null;
@@ -69,7 +68,6 @@ export interface Difference extends Range {
   count?: CountComparison;
 }
 
-/** Everything that was compared to verify a dated resource. */
 export interface DatedComparison {
   /** The counts of each covered range, by filter. */
   counts: CountComparison[];

@@ -58,7 +58,6 @@ export const checks = {
 /** A number in the API, the same number in the mirror, and the commands that print both. */
 export interface Evidence {
   resource: string;
-  /** The name of a check or a filter. */
   check: string;
   /** The first and last date, ISO 8601; null for an open range. */
   from: string | null;
@@ -68,7 +67,6 @@ export interface Evidence {
   /** Null if the numbers cannot be compared; `note` contains the reason. */
   agrees: boolean | null;
   asked_at: string | null;
-  /** The curl command, and the sqlite3 command. */
   request: string | null;
   sql: string | null;
   note: string | null;

@@ -13,7 +13,6 @@ import type { Evidence } from "./evidence.js";
  */
 export type PartKind = "month" | "list" | "unread" | "undated" | "unexpected-dates";
 
-/** The verification result for one part of a resource. */
 export interface PartResult {
   kind: PartKind;
   /** The name of the part: a month (`2026-01`), a date range, `all`, `undated` or `dates`. */
@@ -25,7 +24,6 @@ export interface PartResult {
   read_at: string | null;
 }
 
-/** The verification result for the records of a resource. */
 export interface RecordsResult extends CountTotals {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
@@ -53,7 +51,6 @@ export interface TablesResult {
   differences: (TableDifference & { why: string })[];
 }
 
-/** A problem that a verification found. */
 export interface Problem {
   kind: "different" | "unread" | "tables" | "unsettled" | "unexpected-dates";
   text: string;
@@ -67,11 +64,8 @@ export interface VerificationResult extends RecordsResult {
   problems: Problem[];
 }
 
-/** A line of `verify --json`. */
 export interface PrintedResult extends Omit<VerificationResult, "problems" | "readEvidence"> {
-  /** The text of each problem. */
   found: string[];
-  /** The evidence that `--evidence` requests. */
   evidence?: Evidence[] | undefined;
 }
 

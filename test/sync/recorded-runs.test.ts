@@ -42,7 +42,7 @@ describe("the line that a run prints", () => {
     [
       { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
       "2026-10-01T00:00:00.000Z",
-      "verified from 2026-10-01 (older orders were never asked for; `--full` reads them)",
+      "verified from 2026-10-01 (older orders were never requested; `--full` reads them)",
     ],
     [
       { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
