@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { writeCheckpoint } from "../../src/export/delta/checkpoint.js";
 import { readDeltaLog } from "../../src/export/delta/log.js";
 import type { Mirror } from "../../src/store/mirror/database.js";
 import { writeInfo } from "../../src/store/mirror/database.js";
@@ -8,7 +9,7 @@ import type { JsonObject } from "../../src/util/json-value.js";
 import { afterFile } from "../support/file-end.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
-import { brandapi, type ProgramOptions } from "../support/program.js";
+import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 import { askDuckDb } from "./duckdb.js";
 
 /** Orders of October and September, with amounts that differ between the brands. */
@@ -250,4 +251,26 @@ test("export rejects --all-profiles without --delta", async () => {
     code: 2,
     err: expect.stringContaining("`--all-profiles` is for `--delta`"),
   });
+});
+
+test("the DuckDB query of the page on Delta tables reads the current files from the log", async () => {
+  const { mirrorOf, run, table } = await makeMachine("fern", "moss");
+  await run("export orders --all-profiles");
+  writeRead(mirrorOf("moss"), "orders", [{ ...ordersOf(2)[0], total_amount: 1 }], {
+    at: "2026-11-02T00:00:00.000Z",
+  });
+  await run("export orders --all-profiles");
+  const page = readFileSync(new URL("../../src/export/delta/README.md", import.meta.url), "utf8");
+  const [, sql = ""] = page.match(/```sql\n(SET VARIABLE.*?)```/s) ?? [];
+  const [collect = "", select = ""] = sql.replaceAll("lake/orders", table).split(";");
+  const expected = [
+    { brand_id: "fern", month: "2026-09", orders: "1", revenue: "130.500000" },
+    { brand_id: "fern", month: "2026-10", orders: "2", revenue: "202.000000" },
+    { brand_id: "moss", month: "2026-09", orders: "1", revenue: "230.500000" },
+    { brand_id: "moss", month: "2026-10", orders: "2", revenue: "202.500000" },
+  ];
+  const withoutCheckpoint = collect.replace(/ UNION ALL\n.*\n.*\n/, "\n");
+  expect(await askDuckDb(withoutCheckpoint, select)).toEqual(expected);
+  await writeCheckpoint(await readDeltaLog(table), 0, testDeps());
+  expect(await askDuckDb(collect, select)).toEqual(expected);
 });

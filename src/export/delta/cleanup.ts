@@ -5,7 +5,7 @@ import { pathExists, readTextFile } from "../../util/files.js";
 import { parseJson } from "../../util/json-value.js";
 import { writeCheckpoint } from "./checkpoint.js";
 import { type DeltaLog, hasManyBrands, readDeltaLog } from "./log.js";
-import { brandFolder, listLog, logPath, readVersion, versionsOf } from "./log-files.js";
+import { brandFolder, listLog, logPath, readVersion, versionName, versionsOf } from "./log-files.js";
 
 /** The number of versions from one checkpoint to the next. */
 const checkpointInterval = 50;
@@ -55,12 +55,8 @@ function removeOldVersions(folder: string, since: number): void {
   const names = listLog(folder);
   if (!names.includes("_last_checkpoint")) return;
   const pointer = parseJson<{ version: number }>(readTextFile(logPath(folder, "_last_checkpoint")));
-  const versions = new Set(versionsOf(names, ".json"));
   const oldest = versionsOf(names, ".checkpoint.parquet").findLast(
-    (version) =>
-      version <= (pointer?.version ?? -1) &&
-      versions.has(version) &&
-      wasWrittenBefore(folder, version, since),
+    (version) => version <= (pointer?.version ?? -1) && wasWrittenBefore(folder, version, since),
   );
   if (oldest === undefined) return;
   for (const name of names)
@@ -68,6 +64,8 @@ function removeOldVersions(folder: string, since: number): void {
       rmSync(logPath(folder, name), { force: true });
 }
 
+/** False for a version that a concurrent export has just removed. */
 function wasWrittenBefore(folder: string, version: number, time: number): boolean {
+  if (!pathExists(logPath(folder, `${versionName(version)}.json`))) return false;
   return readVersion(folder, version).some(({ commitInfo }) => commitInfo && commitInfo.timestamp <= time);
 }

@@ -10,7 +10,13 @@ import { formatCount, pluralize } from "../../util/text.js";
 import { readVersion as readProgramVersion } from "../../version.js";
 import { syncFolder } from "../durable-files.js";
 import type { Chunk } from "../formats.js";
-import { openParquetFile, ParquetEncoder, typeOfDelta, writeParquetFile } from "../parquet.js";
+import {
+  type ColumnType,
+  openParquetFile,
+  ParquetEncoder,
+  typeOfDelta,
+  writeParquetFile,
+} from "../parquet.js";
 import { openFileSink, writeAll } from "../sinks.js";
 import { compareWithMirror, type Field, findRetyped, type TableComparison } from "./compare.js";
 import { commitVersion, type DeltaLog, readDeltaLog } from "./log.js";
@@ -46,59 +52,82 @@ export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps:
   });
 }
 
-/** Returns undefined if the schema of the table was changed in the meantime. */
+/** What writing a file needs. */
+interface FileContext {
+  folder: string;
+  /** The time of the export in milliseconds since 1970. */
+  at: number;
+  deps: Deps;
+}
+
+/** Returns undefined if another brand changed the schema of the table in the meantime. */
 async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promise<string | undefined> {
-  const { folder, metaData } = log;
+  const { folder } = log;
   const comparison = await compareWithMirror(source, log);
-  const { differing, fields, files, oldFields, rows } = comparison;
-  const schemaString = JSON.stringify({ type: "struct", fields });
-  if (differing.length === 0 && schemaString === metaData?.schemaString) return "nothing has changed";
+  const { differing, digests, files, rows } = comparison;
+  const schemaActions = createSchemaActions(source, log, comparison);
+  if (differing.length === 0 && schemaActions.length === 0) return "nothing has changed";
 
   const at = deps.clock.now();
-  const { mirrorState, partitionColumns } = source;
-  const commitInfo = {
-    timestamp: at,
-    operation: "WRITE",
-    engineInfo: `brandapi/${readProgramVersion()}`,
-    mirror: { ...mirrorState, rows },
-  };
-  const actions: Action[] = [{ commitInfo }];
-  if (!metaData) actions.push({ protocol });
-  if (schemaString !== metaData?.schemaString) {
-    const id = metaData?.id ?? randomUUID();
-    const format = { provider: "parquet", options: {} };
-    actions.push({ metaData: { id, format, schemaString, partitionColumns, configuration: {} } });
-  }
-  createFolder(logPath(folder));
-
-  const retyped = new Set(findRetyped(oldFields, fields));
-  const ownPaths = new Set([...files.values()].map(({ path }) => path));
-  const others = retyped.size > 0 ? [...log.files.values()].filter(({ path }) => !ownPaths.has(path)) : [];
-  const written: DataFile[] = [];
+  const context = { folder, at, deps };
+  const removed = differing.flatMap((month) => files.get(month) ?? []);
+  const added: DataFile[] = [];
   let version: number | undefined;
+  createFolder(logPath(folder));
   try {
-    const removed = differing.flatMap((month) => files.get(month) ?? []);
     for (const month of differing)
-      if (comparison.digests.has(month))
-        written.push(await writeMonth(source, month, comparison, log, at, deps));
-    for (const file of others) {
-      const converted = await convertFile(file, retyped, comparison, log, at, deps);
+      if (digests.has(month)) added.push(await writeMonth(source, month, comparison, context));
+    for (const file of filesOfOthers(log, comparison)) {
+      const converted = await convertFile(file, log.table, comparison, context);
       if (!converted) continue;
       removed.push(file);
-      written.push(converted);
+      added.push(converted);
     }
-    for (const { path } of removed)
-      actions.push({ remove: { path, deletionTimestamp: at, dataChange: true } });
-    for (const add of written) actions.push({ add });
-    await syncFolder(folder);
-    const manyBrands = partitionColumns.includes(brandColumn);
-    version = await commitVersion(log, actions, { brand: mirrorState.brand, manyBrands }, deps);
+    await syncParentFolders(folder, added);
+    const actions = [
+      createCommitInfo(source, rows, at),
+      ...schemaActions,
+      ...removed.map(({ path }) => ({ remove: { path, deletionTimestamp: at, dataChange: true } })),
+      ...added.map((add) => ({ add })),
+    ];
+    const { brand } = source.mirrorState;
+    version = await commitVersion(log, actions, { brand, manyBrands: isOfManyBrands(source) }, deps);
   } finally {
     // No version refers to these files, and they would keep a full disk full.
-    if (version === undefined) for (const { path } of written) rmSync(join(folder, path), { force: true });
+    if (version === undefined) for (const { path } of added) rmSync(join(folder, path), { force: true });
   }
   if (version === undefined) return undefined;
   return `version ${version}, ${pluralize(rows, "row", formatCount)}, months written: ${differing.length}`;
+}
+
+function isOfManyBrands({ partitionColumns }: MonthlyRows): boolean {
+  return partitionColumns.includes(brandColumn);
+}
+
+/** Returns the actions of a new table or a new schema; none if the schema stays the same. */
+function createSchemaActions(
+  { partitionColumns }: MonthlyRows,
+  { metaData }: DeltaLog,
+  { fields }: TableComparison,
+): Action[] {
+  const schemaString = JSON.stringify({ type: "struct", fields });
+  if (schemaString === metaData?.schemaString) return [];
+  const id = metaData?.id ?? randomUUID();
+  const format = { provider: "parquet", options: {} };
+  const schema = { metaData: { id, format, schemaString, partitionColumns, configuration: {} } };
+  return metaData ? [schema] : [{ protocol }, schema];
+}
+
+function createCommitInfo({ mirrorState }: MonthlyRows, rows: number, at: number): Action {
+  const engineInfo = `brandapi/${readProgramVersion()}`;
+  const mirror = { ...mirrorState, rows };
+  return { commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror } };
+}
+
+/** Flushes the folders in which the folders of new files were created. The sink flushes the files and their own folders. */
+async function syncParentFolders(folder: string, files: readonly DataFile[]): Promise<void> {
+  const parents = new Set(files.map(({ path }) => dirname(join(folder, dirname(path)))));
+  for (const parent of new Set([folder, ...parents])) await syncFolder(parent);
 }
 
 /** Writes the file of a month. */
@@ -106,18 +135,21 @@ async function writeMonth(
   source: MonthlyRows,
   month: string,
   { columns, digests, types }: TableComparison,
-  { folder }: DeltaLog,
-  at: number,
-  deps: Deps,
+  context: FileContext,
 ): Promise<DataFile> {
   const { mirrorState, name, partitionColumns } = source;
   const partitionValues = Object.fromEntries(
     partitionColumns.map((column) => [column, column === brandColumn ? mirrorState.brand : month || null]),
   );
-  const path = createFilePath(partitionValues);
   const encode = () => writeParquetFile({ name, columns }, types, source.rows(month), digests.get(month));
-  const stored = await writeFile(encode, join(folder, path), deps);
-  return { path, partitionValues, ...stored, modificationTime: at, dataChange: true };
+  return await writeFile(partitionValues, encode, context);
+}
+
+/** Returns the files of other brands that may have a column whose type changes. */
+function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: TableComparison): DataFile[] {
+  if (findRetyped(oldFields, fields).length === 0) return [];
+  const ownPaths = new Set([...files.values()].map(({ path }) => path));
+  return [...log.files.values()].filter(({ path }) => !ownPaths.has(path));
 }
 
 /**
@@ -126,66 +158,54 @@ async function writeMonth(
  * @returns undefined if the file has none of these columns
  */
 async function convertFile(
-  { partitionValues, path: oldPath }: DataFile,
-  retyped: ReadonlySet<string>,
+  { partitionValues, path }: DataFile,
+  table: string,
   { fields, oldFields }: TableComparison,
-  { folder, table }: DeltaLog,
-  at: number,
-  deps: Deps,
+  context: FileContext,
 ): Promise<DataFile | undefined> {
-  const file = await openParquetFile(join(folder, oldPath)).catch(() => {
-    throw rejectDeltaTable(
-      folder,
-      `has a missing or damaged file, ${oldPath}`,
-      "export the brand of this file again",
-    );
+  const { folder } = context;
+  const file = await openParquetFile(join(folder, path)).catch(() => {
+    const reason = `has a missing or damaged file, ${path}`;
+    throw rejectDeltaTable(folder, reason, "export the brand of this file again");
   });
+  const retyped = new Set(findRetyped(oldFields, fields));
   if (!file.columns.some((name) => retyped.has(name))) return undefined;
-  const typesIn = (list: readonly Field[]) => {
-    const typeNames = new Map(list.map(({ name, type }) => [name, type]));
-    return file.columns.map((name) => typeOfDelta(typeNames.get(name) ?? "string"));
-  };
-  const oldTypes = typesIn(oldFields);
-  const encoder = new ParquetEncoder(
-    table,
-    file.columns.map((name) => ({ name })),
-    typesIn(fields),
-  );
-  async function* convertRows(): AsyncIterable<Chunk> {
+  const oldTypes = typesOf(file.columns, oldFields);
+  const columns = file.columns.map((name) => ({ name }));
+  async function* encode(): AsyncIterable<Chunk> {
+    const encoder = new ParquetEncoder(table, columns, typesOf(file.columns, fields));
     for await (const group of file.rowGroups())
-      yield* encoder.add(
-        group.map(
-          (stored): Row =>
-            oldTypes.map((type, index) => {
-              const value = stored[index] ?? null;
-              return value === null ? null : type.revert(value);
-            }),
-        ),
-      );
+      yield* encoder.add(group.map((stored) => revertRow(stored, oldTypes)));
     yield encoder.finish();
   }
-  const path = createFilePath(partitionValues);
-  const stored = await writeFile(convertRows, join(folder, path), deps);
-  return { path, partitionValues, ...stored, modificationTime: at, dataChange: true };
+  return await writeFile(partitionValues, encode, context);
 }
 
-/** Returns a path that is never used again. */
-function createFilePath(partitionValues: DataFile["partitionValues"]): string {
-  const folders = Object.entries(partitionValues).flatMap(([column, value]) =>
-    value ? partitionFolder(column, value) : [],
-  );
-  return [...folders, `part-${randomUUID()}.parquet`].join("/");
+function typesOf(columns: readonly string[], fields: readonly Field[]): ColumnType[] {
+  const typeNames = new Map(fields.map(({ name, type }) => [name, type]));
+  return columns.map((name) => typeOfDelta(typeNames.get(name) ?? "string"));
+}
+
+function revertRow(stored: readonly unknown[], types: readonly ColumnType[]): Row {
+  return types.map((type, index) => {
+    const value = stored[index] ?? null;
+    return value === null ? null : type.revert(value);
+  });
 }
 
 /**
- * Writes a Parquet file and returns what the log has to know about it.
+ * Writes a Parquet file with a name that is never used again.
  * @param encode called when the file is open, because an unread SQLite statement would block the connection
  */
 async function writeFile(
+  partitionValues: DataFile["partitionValues"],
   encode: () => Iterable<Chunk> | AsyncIterable<Chunk>,
-  path: string,
-  deps: Deps,
-): Promise<Pick<DataFile, "size" | "stats">> {
+  { at, deps, folder }: FileContext,
+): Promise<DataFile> {
+  const folders = Object.entries(partitionValues).flatMap(([column, value]) =>
+    value ? partitionFolder(column, value) : [],
+  );
+  const path = [...folders, `part-${randomUUID()}.parquet`].join("/");
   let numRecords = 0;
   async function* writeData(): AsyncIterable<Uint8Array | string> {
     for await (const { data, rows } of encode()) {
@@ -193,7 +213,8 @@ async function writeFile(
       yield data;
     }
   }
-  createFolder(dirname(path));
-  const { bytes } = await writeAll(writeData(), await openFileSink(path, deps));
-  return { size: bytes, stats: JSON.stringify({ numRecords }) };
+  createFolder(dirname(join(folder, path)));
+  const { bytes } = await writeAll(writeData(), await openFileSink(join(folder, path), deps));
+  const stats = JSON.stringify({ numRecords });
+  return { path, partitionValues, size: bytes, stats, modificationTime: at, dataChange: true };
 }
