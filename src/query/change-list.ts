@@ -44,7 +44,7 @@ export function listChanges(
   return { changes: changes.all() as Change[], total: total.get() as number };
 }
 
-/** Returns an SQL condition on `changes`. A limit selects the newest changes. */
+/** Returns an SQL condition on `changes`. With a limit, it selects the newest changes. */
 export function changesCondition({ resource, run, since }: ChangeFilter, limit?: number): string {
   const condition = [
     `seen_changed_at >= ${sqlText(since)}`,

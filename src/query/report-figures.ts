@@ -88,7 +88,7 @@ export interface RestatedOrder extends Pick<Restatement, "month" | "currency" | 
   host_label: string | null;
 }
 
-/** The share of reported net that later refunds reduced, by currency. */
+/** The share of the reported net that was lost to later refunds, by currency. */
 export interface RefundLoss {
   currency: string | null;
   months: number;

@@ -132,7 +132,7 @@ function schemaTables(db: Database): SchemaTable[] {
       try {
         return [{ name, columns: columns.all(name) as string[] }];
       } catch {
-        // The module of a virtual table is not loaded.
+        // A virtual table cannot be read if its module is not loaded.
         return [];
       }
     });

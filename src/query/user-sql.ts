@@ -11,8 +11,8 @@ import { explainMistake } from "./sql-mistakes.js";
 import type { SqlParameters } from "./statement-reads.js";
 
 /**
- * Matches leading comments and the first keyword. SQLite alone is not enough, because it considers ATTACH and
- * some pragmas read-only.
+ * Matches leading comments and the first keyword. SQLite's own check is not sufficient, because it considers
+ * ATTACH and some pragmas read-only.
  */
 const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 

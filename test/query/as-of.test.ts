@@ -13,7 +13,7 @@ type Row = Record<string, unknown>;
 /** These columns come from monthly rankings, which have no history because each sync re-reads them. */
 const ranked = ["clicks", "conversion_rate", "ranking_orders", "ranking_revenue"];
 
-/** Changes the mirror like another program. */
+/** Changes the mirror through a separate connection, as another program would. */
 function addToMirror(path: string, sql: string): void {
   const db = new Sqlite(path);
   db.exec(sql);

@@ -4,7 +4,7 @@ import { RecordWriter } from "../../src/store/records/record-writer.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 
-/** Writes records that were read at a time. @returns the printed notes and warnings */
+/** Writes records with a given read time. @returns the printed notes and warnings */
 export function write(
   mirror: Mirror,
   resource: Resource,

@@ -56,7 +56,7 @@ export async function copyMirror(
     return result;
   }).catch(explain);
   await withMirrorFile(copy, (copied) => {
-    // Programs that cannot write to the folder of the copy can then open it.
+    // In WAL mode the copy could not be opened in a read-only folder.
     copied.db.pragma("journal_mode = DELETE");
     const damage = findDamage(copied) ?? (summarize(copied) === expected ? null : "its rows differ");
     if (damage !== null) throw failed(damage);

@@ -73,7 +73,7 @@ export interface CurrentRecord {
   value: Json;
   /** The time at which the details were last read (ISO 8601); null before the first time. */
   detailedAt: string | null;
-  /** True if the list's item has changed since then. */
+  /** True if the item in the list has changed since then. */
   isOutdated: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Json } from "../../util/json-value.js";
 import { type Mirror, statement } from "../mirror/database.js";
 
-/** Returns the list's item for a record, as it was last read; null if the resource does not merge details. */
+/** Returns the last item that the list had for a record; null if the resource does not merge details. */
 export function readListItem(mirror: Mirror, recordId: number): Json {
   const select = statement(mirror, "SELECT list_json FROM records WHERE record_id = ?").pluck();
   const text = select.get(recordId) as string | null;

@@ -115,10 +115,10 @@ export interface StoredRow {
 /** A row of `records`. `list_json`, `detailed_at` and `outdated` are for resources with details. */
 export interface RecordRow extends StoredRow {
   key: string;
-  /** The list's item, if the resource merges details into it. */
+  /** The record's item in the list, if the resource merges details into it. */
   list_json: string | null;
   detailed_at: string | null;
-  /** 1 if the list's item has changed since the details were read. */
+  /** 1 if the item in the list has changed since the details were read. */
   outdated: 0 | 1;
   dated_at: number | null;
 }

@@ -294,7 +294,7 @@ function contextText({ context }: ResponseOptions): string | null {
   return context ? JSON.stringify(context) : null;
 }
 
-/** True if the date of a record is before the second of the mirrored version. */
+/** True if a record is dated before the second of the mirrored version. */
 function isOlder(resource: Resource, sent: Json, { dated_at, removed_at }: RecordRow): boolean {
   const date = recordDate(resource, sent);
   return date !== null && dated_at !== null && removed_at === null && date < startOfSecond(dated_at);

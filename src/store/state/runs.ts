@@ -153,7 +153,7 @@ export function findLastRun(mirror: Mirror, resource: string): Run | null {
 const isUpToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
 const isVerifiedUpToDate = `verified = 1 AND ${isUpToDate}`;
 
-/** Returns the latest sync that was verified for all dates up to its start. */
+/** Returns the latest sync that verified all dates up to its start. */
 export function findLastVerifiedSync(mirror: Mirror, resource: string): Run | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${isVerifiedUpToDate}`);
 }
@@ -163,7 +163,7 @@ export function findLastCompleteSync(mirror: Mirror, resource: string): Run | nu
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${isUpToDate}`);
 }
 
-/** Returns the latest run that was verified, for any range of dates. */
+/** Returns the latest verified run, for any range of dates. */
 export function findLastVerifiedRun(mirror: Mirror, resource: string): Run | null {
   return findNewest(
     mirror,

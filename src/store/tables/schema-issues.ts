@@ -42,7 +42,7 @@ export class SchemaIssues {
     this.#delete = mirror.db.prepare("DELETE FROM unexpected_values WHERE record_id = ?");
   }
 
-  /** Sets the record of the issues that follow. @param readAt the time of its request, ISO 8601 */
+  /** Sets the record to which later issues belong. @param readAt the time of its request, ISO 8601 */
   startRecord(recordId: number, readAt: string): void {
     this.#recordId = recordId;
     this.#readAt = readAt;
@@ -101,7 +101,7 @@ export interface UnexpectedColumn {
   column: string;
   /** The type of these values: `string`, `number as text`, `array`, … */
   found: string;
-  /** The number of current records that have such values. */
+  /** The number of current records with values of this type. */
   records: number;
 }
 

@@ -73,7 +73,7 @@ export const campaignsOwing: View = {
     ),
     integer("assignments_open", "assignments that hosts have accepted and not completed"),
     integer("payments_open", "assignments that the brand has not paid yet"),
-    integer("payouts_open", "assignments whose host has earned a payment and not received it"),
+    integer("payouts_open", "assignments with a payment that the host has earned and not received"),
     amount("flat_fee", "the campaign's fixed fee per host, without commission and bonuses"),
   ],
   sql: `SELECT * FROM (

@@ -39,10 +39,9 @@ const orderColumnNames =
   "commission_amount, host_id";
 
 /**
- * `now` contains the current versions that were first read after the first month was reported. `pairs`
- * contains each order together with the months whose sum it may have changed since their report, and its
- * version at that time. The two sides of a pair count in their own month and currency, so an order that moved
- * has two rows.
+ * `now` contains the current versions that were first read after the first report. `pairs` contains each
+ * order with the months whose sum it may have changed since their report, and its version at the time of the
+ * report. The two versions count in their own month and currency, so an order that moved has two rows.
  */
 export const restatedOrders: View = {
   name: "restated_orders",
