@@ -69,7 +69,7 @@ test("each run warns about the number of records with unexpected types as long a
     orderAt("plain", noon - 3 * day),
   ];
   expect((await brand.run("sync orders --full")).err).not.toContain("unexpected types");
-  expect((await brand.run("doctor")).out).toContain("ok columns: every value has the type of its column");
+  expect((await brand.run("doctor")).out).toContain("ok columns: all values have the type of their column");
 });
 
 test("unexpected types in removed records are not counted", async () => {

@@ -286,7 +286,7 @@ describe("CSV", () => {
     expect(query.out).toBe("quarter;n\n308,625;7\n");
     expect(await run("--decimal-comma", "--delimiter", ",")).toMatchObject({
       code: 2,
-      err: expect.stringContaining("`--decimal-comma` needs another delimiter than a comma."),
+      err: expect.stringContaining("`--decimal-comma` needs a delimiter other than a comma."),
     });
     expect(await run("--decimal-comma", "--json")).toMatchObject({
       code: 2,
