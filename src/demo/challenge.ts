@@ -13,12 +13,18 @@ import { dayMs } from "../util/timestamp.js";
 import { checks, type Evidence } from "../verify/evidence.js";
 import { type DemoFlags, startDemo } from "./demonstration.js";
 
+/** The records that a typical script has copied, by ID. */
+interface ScriptCopy {
+  orders: Map<string, object>;
+  roster: Map<string, object>;
+}
+
 /**
  * Copies orders and the roster like a typical script: by page number, all orders the first time, then only those of
  * the last 30 days.
- * @param copy the records of the script by ID, which are updated
+ * @param copy updated with the records of the API
  */
-async function runPlainScript(copy: Map<string, object>, { clock, env, fetch }: Deps) {
+async function runPlainScript(copy: ScriptCopy, { clock, env, fetch }: Deps) {
   async function* records(path: string, query: Record<string, string>) {
     for (let page = 1, hasNext = true; hasNext; page += 1) {
       const parameters = new URLSearchParams({ ...query, per_page: "100", page: String(page) });
@@ -32,10 +38,14 @@ async function runPlainScript(copy: Map<string, object>, { clock, env, fetch }: 
   }
 
   const since = new Date(clock.now() - 30 * dayMs).toISOString();
-  for await (const order of records("/orders", copy.size === 0 ? {} : { start_date: since }))
-    copy.set(String(order.id), order);
-  for (const [id, record] of copy) if ("relationship_id" in record) copy.delete(id);
-  for await (const entry of records("/roster", {})) copy.set(String(entry.relationship_id), entry);
+  for await (const order of records("/orders", copy.orders.size === 0 ? {} : { start_date: since }))
+    copy.orders.set(String(order.id), order);
+  copy.roster.clear();
+  for await (const entry of records("/roster", {})) copy.roster.set(String(entry.relationship_id), entry);
+}
+
+function findRecord({ orders, roster }: ScriptCopy, { id }: SilentChange): object | undefined {
+  return orders.get(id) ?? roster.get(id);
 }
 
 /** A change to a record. The API does not announce it. */
@@ -96,7 +106,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
   const pastDeps = { ...deps, clock: { ...deps.clock, now: () => time } };
   const { brand, close, sandboxDeps } = await startDemo(out, { seed, orders, now: time }, pastDeps);
-  const copy = new Map<string, object>();
+  const copy: ScriptCopy = { orders: new Map(), roster: new Map() };
   const print = (text: string) => void (quiet || deps.stdout.write(`${text}\n`));
 
   /** Runs a command and parses its JSON lines. */
@@ -117,7 +127,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
       `A typical script (30 days, page by page) and \`brandapi sync\` read a brand with ${orders} orders.`,
     );
     await syncBoth();
-    const before = new Map(copy);
+    const before: ScriptCopy = { orders: new Map(copy.orders), roster: new Map(copy.roster) };
     let undetected = changeSilently(brand, seed, time);
     print("\nNow seven records change without notice. What `brandapi verify --evidence` shows of each:\n");
     let evidence = await readEvidence();
@@ -130,7 +140,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
       const missed = undetected.filter(({ id }) => changes.every(({ key }) => key !== id));
       const rows = undetected.map((change) => [
         change.name,
-        isDeepStrictEqual(copy.get(change.id), before.get(change.id)) ? "missed" : "found",
+        isDeepStrictEqual(findRecord(copy, change), findRecord(before, change)) ? "missed" : "found",
         missed.includes(change) ? "not yet" : "found",
         describeEvidence(change, evidence),
       ]);

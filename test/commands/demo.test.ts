@@ -14,6 +14,16 @@ test("demo --quiet prints only warnings and writes all its files", async () => {
     expect(existsSync(join(home, "brandapi-demo", file)), file).toBe(true);
 });
 
+test("demo explains its purpose before the first command, and its numbers agree with each other", async () => {
+  const { code, out, err } = await brandapi("demo --orders 100", { home: makeHome() });
+  expect(code, err).toBe(0);
+  const [introduction = "", ...commands] = out.split("\n$ ");
+  expect(introduction).toMatch(/^brandapi copies .+You get:\n- tables to query/s);
+  expect(commands[0]).toMatch(/^brandapi sync\n/);
+  expect(err).toMatch(/^surveys: 9 surveys and 9 results read/m);
+  expect(out).toMatch(/^surveys +9 /m);
+});
+
 test("demo replaces an earlier demo, and rejects a folder with other files", async () => {
   const home = makeHome();
   const file = (name: string) => join(home, "brandapi-demo", name);
