@@ -153,14 +153,14 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, selected: Selecte
 const syncedAt: ReadableColumn = {
   name: "synced_at",
   type: "timestamp",
-  about: "when the current version was first read",
+  about: "time of the first read of the current version",
   stored: null,
 };
 
 const removedAt: ReadableColumn = {
   name: "removed_at",
   type: "timestamp",
-  about: "when a complete read no longer returned the record",
+  about: "time of the complete read that no longer returned the record",
   stored: null,
 };
 

@@ -32,7 +32,7 @@ export interface ColumnFacts extends Pick<ReadableColumn, "name" | "type" | "abo
   rows_with_value?: number | undefined;
 }
 
-/** Better examples than the first five rows. */
+/** Example queries that are more useful than the first five rows. */
 const exampleQueries: Readonly<Record<string, string>> = {
   orders: `SELECT month, currency, count(*) AS orders, round(sum(total_amount), 2) AS gross
 FROM orders WHERE is_cancelled IS NOT 1 GROUP BY month, currency ORDER BY month DESC`,

@@ -10,7 +10,7 @@ import { syncOrders } from "./unusual-orders.js";
 
 type Row = Record<string, unknown>;
 
-/** These columns come from monthly rankings, which have no history because each sync re-reads them. */
+/** Columns from monthly rankings, which have no history because each sync re-reads them. */
 const ranked = ["clicks", "conversion_rate", "ranking_orders", "ranking_revenue"];
 
 /** Changes the mirror through a separate connection, as another program would. */

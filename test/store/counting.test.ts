@@ -70,7 +70,7 @@ test.each([
     );
 });
 
-test("counts the records of resources without dates, and of empty resources", async () => {
+test("the number of records is correct for resources without dates and for empty resources", async () => {
   const mirror = await mirrored();
   expect(countCurrent(mirror, "roster")).toBe(2);
   expect(countCurrent(mirror, "surveys")).toBe(0);

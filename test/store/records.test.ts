@@ -49,7 +49,7 @@ const cases: [string, Json, Json, object[]][] = [
     [{ field: "line_items", old: '[{"sku":"a"}]', new: '[{"sku":"b"}]' }],
   ],
 ];
-test.each(cases)("%s", (_, old, now, changes) => {
+test.each(cases)("comparing two versions: %s", (_, old, now, changes) => {
   expect(diffRecords(old, now, orders)).toEqual(changes);
 });
 

@@ -27,7 +27,7 @@ export class MissingRecords {
    * Adds records that a read did not return, with the time of the previous read that returned them.
    * @param before the coverage before this read
    */
-  add(ids: Iterable<number>, before: readonly CoveredRange[]): void {
+  add(ids: Iterable<number>, before: readonly CoveredRange[] = []): void {
     const insert = this.#prepared("INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
     const find = this.#prepared(
       "SELECT dated_at AS dated, since_at AS since FROM records WHERE record_id = ?",

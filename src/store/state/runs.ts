@@ -60,8 +60,8 @@ export function updateRun(
 }
 
 /**
- * Adds to the new, changed and removed rows of a run. Must be called in the transaction that writes these
- * rows.
+ * Adds to a run's numbers of new, changed and removed rows. Must be called in the transaction that writes
+ * these rows.
  */
 export function addWrittenRows(
   mirror: Mirror,
@@ -77,7 +77,7 @@ export function addWrittenRows(
 }
 
 /**
- * Adds to the rows that a run has read, and updates its number of requests, so that both are correct if the
+ * Adds to a run's number of read rows, and updates its number of requests, so that both are correct if the
  * run is killed. Must be called in the transaction that writes the rows.
  */
 export function addReadRows(
@@ -150,17 +150,17 @@ export function findLastRun(mirror: Mirror, resource: string): Run | null {
 }
 
 /** Selects runs that read all dates up to their start. */
-const isUpToDate = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
-const isVerifiedUpToDate = `verified = 1 AND ${isUpToDate}`;
+const upToDateSql = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
+const verifiedUpToDateSql = `verified = 1 AND ${upToDateSql}`;
 
 /** Returns the latest sync that verified all dates up to its start. */
 export function findLastVerifiedSync(mirror: Mirror, resource: string): Run | null {
-  return findNewest(mirror, resource, `AND outcome = 'done' AND ${isVerifiedUpToDate}`);
+  return findNewest(mirror, resource, `AND outcome = 'done' AND ${verifiedUpToDateSql}`);
 }
 
 /** Returns the latest sync that read all dates up to its start, whether it was verified or not. */
 export function findLastCompleteSync(mirror: Mirror, resource: string): Run | null {
-  return findNewest(mirror, resource, `AND outcome = 'done' AND ${isUpToDate}`);
+  return findNewest(mirror, resource, `AND outcome = 'done' AND ${upToDateSql}`);
 }
 
 /** Returns the latest verified run, for any range of dates. */
@@ -175,7 +175,7 @@ export function findLastVerifiedRun(mirror: Mirror, resource: string): Run | nul
 /** Returns the latest `verify` that found differences; null if a later run was verified. */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): Run | null {
   const differing = findNewest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
-  const verified = differing && findNewest(mirror, resource, `AND ${isVerifiedUpToDate}`);
+  const verified = differing && findNewest(mirror, resource, `AND ${verifiedUpToDateSql}`);
   return differing && differing.run_id > (verified?.run_id ?? 0) ? differing : null;
 }
 

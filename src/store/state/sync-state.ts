@@ -107,10 +107,7 @@ export class SyncState {
     const absent = this.#undatedIdsIn(slice).filter((id) => !returned.has(id));
     this.#mark(slice);
     const marked = this.markedIds();
-    this.missing.add(
-      absent.filter((id) => !marked.has(id)),
-      [],
-    );
+    this.missing.add(absent.filter((id) => !marked.has(id)));
   }
 
   /**
@@ -143,7 +140,7 @@ export class SyncState {
     this.#setMarked(withoutRange(this.#marked, range));
     const after = this.markedIds();
     const absent = [...before].filter((id) => !after.has(id) && !returned.has(id) && this.#isUndated(id));
-    this.missing.add(absent, []);
+    this.missing.add(absent);
   }
 
   #setMarked(slices: readonly MarkedSlice[]): void {
