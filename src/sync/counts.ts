@@ -123,11 +123,16 @@ export async function* bisect(
   const isSplit = middle > from && middle <= to;
   if (remaining() <= 0 || !isSplit || isEnough(counted, records)) return yield counted;
   const upper = await compareCount(run, { from: middle, to }, filter);
-  const apiCount = counted.apiCount - upper.apiCount;
-  const mirrorCount = counted.mirrorCount - upper.mirrorCount;
-  const lower = { ...upper, from, to: middle - 1, apiCount, mirrorCount, newestDate: null };
+  const lower = subtractCount(counted, upper, { from, to: middle - 1 });
   for (const half of [upper, lower])
     if (half.apiCount !== half.mirrorCount) yield* bisect(run, half, remaining, isEnough);
+}
+
+/** Returns the count of the remaining range, without a request. */
+function subtractCount(total: CountComparison, part: CountComparison, rest: Range): CountComparison {
+  const apiCount = total.apiCount - part.apiCount;
+  const mirrorCount = total.mirrorCount - part.mirrorCount;
+  return { ...part, ...rest, apiCount, mirrorCount, newestDate: null };
 }
 
 /** Compares the counts of the ranges that were never read, oldest first. Marked slices count as read. */
@@ -151,32 +156,35 @@ export async function separateFuture(
   run: DatedRun,
   unread: readonly CountComparison[],
 ): Promise<{ unread: CountComparison[]; future: FutureRecords | null }> {
+  const { clock, resource, state } = run;
+  const unchanged = { unread: [...unread], future: null };
   const newest = unread.at(-1);
-  const from = startOfSecond(run.clock.now()) + 1_000;
-  const hasRecords = newest && !Number.isFinite(newest.to) && newest.apiCount > newest.mirrorCount;
-  const isNewestDue = newest && newest.newestDate !== null && newest.newestDate < from;
-  if (!hasRecords || newest.from >= from || isNewestDue) return { unread: [...unread], future: null };
+  const from = startOfSecond(clock.now()) + 1_000;
+  if (!newest || !mayHaveFuture(newest, from)) return unchanged;
+
   const range = { from, to: Number.POSITIVE_INFINITY };
-  const { strategy } = run.resource;
-  const { total, first, requestedAt } = await requestCount(run, rangeQuery(strategy, range));
-  const later = {
-    ...range,
-    filter: allRecords,
-    apiCount: total,
-    mirrorCount: run.state.count(range),
-    requestedAt,
-    newestDate: null,
-  };
-  const records = later.apiCount - later.mirrorCount;
-  if (records <= 0) return { unread: [...unread], future: null };
-  const apiCount = newest.apiCount - later.apiCount;
-  const mirrorCount = newest.mirrorCount - later.mirrorCount;
-  const due = { ...newest, to: from - 1, apiCount, mirrorCount };
-  const date = valueAt(first, [strategy.date]);
-  const until = typeof date === "string" && parseTimestamp(date) !== undefined ? date : null;
+  const { total, first, requestedAt } = await requestCount(run, rangeQuery(resource.strategy, range));
+  const counted = { filter: allRecords, apiCount: total, mirrorCount: state.count(range) };
+  const count = { ...range, ...counted, requestedAt, newestDate: null };
+  const records = count.apiCount - count.mirrorCount;
+  if (records <= 0) return unchanged;
+  const past = subtractCount(newest, count, { from: newest.from, to: from - 1 });
+  const date = valueAt(first, [resource.strategy.date]);
+  const isReadable = typeof date === "string" && parseTimestamp(date) !== undefined;
   // An undated record that the API returns in every range is not dated in the future.
-  const future = until === null ? null : { count: later, records, until };
-  return { unread: [...unread.slice(0, -1), due], future };
+  return {
+    unread: [...unread.slice(0, -1), past],
+    future: isReadable ? { count, records, until: date } : null,
+  };
+}
+
+/** True if the newest unread range is open and may contain records after an instant. */
+function mayHaveFuture(
+  { apiCount, from, mirrorCount, newestDate, to }: CountComparison,
+  now: number,
+): boolean {
+  const hasRecords = !Number.isFinite(to) && apiCount > mirrorCount && from < now;
+  return hasRecords && (newestDate === null || newestDate >= now);
 }
 
 /** Returns a clause about the number of records dated in the future. */

@@ -49,8 +49,8 @@ function countingSql({ date, table }: Resource, { from, to }: Range, moreConditi
 export const checks = {
   allDates: "all, without dates",
   dailyTotals: "days with totals",
-  day: "a day",
-  list: "one by one",
+  day: "single day",
+  list: "every record",
   restated: "unproven",
   undetected: "blind spot",
 } as const;
