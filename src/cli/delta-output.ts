@@ -26,7 +26,7 @@ const minRetainMs = dayMs / 24;
 
 /**
  * Runs `export TABLE… --delta DIR`: adds a version to each table that has changed.
- * @param layout.manyBrands true to partition tables by brand; without it, the layout of an existing table is kept
+ * @param layout.manyBrands true partitions tables by brand; if it is omitted, existing tables keep their layout
  */
 export async function exportDeltaTables(
   names: readonly string[],
@@ -51,9 +51,7 @@ interface DeltaVerification {
   version: number;
   /** Months; `""` for rows without a month. */
   differing: string[];
-  /**
-   * With `--full`: the number of rows that were compared, and the files whose rows differ from what the export wrote.
-   */
+  /** With `--full`: the number of compared rows, and the files that differ from what was exported. */
   rows?: number;
   damaged?: { month: string; file: string; problem: string }[];
 }
@@ -177,8 +175,7 @@ async function forEachDeltaTable(
 }
 
 /**
- * Reads the logs of the named tables, which may not exist yet. Without names, it reads those of all Delta tables in
- * the folder.
+ * Reads the logs of the named tables, some of which may not exist yet. Without names, reads all Delta tables in the folder.
  */
 async function readLogs(
   names: readonly string[],

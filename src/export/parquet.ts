@@ -111,9 +111,8 @@ const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnTyp
   any: [dateType, timestampType, integerType, decimalType, doubleType],
 };
 
-/**
- * The types to try for a column that already has a type in files that this export may not be able to read again. A long
- * can have more digits than the decimal.
+/* The types to try for a column that already has a type in files of other brands. A long can have more digits than the decimal type
+ * allows.
  */
 function widerTypes(current: ColumnType): readonly ColumnType[] {
   if (current === integerType) return [integerType, doubleType];
@@ -223,7 +222,7 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
   };
 }
 
-/** Writes rows to one file, which can be a part of a table. @param digest of the rows, for the footer */
+/** Encodes a table or a partition as one Parquet file. @param digest stored in the footer */
 export function* writeParquetFile(
   source: { name: string; columns: readonly { name: string }[] },
   types: readonly ColumnType[],

@@ -96,7 +96,7 @@ test("export --all-profiles --delta writes all brands into one table, partitione
   expect((await readDeltaLog(join(folder, "sales_by_month"))).version).toBe(1);
 });
 
-test("each brand replaces only its own partitions, with or without --all-profiles", async () => {
+test("a Delta export replaces only the partitions of its brand, with or without --all-profiles", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   await run("export orders --all-profiles");
   const refunded = { ...ordersOf(2)[0], refund_amount: 7 };
@@ -116,7 +116,7 @@ test("each brand replaces only its own partitions, with or without --all-profile
   ]);
 });
 
-test("concurrent exports of different brands all succeed, including those that create the table", async () => {
+test("concurrent Delta exports of different brands succeed, even if they create the table", async () => {
   const brands = ["alder", "birch", "cedar"];
   const { home, mirrorOf, run, table } = await makeMachine(...brands);
   const exportAll = async () => {
@@ -146,7 +146,7 @@ test("concurrent exports of different brands all succeed, including those that c
   ]);
 });
 
-test("of two concurrent exports of one brand, one ends with exit code 9", async () => {
+test("one of two concurrent exports of a brand to a table of many brands ends with exit code 9", async () => {
   const { run, table } = await makeMachine("fern", "moss");
   const runs = await Promise.all([0.1, 0.2].map((random) => run("export orders --all-profiles", { random })));
   expect(runs.map(({ code }) => code)).toContain(9);
@@ -156,7 +156,7 @@ test("of two concurrent exports of one brand, one ends with exit code 9", async 
   ]);
 });
 
-test("a table of one brand and a table of many brands are not mixed", async () => {
+test("export --all-profiles rejects a Delta table of one brand", async () => {
   const { run } = await makeMachine("fern", "moss");
   expect((await run("export orders --profile fern")).code).toBe(0);
   expect(await run("export orders --profile moss")).toMatchObject({
@@ -173,7 +173,7 @@ test("a table of one brand and a table of many brands are not mixed", async () =
   });
 });
 
-test("a brand without a complete mirror does not stop the others", async () => {
+test("export --all-profiles continues if the mirror of a brand has no brand ID", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   mirrorOf("fern").db.exec("DELETE FROM mirror_info WHERE name = 'brand_id'");
   const { code, err } = await run("export orders --all-profiles");
@@ -182,7 +182,7 @@ test("a brand without a complete mirror does not stop the others", async () => {
   expect([...(await readDeltaLog(table)).brands.keys()]).toEqual(["moss"]);
 });
 
-test("a value that needs a wider type converts the files of the other brands, which keep their rows", async () => {
+test("a value that needs a wider column type converts the files of other brands in a Delta table", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   await run("export orders --all-profiles");
   const typeOf = async (name: string) => {
@@ -216,7 +216,7 @@ test("a value that needs a wider type converts the files of the other brands, wh
   expect(await run("verify --profile fern")).toMatchObject({ code: 0 });
 });
 
-test("a column that only one brand has is null for the others", async () => {
+test("a column that only one brand has is null for the other brands of a Delta table", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   writeRead(mirrorOf("fern"), "surveys", [{ id: "a", colour: "red", Size: 5 }]);
   writeRead(mirrorOf("moss"), "surveys", [{ id: "b", size: 6, weight: 2.5 }]);
@@ -253,7 +253,7 @@ test("export rejects --all-profiles without --delta", async () => {
   });
 });
 
-test("the DuckDB query of the page on Delta tables reads the current files from the log", async () => {
+test("the DuckDB query in the documentation of Delta tables reads the current files", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   await run("export orders --all-profiles");
   writeRead(mirrorOf("moss"), "orders", [{ ...ordersOf(2)[0], total_amount: 1 }], {

@@ -12,7 +12,7 @@ import { askDuckDb } from "./duckdb.js";
 
 const versionName = (version: number) => String(version).padStart(20, "0");
 
-/** Makes a mirror and the Delta table of its orders, which each `exportAt` changes. */
+/** Makes a mirror whose orders are exported to a Delta table. */
 async function makeTable() {
   const home = makeHome();
   const mirror = await makeMirror(home);
@@ -31,7 +31,7 @@ async function makeTable() {
     table,
     log: join(table, "_delta_log"),
     run,
-    /** Exports a change, as the run of one night does. */
+    /** Exports a change a number of days after the start. */
     async exportOn(days: number) {
       amount += 1;
       const orders = [
@@ -42,7 +42,7 @@ async function makeTable() {
       const { code, err } = await run("export orders", start + days * day);
       expect(code, err).toBe(0);
     },
-    /** Adds versions without a change of files, up to the version before this one. */
+    /** Adds versions without files, so that the next export adds the given version. */
     async fillUntil(version: number, days: number) {
       const log = await readDeltaLog(table);
       const { version: _, ...mirrorState } = log.brands.get("fern") ?? { version: 0 };
@@ -62,7 +62,7 @@ async function makeTable() {
 
 const namesIn = (log: string) => readdirSync(log).filter((name) => !name.startsWith("."));
 
-test("writes a checkpoint every 50 versions, which has the actions of all versions before it", async () => {
+test("a Delta export writes a checkpoint with all current files every 50 versions", async () => {
   const { exportOn, fillUntil, log, table } = await makeTable();
   await exportOn(0);
   await exportOn(1);
@@ -98,7 +98,7 @@ test("writes a checkpoint every 50 versions, which has the actions of all versio
   ]);
 });
 
-test("continues a table from its checkpoint alone", async () => {
+test("a Delta export continues a table without the versions before its checkpoint", async () => {
   const { exportOn, fillUntil, log, run, table } = await makeTable();
   await exportOn(0);
   await fillUntil(49, 0);
@@ -114,7 +114,7 @@ test("continues a table from its checkpoint alone", async () => {
   expect(await readDeltaLog(table)).toMatchObject({ version: 50, checkpointVersion: 49 });
 });
 
-test("skips a damaged checkpoint, writes the next one, and rejects the checkpoint of another program", async () => {
+test("a Delta export replaces a damaged checkpoint and rejects one of another program", async () => {
   const { exportOn, fillUntil, log, run, table } = await makeTable();
   await exportOn(0);
   await fillUntil(49, 0);
@@ -128,7 +128,7 @@ test("skips a damaged checkpoint, writes the next one, and rejects the checkpoin
   expect(await run("verify")).toMatchObject({ code: 3, err: expect.stringContaining("another program") });
 });
 
-test("removes versions before the newest checkpoint that is older than the retention", async () => {
+test("a Delta export removes versions before the newest checkpoint that is older than the retention", async () => {
   const { exportOn, fillUntil, log, run, table } = await makeTable();
   await exportOn(0);
   await fillUntil(49, 0);
@@ -151,7 +151,7 @@ test("removes versions before the newest checkpoint that is older than the reten
   expect((await run("verify")).code).toBe(0);
 });
 
-test("keeps old versions while readers are still pointed to an older checkpoint", async () => {
+test("a Delta export keeps the versions after the checkpoint in `_last_checkpoint`", async () => {
   const { exportOn, fillUntil, log } = await makeTable();
   await exportOn(0);
   await fillUntil(49, 0);

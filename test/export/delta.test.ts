@@ -99,7 +99,7 @@ test("writes a Delta log and one file per month with the values of the mirror", 
   ]);
 });
 
-test("a later export writes only changed months, removes months without rows, and adds no version if nothing changed", async () => {
+test("a later Delta export writes only changed months, removes months without rows, and adds no version if nothing changed", async () => {
   const { mirror, table, run } = await makeDeltaFolder();
   await run("export orders");
   const first = namesOf(table);
@@ -119,7 +119,7 @@ test("a later export writes only changed months, removes months without rows, an
   expect([...(await currentFiles(table)).keys()]).toEqual(["2026-10"]);
 });
 
-test("a new column or a changed type writes a new schema and replaces all files", async () => {
+test("a new column or a changed type changes the schema of a Delta table and replaces all files", async () => {
   const { mirror } = await makeDeltaFolder();
   const folder = makeHome();
   mirror.db.exec("CREATE TABLE plans (month, goal); INSERT INTO plans VALUES ('2026-10', 5), (NULL, 6)");
@@ -151,7 +151,7 @@ test("a new column or a changed type writes a new schema and replaces all files"
   expect(await read(folder, "SELECT sum(goal) AS goal FROM t")).toEqual([{ goal: "11.500000" }]);
 });
 
-test("partitions child tables by the month of their record, views by their own month, and undated tables not at all", async () => {
+test("partitions Delta tables of child tables by the month of their record, and of views by their own month", async () => {
   const { mirror, folder, run } = await makeDeltaFolder();
   const refunded = { ...orders[3], refund_amount: 7 };
   writeRead(mirror, "orders", [refunded], { at: "2026-11-02T00:00:00.000Z" });
@@ -190,7 +190,7 @@ test("rejects a Delta log of another program, brand or protocol and does not cha
   await refused("lacks a version");
 });
 
-test("of two concurrent exports of the same version, one ends with exit code 9", async () => {
+test("one of two concurrent Delta exports of the same brand ends with exit code 9", async () => {
   const { table, run } = await makeDeltaFolder();
   const runs = await Promise.all([0.1, 0.2].map((n) => run("export orders", { random: n })));
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
@@ -207,12 +207,12 @@ test("of two concurrent exports of the same version, one ends with exit code 9",
     );
   expect(await commit(1)).toBe(1);
   await expect(commit(2)).rejects.toMatchObject({ exitCode: 9 });
-  // As after an error of a network file system that has linked the file nevertheless.
+  // A network file system can report an error although it has created the link.
   expect(await commit(1)).toBe(1);
   expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
 });
 
-test("removes only its own files that no version of the last week uses", async () => {
+test("a Delta export removes only its own files that no version of the last week uses", async () => {
   const { mirror, table, run } = await makeDeltaFolder();
   const start = Date.now();
   const at = (days: number) => ({ clock: { now: () => start + days * day } });
@@ -268,7 +268,7 @@ test("tables --delta prints the state of the mirror at the newest version", asyn
   );
 });
 
-test("a failed export removes the files of the months that it has written", async () => {
+test("a failed Delta export removes the files that it has written", async () => {
   const { table, run } = await makeDeltaFolder();
   mkdirSync(table, { recursive: true });
   writeFileSync(join(table, "month=2026-10"), "");
@@ -288,7 +288,7 @@ test("rejects a bucket URL or an empty path as the folder of Delta tables", asyn
   expect(await run("export orders")).toMatchObject({ code: 0 });
 });
 
-test("rejects flags that select rows or a format together with --delta", async () => {
+test("rejects --delta together with flags that select rows or a format", async () => {
   const { run } = await makeDeltaFolder();
   for (const flag of ["--csv", "--limit 3", "--since 7d", "--columns id", "-o x.csv"])
     expect(await run(`export orders ${flag}`)).toMatchObject({
@@ -366,7 +366,7 @@ test("verify --delta --full compares each value with the mirror", async () => {
   expect(out).toContain("row 2 has a different `order_number`");
 });
 
-test("a restored or replaced mirror continues the table without duplicates or removed rows", async () => {
+test("a restored or replaced mirror continues its Delta table without duplicates or removed rows", async () => {
   const { mirror, folder, table, run } = await makeDeltaFolder();
   await run("export orders");
   const backup = join(folder, "../backup.sqlite");

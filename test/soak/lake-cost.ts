@@ -9,9 +9,8 @@ import { openMirror } from "../../src/store/mirror/open.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { writeRead } from "../support/mirror.js";
 
-/**
- * Module that the measured process loads first: it writes the names of all files below FOLDER that the process opens or lists, and its
- * processor time.
+/* A module that the measured process preloads. It records all files below FOLDER that the process opens or lists, and the processor
+ * time.
  */
 const preload = `data:text/javascript,${encodeURIComponent(`
   import fs from "node:fs";
@@ -31,7 +30,7 @@ const preload = `data:text/javascript,${encodeURIComponent(`
   process.on("exit", () => fs.writeFileSync(process.env.FOLDER + ".result", result()));
 `)}`;
 
-/** Compares what one brand's nightly export reads and writes in a table of one brand and in a table of many. */
+/** Measures the export of one changed brand to a table of one brand and to a table of many brands. */
 export async function measureLakeCost(
   bin: string,
   brands: number,

@@ -8,13 +8,12 @@ export interface LakeReader {
   name: string;
   /** True if it can read an older version of a table. */
   readsVersions: boolean;
-  /** Runs SQL and returns the rows as text. @param sql with `TABLE` for the table, at a version or the newest */
+  /** Runs SQL in which `TABLE` stands for the table, and returns the rows as text. @param version by default the newest */
   query(table: string, sql: string, version?: number): Promise<string[][]>;
 }
 
-/**
- * Opens ClickHouse, which reads Delta tables with delta-kernel, if `CHDB` is a `node_modules` folder with the package `chdb`.
- * Otherwise DuckDB reads the files that the log lists, as this program lists them.
+/* Opens ClickHouse, which reads Delta tables with delta-kernel, if the environment variable `CHDB` names a `node_modules` folder
+ * with the package `chdb`. Otherwise, opens DuckDB, which reads the files that `readDeltaLog` lists.
  */
 export function openLakeReader(folder: string): LakeReader {
   const modules = process.env.CHDB;

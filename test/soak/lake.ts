@@ -26,12 +26,12 @@ interface LakeBrand {
   /** The path of its mirror. */
   path: string;
   orders: JsonObject[];
-  /** Orders that are attributed later. */
+  /** Orders that the API reports on a later night. */
   later: JsonObject[];
   backup?: { orders: JsonObject[]; later: JsonObject[] };
 }
 
-/** The rows of an earlier night, and the version of the Delta table that has them. */
+/** The version of the Delta table after an earlier night, and the rows of the mirrors at that time. */
 interface Snapshot {
   version: number;
   checkpointVersion: number;
@@ -58,16 +58,15 @@ const strikes: readonly Strike[] = [
   { name: "after a version", pattern: "_delta_log/\\d{20}\\.json$" },
 ];
 
-/** For nights on which a checkpoint is due. */
+/** Used if a checkpoint is due. */
 const checkpointStrikes: readonly Strike[] = [
   { name: "while a checkpoint is written", pattern: "checkpoint\\.parquet\\.[^/]+-PID-[^/]+$" },
   { name: "after a checkpoint", pattern: "\\d{20}\\.checkpoint\\.parquet$" },
   { name: "while the pointer to a checkpoint is written", pattern: "_last_checkpoint\\.[^/]+-PID-[^/]+$" },
 ];
 
-/**
- * Three machines export the mirrors of many brands into one lake on many nights. Each export is killed once a night and repeated.
- * After each night the rows and sums of each brand have to equal those of its mirror, and at the end so do ten questions over all
+/* Simulates three machines that export many brands into one lake every night. Each export is killed once and repeated. After each
+ * night, compares the rows and sums of each brand with its mirror; at the end, compares the answers to ten questions about all
  * brands. Returns the differences.
  */
 export async function soakLake({ bin, nights, say, seed, ...size }: LakeOptions): Promise<string[]> {
@@ -192,7 +191,7 @@ function restore(brand: LakeBrand): void {
   Object.assign(brand, brand.backup);
 }
 
-/** Replaces a mirror by a new one with the same orders, read in a different order. */
+/** Replaces a mirror with a new mirror that read the same orders in a different order. */
 async function replaceMirror(brand: LakeBrand): Promise<void> {
   rmSync(brand.path);
   brand.orders.reverse();
@@ -213,9 +212,8 @@ function spawnExport(bin: string, args: string[], env: Record<string, string>, b
   return { child, ended };
 }
 
-/**
- * Kills a process when a file that matches the pattern changes in the folder, or after a delay without a pattern. Returns whether
- * the process was still running.
+/* Kills a process when a file that matches the pattern changes in the folder; without a pattern, after a delay. Returns true if the
+ * process was still running.
  */
 async function killOnce(
   { child, ended }: ReturnType<typeof spawnExport>,
@@ -235,7 +233,7 @@ async function killOnce(
   return code === null;
 }
 
-/** Runs SQL on each mirror. Returns each row as text after the brand's ID, sorted. */
+/** Runs SQL on each mirror. Returns sorted lines with the brand's ID and the values of a row. */
 function readMirrors(brands: readonly LakeBrand[], sql: string): string[] {
   const rows = brands.flatMap(({ id, path }) => {
     const db = new Sqlite(path, { readonly: true });
@@ -246,7 +244,7 @@ function readMirrors(brands: readonly LakeBrand[], sql: string): string[] {
   return rows.sort();
 }
 
-/** An amount in cents, which all engines add up exactly. */
+/** Returns SQL for the sum of an amount in cents, which all engines add up exactly. */
 const cents = (column: string) => `sum(CAST(coalesce(round(${column} * 100), 0) AS BIGINT))`;
 
 interface Question {
@@ -297,7 +295,7 @@ async function readLake(
   return rows.map((row) => row.join(" ")).sort();
 }
 
-/** Compares the number of rows and of IDs and the sums of each brand's orders with its mirror. */
+/** Compares the number of rows, the number of IDs, and the sums of each brand's orders with its mirror. */
 async function compareOrders(
   brands: readonly LakeBrand[],
   reader: LakeReader,

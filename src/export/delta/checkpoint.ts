@@ -14,7 +14,7 @@ import {
   versionsOf,
 } from "./log-files.js";
 
-/** The key of the brands' states in the footer of a checkpoint, which must not contain `commitInfo`. */
+/** The footer key for the states of the brands. They come from `commitInfo` actions, which a checkpoint must not contain. */
 const brandsKey = "brandapi.brands";
 
 export interface Checkpoint {
@@ -49,15 +49,14 @@ function checkpointPath(folder: string, version: number): string {
   return logPath(folder, `${versionName(version)}.checkpoint.parquet`);
 }
 
-/** Returns a row as in the JSON of a version, with numbers for 64-bit integers. */
+/** Converts a row to an action, with numbers for 64-bit integers. */
 function toAction(row: unknown): Action {
   return JSON.parse(JSON.stringify(row, (_, value) => (typeof value === "bigint" ? Number(value) : value)));
 }
 
-/**
- * Writes a classic checkpoint: the current files, and the removed files that the retention still keeps. A reader of the table
- * then reads only the versions after it.
- * @param since milliseconds since 1970: files removed before are not kept
+/* Writes a classic checkpoint with the current files and the files that were removed recently. Readers then need only the versions
+ * after it.
+ * @param since omits files that were removed before this time, in milliseconds since 1970
  */
 export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps): Promise<void> {
   const { brands, files, folder, metaData, removedFiles, version } = log;
@@ -74,7 +73,7 @@ export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps):
   ];
   const bytes = encodeCheckpoint(rows, [...brands.values()]);
   await writeAll([bytes], await openFileSink(checkpointPath(folder, version), deps));
-  // Readers open this file first, so that they need not list the complete log.
+  // Readers open this file first, instead of listing the complete log.
   const pointer = { version, size: rows.length, sizeInBytes: bytes.length, numOfAddFiles: files.size };
   await writeAll([JSON.stringify(pointer)], await openFileSink(logPath(folder, "_last_checkpoint"), deps));
 }
@@ -113,7 +112,7 @@ function map(name: string): SchemaElement[] {
   ];
 }
 
-/** The columns of a checkpoint, one for each kind of action (section "Checkpoint Schema" of the Delta protocol). */
+/** The columns of a checkpoint: one per kind of action (section "Checkpoint Schema" of the Delta protocol). */
 const columns = [
   struct("protocol", scalar("minReaderVersion", "INT32"), scalar("minWriterVersion", "INT32")),
   struct(

@@ -10,9 +10,8 @@ import { brandFolder, listLog, logPath, readVersion, versionName, versionsOf } f
 /** The number of versions from one checkpoint to the next. */
 const checkpointInterval = 50;
 
-/**
- * Removes the brand's unused files after an export, writes a checkpoint if one is due, and removes old versions.
- * @param since milliseconds since 1970: versions of that time and later can still be read afterwards
+/* Cleans up after an export: removes unused files of the brand and old versions, and writes a checkpoint if one is due.
+ * @param since milliseconds since 1970; later versions stay readable
  */
 export async function cleanUpTable(
   folder: string,
@@ -25,13 +24,12 @@ export async function cleanUpTable(
   removeOldVersions(folder, since);
 }
 
-/** Files that this program writes, including temporary ones, relative to the folder of the table. */
+/** Matches the paths of files that this program writes, including temporary files, relative to the table's folder. */
 const ownFile =
   /^(_delta_log\/\..+\.part|(brand_id=[\w-]+\/)?(month=[\d-]+\/)?\.?part-[\da-f-]{36}\.parquet[^/]*)$/;
 
-/**
- * Removes files that no version since a time has used, including those of killed exports. In a table of many brands, only the
- * files of one brand, so the time does not depend on the number of brands.
+/* Removes files that no version since `since` uses, including leftovers of killed exports. In a table of many brands, it checks the
+ * files of one brand only, so the duration does not depend on the number of brands.
  */
 function removeUnusedFiles(log: DeltaLog, brand: string | null, since: number): void {
   const { files, folder, removedFiles } = log;
@@ -47,9 +45,7 @@ function removeUnusedFiles(log: DeltaLog, brand: string | null, since: number): 
   }
 }
 
-/**
- * Removes the versions before the newest checkpoint that is older than `since`, as the section "Metadata Cleanup" of the Delta
- * protocol describes. Later versions stay readable.
+/* Removes all versions before the newest checkpoint that is older than `since` (section "Metadata Cleanup" of the Delta protocol).
  */
 function removeOldVersions(folder: string, since: number): void {
   const names = listLog(folder);

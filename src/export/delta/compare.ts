@@ -15,7 +15,7 @@ export interface Field {
   metadata: object;
 }
 
-/** The differences between the mirror's table and the brand's part of the newest version of the Delta table. */
+/** The result of comparing the mirror's table with the brand's files in the newest version of the Delta table. */
 export interface TableComparison {
   /** The mirror's columns, with their names in the Delta table. */
   columns: readonly { name: string }[];
@@ -27,9 +27,9 @@ export interface TableComparison {
   /** The columns of the Delta table before and after the export. */
   oldFields: readonly Field[];
   fields: readonly Field[];
-  /** The brand's current files by their month; `""` for rows without a month. */
+  /** The brand's current files, keyed by month; the key of rows without a month is `""`. */
   files: ReadonlyMap<string, DataFile>;
-  /** The months to write. All months if a column gets a different type. */
+  /** The months to write: those that differ, or all months if the type of a column changes. */
   differing: string[];
 }
 
@@ -40,7 +40,7 @@ export interface TableComparison {
 export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Promise<TableComparison> {
   checkOwner(source, log);
   const oldFields = readFields(log);
-  // The files of other brands keep their columns, and a type that becomes narrower would not fit them.
+  // The files of other brands keep their columns, and their values may not fit a narrower type.
   const sharedFields = new Map(
     hasManyBrands(log) ? oldFields.map((field) => [field.name.toLowerCase(), field]) : [],
   );
@@ -75,7 +75,7 @@ export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Pro
   return { columns, types, rows, digests, oldFields, fields, files, differing };
 }
 
-/** Checks that the mirror may write to the table. */
+/** Checks that the table belongs to the mirror's brand, or accepts many brands. */
 function checkOwner({ mirrorState: { brand }, partitionColumns }: MonthlyRows, log: DeltaLog): void {
   const { folder, metaData } = log;
   const manyBrands = partitionColumns.includes(brandColumn);
@@ -100,7 +100,7 @@ function readFields({ metaData }: DeltaLog): Field[] {
   return fields;
 }
 
-/** Returns the current fields with the types of the new ones, followed by the fields that are missing. */
+/** Merges two lists of fields: keeps the order of `current`, takes the types from `own`, and appends new fields. */
 function mergeFields(current: readonly Field[], own: readonly Field[]): Field[] {
   const ownByName = new Map(own.map((field) => [field.name, field]));
   const names = new Set(current.map(({ name }) => name));

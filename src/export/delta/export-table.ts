@@ -29,7 +29,7 @@ import {
   rejectDeltaTable,
 } from "./log-files.js";
 
-/** How often an export starts over because another brand has changed the schema of the table. */
+/** Maximum number of attempts if other brands change the schema at the same time. */
 const maxAttempts = 10;
 
 /**
@@ -52,7 +52,7 @@ export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps:
   });
 }
 
-/** What writing a file needs. */
+/** Parameters that all files of an export share. */
 interface FileContext {
   folder: string;
   /** The time of the export in milliseconds since 1970. */
@@ -93,7 +93,7 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
     const { brand } = source.mirrorState;
     version = await commitVersion(log, actions, { brand, manyBrands: isOfManyBrands(source) }, deps);
   } finally {
-    // No version refers to these files, and they would keep a full disk full.
+    // No version refers to these files. On a full disk they would prevent the next export.
     if (version === undefined) for (const { path } of added) rmSync(join(folder, path), { force: true });
   }
   if (version === undefined) return undefined;
@@ -104,7 +104,7 @@ function isOfManyBrands({ partitionColumns }: MonthlyRows): boolean {
   return partitionColumns.includes(brandColumn);
 }
 
-/** Returns the actions of a new table or a new schema; none if the schema stays the same. */
+/** Returns the actions for a new table or a changed schema; an empty list if the schema is unchanged. */
 function createSchemaActions(
   { partitionColumns }: MonthlyRows,
   { metaData }: DeltaLog,
@@ -124,7 +124,7 @@ function createCommitInfo({ mirrorState }: MonthlyRows, rows: number, at: number
   return { commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror } };
 }
 
-/** Flushes the folders in which the folders of new files were created. The sink flushes the files and their own folders. */
+/** Flushes the parents of the partition folders to disk, so that new folders survive a power loss. */
 async function syncParentFolders(folder: string, files: readonly DataFile[]): Promise<void> {
   const parents = new Set(files.map(({ path }) => dirname(join(folder, dirname(path)))));
   for (const parent of new Set([folder, ...parents])) await syncFolder(parent);
@@ -145,17 +145,16 @@ async function writeMonth(
   return await writeFile(partitionValues, encode, context);
 }
 
-/** Returns the files of other brands that may have a column whose type changes. */
+/** Returns the files of other brands if the type of a column changes. */
 function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: TableComparison): DataFile[] {
   if (findRetyped(oldFields, fields).length === 0) return [];
   const ownPaths = new Set([...files.values()].map(({ path }) => path));
   return [...log.files.values()].filter(({ path }) => !ownPaths.has(path));
 }
 
-/**
- * Writes a file of another brand with the new types of its columns, because all files of a Delta table have the same types. Its
- * footer has no digest, so the next export of that brand writes the file from the mirror.
- * @returns undefined if the file has none of these columns
+/* Rewrites a file of another brand with the new column types, because all files of a Delta table must have the same types. The new
+ * file has no digest, so the next export of that brand replaces it with data from its mirror.
+ * @returns undefined if none of its columns changes
  */
 async function convertFile(
   { partitionValues, path }: DataFile,
@@ -193,9 +192,8 @@ function revertRow(stored: readonly unknown[], types: readonly ColumnType[]): Ro
   });
 }
 
-/**
- * Writes a Parquet file with a name that is never used again.
- * @param encode called when the file is open, because an unread SQLite statement would block the connection
+/* Writes a Parquet file with a unique name.
+ * @param encode called after the file was opened, because an open SQLite statement blocks the connection
  */
 async function writeFile(
   partitionValues: DataFile["partitionValues"],

@@ -10,7 +10,7 @@ export const protocol = { minReaderVersion: 1, minWriterVersion: 2 };
 
 /** An action of the Delta protocol with the members that this program uses. Times are milliseconds since 1970. */
 export interface Action {
-  /** `mirror` is this program's own member. */
+  /** `mirror` is not part of the Delta protocol. */
   commitInfo?: { timestamp: number; mirror?: MirrorState & { rows: number }; [member: string]: unknown };
   protocol?: typeof protocol;
   metaData?: MetaData;
@@ -26,7 +26,7 @@ export interface MetaData {
   configuration: Record<string, string>;
 }
 
-/** A current file, as the action `add` describes it. */
+/** A data file, as described by the action `add`. */
 export interface DataFile {
   /** Relative to the folder of the table. */
   path: string;
@@ -34,23 +34,23 @@ export interface DataFile {
   size: number;
   modificationTime: number;
   dataChange: boolean;
-  /** JSON with the number of rows. */
+  /** JSON with the member `numRecords`. */
   stats: string;
 }
 
-/** A brand's part of a table. */
+/** The state of a brand's mirror when the brand last wrote to the table. */
 export interface BrandState extends MirrorState {
   /** The newest version that the brand has written. */
   version: number;
   rows: number;
 }
 
-/** Returns the name of the folder with a brand's files in a table of many brands. */
+/** Returns the name of a brand's folder in a table of many brands. */
 export function brandFolder(brand: string | null): string {
   return partitionFolder(brandColumn, brand ?? "");
 }
 
-/** Returns the name of the folder of a partition. It is for people: readers take the value from the log. */
+/** Returns the folder name of a partition. Readers of the table ignore it and take the value from the log. */
 export function partitionFolder(column: string, value: string): string {
   return `${column}=${value.replace(/[^\w-]/g, "_")}`;
 }

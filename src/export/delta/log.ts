@@ -32,11 +32,11 @@ export interface DeltaLog {
   /** The version of the newest checkpoint; -1 without one. */
   checkpointVersion: number;
   metaData: MetaData | undefined;
-  /** The state of each brand's mirror, by the brand's ID. The brand that wrote last is last. */
+  /** The state of each brand's mirror, keyed by the brand's ID and ordered by version. */
   brands: Map<string | null, BrandState>;
-  /** The current files by their path. */
+  /** Data files of the newest version, keyed by path. */
   files: Map<string, DataFile>;
-  /** The times at which files of older versions were removed, by path. */
+  /** Removal times of files that only older versions use, keyed by path. */
   removedFiles: Map<string, number>;
 }
 
@@ -45,7 +45,7 @@ export function hasManyBrands({ metaData }: DeltaLog): boolean {
   return metaData?.partitionColumns.includes(brandColumn) === true;
 }
 
-/** Returns the current files of a brand by their month; `""` for rows without a month. */
+/** Returns the data files of a brand, keyed by month; the key of rows without a month is `""`. */
 export function filesOfBrand(log: DeltaLog, brand: string | null): Map<string, DataFile> {
   const ofBrand = [...log.files.values()].filter(
     ({ partitionValues }) => !hasManyBrands(log) || partitionValues.brand_id === brand,
@@ -106,14 +106,12 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
   }
 }
 
-/** How often and how long an export waits for another one that is about to add the same version. */
+/** Maximum number of waits, and their duration, while another process creates the same version. */
 const [maxWaits, waitMs] = [100, 50];
 
-/**
- * Adds a version to the log. If other brands have added versions to a table of many brands since the log was read, the version
- * follows theirs.
- * @returns the version, or undefined if the table's schema was changed, so that the actions no longer apply
- * @throws MirrorBusy if another export of the same brand or of a table of one brand was first
+/* Adds a version to the log. In a table of many brands, continues with the next version if another brand committed first.
+ * @returns the version, or undefined if the schema was changed, so that the actions no longer apply
+ * @throws MirrorBusy if another export of the same brand, or of a table of one brand, committed first
  */
 export async function commitVersion(
   log: DeltaLog,
