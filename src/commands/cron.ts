@@ -25,7 +25,7 @@ export const about =
   "`status --max-age 26h`, which reports stale data. Installs nothing. The lines never contain the key.";
 
 export const examples = {
-  "brandapi cron": "print the lines",
+  "brandapi cron": "print the crontab lines",
   "brandapi cron orders roster": "sync and check only these two resources",
   "(crontab -l; brandapi cron) | crontab -": "add the lines to your crontab",
 };

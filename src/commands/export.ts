@@ -121,7 +121,7 @@ interface ExportRequest {
 export async function run(flags: ExportFlags, context: Context, names: readonly string[]): Promise<ExitCode> {
   const { allProfiles = false, delta } = flags;
   if (allProfiles && delta === undefined)
-    throw new UsageError("`--all-profiles` is for `--delta`.", {
+    throw new UsageError("`--all-profiles` applies only to `--delta`.", {
       hint: "add `--delta FOLDER`, or export one brand with `--profile NAME`",
     });
   if (allProfiles)
@@ -172,7 +172,8 @@ function readRequest(flags: ExportFlags, names: readonly string[], deps: Deps): 
 interface SelectedTable {
   selection: Selection;
   /**
-   * The tables and columns that `--where` reads; undefined if there is no condition, or if they cannot be determined.
+   * The tables and columns that `--where` reads, which affect warnings, `--as-of` and batches. Undefined if there is no
+   * condition, or if they cannot be determined.
    */
   conditionReads: StatementReads | undefined;
 }

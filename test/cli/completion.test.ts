@@ -33,7 +33,7 @@ test.each([
   expect(await offered(words)).toEqual(names);
 });
 
-test("completes --profile with the profiles of this machine, and with nothing if they cannot be read", async () => {
+test("completion of --profile lists the profiles of this machine, or nothing if they cannot be read", async () => {
   const home = makeHome();
   const env = { BRANDAPI_CONFIG_DIR: home };
   const config = join(home, "config.json");

@@ -41,7 +41,7 @@ function extraResourceLines(lines: readonly string[]): number {
 }
 
 test.each(commands.map((command) => [command.name(), command] as const))(
-  "the help of %s fits 50 lines of 80 columns besides a long list of resources, and shows every option and two to four examples",
+  "the help of %s has at most 50 lines of 80 columns, plus the list of resources, with every option and two to four examples",
   async (name, command) => {
     const help = await brandapi(`${name} --help`, { columns: 80, tty: true });
     expect(help.code).toBe(0);
@@ -124,13 +124,16 @@ test.each([
   ["verify --accept-removals", "`--accept-removals`", "`--repair`"],
   ["export orders --retain 30d", "`--retain`", "`--delta FOLDER`"],
   ["tables orders --all", "`--all`", "`orders`"],
-])("`brandapi %s` exits with 2, names the value or option, and says what to give", async (...row) => {
-  const [command, subject, remedy] = row;
-  const { code, out, err } = await brandapi(command);
-  expect(err).toContain(subject);
-  expect(err.split("hint: ")[1]).toContain(remedy);
-  expect({ code, out }).toEqual({ code: 2, out: "" });
-});
+])(
+  "`brandapi %s` exits with 2, names the invalid value or option, and suggests a valid one",
+  async (...row) => {
+    const [command, subject, remedy] = row;
+    const { code, out, err } = await brandapi(command);
+    expect(err).toContain(subject);
+    expect(err.split("hint: ")[1]).toContain(remedy);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+  },
+);
 
 test.each([
   ["orders", "--per-host"],

@@ -44,7 +44,7 @@ test("the extension of the file chooses the format, ignoring case", async () => 
   ).toEqual(json);
 });
 
-test("the extension .gz compresses text formats, with the same bytes each time", async () => {
+test("the extension .gz compresses text formats, always to the same bytes", async () => {
   const db = await mirrorOf(6_000);
   for (const ending of ["csv", "tsv", "json", "ndjson", "jsonl"]) {
     const plain = await exported(db, `o.${ending}`);

@@ -35,7 +35,7 @@ test.each([
   "backup locked --db mirror.sqlite",
   "whoami --key-file locked/key",
   "profiles",
-])("`brandapi %s` says that permission is denied, not that something does not exist", async (command) => {
+])("`brandapi %s` reports that permission was denied, not that a file does not exist", async (command) => {
   const { code, err } = await runLocked(command);
   expect(err).toContain("permission denied");
   expect(err).not.toMatch(/EACCES|does not exist|missing|No mirror yet/);

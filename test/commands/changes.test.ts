@@ -24,7 +24,7 @@ async function mirrorWithChanges(): Promise<string> {
   return mirror.path;
 }
 
-describe("changes", () => {
+describe("brandapi changes", () => {
   it("changes lists each change with its interval, field, old and new value, newest last", async () => {
     const path = await mirrorWithChanges();
     const run = await brandapi(["changes", "--db", path], { clock });

@@ -45,7 +45,7 @@ async function startSandbox() {
   return JSON.parse(line ?? "") as { baseUrl: string; key: string };
 }
 
-describe("cron", () => {
+describe("brandapi cron", () => {
   test("cron prints lines that work in a minimal environment, with any characters in paths", async () => {
     const { baseUrl, key } = await startSandbox();
     const nobody = makeHome();

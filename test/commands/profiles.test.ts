@@ -19,7 +19,7 @@ async function list(brands: Awaited<ReturnType<typeof makeProfiles>>): Promise<L
   return JSON.parse(out) as Listed[];
 }
 
-describe("profiles", () => {
+describe("brandapi profiles", () => {
   test("profiles lists each brand with its mirror, the age of the data and the days left for the key, without network and key", async () => {
     const brands = await makeProfiles({ now: Date.UTC(2026, 10, 21) });
     const { secretOf, key } = brands.sandbox;

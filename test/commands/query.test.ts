@@ -16,7 +16,7 @@ async function ask(path: string, sql: string, ...flags: string[]) {
 
 const forever = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT";
 
-describe("query", () => {
+describe("brandapi query", () => {
   it("query prints a table, CSV or JSON", async () => {
     const path = await mirrorOfOrders();
     const sql = "SELECT id, total_amount, fulfillment_status FROM orders ORDER BY id LIMIT 2";

@@ -19,7 +19,7 @@ const covered = (from: string, to: string) => ({
 
 const others = resources.map(({ name }) => name).filter((name) => name !== "orders");
 
-describe("status", () => {
+describe("brandapi status", () => {
   it("status shows rows, covered range, last success and age of every synced resource", async () => {
     const mirror = await makeMirror();
     writeInfo(mirror, "brand_id", "b");

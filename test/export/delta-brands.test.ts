@@ -249,7 +249,7 @@ test("export rejects --all-profiles without --delta", async () => {
   const { home } = await makeMachine("fern");
   expect(await brandapi(["export", "orders", "--csv", "--all-profiles"], { home })).toMatchObject({
     code: 2,
-    err: expect.stringContaining("`--all-profiles` is for `--delta`"),
+    err: expect.stringContaining("`--all-profiles` applies only to `--delta`"),
   });
 });
 

@@ -49,7 +49,7 @@ const temporary: [fault: string, fault: Fault, says: string, code: number][] = [
   ["status 200 with incomplete JSON and a matching Content-Length", { body: '{"success":true,"da' }, "", 7],
 ];
 
-describe.each(temporary)("%s", (_, fault, says, code) => {
+describe.each(temporary)("a temporary fault: %s", (_, fault, says, code) => {
   test("a sync retries once after the fault, and completes", async () => {
     const brand = makeBrand({ orders });
     brand.once(

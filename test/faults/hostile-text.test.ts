@@ -35,7 +35,7 @@ function actedUpon(printed: string): string[] {
 }
 
 test.each(Object.entries(texts))(
-  "escapes hostile text on a terminal and exports it unchanged: %s",
+  "hostile text is escaped on a terminal and exported unchanged: %s",
   async (_, text) => {
     const host = { id: "h1", username: text, first_name: text, last_name: null, profile_photo: null };
     const brand = makeBrand({
@@ -80,7 +80,7 @@ test.each([
   ["sync --key brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3"],
   ["export brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3 --csv"],
   ["login brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3"],
-])("rejects an API key on the command line without printing it: %s", async (command) => {
+])("an API key on the command line is rejected without being printed: %s", async (command) => {
   const { code, out, err } = await makeBrand().run(command);
   expect(code).toBe(2);
   expect(out + err).not.toContain("4f9c2a7d8e6b1c3a");

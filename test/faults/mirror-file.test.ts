@@ -13,7 +13,7 @@ async function synced(): Promise<TestBrand> {
   return brand;
 }
 
-/** Changes a mirror like another program, while no command is running. */
+/** Changes a mirror directly, as another program would, while no command is running. */
 function write({ db }: TestBrand, sql: string): void {
   const mirror = new Sqlite(db);
   mirror.exec(sql);
@@ -40,7 +40,7 @@ test.each<[string, (brand: TestBrand) => void, RegExp]>([
   ["is another program's database", foreign, /not a|another/],
   ["was written by a newer version", (brand) => write(brand, "PRAGMA user_version = 9999"), /newer/],
   ["is a folder", folder, /folder|directory/],
-])("exits with 3 and does not change a mirror file that %s", async (_, spoil, says) => {
+])("sync exits with 3 and does not change a mirror file that %s", async (_, spoil, says) => {
   const brand = await synced();
   spoil(brand);
   const before = statSync(brand.db).isFile() ? readFileSync(brand.db) : null;
