@@ -322,6 +322,7 @@ test.each([
   `{"profiles": ["brk_secret"]}`,
   `{"profiles": {"default": "brk_secret"}}`,
   `{"profiles": {"default": {"key": {"a": "brk_secret"}}}}`,
+  `{"profiles": {"default": {"key": "brk_secret", "db": 5}}}`,
 ])("the config file %j is refused with its path, never with its content", async (config) => {
   const deps = world({ config });
   const error = await failure({}, deps);

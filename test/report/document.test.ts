@@ -313,3 +313,17 @@ test("the page loads no resource and runs no script, and its Content-Security-Po
   );
   expect(/<script|<link|<img|<iframe|\son\w+=|\sstyle=|\bhttps?:|url\(/.exec(page)?.[0]).toBeUndefined();
 });
+
+test("the table of changed orders is named by the number of orders that it leaves out", async () => {
+  const orders = Array.from({ length: 30 }, (_, n) => orderAt(`o${n}`, Date.UTC(2026, 9, 20) - n * hour));
+  const titleAfter = async (refunded: number) => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    for (const { id } of orders.slice(0, refunded)) brand.refund(id, 5);
+    brand.pass(day);
+    await brand.run("sync orders");
+    return blocks(await reportOf(brand), "restated", "table")[1]?.title;
+  };
+  expect(await titleAfter(8)).toBe("Changed orders");
+  expect(await titleAfter(9)).toBe("The 8 largest of 9 changed orders");
+});

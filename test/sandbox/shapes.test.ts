@@ -50,3 +50,10 @@ test("the campaigns of a roster entry are counted from the assignments", () => {
     expect(mine.filter(({ status }) => status === "ACTIVE")).toHaveLength(campaigns?.active ?? -1);
   }
 });
+
+test("the status of a roster entry's campaigns is active before invited before completed", () => {
+  const all = brand.roster.flatMap(({ campaigns }) => campaigns ?? []);
+  for (const { status, active, invited, completed } of all)
+    expect(status).toBe(active ? "active" : invited ? "invited" : completed ? "completed" : "none");
+  expect(all.filter(({ active, invited }) => active && invited)).not.toEqual([]);
+});
