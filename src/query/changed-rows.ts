@@ -91,7 +91,7 @@ export function openChangedRows(
     idColumns: idColumnsOf(shape),
     isList: shape.list !== null,
     bookmark: shape.resource.history ? (db.prepare(bookmarkSql).get() as Bookmark) : null,
-    // A run that was in progress at the time of the bookmark has ended since.
+    // The run may have been in progress at the time of the bookmark.
     matches: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`).get(run) !== undefined,
     rows(after) {
@@ -115,7 +115,7 @@ function idColumnsOf({ resource: { pagination, key }, list }: TableShape): reado
 }
 
 /**
- * Selects new records and those with a new earlier version. Every change, including a removal, stores one.
+ * Selects records that are new or have changed: every change, including a removal, stores an earlier version.
  */
 const changedRecords = `r.record_id > @record_id
   OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;

@@ -106,8 +106,8 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
 }
 
 /**
- * Returns the start of the last successful sync of the least recently synced resource (ISO 8601); null if
- * there is none.
+ * Finds the resource whose last successful sync is the oldest, and returns the start of that sync (ISO 8601);
+ * null if there is none.
  */
 export function findOldestSuccess(mirror: Mirror): string | null {
   const times = [...resources, ...details].flatMap((one) => findLastSuccess(mirror, one)?.started_at ?? []);

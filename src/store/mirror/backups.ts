@@ -83,6 +83,7 @@ export async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
   const folder = backupFolder(place);
   try {
     createFolder(folder, 0o700);
+    // Only one process can migrate the mirror, so a fixed name for the temporary file is unique.
     const { copy } = await copyMirror(place, folder, { random: () => 0, runGracefully: (work) => work() });
     const at = statSync(copy).mtime.toISOString();
     const backup = join(folder, backupName(place, at, "-before-migration"));

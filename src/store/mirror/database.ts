@@ -67,7 +67,7 @@ export function beginTransaction(mirror: Mirror): (last?: () => void) => void {
   const { db } = mirror;
   db.exec(transaction.begin);
   return (last) => {
-    // SQLite itself has rolled back if the disk is full; the failed statement has thrown an error.
+    // If the disk is full, SQLite itself has rolled back, and the failed statement has thrown an error.
     if (!db.inTransaction) return;
     try {
       last?.();

@@ -72,7 +72,7 @@ export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resou
   return (stored, sent, resource) => complete(stored, sent, resource, "");
 }
 
-/** Returns a function that tests if any rule matches the path of a member, such as `.host.last_name`. */
+/** Returns a function that tests whether any rule matches the path of a member, such as `.host.last_name`. */
 function createMatcher(rules: readonly string[]): (path: string, resource: string) => boolean {
   const patterns = rules.map((rule) => rule.split(":").reverse());
   return (path, resource) =>
