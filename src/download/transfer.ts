@@ -49,10 +49,10 @@ export async function transfer(
       cancelTimeout = startTimeout(statedLength);
     }
     const expected = statedLength ?? size;
-    const chunks = response.body?.[Symbol.asyncIterator]();
-    for (;;) {
-      const chunk = await unlessAborted(Promise.resolve(chunks?.next()), signal).catch(throwFailure);
-      if (!chunk || chunk.done) break;
+    const body = response.body?.[Symbol.asyncIterator]();
+    while (body) {
+      const chunk = await unlessAborted(body.next(), signal).catch(throwFailure);
+      if (chunk.done) break;
       const length = file.length + chunk.value.byteLength;
       if (length > (expected ?? maxBytes)) throw expected === null ? tooLarge() : wrongSize(length, expected);
       await file.append(chunk.value);

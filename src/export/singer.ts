@@ -100,7 +100,7 @@ interface SingerStream {
   /** The properties that identify a row: the API's IDs if they are documented. */
   keys: readonly string[];
   /** The keys that are not columns of the table. */
-  added: readonly string[];
+  addedKeys: readonly string[];
   properties: Readonly<Record<string, object>>;
 }
 
@@ -115,16 +115,17 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
   let bookmarks = options.bookmarks ?? {};
   for (const stream of streams) {
     const { source, changed, keys, properties } = stream;
-    const columns = createHash("sha256").update(Object.keys(properties).join()).digest("hex").slice(0, 8);
+    const columnsHash = createHash("sha256").update(Object.keys(properties).join()).digest("hex").slice(0, 8);
     const bookmark = changed.bookmark ? bookmarks[source.name] : undefined;
     const previous = bookmark && changed.matches(bookmark) ? bookmark : undefined;
     const schema = { type: "object", properties };
     yield messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
     // If a column was added, all rows are sent, because each of them can have a value in it.
-    const rows = changed.rows(previous?.columns === columns ? previous : undefined);
+    const rows = changed.rows(previous?.columns === columnsHash ? previous : undefined);
     yield* recordLines(stream, rows, options);
     if (previous) yield* recordLines(stream, changed.removedItems(previous), options);
-    if (changed.bookmark) bookmarks = { ...bookmarks, [source.name]: { columns, ...changed.bookmark } };
+    if (changed.bookmark)
+      bookmarks = { ...bookmarks, [source.name]: { columns: columnsHash, ...changed.bookmark } };
     yield messageLine({ type: "STATE", value: { bookmarks } });
   }
 }
@@ -143,17 +144,17 @@ function openStream(source: RowSource): SingerStream {
   // An undocumented column can have the name of a key but a different meaning.
   const isDeclared = (name: string) =>
     source.columns.some((column) => column.name === name && !column.stored?.isDiscovered);
-  const added = keys.filter((name) => !isDeclared(name));
+  const addedKeys = keys.filter((name) => !isDeclared(name));
   const properties = Object.fromEntries([
     ...source.columns.map(({ name, type }) => [name, singerSchema(type, keys.includes(name))] as const),
-    ...added.map((name) => [name, { type: [name === "position" ? "integer" : "string"] }] as const),
+    ...addedKeys.map((name) => [name, { type: [name === "position" ? "integer" : "string"] }] as const),
     [deletedAtProperty, { type: ["null", "string"], format: "date-time" }] as const,
   ]);
-  return { source, changed, keys, added, properties };
+  return { source, changed, keys, addedKeys, properties };
 }
 
 function* recordLines(
-  { source, keys, added }: SingerStream,
+  { source, keys, addedKeys }: SingerStream,
   batches: Iterable<ChangedRow[]>,
   options: FormatOptions,
 ): Iterable<Chunk> {
@@ -168,7 +169,7 @@ function* recordLines(
         // A target needs the key even if its value does not fit the column.
         record[name] = converted ?? (keys.includes(name) ? key : null);
       }
-      for (const name of added) record[name] = name === "position" ? position : key;
+      for (const name of addedKeys) record[name] = name === "position" ? position : key;
       record[deletedAtProperty] = removedAt;
       return messageLine({ type: "RECORD", stream: source.name, record }).data;
     });

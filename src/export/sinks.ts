@@ -116,12 +116,9 @@ function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Si
  * While an export reads the mirror, a signal ends the process at once (`signals.ts`), without time to remove a temporary file.
  * The data is therefore written to a file that has no name: it is deleted right after it was opened, and the system frees it
  * however the process ends. A file without a name cannot be renamed, so `finish` copies it to a temporary file with a name,
- * in a mode in which signals are handled, and renames that one to the target.
+ * with signals handled, and renames that one to the target.
  */
 class FileSink implements Sink {
-  /** The write in progress, during which the caller generates the next piece. */
-  #writing: Promise<void> = Promise.resolve();
-
   constructor(
     private readonly file: FileHandle,
     private readonly options: {
@@ -135,20 +132,15 @@ class FileSink implements Sink {
   ) {}
 
   async write(data: Uint8Array | string): Promise<void> {
-    await this.#writing;
-    this.#writing = this.file.writeFile(data).catch(this.options.fail);
-    // The next call throws the error.
-    this.#writing.catch(() => {});
+    await this.file.writeFile(data).catch(this.options.fail);
   }
 
   async finish(): Promise<void> {
-    await this.#writing;
     await this.options.deps.runGracefully(() => this.#publish());
     await this.file.close();
   }
 
   async discard(): Promise<void> {
-    await this.#writing.catch(() => {});
     await this.file.close().catch(() => {});
   }
 
