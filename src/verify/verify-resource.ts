@@ -56,12 +56,14 @@ export async function verifyResource(
 ): Promise<{ result: VerificationResult; error: unknown }> {
   const before = session.api.stats.requests;
   const { error: tableError, ...tables } = verifyTables(session, resource, repair);
-  let error: unknown = null;
-  const records = await verifyRecords(session, resource, repair, tableError).catch((caught: unknown) => {
-    if (affectsAllResources(caught)) throw caught;
-    error = caught;
-    return unprovenResult(resource.name, hideKeys(errorReason(caught), session.keys));
-  });
+  const { records, error } = await verifyRecords(session, resource, repair, tableError).then(
+    (result) => ({ records: result, error: null }),
+    (thrown: unknown) => {
+      if (affectsAllResources(thrown)) throw thrown;
+      const why = hideKeys(errorReason(thrown), session.keys);
+      return { records: unprovenResult(resource.name, why), error: thrown };
+    },
+  );
   // A repair includes a sync, which prints the same warning.
   if (!records.repaired) warnOfUnexpectedValues(session, resource);
   const state = combineStates(records.state, tables.state);
@@ -81,9 +83,10 @@ function verifyTables(
   const isRepaired = repair && before.length > 0;
   if (isRepaired) for (const lost of rebuildTables(mirror, resources)) reporter.warn(lost);
   const after = isRepaired ? compareTables(mirror, resources) : before;
-  const note = saveTableCheck(mirror, resource.name, after, formatInstant(clock.now()));
-  const differences = (note ? after : before).map((one) => ({ ...one, why: describeDifference(one) }));
-  if (note) return { state: "different", differences, error: note.error };
+  const check = saveTableCheck(mirror, resource.name, after, formatInstant(clock.now()));
+  const differing = check ? after : before;
+  const differences = differing.map((difference) => ({ ...difference, why: describeDifference(difference) }));
+  if (check) return { state: "different", differences, error: check.error };
   return { state: isRepaired ? "repaired" : "proven", differences, error: null };
 }
 

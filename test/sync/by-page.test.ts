@@ -10,7 +10,7 @@ async function synced(brand: TestBrand, command = "sync orders") {
   return { asked, code, err, verified: brand.lastRun().verified };
 }
 
-async function nightly(brand: TestBrand, command = "sync orders") {
+async function runNextDay(brand: TestBrand, command = "sync orders") {
   brand.pass(day);
   return await synced(brand, command);
 }
@@ -42,7 +42,7 @@ describe("orders that are not sorted newest first (A1)", () => {
       brand.refund("o3", 5);
       brand.withdraw("o7", "o240");
       brand.add("orders", orderAt("late", noon - 30 * day));
-      expect(await nightly(brand)).toMatchObject({ code: 0, verified: 1 });
+      expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 1 });
       expect(brand.mirrored()).toEqual(ids(brand));
       expect(brand.sql("SELECT refund_amount AS amount FROM orders WHERE id = 'o3'")).toEqual([
         { amount: 5 },
@@ -82,7 +82,7 @@ describe("a coarse date (A2)", () => {
     const brand = makeBrand({ orders: [...orders, orderAt("coarse", "2026-11-20T11:00Z")] });
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
     expect(brand.mirrored()).toEqual(ids(brand));
-    expect(await nightly(brand)).toMatchObject({ code: 0, verified: 1 });
+    expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 });
 
@@ -124,7 +124,7 @@ describe("an unreadable date (A2)", () => {
     // Two orders are withdrawn: one on the day of the unreadable date, and one on a different day.
     brand.withdraw("o7", "o10");
     brand.add("orders", orderAt("late", noon - 3 * day));
-    expect(await nightly(brand)).toMatchObject({ code: 0, verified: 0 });
+    expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 0 });
     expect(brand.lastRun()).toMatchObject({ rows_new: 1, rows_changed: 1, rows_removed: 1 });
     expect(brand.mirrored()).toEqual([...ids(brand), "o10"].sort());
     expect(brand.sql("SELECT substr(from_at, 1, 10) AS day FROM marked_slices")).toEqual([
@@ -141,10 +141,10 @@ describe("an unreadable date (A2)", () => {
     showDates(brand, { odd: "soon", lost: "never" });
     await synced(brand);
     brand.withdraw("o7", "lost");
-    await nightly(brand);
+    await runNextDay(brand);
     expect(brand.mirrored()).toEqual(ids(brand));
     brand.before = undefined;
-    expect(await nightly(brand)).toMatchObject({ code: 0, verified: 1 });
+    expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 1 });
     expect(brand.mirrored()).toEqual(ids(brand));
     expect(brand.sql("SELECT * FROM marked_slices")).toEqual([]);
     expect((await brand.run("verify orders")).code).toBe(0);
@@ -166,7 +166,7 @@ describe("an unreadable date (A2)", () => {
       ),
     ).toEqual([3, 11, 40].map((days) => ({ day: at(noon - days * day).slice(0, 10), key: `odd${days}` })));
     brand.withdraw("odd11");
-    await nightly(brand);
+    await runNextDay(brand);
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
@@ -190,7 +190,7 @@ describe("an unreadable date (A2)", () => {
     showDates(brand, { odd: "soon" });
     await synced(brand, "sync orders --full");
     const [before] = brand.sql<{ read_at: string }>("SELECT read_at FROM marked_slices");
-    const { asked, code } = await nightly(brand);
+    const { asked, code } = await runNextDay(brand);
     expect(code).toBe(0);
     expect(asked.length).toBeLessThan(25);
     const [after] = brand.sql<{ read_at: string }>("SELECT read_at FROM marked_slices");
@@ -203,7 +203,7 @@ describe("an unreadable date (A2)", () => {
       variants: { undated: "in every range" },
     });
     for (const _ of [1, 2, 3]) {
-      const { code, err, verified } = await nightly(brand);
+      const { code, err, verified } = await runNextDay(brand);
       expect([code, verified]).toEqual([0, 0]);
       expect(err).toContain("(1 such record, 1 without a readable date)");
       expect(brand.mirrored()).toEqual(ids(brand));
@@ -218,7 +218,7 @@ describe("an unreadable date (A2)", () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
     showDates(brand, { odd: "soon" });
     await brand.run("sync orders --since 30d");
-    await nightly(brand, "sync orders --full");
+    await runNextDay(brand, "sync orders --full");
     expect((await brand.run("changes orders")).out).not.toContain("odd");
   });
 });
@@ -227,7 +227,7 @@ describe("a date outside the requested range (A3)", () => {
   test("sync stores an order dated before the requested range, and does not verify the orders", async () => {
     const brand = makeBrand({ orders, variants: { includesRecordBelow: true } });
     await brand.run("sync orders --since 10d");
-    const { code, err, verified } = await nightly(brand, "sync orders --since 10d");
+    const { code, err, verified } = await runNextDay(brand, "sync orders --since 10d");
     expect([code, verified]).toEqual([0, 0]);
     expect(err).toContain("is outside the requested dates");
   });
@@ -236,9 +236,9 @@ describe("a date outside the requested range (A3)", () => {
     const brand = makeBrand({ orders });
     await synced(brand);
     showDates(brand, { o2: at(noon - 200 * day) });
-    await nightly(brand);
-    expect(await nightly(brand, "sync orders --full")).toMatchObject({ code: 0, verified: 0 });
-    expect(await nightly(brand)).toMatchObject({ code: 0, verified: 0 });
+    await runNextDay(brand);
+    expect(await runNextDay(brand, "sync orders --full")).toMatchObject({ code: 0, verified: 0 });
+    expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 0 });
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
@@ -256,7 +256,7 @@ describe("a date outside the requested range (A3)", () => {
     );
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 0 });
     expect(brand.mirrored()).toHaveLength(130);
-    expect(await nightly(brand)).toMatchObject({ code: 0, verified: 1 });
+    expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
   test("sync marks the slice of a library file with an unexpected date", async () => {
@@ -293,7 +293,7 @@ describe("an order that the API lists twice", () => {
         "sync orders",
         "sync orders",
       ]) {
-        const { code, err, verified } = await nightly(brand, command);
+        const { code, err, verified } = await runNextDay(brand, command);
         expect([code, verified], err).toEqual([0, 0]);
         expect(err).toContain(`\`${second.id}\` is listed more than once`);
       }
@@ -316,8 +316,8 @@ describe("an order that the API lists twice", () => {
     brand.data.orders = brand.data.orders.filter(
       ({ id, order_number }) => id !== "o20" || order_number !== null,
     );
-    await nightly(brand);
-    expect(await nightly(brand, "sync orders --full")).toMatchObject({ code: 0, verified: 1 });
+    await runNextDay(brand);
+    expect(await runNextDay(brand, "sync orders --full")).toMatchObject({ code: 0, verified: 1 });
     expect(brand.sql("SELECT total_amount AS amount FROM orders WHERE id = 'o20'")).toEqual([{ amount: 99 }]);
   });
 });
@@ -329,7 +329,7 @@ test("sync counts the orders that the audit reads last", async () => {
   });
   await brand.run("sync orders");
   for (let n = 0; n < 2_000; n += 1) brand.refund(`o${n}`, 1);
-  await nightly(brand);
+  await runNextDay(brand);
   const { rows_changed, rows_read } = brand.lastRun();
   expect(rows_read).toBe(rows_changed);
 });

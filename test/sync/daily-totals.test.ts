@@ -132,23 +132,23 @@ describe("amounts that drift on every day", () => {
       ...point,
       revenue: Number(point.revenue) * rate(String(point.date), request),
     }));
-  const convertAnew = rates((_, request) => 1 + request / 1_000);
+  const applyNewRate = rates((_, request) => 1 + request / 1_000);
   const hourly = ordersBefore(noon - hour, 15_000, hour);
-  const nightly = async (brand: TestBrand, command = "sync orders") => {
+  const runNextDay = async (brand: TestBrand, command = "sync orders") => {
     brand.pass(day);
     return await brand.run(command);
   };
 
   test("sync warns once about drifting amounts, and exits with code 0 after few requests", async () => {
     const brand = makeBrand({ orders: hourly });
-    convertAnew(brand);
+    applyNewRate(brand);
     await brand.run("sync orders");
-    const first = await nightly(brand);
+    const first = await runNextDay(brand);
     expect([first.code, first.asked.length]).toEqual([0, expect.any(Number)]);
     expect(first.err).toMatch(/warning: orders: the API's amounts changed on \d+ of \d+ days at once/);
     expect(first.err).toMatch(/verified by counts$/m);
     for (const _ of [1, 2]) {
-      const { asked, code, err } = await nightly(brand);
+      const { asked, code, err } = await runNextDay(brand);
       expect([code, err]).toEqual([0, expect.stringMatching(/^orders: .*, verified by counts\n$/)]);
       // The limit includes the window, the audit, a sample of 500 orders and the counts.
       expect(asked.filter(readsOrders).length).toBeLessThanOrEqual(8 + 5 + 6);
@@ -158,9 +158,9 @@ describe("amounts that drift on every day", () => {
 
   test("verify reports no difference if amounts drift, and states that it compared counts", async () => {
     const brand = makeBrand({ orders: hourly });
-    convertAnew(brand);
+    applyNewRate(brand);
     await brand.run("sync orders");
-    const { asked, code, out } = await nightly(brand, "verify orders --evidence");
+    const { asked, code, out } = await runNextDay(brand, "verify orders --evidence");
     expect([code, out]).toEqual([0, expect.not.stringContaining("different")]);
     expect(out).toMatch(
       /counts agree \(all, cancelled, refunded\); amounts were not compared: they changed on \d+ of/,
@@ -171,11 +171,11 @@ describe("amounts that drift on every day", () => {
 
   test("sync finds a late attribution while amounts drift, because it compares the number of orders per day", async () => {
     const brand = makeBrand({ orders: hourly });
-    convertAnew(brand);
+    applyNewRate(brand);
     await brand.run("sync orders");
     brand.withdraw("o9000");
     brand.attributeLate(noon - 400 * day);
-    await nightly(brand, "sync orders --audit 0");
+    await runNextDay(brand, "sync orders --audit 0");
     expect(brand.lastRun()).toMatchObject({ verified: 1, rows_new: 1, rows_removed: 1 });
   });
 
@@ -183,16 +183,16 @@ describe("amounts that drift on every day", () => {
     const brand = makeBrand({ orders: hourly });
     await brand.run("sync orders --audit 0");
     for (let n = 0; n < hourly.length; n += 12) brand.refund(`o${n}`, 1);
-    const { code, err } = await nightly(brand, "sync orders --audit 0");
+    const { code, err } = await runNextDay(brand, "sync orders --audit 0");
     expect([code, err]).toEqual([8, expect.stringMatching(/the API's daily totals changed on \d+ days/)]);
     expect((await brand.run("verify orders")).code).toBe(8);
   });
 
   test("sync compares drifting amounts if all orders are in the window", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
-    convertAnew(brand);
+    applyNewRate(brand);
     await brand.run("sync orders");
-    const { code, err } = await nightly(brand);
+    const { code, err } = await runNextDay(brand);
     expect([code, err]).toEqual([0, expect.stringMatching(/, verified\n$/)]);
     expect((await brand.run("verify orders")).code).toBe(0);
   });

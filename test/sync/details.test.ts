@@ -106,7 +106,7 @@ describe("details of campaigns", () => {
     await runSync(brand);
     brand.before = (request) => (detail("active")(request) ? fault : undefined);
     brand.change("opportunities", "paid", { title: "another" });
-    for (const _night of [1, 2]) {
+    for (const _day of [1, 2]) {
       const ran = await runSync(brand, "sync opportunities --details all");
       expect([ran.code, ran.details.length]).toEqual([code, asked]);
       expect(ran.err).toContain(says);
@@ -158,7 +158,7 @@ describe("results of surveys", () => {
   const surveys = ["s1", "s2"].map((id) => openRecord(id));
   const question = (id: string, share = 0.5) => ({ id, share });
   const results = { s1: [question("q1"), question("q2")], s2: [question("q1")] };
-  const held = (brand: TestBrand) =>
+  const stored = (brand: TestBrand) =>
     brand
       .sql<{ it: string }>("SELECT survey_id || ' ' || coalesce(id, '') AS it FROM survey_results ORDER BY 1")
       .map(({ it }) => it);
@@ -171,7 +171,7 @@ describe("results of surveys", () => {
     });
     brand.data.results = { ...results, s1: [question("q2", 0.7), question("q3")] };
     expect((await runSync(brand, "sync surveys")).last).toMatchObject({ rows_removed: 1, rows_new: 1 });
-    expect(held(brand)).toEqual(["s1 q2", "s1 q3", "s2 q1"]);
+    expect(stored(brand)).toEqual(["s1 q2", "s1 q3", "s2 q1"]);
     expect(brand.sql("SELECT share FROM survey_results WHERE id = 'q2'")).toEqual([{ share: 0.7 }]);
   });
 
@@ -180,7 +180,7 @@ describe("results of surveys", () => {
     await runSync(brand, "sync surveys");
     brand.remove("surveys", "s1");
     expect(await runSync(brand, "sync surveys")).toMatchObject({ code: 0, last: { rows_removed: 3 } });
-    expect(held(brand)).toEqual(["s2 q1"]);
+    expect(stored(brand)).toEqual(["s2 q1"]);
   });
 
   test.each([
@@ -194,11 +194,11 @@ describe("results of surveys", () => {
     const { code, err } = await runSync(brand, "sync surveys");
     expect(code).toBe(8);
     expect(err).toContain("no longer returns 2 of 2 mirrored records: nothing was removed");
-    expect(held(brand)).toEqual(["s1 q1", "s1 q2", "s2 q1"]);
+    expect(stored(brand)).toEqual(["s1 q1", "s1 q2", "s2 q1"]);
     expect(brand.sql("SELECT share FROM survey_results WHERE survey_id = 's2'")).toEqual([{ share: 0.9 }]);
     expect((await brand.run("verify surveys")).code).toBe(8);
     expect((await runSync(brand, "sync surveys --accept-removals")).code).toBe(0);
-    expect(held(brand)).toEqual(["s2 q1"]);
+    expect(stored(brand)).toEqual(["s2 q1"]);
     expect((await brand.run("verify surveys")).code).toBe(0);
   });
 

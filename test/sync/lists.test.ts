@@ -11,7 +11,7 @@ const page =
 const requests = (asked: readonly SentRequest[], path: string) =>
   asked.filter((one) => one.path === path).map(({ query }) => query);
 
-async function nightly(brand: TestBrand, command: string) {
+async function runNextDay(brand: TestBrand, command: string) {
   brand.pass(day);
   const { asked, code, err } = await brand.run(command);
   return { asked, code, err, last: brand.lastRun(command.split(" ")[1]) };
@@ -22,9 +22,9 @@ describe("the roster", () => {
     const brand = makeBrand({ roster: members.slice(0, 4) });
     await brand.run("sync roster");
     brand.leave("h-r2");
-    expect((await nightly(brand, "sync roster")).last).toMatchObject({ verified: 1, rows_removed: 1 });
+    expect((await runNextDay(brand, "sync roster")).last).toMatchObject({ verified: 1, rows_removed: 1 });
     brand.add("roster", { ...memberOf("r2"), relationship_id: "again" });
-    expect((await nightly(brand, "sync roster")).last).toMatchObject({ verified: 1, rows_new: 1 });
+    expect((await runNextDay(brand, "sync roster")).last).toMatchObject({ verified: 1, rows_new: 1 });
     expect(brand.mirrored("roster")).toEqual(["again", "r0", "r1", "r3"]);
     expect(
       brand.sql("SELECT key, removed_at IS NULL AS here FROM records WHERE json LIKE '%h-r2%' ORDER BY key"),
@@ -37,7 +37,7 @@ describe("the roster", () => {
   test("sync reads each page of the roster once if no record is missing", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     await brand.run("sync roster");
-    expect(requests((await nightly(brand, "sync roster")).asked, "/roster")).toHaveLength(3);
+    expect(requests((await runNextDay(brand, "sync roster")).asked, "/roster")).toHaveLength(3);
   });
 
   test("sync does not remove a host who moves to a roster page that was already read", async () => {
@@ -49,14 +49,14 @@ describe("the roster", () => {
       brand.remove("roster", "r0");
       brand.data.roster = [...brand.data.roster, memberOf("new")];
     });
-    const { asked, last } = await nightly(brand, "sync roster");
+    const { asked, last } = await runNextDay(brand, "sync roster");
     expect(requests(asked, "/roster")).toHaveLength(6);
     expect(last).toMatchObject({ verified: 1, rows_removed: 0 });
     expect(brand.mirrored("roster")).toContain("r20");
     // The first reading still contains `r0`, so only the next run removes it.
     const [claim] = brand.sql<{ to_at: string }>("SELECT to_at FROM coverage WHERE resource = 'roster'");
     expect(claim && claim.to_at < happened).toBe(true);
-    await nightly(brand, "sync roster");
+    await runNextDay(brand, "sync roster");
     expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
   });
 
@@ -66,7 +66,7 @@ describe("the roster", () => {
   ])("sync re-reads the roster if a host %s while it is read", async (_, happens) => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     brand.once(page("/roster", 2), () => void happens(brand));
-    expect(await nightly(brand, "sync roster")).toMatchObject({ code: 0, last: { verified: 1 } });
+    expect(await runNextDay(brand, "sync roster")).toMatchObject({ code: 0, last: { verified: 1 } });
     expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
   });
 
@@ -102,10 +102,13 @@ test("sync stores the recommendations of a host as one record, and replaces the 
     brand.sql<{ id: string }>("SELECT id FROM recommendation_products WHERE host_id = ?", hostId);
   const products = [{ id: "p2", title: "Another" }];
   brand.change("recommendations", hostId, { product_count: 1, products });
-  await nightly(brand, "sync recommendations");
+  await runNextDay(brand, "sync recommendations");
   expect(mirrored()).toEqual([{ id: "p2" }]);
   brand.remove("recommendations", hostId);
-  expect((await nightly(brand, "sync recommendations")).last).toMatchObject({ verified: 1, rows_removed: 1 });
+  expect((await runNextDay(brand, "sync recommendations")).last).toMatchObject({
+    verified: 1,
+    rows_removed: 1,
+  });
   expect(brand.mirrored("recommendations")).not.toContain(hostId);
 });
 
@@ -141,14 +144,14 @@ describe("a list whose pagination is not documented", () => {
   test("sync identifies records without IDs by position, and stores duplicates", async () => {
     const rows = ["a", "b", "a"].map((title) => ({ title }));
     const brand = makeBrand({ gifts: rows as never, variants: { undocumentedLists: "complete" } });
-    expect(await nightly(brand, "sync gifts")).toMatchObject({ code: 0, last: { verified: 1 } });
+    expect(await runNextDay(brand, "sync gifts")).toMatchObject({ code: 0, last: { verified: 1 } });
     expect(brand.sql("SELECT key, json FROM records ORDER BY key")).toEqual([
       { key: "#0", json: '{"title":"a"}' },
       { key: "#1", json: '{"title":"b"}' },
       { key: "#2", json: '{"title":"a"}' },
     ]);
     brand.data.gifts = brand.data.gifts.slice(0, 2);
-    await nightly(brand, "sync gifts");
+    await runNextDay(brand, "sync gifts");
     expect(brand.mirrored("gifts")).toEqual(["#0", "#1"]);
   });
 
@@ -156,9 +159,9 @@ describe("a list whose pagination is not documented", () => {
     const rows = Array.from({ length: 45 }, (_, n) => ({ title: `t${n}` }));
     const brand = makeBrand({ gifts: rows as never, variants: { maxPerPage: 20 } });
     brand.once(page("/gifts", 2), () => brand.add("gifts", { title: "new" } as never));
-    expect(await nightly(brand, "sync gifts")).toMatchObject({ code: 0, last: { verified: 1 } });
-    const held = brand.sql<{ title: string }>("SELECT json ->> 'title' AS title FROM records");
-    expect(new Set(held.map(({ title }) => title)).size).toBe(46);
+    expect(await runNextDay(brand, "sync gifts")).toMatchObject({ code: 0, last: { verified: 1 } });
+    const stored = brand.sql<{ title: string }>("SELECT json ->> 'title' AS title FROM records");
+    expect(new Set(stored.map(({ title }) => title)).size).toBe(46);
   });
 
   test("sync stores numeric IDs as text, and exits with code 7 if a number is too precise for a double", async () => {
@@ -169,7 +172,7 @@ describe("a list whose pagination is not documented", () => {
       path === "/codes"
         ? { body: '{"success":true,"data":[{"id":1},{"id":12345678901234567890}]}' }
         : undefined;
-    const { code, err } = await nightly(brand, "sync codes");
+    const { code, err } = await runNextDay(brand, "sync codes");
     expect(code).toBe(7);
     expect(err).toContain("too many digits");
     expect(brand.mirrored("codes")).toEqual(["7", "9007199254740991"]);
@@ -202,13 +205,13 @@ describe("removals", () => {
         ({ path }) => path === `/${list}`,
         () => ({ from: { ...brand.snapshot(), [list]: [] } }),
       );
-      expect(await nightly(brand, `sync ${list}`)).toMatchObject({ code: 0, last: { rows_removed: 0 } });
+      expect(await runNextDay(brand, `sync ${list}`)).toMatchObject({ code: 0, last: { rows_removed: 0 } });
       brand.data[list] = [];
-      const { code, err } = await nightly(brand, `sync ${list}`);
+      const { code, err } = await runNextDay(brand, `sync ${list}`);
       expect(code).toBe(8);
       expect(err).toContain("no longer returns 3 of 3 mirrored records: nothing was removed");
       expect(brand.mirrored(list)).toHaveLength(3);
-      expect((await nightly(brand, `sync ${list} --accept-removals`)).code).toBe(0);
+      expect((await runNextDay(brand, `sync ${list} --accept-removals`)).code).toBe(0);
       expect(brand.mirrored(list)).toEqual([]);
     },
   );
@@ -222,7 +225,7 @@ describe("removals", () => {
     const brand = makeBrand({ roster: members.slice(0, of) });
     await brand.run("sync roster");
     brand.data.roster = brand.data.roster.slice(gone);
-    expect((await nightly(brand, "sync roster")).code).toBe(code);
+    expect((await runNextDay(brand, "sync roster")).code).toBe(code);
     expect(brand.mirrored("roster")).toHaveLength(code === 0 ? of - gone : of);
   });
 
@@ -230,9 +233,9 @@ describe("removals", () => {
     const brand = makeBrand({ gifts: gifts.slice(0, 30) });
     await brand.run("sync gifts");
     const gone = brand.remove("gifts", ...gifts.slice(0, 20).map(({ id }) => String(id)));
-    expect((await nightly(brand, "sync gifts")).code).toBe(8);
+    expect((await runNextDay(brand, "sync gifts")).code).toBe(8);
     brand.add("gifts", ...gone.slice(0, 15));
-    expect(await nightly(brand, "sync gifts")).toMatchObject({ code: 0, last: { rows_removed: 5 } });
+    expect(await runNextDay(brand, "sync gifts")).toMatchObject({ code: 0, last: { rows_removed: 5 } });
     expect(brand.mirrored("gifts")).toHaveLength(25);
   });
 });
@@ -243,14 +246,14 @@ describe("a list in changing order", () => {
   test("sync merges the readings of a list in changing order, and verifies it", async () => {
     const brand = makeBrand({ roster: hosts, variants: { ties: "random" } });
     for (const _ of [1, 2]) {
-      expect(await nightly(brand, "sync roster")).toMatchObject({
+      expect(await runNextDay(brand, "sync roster")).toMatchObject({
         code: 0,
         last: { verified: 1, rows_read: 340 },
       });
       expect(brand.mirrored("roster")).toHaveLength(340);
     }
     brand.leave("h-r7");
-    expect((await nightly(brand, "sync roster")).last).toMatchObject({ verified: 1, rows_removed: 1 });
+    expect((await runNextDay(brand, "sync roster")).last).toMatchObject({ verified: 1, rows_removed: 1 });
   });
 });
 
@@ -260,7 +263,7 @@ test("sync stores a list that never settles, but removes nothing", async () => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
     return undefined;
   };
-  const { code, err } = await nightly(brand, "sync roster");
+  const { code, err } = await runNextDay(brand, "sync roster");
   expect(code).toBe(8);
   expect(err).toContain("never settled");
   const listed = brand.data.roster.map(({ relationship_id }) => relationship_id);
@@ -271,7 +274,7 @@ test("sync warns about a host that the roster lists twice, and stores one copy w
   const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
   brand.data.roster = [...members, memberOf("r3", { commission_rate: 20 })];
   for (const _ of [1, 2, 3]) {
-    const { code, err, last } = await nightly(brand, "sync roster");
+    const { code, err, last } = await runNextDay(brand, "sync roster");
     expect([code, last.verified], err).toEqual([0, 0]);
     expect(err).toContain("warning: roster: the API lists `r3` more than once");
   }
@@ -299,15 +302,15 @@ describe("totals of a list in `sync_runs`", () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.data.roster = members.slice(0, 20);
-    expect((await nightly(brand, "sync roster")).code).toBe(8);
+    expect((await runNextDay(brand, "sync roster")).code).toBe(8);
     expect(totals(brand, "roster")).toEqual({ api_total: 20, mirror_total: 60, differing: 1 });
-    await nightly(brand, "sync roster --accept-removals");
+    await runNextDay(brand, "sync roster --accept-removals");
     expect(totals(brand, "roster")).toEqual({ api_total: 20, mirror_total: 20, differing: 0 });
   });
 
   test("sync records the totals of a list that never settles", async () => {
     const brand = makeBrand({ roster: members, variants: { maxTotal: 25 } });
-    expect((await nightly(brand, "sync roster")).code).toBe(8);
+    expect((await runNextDay(brand, "sync roster")).code).toBe(8);
     expect(totals(brand, "roster")).toMatchObject({ api_total: 25, differing: 1 });
     expect(totals(brand, "roster").mirror_total).toBe(brand.mirrored("roster").length);
   });

@@ -6,7 +6,7 @@ const orders = ordersBefore(noon - hour, 350, 12 * hour);
 const pages = ({ path, query }: { path: string; query: Readonly<Record<string, string>> }) =>
   path === "/orders" && query.per_page === "100";
 
-async function nightly(brand: ReturnType<typeof makeBrand>, command = "sync orders") {
+async function runNextDay(brand: ReturnType<typeof makeBrand>, command = "sync orders") {
   brand.pass(day);
   const ran = await brand.run(command);
   return {
@@ -41,9 +41,9 @@ describe("the first sync", () => {
   test("sync never reads orders before the first --since in later runs", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders --since 2026-11-01");
-    const held = brand.mirrored().length;
-    const { code, last } = await nightly(brand);
-    expect([code, last.verified, brand.mirrored().length]).toEqual([0, 1, held]);
+    const stored = brand.mirrored().length;
+    const { code, last } = await runNextDay(brand);
+    expect([code, last.verified, brand.mirrored().length]).toEqual([0, 1, stored]);
     expect(last.covered_from).toBe("2026-11-01T00:00:00.000Z");
   });
 
@@ -55,7 +55,7 @@ describe("the first sync", () => {
     expect(brand.mirrored()).toHaveLength(530);
     brand.withdraw("c7");
     brand.attributeLate(noon - 90 * day);
-    expect(await nightly(brand)).toMatchObject({ code: 0, last: { verified: 1 } });
+    expect(await runNextDay(brand)).toMatchObject({ code: 0, last: { verified: 1 } });
     expect(brand.mirrored()).toHaveLength(530);
     expect(brand.mirrored()).not.toContain("c7");
   });
@@ -65,7 +65,7 @@ describe("later syncs", () => {
   test("sync re-reads the window if there are no new orders, and verifies the orders", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
-    const { last, requests } = await nightly(brand);
+    const { last, requests } = await runNextDay(brand);
     expect(last).toMatchObject({ outcome: "done", verified: 1, rows_new: 0, rows_changed: 0 });
     // The window takes one page, and the audit three.
     expect(requests).toBe(1 + 4 + 3);
@@ -75,7 +75,7 @@ describe("later syncs", () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.refund("o20", 3);
-    await nightly(brand);
+    await runNextDay(brand);
     expect(amountOf(brand, "o20")).toBe(3);
   });
 
@@ -83,7 +83,7 @@ describe("later syncs", () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 3_000, hour) });
     await brand.run("sync orders --audit 0");
     brand.refund("o2500", 3);
-    const { asked, last } = await nightly(brand, "sync orders --audit 0");
+    const { asked, last } = await runNextDay(brand, "sync orders --audit 0");
     expect(amountOf(brand, "o2500")).toBe(3);
     expect(last).toMatchObject({ verified: 1, rows_changed: 1 });
     expect(asked.filter(pages)).toHaveLength(8 + 1);
@@ -94,11 +94,11 @@ describe("later syncs", () => {
     await brand.run("sync orders");
     brand.variants = { dailyTotals: "absent" };
     brand.refund("o20", 3);
-    await nightly(brand, "sync orders --audit 0");
+    await runNextDay(brand, "sync orders --audit 0");
     expect(amountOf(brand, "o20")).toBe(3);
     brand.variants = {};
     brand.change("orders", "o20", { refund_amount: 0 });
-    await nightly(brand, "sync orders --audit 0 --window 0d");
+    await runNextDay(brand, "sync orders --audit 0 --window 0d");
     expect(amountOf(brand, "o20")).toBe(0);
   });
 
@@ -111,7 +111,7 @@ describe("later syncs", () => {
     brand.refund("o2500", 3);
     let nights = 0;
     while (amountOf(brand, "o2500") === 0 && nights < 10) {
-      await nightly(brand);
+      await runNextDay(brand);
       nights += 1;
     }
     expect(nights).toBeLessThanOrEqual(7);
@@ -121,14 +121,14 @@ describe("later syncs", () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     for (const _ of ["three pages of four", "the last one, and two from the top"])
-      expect((await nightly(brand, "sync orders --audit 3 --window 0d")).requests).toBe(1 + 4 + 3);
+      expect((await runNextDay(brand, "sync orders --audit 3 --window 0d")).requests).toBe(1 + 4 + 3);
   });
 
   test("sync finds a late attribution without daily totals", async () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     const late = brand.attributeLate(noon - 150 * day);
-    const { err, last } = await nightly(brand, "sync orders --audit 0");
+    const { err, last } = await runNextDay(brand, "sync orders --audit 0");
     expect(brand.mirrored()).toContain(late);
     expect(last).toMatchObject({ verified: 1, rows_new: 1 });
     expect(err).toContain("returned no daily totals");
@@ -138,7 +138,7 @@ describe("later syncs", () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders");
     brand.data.orders = ordersBefore(noon - 40 * day, 450, 6 * hour);
-    const { code, last, requests } = await nightly(brand, "sync orders --audit 0");
+    const { code, last, requests } = await runNextDay(brand, "sync orders --audit 0");
     expect([code, last.verified, brand.mirrored().length]).toEqual([0, 1, 450]);
     expect(requests).toBeLessThan(20);
   });
@@ -147,11 +147,11 @@ describe("later syncs", () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const gone = brand.withdraw("o9", "o300");
-    const night = await nightly(brand);
-    expect(night.last).toMatchObject({ verified: 1, rows_removed: 2 });
+    const nextRun = await runNextDay(brand);
+    expect(nextRun.last).toMatchObject({ verified: 1, rows_removed: 2 });
     expect(brand.mirrored()).toHaveLength(348);
     brand.add("orders", ...gone);
-    expect((await nightly(brand)).last).toMatchObject({ verified: 1 });
+    expect((await runNextDay(brand)).last).toMatchObject({ verified: 1 });
     expect(brand.mirrored()).toHaveLength(350);
     expect(brand.sql("SELECT kind FROM changes WHERE key = 'o9' ORDER BY change_id")).toEqual([
       { kind: "removed" },
@@ -173,7 +173,7 @@ describe("later syncs", () => {
     await brand.run("sync orders");
     expect(brand.lastRun()).toMatchObject({ verified: 1 });
     expect(brand.mirrored()).not.toContain("o200");
-    await nightly(brand);
+    await runNextDay(brand);
     expect(brand.mirrored()).toContain(fresh);
   });
 
@@ -181,7 +181,7 @@ describe("later syncs", () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.cancel("o330");
-    expect((await nightly(brand, "sync orders --audit 0")).last).toMatchObject({
+    expect((await runNextDay(brand, "sync orders --audit 0")).last).toMatchObject({
       verified: 1,
       rows_changed: 1,
     });
@@ -193,11 +193,11 @@ describe("removals", () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.withdraw(...orders.slice(0, 200).map(({ id }) => id));
-    const refused = await nightly(brand);
+    const refused = await runNextDay(brand);
     expect(refused.code).toBe(8);
     expect(refused.err).toContain("no longer returns 200 of 350 mirrored records: nothing was removed");
     expect(brand.mirrored()).toHaveLength(350);
-    expect((await nightly(brand, "sync orders --accept-removals")).code).toBe(0);
+    expect((await runNextDay(brand, "sync orders --accept-removals")).code).toBe(0);
     expect(brand.mirrored()).toHaveLength(150);
   });
 
@@ -205,7 +205,7 @@ describe("removals", () => {
     const brand = makeBrand({ orders: orders.slice(0, 3) });
     await brand.run("sync orders");
     brand.withdraw("o0", "o1", "o2");
-    expect((await nightly(brand)).code).toBe(8);
+    expect((await runNextDay(brand)).code).toBe(8);
     expect(brand.mirrored()).toHaveLength(3);
   });
 });
@@ -216,13 +216,13 @@ describe("an interrupted run", () => {
     let page = 0;
     const fifth = (request: Parameters<typeof readsOrders>[0]) => pages(request) && ++page === 5;
     await brand.stopped("sync orders", fifth);
-    const held = brand.mirrored().length;
-    expect(held).toBeGreaterThanOrEqual(300);
+    const stored = brand.mirrored().length;
+    expect(stored).toBeGreaterThanOrEqual(300);
     brand.pass(10 * minute);
     const { asked, err } = await brand.run("sync orders");
     // The remaining orders take six requests, newer orders one, and the day that both runs read in part at most two.
     expect(asked.filter(pages).length).toBeLessThanOrEqual(9);
-    expect(err).toContain(`resumes an interrupted sync: ${held} records already read`);
+    expect(err).toContain(`resumes an interrupted sync: ${stored} records already read`);
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
@@ -258,7 +258,7 @@ describe("ranges", () => {
     for (let n = 0; n < 90; n += 1) brand.attributeLate(brand.now() - n * day - hour);
     const narrow = await brand.run("sync orders --since 5d");
     expect(narrow.err).toContain("has never been read and is not covered");
-    expect((await nightly(brand)).last).toMatchObject({ verified: 1 });
+    expect((await runNextDay(brand)).last).toMatchObject({ verified: 1 });
     expect(brand.mirrored()).toHaveLength(440);
     expect(brand.sql("SELECT count(*) AS spans FROM coverage WHERE from_at IS NULL")).toEqual([{ spans: 1 }]);
   });
@@ -270,7 +270,7 @@ describe("ranges", () => {
     const narrow = await brand.run("sync orders --since 5d");
     expect([narrow.code, brand.mirrored().length < 350]).toEqual([0, true]);
     expect(narrow.err).toContain("has never been read and is not covered");
-    expect((await nightly(brand)).last).toMatchObject({ verified: 1, covered_from: null });
+    expect((await runNextDay(brand)).last).toMatchObject({ verified: 1, covered_from: null });
     expect(brand.mirrored()).toHaveLength(350);
   });
 
@@ -294,7 +294,7 @@ test("sync reads all library files although the API excludes the end of a date r
   const ends = asked.flatMap(({ path, query }) => (path === "/content" ? (query.uploaded_before ?? []) : []));
   expect(ends.every((end) => end.endsWith("00.000Z") || end.endsWith(".000Z"))).toBe(true);
   brand.remove("content", "upload/f100");
-  await nightly(brand, "sync content");
+  await runNextDay(brand, "sync content");
   expect(brand.mirrored("content")).toHaveLength(129);
 });
 

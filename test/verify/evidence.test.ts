@@ -68,19 +68,17 @@ test.each([
     const brand = makeBrand({ history: 250 });
     expect((await brand.run("sync")).code).toBe(0);
     happen(brand);
-    const claims = await evidenceOf(brand, "");
+    const rows = await evidenceOf(brand, "");
     const env = await brand.served();
-    expect(new Set(claims.map(({ resource }) => resource))).toEqual(
-      new Set(resources.map(({ name }) => name)),
-    );
-    for (const { api, mirror, request, sql, note } of claims) {
+    expect(new Set(rows.map(({ resource }) => resource))).toEqual(new Set(resources.map(({ name }) => name)));
+    for (const { api, mirror, request, sql, note } of rows) {
       if (request !== null) expect(await printed(brand, request, env), request).toBe(api);
       if (sql !== null) expect(await printed(brand, sql, env), sql).toBe(mirror);
       expect(request === null && sql === null && note === null).toBe(false);
     }
-    expect(claims.filter(({ request }) => request !== null).length).toBeGreaterThan(12);
-    expect(JSON.stringify(claims)).not.toContain(brand.key);
-    expect(claims.some(({ agrees }) => agrees === false)).toBe(happen.length > 0);
+    expect(rows.filter(({ request }) => request !== null).length).toBeGreaterThan(12);
+    expect(JSON.stringify(rows)).not.toContain(brand.key);
+    expect(rows.some(({ agrees }) => agrees === false)).toBe(happen.length > 0);
   },
   60_000,
 );
@@ -160,8 +158,8 @@ test.each(["orders", "content"] as const)(
     await brand.run("sync roster");
     const { code, out } = await brand.run(`verify ${name} --evidence`);
     expect([code, out]).toEqual([8, expect.stringContaining("never read")]);
-    const [claim] = await evidenceOf(brand, name);
-    expect(claim).toMatchObject({ from: null, to: null, api: 1, mirror: 0, agrees: null });
+    const [row] = await evidenceOf(brand, name);
+    expect(row).toMatchObject({ from: null, to: null, api: 1, mirror: 0, agrees: null });
   },
 );
 

@@ -8,19 +8,19 @@ const members = Array.from({ length: 30 }, (_, n) => memberOf(`r${n}`));
 
 async function verified(brand: TestBrand, command: string) {
   const ran = await brand.run(`${command} --json`);
-  const [verdict] = ran.out
+  const [result] = ran.out
     .split("\n")
     .filter((line) => line.includes('"months"'))
     .map((line) => JSON.parse(line) as VerificationResult);
-  return { ...ran, verdict, month: verdict?.months[0] };
+  return { ...ran, result, month: result?.months[0] };
 }
 
 describe("lists without dates", () => {
   test("verify reads an identical list once and prints both totals", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
-    const { code, month, verdict } = await verified(brand, "verify roster");
-    expect([code, verdict?.state, verdict?.requests]).toEqual([0, "proven", 1]);
+    const { code, month, result } = await verified(brand, "verify roster");
+    expect([code, result?.state, result?.requests]).toEqual([0, "proven", 1]);
     expect(month).toMatchObject({ month: "all", why: "30 records read, all identical" });
     expect(brand.lastRun("roster")).toMatchObject({
       outcome: "verified",
@@ -39,18 +39,18 @@ describe("lists without dates", () => {
     brand.add("roster", memberOf("new"), memberOf("newer"));
     brand.change("roster", "r3", { commission_rate: 20 });
     brand.remove("roster", "r7");
-    const held = () => brand.sql("SELECT * FROM records");
-    const before = held();
+    const storedRecords = () => brand.sql("SELECT * FROM records");
+    const before = storedRecords();
     const { code, month } = await verified(brand, "verify roster");
     expect([code, month?.why]).toEqual([8, "2 not in the mirror, 1 different, 1 no longer in the API"]);
-    expect(held()).toEqual(before);
+    expect(storedRecords()).toEqual(before);
     expect(brand.lastRun("roster")).toMatchObject({
       verified: 0,
       api_total: 31,
       mirror_total: 30,
       differing: 4,
     });
-    expect((await verified(brand, "verify roster --repair")).verdict?.state).toBe("repaired");
+    expect((await verified(brand, "verify roster --repair")).result?.state).toBe("repaired");
     expect(brand.mirrored("roster")).toHaveLength(31);
   });
 
@@ -58,8 +58,8 @@ describe("lists without dates", () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.data.roster = members.slice(0, 10);
-    const { code, err, verdict } = await verified(brand, "verify roster --repair");
-    expect([code, verdict?.state, brand.mirrored("roster").length]).toEqual([8, "different", 30]);
+    const { code, err, result } = await verified(brand, "verify roster --repair");
+    expect([code, result?.state, brand.mirrored("roster").length]).toEqual([8, "different", 30]);
     expect(err).toContain("no longer returns 20 of 30 mirrored records");
     expect((await brand.run("verify roster --repair --accept-removals")).code).toBe(0);
   });
@@ -71,8 +71,8 @@ describe("lists without dates", () => {
       if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
       return undefined;
     };
-    const { code, verdict } = await verified(brand, "verify roster");
-    expect([code, verdict?.state, verdict?.unsettled]).toEqual([8, "unproven", true]);
+    const { code, result } = await verified(brand, "verify roster");
+    expect([code, result?.state, result?.unsettled]).toEqual([8, "unproven", true]);
   });
 
   test("verify compares records without IDs in a list without documented pagination", async () => {
@@ -102,19 +102,19 @@ describe("tables that do not match the records", () => {
     const rows = () => brand.sql("SELECT id, total_amount FROM orders ORDER BY id");
     const before = rows();
     await spoil(brand, statement);
-    const { code, err, verdict } = await verified(brand, "verify orders");
-    expect([code, verdict?.state, verdict?.tables.state]).toEqual([8, "different", "different"]);
-    expect(verdict?.tables.differences.map(({ table }) => table)).toEqual(["orders"]);
+    const { code, err, result } = await verified(brand, "verify orders");
+    expect([code, result?.state, result?.tables.state]).toEqual([8, "different", "different"]);
+    expect(result?.tables.differences.map(({ table }) => table)).toEqual(["orders"]);
     expect(err).toMatch(/tables differ from the records \(orders: .*\)/);
     expect(brand.lastRun().verified).toBe(0);
     const repaired = await verified(brand, "verify orders --repair");
-    expect([repaired.code, repaired.verdict?.state, repaired.verdict?.tables.state]).toEqual([
+    expect([repaired.code, repaired.result?.state, repaired.result?.tables.state]).toEqual([
       0,
       "repaired",
       "repaired",
     ]);
     expect(rows()).toEqual(before);
-    expect((await verified(brand, "verify orders")).verdict?.state).toBe("proven");
+    expect((await verified(brand, "verify orders")).result?.state).toBe("proven");
   });
 
   test("verify --repair repairs differing records and tables", async () => {
@@ -137,9 +137,9 @@ describe("tables that do not match the records", () => {
     await brand.run("sync orders");
     await spoil(brand, "DELETE FROM orders");
     brand.setKey({ hasAnalyticsPlan: false });
-    const { code, verdict } = await verified(brand, "verify orders");
-    expect([code, verdict?.state, verdict?.tables.state]).toEqual([5, "different", "different"]);
-    expect(verdict?.months[0]?.why).toContain("plan");
+    const { code, result } = await verified(brand, "verify orders");
+    expect([code, result?.state, result?.tables.state]).toEqual([5, "different", "different"]);
+    expect(result?.months[0]?.why).toContain("plan");
     expect((await brand.run("status")).out).toContain("brandapi verify orders --repair");
   });
 

@@ -8,20 +8,20 @@ const orders = ordersBefore(noon - hour, 350, 12 * hour);
 
 async function verified(brand: TestBrand, command = "verify orders") {
   const ran = await brand.run(`${command} --json`);
-  const [verdict] = ran.out
+  const [result] = ran.out
     .split("\n")
     .filter((line) => line.includes('"months"'))
     .map((line) => JSON.parse(line) as VerificationResult);
-  const states = Object.fromEntries((verdict?.months ?? []).map(({ month, state }) => [month, state]));
-  return { ...ran, verdict, states, last: brand.lastRun() };
+  const states = Object.fromEntries((result?.months ?? []).map(({ month, state }) => [month, state]));
+  return { ...ran, result, states, last: brand.lastRun() };
 }
 
 const different = (states: Record<string, string>) =>
   Object.keys(states).filter((month) => states[month] === "different");
 const records = (brand: TestBrand) =>
   brand.sql("SELECT key, json, removed_at, dated_at FROM records ORDER BY record_id");
-const why = (verdict: VerificationResult | undefined, month: string) =>
-  verdict?.months.find((one) => one.month === month)?.why;
+const why = (result: VerificationResult | undefined, month: string) =>
+  result?.months.find((one) => one.month === month)?.why;
 
 async function synced(options: Parameters<typeof makeBrand>[0] = {}, flags = "--audit 0") {
   const brand = makeBrand({ orders, ...options });
@@ -32,15 +32,15 @@ async function synced(options: Parameters<typeof makeBrand>[0] = {}, flags = "--
 describe("verification of orders", () => {
   test("verify compares each month of orders with six requests, and records both totals in `sync_runs`", async () => {
     const brand = await synced();
-    const { asked, code, last, states, verdict } = await verified(brand);
+    const { asked, code, last, states, result } = await verified(brand);
     expect(code).toBe(0);
     expect(states).toEqual(
       Object.fromEntries(
         ["05", "06", "07", "08", "09", "10", "11"].map((month) => [`2026-${month}`, "proven"]),
       ),
     );
-    expect(verdict).toMatchObject({ state: "proven", unread: 0, requests: 6, tables: { state: "proven" } });
-    expect(why(verdict, "2026-10")).toBe("daily totals and counts agree (all, cancelled, refunded)");
+    expect(result).toMatchObject({ state: "proven", unread: 0, requests: 6, tables: { state: "proven" } });
+    expect(why(result, "2026-10")).toBe("daily totals and counts agree (all, cancelled, refunded)");
     expect(asked.filter(({ path }) => path !== "/me")).toHaveLength(6);
     expect(asked.filter(readsOrders)).toEqual([]);
     expect(last).toMatchObject({
@@ -57,18 +57,18 @@ describe("verification of orders", () => {
 
   test("verify compares only counts if the API returns no daily totals, and ignores distrusted filters", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
-    expect(why((await verified(brand)).verdict, "2026-10")).toMatch(/^counts agree/);
+    expect(why((await verified(brand)).result, "2026-10")).toMatch(/^counts agree/);
     brand.variants = { refundedFilter: "any" };
     brand.refund("o5", 1);
     expect((await brand.run("sync orders")).code).toBe(8);
-    const { code, verdict } = await verified(brand);
-    expect([code, why(verdict, "2026-11")]).toEqual([0, "daily totals and counts agree (all, cancelled)"]);
+    const { code, result } = await verified(brand);
+    expect([code, why(result, "2026-11")]).toEqual([0, "daily totals and counts agree (all, cancelled)"]);
   });
 
   test("verify succeeds for a brand without orders", async () => {
     expect(await verified(await synced({ orders: [] }))).toMatchObject({
       code: 0,
-      verdict: { state: "proven" },
+      result: { state: "proven" },
     });
   });
 
@@ -76,7 +76,7 @@ describe("verification of orders", () => {
     const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
     const brand = makeBrand({ content: files });
     await brand.run("sync content");
-    expect((await verified(brand, "verify content")).verdict).toMatchObject({ state: "proven", requests: 3 });
+    expect((await verified(brand, "verify content")).result).toMatchObject({ state: "proven", requests: 3 });
     brand.remove("content", "upload/f25");
     const { code, states } = await verified(brand, "verify content");
     expect([code, states["2026-10"]]).toEqual([8, "different"]);
@@ -102,10 +102,10 @@ describe("differences by month", () => {
     expect(found.asked.filter((request) => readsOrders(request) && !counts(request))).toEqual([]);
     expect(records(brand)).toEqual(before);
     const repaired = await verified(brand, "verify orders --repair");
-    expect([repaired.code, repaired.verdict?.state]).toEqual([0, "repaired"]);
+    expect([repaired.code, repaired.result?.state]).toEqual([0, "repaired"]);
     expect(await verified(brand)).toMatchObject({
       code: 0,
-      verdict: { state: "proven" },
+      result: { state: "proven" },
       last: { verified: 1 },
     });
   });
@@ -115,7 +115,7 @@ describe("differences by month", () => {
     brand.withdraw("o100");
     brand.attributeLate(late, orderAt("late", late));
     // All counts agree, so only the daily totals of both months differ.
-    expect((await verified(brand)).verdict?.blind_spot).toBe("changes to old records that affect no count");
+    expect((await verified(brand)).result?.blind_spot).toBe("changes to old records that affect no count");
     brand.variants = {};
     await brand.run("sync orders");
     brand.withdraw("o99");
@@ -128,9 +128,9 @@ describe("differences by month", () => {
     brand.withdraw("o10");
     brand.pass(day);
     await brand.stopped("sync orders", counts);
-    const { code, states, verdict } = await verified(brand);
+    const { code, states, result } = await verified(brand);
     expect([code, different(states)]).toEqual([8, ["2026-11"]]);
-    expect(why(verdict, "2026-11")).toContain("the API no longer returns a record");
+    expect(why(result, "2026-11")).toContain("the API no longer returns a record");
   });
 });
 
@@ -142,16 +142,16 @@ describe("unread orders", () => {
     const isWhole = (request: SentRequest) =>
       counts(request) && ["start_date", "end_date", "status"].every((name) => !(name in request.query));
     brand.once(isWhole, () => brand.withdraw("o9"));
-    const { code, verdict } = await verified(brand);
-    expect([code, verdict?.state, verdict?.unread]).toEqual([8, "unproven", 1]);
+    const { code, result } = await verified(brand);
+    expect([code, result?.state, result?.unread]).toEqual([8, "unproven", 1]);
   });
 
   test("verify counts orders that are newer than the last sync, and --repair reads them", async () => {
     const brand = await synced();
     brand.pass(day);
     brand.order(orderAt("new", brand.now() - hour));
-    const { code, err, states, verdict } = await verified(brand);
-    expect([code, verdict?.state, verdict?.unread]).toEqual([8, "unproven", 1]);
+    const { code, err, states, result } = await verified(brand);
+    expect([code, result?.state, result?.unread]).toEqual([8, "unproven", 1]);
     expect(states).toMatchObject({ "2026-10": "proven", "2026-11": "unproven" });
     expect(Object.keys(states).at(-1)).toMatch(/^2026-11-21 .* to now$/);
     expect(err).toContain("Found: 1 orders were not read yet.");
@@ -161,15 +161,15 @@ describe("unread orders", () => {
 
   test("verify exits with code 0 if only orders below the floor were never read", async () => {
     const brand = await synced({}, "--since 2026-09-10");
-    const { code, states, verdict } = await verified(brand);
-    expect([code, verdict?.state, verdict?.unread]).toEqual([0, "unproven", 0]);
+    const { code, states, result } = await verified(brand);
+    expect([code, result?.state, result?.unread]).toEqual([0, "unproven", 0]);
     expect(states).toEqual({
       "2026-09": "unproven",
       "2026-10": "proven",
       "2026-11": "proven",
       "everything until 2026-09-09 23:59": "unproven",
     });
-    expect(why(verdict, "everything until 2026-09-09 23:59")).toMatch(
+    expect(why(result, "everything until 2026-09-09 23:59")).toMatch(
       /^\d+ orders were never read: `brandapi sync orders --full`/,
     );
   });
@@ -177,7 +177,7 @@ describe("unread orders", () => {
   test("verify reports the months of a gap as unproven until a sync reads them", async () => {
     const brand = await synced({}, "--until 2026-08-20");
     await brand.run("sync orders --since 2026-10-15 --audit 0");
-    const { code, states, verdict } = await verified(brand);
+    const { code, states, result } = await verified(brand);
     expect(code).toBe(8);
     expect(states).toMatchObject({
       "2026-07": "proven",
@@ -186,7 +186,7 @@ describe("unread orders", () => {
       "2026-10": "unproven",
       "2026-11": "proven",
     });
-    expect(verdict?.unread).toBeGreaterThan(100);
+    expect(result?.unread).toBeGreaterThan(100);
     expect((await verified(brand, "verify orders --repair")).code).toBe(0);
   });
 
@@ -194,17 +194,17 @@ describe("unread orders", () => {
     const brand = makeBrand({ orders });
     let page = 0;
     await brand.stopped("sync orders", (request) => readsOrders(request) && ++page === 3);
-    const { code, verdict } = await verified(brand);
-    expect([code, verdict?.state]).toEqual([8, "unproven"]);
-    expect(verdict?.months.at(-1)?.why).toMatch(/orders were never read: `brandapi sync orders` reads them/);
+    const { code, result } = await verified(brand);
+    expect([code, result?.state]).toEqual([8, "unproven"]);
+    expect(result?.months.at(-1)?.why).toMatch(/orders were never read: `brandapi sync orders` reads them/);
   });
 
   test("verify reports all records as unread before the first sync", async () => {
     const brand = makeBrand({ orders, content: [fileAt("f", noon - day)] });
     await brand.run("sync roster");
     for (const name of ["orders", "content"] as const) {
-      const { asked, code, verdict } = await verified(brand, `verify ${name}`);
-      expect([code, verdict?.state, verdict?.unread]).toEqual([8, "unproven", brand.data[name].length]);
+      const { asked, code, result } = await verified(brand, `verify ${name}`);
+      expect([code, result?.state, result?.unread]).toEqual([8, "unproven", brand.data[name].length]);
       expect(asked.filter((request) => readsOrders(request) && !counts(request))).toEqual([]);
       expect(brand.lastRun(name).verified).toBe(0);
     }
