@@ -69,6 +69,12 @@ it.each(["user:password@", "socks5://127.0.0.1:1"])(
   },
 );
 
+it.each(["http:", "https:"])("an %s proxy is a valid HTTPS_PROXY", async (protocol) => {
+  const fetch = createFetch({ HTTPS_PROXY: `${protocol}//127.0.0.1:${await freePort()}` });
+  const error = await rejection(fetch("https://api.test/me"));
+  expect(classifyError(error, "api.test")).toMatchObject({ kind: "network" });
+});
+
 it.each([
   ["gzip", gzipSync],
   ["X-GZIP", gzipSync],

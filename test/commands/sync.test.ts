@@ -17,3 +17,29 @@ test("sync prints one hint per kind of refusal if a scope and the plan were lost
     expect(hint).toContain("create a key with that scope");
   }
 });
+
+test.each([
+  ["orders", ["--since", "--until", "--window", "--audit"]],
+  ["analytics-clicks", ["--since", "--until", "--window", "--group-by", "--host", "--per-host"]],
+  ["opportunities", ["--details"]],
+  ["roster", []],
+  ["analytics-hosts", []],
+])("sync %s accepts only these flags about the data: %j", async (resource, accepted) => {
+  const flags = {
+    "--since": "2026-10-01",
+    "--until": "2026-10-31",
+    "--window": "5d",
+    "--audit": "1",
+    "--details": "all",
+    "--group-by": "day",
+    "--host": "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47",
+    "--per-host": null,
+  };
+  const brand = makeBrand();
+  const refused: string[] = [];
+  for (const [flag, value] of Object.entries(flags)) {
+    const words = ["sync", resource, "--dry-run", flag, ...(value === null ? [] : [value])];
+    if ((await brand.run(words)).code === 2) refused.push(flag);
+  }
+  expect(refused).toEqual(Object.keys(flags).filter((flag) => !accepted.includes(flag)));
+});
