@@ -19,7 +19,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** A text stream, with some properties of Node's `tty.WriteStream` if it is a terminal. */
+/** A stream for text. If it is a terminal, it has some properties of Node's `tty.WriteStream`. */
 export interface OutputStream extends NodeJS.WritableStream {
   isTTY?: boolean;
   columns?: number;

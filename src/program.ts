@@ -149,7 +149,7 @@ export async function buildProgram(
   onExit: (code: ExitCode) => void = () => {},
 ): Promise<Command> {
   const program = addGlobalOptions(new Command("brandapi"))
-    .description("Keeps a brand's own data in a local SQLite mirror: current, complete and provable.")
+    .description("Keeps a brand's own data in a local SQLite mirror: current, complete and verified.")
     .usage("<command> [options]")
     .version(readVersion(), "-V, --version", "print the version")
     .exitOverride()

@@ -9,7 +9,7 @@ import { reportError } from "./error-output.js";
  * Runs a command once for each profile on this machine. A failure does not stop the other profiles, but a signal
  * does.
  * @returns the exit code of the worst failure
- * @throws ConfigurationError without a profile, Stopped, UsageError
+ * @throws ConfigurationError if there is no profile; Stopped; UsageError
  */
 export async function runForAllProfiles<Flags extends GlobalFlags>(
   flags: Flags,

@@ -48,12 +48,12 @@ function findRecord({ orders, roster }: ScriptCopy, { id }: SilentChange): objec
   return orders.get(id) ?? roster.get(id);
 }
 
-/** A change to a record. The API does not announce it. */
+/** A change to a record that the API does not announce. */
 interface SilentChange {
   name: string;
   /** The ID of the changed record. */
   id: string;
-  /** The date of the changed order. */
+  /** The date of the order that was changed. */
   date: string;
   /** The row of `verify --evidence` that can detect the change. */
   check: string;
