@@ -8,7 +8,6 @@ import { resolveLinks } from "../util/files.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { quoteShellWord } from "../util/text.js";
-import { syncFolder } from "./durable-files.js";
 
 /** The target of an export. The last call is either `finish` or `discard`. */
 export interface Sink {
@@ -169,6 +168,13 @@ async function openUnnamedFile(target: string, random: () => number): Promise<Fi
   const file = await open(path, "wx+").finally(() => releaseTempFile(path));
   await rm(path);
   return file;
+}
+
+/** Flushes a folder to disk on systems that support it, so that new file names survive a power failure. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r").catch(() => undefined);
+  await handle?.sync().catch(() => {});
+  await handle?.close();
 }
 
 const copyBytes = 1_048_576;

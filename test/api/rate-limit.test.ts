@@ -55,7 +55,7 @@ describe("the rate limit", () => {
     expect(next - (times[0] ?? 0)).toBe(500 + 60_050);
   });
 
-  it("all processes share the limit of a key and an origin, and twice that for the machine", async () => {
+  it("all processes share the limit of a key for an origin, and the machine has twice that limit", async () => {
     const clock = new FakeClock();
     const { send, statePath } = openLimiter(clock);
     const other = openLimiter(clock, { statePath });

@@ -29,7 +29,7 @@ test("a key over its limit in 60 seconds gets 429 with Retry-After", () => {
   expect(ask()).toMatchObject({ status: 429, headers: { "retry-after": "20", "x-ratelimit-limit": "3" } });
 });
 
-test("an IP address has twice the limit for all its keys, independent of other addresses and keys", () => {
+test("the keys of one IP address share twice the limit, and other addresses do not affect it", () => {
   const { ask } = limited(2);
   expect([ask(0), ask(0), ask(1), ask(1), ask(7)].map(({ status }) => status)).toEqual([
     200, 200, 200, 200, 429,

@@ -8,7 +8,6 @@ import type { Row } from "../../query/rows.js";
 import { createFolder } from "../../util/files.js";
 import { formatCount, pluralize } from "../../util/text.js";
 import { readVersion as readProgramVersion } from "../../version.js";
-import { syncFolder } from "../durable-files.js";
 import type { Chunk } from "../formats.js";
 import {
   type ColumnType,
@@ -17,7 +16,7 @@ import {
   typeOfDelta,
   writeParquetFile,
 } from "../parquet.js";
-import { openFileSink, writeAll } from "../sinks.js";
+import { openFileSink, syncFolder, writeAll } from "../sinks.js";
 import { compareWithMirror, type Field, findRetyped, type TableComparison } from "./compare.js";
 import { commitVersion, type DeltaLog, readDeltaLog } from "./log.js";
 import {

@@ -5,7 +5,7 @@ import { MirrorBusy } from "../../errors.js";
 import { brandColumn } from "../../query/monthly-rows.js";
 import { readTextFile } from "../../util/files.js";
 import { errorCode } from "../../util/system-errors.js";
-import { linkExclusive } from "../durable-files.js";
+import { linkExclusive } from "../exclusive-link.js";
 import { openFileSink, writeAll } from "../sinks.js";
 import { readNewestCheckpoint } from "./checkpoint.js";
 import {

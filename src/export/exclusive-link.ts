@@ -38,10 +38,3 @@ async function renameExclusive(from: string, to: string, now: number): Promise<v
     await rm(claim, { force: true });
   }
 }
-
-/** Flushes a folder to disk on systems that support it, so that new file names survive a power failure. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r").catch(() => undefined);
-  await handle?.sync().catch(() => {});
-  await handle?.close();
-}
