@@ -7,7 +7,7 @@ import { type GlobalFlags, readSettings, type Settings } from "../config/setting
 import type { Context, Deps } from "../deps.js";
 import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
 import { typedTables } from "../query/readable-tables.js";
-import { details, resources } from "../resources/registry.js";
+import { detailResources, resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { findLastBackup } from "../store/mirror/backups.js";
 import { findDamage } from "../store/mirror/damage.js";
@@ -142,7 +142,7 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
 
 async function checkTables(mirror: Mirror): Promise<Finding> {
   return await withReadTransaction(mirror, async () => {
-    const differing = compareTables(mirror, [...resources, ...details]);
+    const differing = compareTables(mirror, [...resources, ...detailResources]);
     if (differing.length === 0) return { text: `all ${typedTables().length} match the records` };
     const texts = differing.map((table) => `${table.table}: ${describeDifference(table)}`);
     throw new Incomplete(`Tables differ from the mirror's records: ${texts.join("; ")}.`, {
@@ -154,7 +154,7 @@ async function checkTables(mirror: Mirror): Promise<Finding> {
 /** Lists the columns that contain values of an unexpected type. */
 function checkColumns(mirror: Mirror): Finding {
   const columnsOf = ({ name }: Resource) => readUnexpectedColumns(mirror, name);
-  const affected = [...resources, ...details].filter((resource) => columnsOf(resource).length > 0);
+  const affected = [...resources, ...detailResources].filter((resource) => columnsOf(resource).length > 0);
   const [first] = affected;
   if (!first) return { text: "all values have the type of their column" };
   const text = affected.flatMap(columnsOf).map(describeUnexpectedColumn).join(", ");

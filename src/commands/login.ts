@@ -17,7 +17,7 @@ import { effectiveEnv, type GlobalFlags, readSettings, type Settings } from "../
 import { readProfiles, writeProfiles } from "../config/stored-profiles.js";
 import type { Context, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-import { details, resources } from "../resources/registry.js";
+import { detailResources, resources } from "../resources/registry.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import { isCovered, omitsHostNames } from "../store/redaction/redaction-rules.js";
 import { readStream } from "../util/files.js";
@@ -152,7 +152,7 @@ async function askUntilValid(
 
 /** Text members that cannot be omitted, because a sync or a view needs them. */
 const neededMembers = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
-const allResources = [...resources, ...details];
+const allResources = [...resources, ...detailResources];
 
 /**
  * Parses a list such as `host.last_name,roster:host.socials`. A path, or the end of a path, applies to all resources

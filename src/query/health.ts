@@ -1,4 +1,4 @@
-import { details, resources } from "../resources/registry.js";
+import { detailResources, resources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { type Mirror, readInfo } from "../store/mirror/database.js";
 import { countRemoved, countUndated } from "../store/records/current-records.js";
@@ -110,7 +110,9 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
  * null if there is none.
  */
 export function findOldestSuccess(mirror: Mirror): string | null {
-  const times = [...resources, ...details].flatMap((one) => findLastSuccess(mirror, one)?.started_at ?? []);
+  const times = [...resources, ...detailResources].flatMap(
+    (one) => findLastSuccess(mirror, one)?.started_at ?? [],
+  );
   return times.sort()[0] ?? null;
 }
 

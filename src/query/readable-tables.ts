@@ -1,5 +1,5 @@
 import type { ScalarType } from "../resources/fields.js";
-import { details, resources } from "../resources/registry.js";
+import { detailResources, resources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { type TableShape, tablesOf } from "../resources/table-shape.js";
 import type { Mirror } from "../store/mirror/database.js";
@@ -47,7 +47,7 @@ export type SystemTable = (typeof systemTables)[number];
 
 /** Returns the tables of records, in the order of the registry. */
 export function typedTables(): readonly TableShape[] {
-  return [...resources, ...details].flatMap((resource) => tablesOf(resource));
+  return [...resources, ...detailResources].flatMap((resource) => tablesOf(resource));
 }
 
 /**

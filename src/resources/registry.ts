@@ -25,7 +25,7 @@ export const resources: readonly Resource[] = [
 /**
  * Resources that are only read as details of a different resource. They have tables, but no name on the command line.
  */
-export const details: readonly Resource[] = [surveyResults];
+export const detailResources: readonly Resource[] = [surveyResults];
 
 export function findResource(name: string): Resource | undefined {
   return resources.find((resource) => resource.name === name.replaceAll("_", "-"));

@@ -3,7 +3,7 @@ import { type Brand, dateText, type Host, type Order } from "./brand.js";
 import { toHost } from "./data/people-data.js";
 import { hash } from "./data/random.js";
 import { type InstantRange, selectRange } from "./listing.js";
-import { instant, integer, oneOf, ordersRange, type ParsedQuery, uuid } from "./parameters.js";
+import { instant, integerParameter, oneOf, ordersRange, type ParsedQuery, uuid } from "./parameters.js";
 
 /** The number of orders and visits, and amounts in hundredths of all currencies together. */
 type Activity = Record<"orders" | "tracked" | "revenue" | "subtotal" | "buyNow" | "visits", number>;
@@ -21,7 +21,7 @@ export const clicksParameters = {
   end_date: instant,
   group_by: oneOf(["day", "week", "month"], "day"),
   host_id: uuid,
-  limit: integer(20, 1, 100),
+  limit: integerParameter(20, 1, 100),
 };
 
 /** Returns the `data` of `GET /analytics/clicks`. */

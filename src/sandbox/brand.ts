@@ -175,7 +175,7 @@ export function dateText(ms: number): string {
  * Parses a timestamp to microseconds since 1970, because the API's dates can be finer than milliseconds. Returns NaN
  * for any other value.
  */
-export function parseInstant(text: unknown): number {
+export function toMicroseconds(text: unknown): number {
   if (typeof text !== "string") return Number.NaN;
   const microseconds = text.length > 24 ? (/\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? "") : "";
   return Date.parse(text) * 1_000 + Number(microseconds.padEnd(3, "0"));

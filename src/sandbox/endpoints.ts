@@ -3,7 +3,7 @@ import { type ListName, type Order, timeText } from "./brand.js";
 import { campaignStates } from "./data/campaign-data.js";
 import { contentSources, mediaTypes } from "./data/library-data.js";
 import { type Endpoint, type EndpointContext, ErrorResponse, type ResponseData } from "./endpoint.js";
-import { signedUrl } from "./file-host.js";
+import { createDownloadUrl } from "./file-host.js";
 import { fullSlice, respondWithPage, selectRange } from "./listing.js";
 import { instant, oneOf, ordersRange, paging, readQuery, someOf, uuids } from "./parameters.js";
 
@@ -132,7 +132,7 @@ function isSelected(filter: readonly string[] | null, value: string | undefined)
 function download({ brand, query, params: [source, id = ""], filesUrl, now }: EndpointContext): ResponseData {
   readQuery({}, query);
   const item = brand.content.find((one) => one.source === source && one.id === id.toLowerCase());
-  return { data: signedUrl(brand, item ?? notFound("item"), filesUrl, now) };
+  return { data: createDownloadUrl(brand, item ?? notFound("item"), filesUrl, now) };
 }
 
 function surveyResults({ brand, query, params: [id = ""] }: EndpointContext): ResponseData {

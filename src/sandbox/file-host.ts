@@ -8,7 +8,7 @@ import type { SandboxRequest, SandboxResponse } from "./endpoint.js";
 const downloadSeconds = 300;
 
 /** Returns the `data` of a download response. Its URL changes with `now`. */
-export function signedUrl({ seed }: Brand, item: ContentItem, filesUrl: string, now: number) {
+export function createDownloadUrl({ seed }: Brand, item: ContentItem, filesUrl: string, now: number) {
   const path = `/files/${item.source}/${item.id}`;
   const expires = String(now + downloadSeconds * secondMs);
   const query = new URLSearchParams({ expires, signature: sign(seed, path, expires) });

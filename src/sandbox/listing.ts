@@ -1,4 +1,4 @@
-import { parseInstant } from "./brand.js";
+import { toMicroseconds } from "./brand.js";
 import type { PageInfo, ResponseData } from "./endpoint.js";
 
 /** A range in microseconds since 1970, including both ends; null: no limit. */
@@ -59,7 +59,7 @@ const sortedLists = new WeakMap<readonly object[], SortedList<object>>();
 function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): SortedList<T> {
   const cached = sortedLists.get(list) as SortedList<T> | undefined;
   if (cached) return cached;
-  const all = list.map((record) => ({ record, at: parseInstant(record[dateMember]) }));
+  const all = list.map((record) => ({ record, at: toMicroseconds(record[dateMember]) }));
   const dated = all.filter(({ at }) => !Number.isNaN(at)).sort((a, b) => b.at - a.at);
   const sorted = {
     records: dated.map(({ record }) => record),

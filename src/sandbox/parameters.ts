@@ -1,5 +1,5 @@
 import { dayMs } from "../util/timestamp.js";
-import { parseInstant } from "./brand.js";
+import { toMicroseconds } from "./brand.js";
 import { ErrorResponse } from "./endpoint.js";
 import type { InstantRange } from "./listing.js";
 
@@ -39,7 +39,7 @@ function invalid(message: string): ErrorResponse {
   return new ErrorResponse(400, "invalid_parameter", message);
 }
 
-export function integer(absent: number, least: number, most: number): Parameter<number> {
+export function integerParameter(absent: number, least: number, most: number): Parameter<number> {
   return {
     absent,
     expected: `an integer between ${least} and ${most}`,
@@ -109,7 +109,7 @@ export const instant: Parameter<Instant | null> = {
     if (!timestamp.test(text) || Number.isNaN(Date.parse(date))) return undefined;
     // `Date.parse` accepts 31 February.
     if (new Date(date).toISOString().slice(0, 10) !== date) return undefined;
-    const at = parseInstant(text.replace(/[+-]00:?00$/, "Z"));
+    const at = toMicroseconds(text.replace(/[+-]00:?00$/, "Z"));
     return Number.isNaN(at) ? undefined : { at, isDay: text.length === 10 };
   },
 };
@@ -121,4 +121,4 @@ export function ordersRange(start: Instant | null, end: Instant | null): Instant
 }
 
 /** The parameters of all paginated endpoints (API document, "Endpoints"). */
-export const paging = { page: integer(1, 1, 10_000), per_page: integer(25, 1, 100) };
+export const paging = { page: integerParameter(1, 1, 10_000), per_page: integerParameter(25, 1, 100) };

@@ -1,4 +1,4 @@
-import { type Brand, parseInstant } from "../../src/sandbox/brand.js";
+import { type Brand, toMicroseconds } from "../../src/sandbox/brand.js";
 import { createBrandEvents, sandboxRecordKey } from "../../src/sandbox/events.js";
 import { day, fileAt, memberOf, openRecord, orderAt } from "../support/records.js";
 
@@ -70,7 +70,7 @@ export function keyOf(listName: TestedList, record: Fields): string {
 /** Returns the second of a record's date, in milliseconds; NaN if it has no date. */
 export function secondOf(listName: TestedList, record: Fields): number {
   const member = dateMember(listName);
-  return member === null ? Number.NaN : Math.floor(parseInstant(record[member]) / 1_000_000) * 1_000;
+  return member === null ? Number.NaN : Math.floor(toMicroseconds(record[member]) / 1_000_000) * 1_000;
 }
 
 /** Returns a hash of some numbers. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { details, resources } from "../../src/resources/registry.js";
+import { detailResources, resources } from "../../src/resources/registry.js";
 import { openMirror, openMirrorReadOnly } from "../../src/store/mirror/open.js";
 import { migrations } from "../../src/store/mirror/schema.js";
 import { compareTables } from "../../src/store/tables/table-check.js";
@@ -73,7 +73,7 @@ test.each([
     const path = releasedMirror();
     const before = history.map((sql) => rowsIn(path, sql));
     const mirror = await open(path);
-    expect(compareTables(mirror, [...resources, ...details])).toEqual([]);
+    expect(compareTables(mirror, [...resources, ...detailResources])).toEqual([]);
     mirror.db.close();
     expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: migrations.length }]);
     expect(history.map((sql) => rowsIn(path, sql))).toEqual(before);

@@ -1,6 +1,6 @@
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import { details, resources } from "../../src/resources/registry.js";
+import { detailResources, resources } from "../../src/resources/registry.js";
 import { rebuildTables } from "../../src/store/tables/rebuild.js";
 import { compareTables } from "../../src/store/tables/table-check.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -69,7 +69,7 @@ test("tables of removed records are checked against the records and rebuilt from
   const { mirror, all } = await withRemovals();
   const tables = ["orders_removed", "order_line_items_removed", "roster_removed", "gifts_removed"];
   const before = tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`));
-  expect(compareTables(mirror, [...resources, ...details])).toEqual([]);
+  expect(compareTables(mirror, [...resources, ...detailResources])).toEqual([]);
   rebuildTables(mirror, resources);
   expect(tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`))).toEqual(before);
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
-import { details, resources } from "../../src/resources/registry.js";
+import { detailResources, resources } from "../../src/resources/registry.js";
 import type { Mirror } from "../../src/store/mirror/database.js";
 import { openMirror } from "../../src/store/mirror/open.js";
 import { rebuildTables } from "../../src/store/tables/rebuild.js";
@@ -13,7 +13,7 @@ import type { JsonObject } from "../../src/util/json-value.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
-const all = [...resources, ...details];
+const all = [...resources, ...detailResources];
 
 const item = (n: number): JsonObject => ({ title: `Item ${n}`, sku: `S-${n}`, quantity: n, price: n + 0.5 });
 

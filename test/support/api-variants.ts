@@ -5,7 +5,7 @@ import {
   type SandboxApi,
   type SandboxApiOptions,
 } from "../../src/sandbox/api.js";
-import { type Brand, type Order, parseInstant, timeText } from "../../src/sandbox/brand.js";
+import { type Brand, type Order, timeText, toMicroseconds } from "../../src/sandbox/brand.js";
 import { hash, mixBits } from "../../src/sandbox/data/random.js";
 import { ErrorResponse, type ResponseData, type SandboxRequest } from "../../src/sandbox/endpoint.js";
 import { dayMs, hourMs } from "../../src/util/timestamp.js";
@@ -210,7 +210,7 @@ function selectRecords(list: ListRequest): Fields[] {
   if (behaviour.includesRecordBelow && query.has(from))
     records.push(...select(from).slice(records.length, records.length + 1));
   if (behaviour.undated === "in every range" && (query.has(from) || query.has(to)))
-    records.push(...select(from, to).filter((record) => Number.isNaN(parseInstant(record[date]))));
+    records.push(...select(from, to).filter((record) => Number.isNaN(toMicroseconds(record[date]))));
   return sortRecords(records, list).map((record) => {
     const text = record[date];
     return typeof text === "string"
@@ -283,7 +283,7 @@ export function formatDate(text: string, precision: ApiVariants["datePrecision"]
   if (precision === "milliseconds") return text.replace(/(\.\d{3})\d+/, "$1");
   if (precision === "seconds") return `${text.slice(0, 19)}Z`;
   if (precision === "rounded")
-    return `${timeText(Math.round(parseInstant(text) / 1_000_000) * 1_000).slice(0, 19)}Z`;
+    return `${timeText(Math.round(toMicroseconds(text) / 1_000_000) * 1_000).slice(0, 19)}Z`;
   if (precision === "minutes") return `${text.slice(0, 16)}:00Z`;
   if (precision === "no seconds") return `${text.slice(0, 16)}Z`;
   if (precision === "midnight") return `${text.slice(0, 10)}T00:00:00Z`;

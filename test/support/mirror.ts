@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { details, findResource } from "../../src/resources/registry.js";
+import { detailResources, findResource } from "../../src/resources/registry.js";
 import type { Resource } from "../../src/resources/resource.js";
 import type { Mirror } from "../../src/store/mirror/database.js";
 import { openMirror } from "../../src/store/mirror/open.js";
@@ -122,7 +122,7 @@ export function recordCoverage(mirror: Mirror, resource: string, added: CoveredR
 }
 
 function resourceOf(name: string): Resource {
-  const resource = findResource(name) ?? details.find((detail) => detail.name === name);
+  const resource = findResource(name) ?? detailResources.find((detail) => detail.name === name);
   if (!resource) throw new Error(`Unknown resource: ${name}`);
   return resource;
 }

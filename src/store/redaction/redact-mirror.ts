@@ -1,4 +1,4 @@
-import { details, resources } from "../../resources/registry.js";
+import { detailResources, resources } from "../../resources/registry.js";
 import { errorCode } from "../../util/system-errors.js";
 import { rebuildHostNames } from "../history/host-names.js";
 import { deleteInfo, type Mirror, readInfo, statement, truncateLog, writeInfo } from "../mirror/database.js";
@@ -52,7 +52,7 @@ export function redactMirror(
       writeInfo(mirror, toScrub, "1");
       writeRedactedAfterRun(mirror, findNewestRunId(mirror));
     }
-    const changed = [...resources, ...details].filter(({ name }) => name in counts);
+    const changed = [...resources, ...detailResources].filter(({ name }) => name in counts);
     const lost = rebuildTables(mirror, changed);
     mirror.db.exec(redactSnapshots);
     rebuildHostNames(mirror);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { details, resources } from "../../resources/registry.js";
+import { detailResources, resources } from "../../resources/registry.js";
 import type { Resource } from "../../resources/resource.js";
 import { tablesOf } from "../../resources/table-shape.js";
 import type { Json } from "../../util/json-value.js";
@@ -21,13 +21,13 @@ import { freeTableNames, readUserObjects, restoreUserObjects } from "./user-obje
 export function hasOutdatedTables(mirror: Mirror): boolean {
   return (
     !hasCurrentHostNames(mirror) ||
-    [...resources, ...details].some((resource) => !hasCurrentTables(mirror, resource))
+    [...resources, ...detailResources].some((resource) => !hasCurrentTables(mirror, resource))
   );
 }
 
 /** True if another version created a table with different columns. */
 export function hasOutdatedColumns(mirror: Mirror): boolean {
-  return [...resources, ...details].some((resource) => !hasCurrentColumns(mirror, resource));
+  return [...resources, ...detailResources].some((resource) => !hasCurrentColumns(mirror, resource));
 }
 
 /**
@@ -35,7 +35,7 @@ export function hasOutdatedColumns(mirror: Mirror): boolean {
  * @returns a message for each of users' views, indexes and triggers that was lost
  */
 export function rebuildOutdatedTables(mirror: Mirror): string[] {
-  const all = [...resources, ...details];
+  const all = [...resources, ...detailResources];
   const hasRemovedTables = readInfo(mirror, removedTables) !== null;
   const cleared = hasRemovedTables ? [] : freeTableNames(mirror, all.flatMap(removedTableNames));
   writeInfo(mirror, removedTables, "separate");
