@@ -100,7 +100,7 @@ export function dropDailyTotals({ state }: DatedRun, changed: Range): void {
 /** Stores the totals of the days that this run has read completely. Must be called in the transaction that completes them. */
 export function storeDailyTotals({ dailyTotals, id, state }: DatedSync, coveredRange: Range): void {
   const read = mergeRanges(state.coverage().filter(({ runId }) => runId === id));
-  const around = read.filter((one) => overlaps(one, coveredRange));
+  const around = read.filter((range) => overlaps(range, coveredRange));
   const [part] = clipRanges(around, daysOf(coveredRange));
   if (dailyTotals && part) state.dailyTotals.replace(clipToCompleteDays(part), dailyTotals);
 }
@@ -154,7 +154,7 @@ export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly str
     return joined;
   }, []);
   const readAt = (range: Range) =>
-    Math.min(...state.coverage().flatMap((one) => (overlaps(one, range) ? one.readAt : [])));
+    Math.min(...state.coverage().flatMap((part) => (overlaps(part, range) ? part.readAt : [])));
   return ranges.sort((a, b) => readAt(a) - readAt(b));
 }
 

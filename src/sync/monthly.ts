@@ -70,11 +70,11 @@ function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] 
   const range = requestedRange(run);
   const isAll = full || since !== undefined || !isPlain(options);
   const readAt = (month: Range) =>
-    state.coverage().find((one) => overlaps(one, month))?.readAt ?? Number.NEGATIVE_INFINITY;
+    state.coverage().find((part) => overlaps(part, month))?.readAt ?? Number.NEGATIVE_INFINITY;
   const due = months
-    .map((month) => ({ month, ...monthRange(month) }))
+    .map((name) => ({ name, ...monthRange(name) }))
     .filter((month) => overlaps(month, range))
-    .filter((one) => isAll || moved.has(one.month) || readAt(one) - windowMs <= one.to);
+    .filter((month) => isAll || moved.has(month.name) || readAt(month) - windowMs <= month.to);
   return hostsOf(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
 }
 

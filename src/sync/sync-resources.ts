@@ -97,7 +97,7 @@ function recordLostScope(session: SyncSession, { resource, why }: Skipped): Reco
 /** Sorts lists first, because they are short, and the first sync of a resource with dates may take hours. */
 export function smallFirst(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
-  return [...resources.filter((one) => !isDated(one)), ...resources.filter(isDated).toReversed()];
+  return [...resources.filter((resource) => !isDated(resource)), ...resources.filter(isDated).toReversed()];
 }
 
 /**

@@ -114,6 +114,7 @@ describe("an unreadable date (A2)", () => {
     await synced(brand);
     expect((await brand.run("verify orders")).err).toContain("the API must correct these dates");
     expect((await brand.run("status")).out).toContain("the API must correct these dates");
+    expect((await brand.run("status --json")).out).toContain('"repairable":false');
   });
 
   test("sync still updates and removes orders on days without unreadable dates", async () => {

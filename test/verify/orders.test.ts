@@ -212,8 +212,9 @@ describe("unread orders", () => {
 
   test("verify reports an order that is in no date range, and exits with code 8", async () => {
     const brand = await synced({ orders: [...orders, orderAt("none", null)] });
-    const { code, states, last } = await verified(brand);
+    const { code, result, states, last } = await verified(brand);
     expect([code, states.undated, last.verified]).toEqual([8, "unproven", 0]);
+    expect(result?.months.at(-1)?.kind).toBe("undated");
   });
 });
 
