@@ -7,7 +7,7 @@ import { cleanUpTable } from "../export/delta/cleanup.js";
 import { compareRows, compareWithMirror } from "../export/delta/compare.js";
 import { exportDeltaTable } from "../export/delta/export-table.js";
 import { type DeltaLog, hasManyBrands, readDeltaLog } from "../export/delta/log.js";
-import { rejectDeltaTable } from "../export/delta/log-files.js";
+import { type BrandState, rejectDeltaTable } from "../export/delta/log-files.js";
 import { type MonthlyRows, openMonthlyRows } from "../query/monthly-rows.js";
 import { knownTableNames } from "../query/readable-tables.js";
 import { printJson, styleFor } from "../util/terminal.js";
@@ -123,7 +123,8 @@ export async function listDeltaTables(
   for (const log of logs) checkExists(log);
   const states = logs.flatMap((log) => {
     const brands = [...log.brands.values()];
-    const listed = hasManyBrands(log) ? brands : brands.slice(-1);
+    const byId = (a: BrandState, b: BrandState) => ((a.brand ?? "") < (b.brand ?? "") ? -1 : 1);
+    const listed = hasManyBrands(log) ? brands.sort(byId) : brands.slice(-1);
     return listed.map(({ version, ...state }) => ({ table: log.table, version, ...state }));
   });
   if (flags.json) {

@@ -78,6 +78,7 @@ export const examples = {
   "brandapi export roster --csv > roster.csv": "export the roster as CSV",
   "brandapi export orders roster -o month.xlsx --since this-month":
     "write a workbook with one sheet per table",
+  "brandapi export orders roster --delta lake": "create Delta tables, or add the changes to them",
 };
 
 export function define(command: Command): void {

@@ -230,12 +230,12 @@ test("a column that only one brand has is null for the other brands of a Delta t
 });
 
 test("tables --delta lists the brands of a table, and verify --delta compares one of them", async () => {
-  const { mirrorOf, run } = await makeMachine("fern", "moss");
+  const { mirrorOf, run } = await makeMachine("moss", "fern");
   await run("export orders --all-profiles");
   expect((await run("tables")).out).toBe(
     "table   brand  version  rows  verified  through (UTC)     run\n" +
-      "orders  fern         0     3  yes       2026-11-01 00:00    1\n" +
-      "orders  moss         1     3  yes       2026-11-01 00:00    1\n",
+      "orders  fern         1     3  yes       2026-11-01 00:00    1\n" +
+      "orders  moss         0     3  yes       2026-11-01 00:00    1\n",
   );
   writeRead(mirrorOf("moss"), "orders", [anOrder(40)], { at: "2026-11-02T00:00:00.000Z" });
   expect(await run("verify --profile fern")).toMatchObject({ code: 0 });
