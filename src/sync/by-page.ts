@@ -1,6 +1,6 @@
 import { countUndated, findNthDate } from "../store/records/current-records.js";
 import { recordDate } from "../store/records/record-key.js";
-import { type Range, startOfDay, startOfSecond } from "../util/ranges.js";
+import { type Range, startOfDay } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { dayMs } from "../util/timestamp.js";
 import { maxPerPage, startBudget } from "./budget.js";
@@ -45,12 +45,12 @@ export async function readByPage(
   return { reached, changed };
 }
 
-/** Returns the newest part of a range that has about this many mirrored records. */
+/** Returns the newest days of a range that have about this many mirrored records. */
 function newestPart({ mirror, resource, state }: DatedRun, range: Range, records: number): Range {
   const mirrored = Number.isFinite(records) ? state.count(range) : 0;
   const oldest =
     mirrored > records ? findNthDate(mirror, resource.name, range, mirrored - Math.max(records, 1)) : null;
-  return oldest === null ? range : { from: startOfSecond(oldest), to: range.to };
+  return oldest === null ? range : { from: Math.max(range.from, startOfDay(oldest)), to: range.to };
 }
 
 /** Splits a range at day boundaries until each slice has few enough records. Newest first. */

@@ -5,7 +5,6 @@ import type { Range } from "../util/ranges.js";
 import { maxPerPage } from "./budget.js";
 import { readByPage } from "./by-page.js";
 import { resolveCopies } from "./copies.js";
-import { dropDailyTotals } from "./daily-totals.js";
 import { checkDates, rangeQuery } from "./dates.js";
 import type { DatedSync } from "./session.js";
 import { readSlice, writeSlice } from "./slices.js";
@@ -90,14 +89,8 @@ export async function readRange(
       // If no record was skipped, this range has what the last response's range had, less what that response covered.
       const isDoubtful = previous !== null && total !== previous.total - previous.coveredCount;
       if (isDoubtful || isBroken) batch.commit();
-      if (
-        previous?.coveredRange &&
-        isDoubtful &&
-        (await hidesRecords(run, previous.coveredRange, previous))
-      ) {
-        uncover(run, previous.coveredRange);
+      if (previous?.coveredRange && isDoubtful && (await hidesRecords(run, previous.coveredRange, previous)))
         return await continueByPage(previous.coveredRange.to);
-      }
       if (isBroken) return await continueByPage(to);
 
       const from = coveredRange?.from ?? oldest;
@@ -143,11 +136,4 @@ async function hidesRecords(
 ): Promise<boolean> {
   const repeated = await requestNewest(run, coveredRange);
   return repeated.isBroken || repeated.total > coveredCount;
-}
-
-function uncover(run: DatedSync, range: Range): void {
-  run.mirror.transaction(() => {
-    run.state.uncover(range, run.id);
-    dropDailyTotals(run, range);
-  });
 }

@@ -35,6 +35,8 @@ export interface MirrorRecord {
   removedAt: number | null;
   /** True if the last read of its range did not include it, and its removal is not confirmed yet. */
   isMissing: boolean;
+  /** The date in the mirror, in milliseconds; null if it is unreadable. */
+  dated: number | null;
   /** The version of the API that it equals; null if there is none. */
   version: Version | null;
 }
@@ -45,6 +47,7 @@ interface Row {
   full: string;
   removed_at: string | null;
   missing: 0 | 1;
+  dated_at: number | null;
 }
 
 export function readClaims(world: World): MirrorClaims {
@@ -60,15 +63,16 @@ export function readClaims(world: World): MirrorClaims {
     });
   const rows = db
     .prepare(
-      `SELECT key, coalesce(list_json, json) AS json, json AS full, removed_at,
+      `SELECT key, coalesce(list_json, json) AS json, json AS full, removed_at, dated_at,
          record_id IN (SELECT record_id FROM missing) AS missing FROM records WHERE resource = ?`,
     )
     .all(resource.name) as Row[];
-  const records = rows.map(({ key, json, full, removed_at, missing }) => ({
+  const records = rows.map(({ key, json, full, removed_at, missing, dated_at }) => ({
     key,
     json,
     full,
     isMissing: missing === 1,
+    dated: dated_at,
     removedAt: removed_at === null ? null : Date.parse(removed_at),
     version: versionHistory.versions.get(key)?.findLast((version) => version.json === json) ?? null,
   }));

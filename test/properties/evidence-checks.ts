@@ -32,21 +32,25 @@ function checkCounts(
   { distrusted, present, coveredRanges }: MirrorClaims,
 ): string[] {
   const states = statesIn(world, end);
-  const mine = present.flatMap(({ version }) => version ?? []);
   const checks = countsOf(world).filter(([name]) => !distrusted.has(name));
   const found: string[] = [];
   for (const range of coveredRanges)
     for (const [name, counts] of checks) {
-      const count = (versions: Version[]) =>
-        versions.filter((one) => isIn(range, one) && counts(one.record)).length;
-      if (!states.some((state) => count(state) === count(mine)))
-        found.push(`verified, with ${count(mine)} ${name} where the API counts ${states.map(count)}`);
+      // The API filters by its exact dates. What a user counts in the mirror has the dates that it returned.
+      const apiCounts = states.map(
+        (state) => state.filter(({ record, second }) => isIn(range, second) && counts(record)).length,
+      );
+      const mine = present.filter(
+        ({ dated, version }) => dated !== null && isIn(range, dated) && version && counts(version.record),
+      ).length;
+      if (!apiCounts.includes(mine))
+        found.push(`verified, with ${mine} ${name} where the API counts ${apiCounts}`);
     }
   return found;
 }
 
-function isIn({ from, to }: Range, { second }: Version): boolean {
-  return second >= from && second <= to;
+function isIn({ from, to }: Range, instant: number): boolean {
+  return instant >= from && instant <= to;
 }
 
 /** Returns days whose totals changed after they were read, while the mirror still has the old records. */

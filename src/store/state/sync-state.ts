@@ -88,11 +88,6 @@ export class SyncState {
     return dated !== null && this.#coverage.some((range) => containsInstant(range, dated));
   }
 
-  /** Removes a range from the coverage, because the reading that covered it turned out to be incomplete. */
-  uncover(range: Range, runId: number): void {
-    this.#setCoverage(withoutRange(this.#coverage, range), runId);
-  }
-
   /** Returns the marked slices, oldest first. They never overlap the coverage. */
   markedSlices(): readonly MarkedSlice[] {
     return this.#marked;
