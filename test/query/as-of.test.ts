@@ -151,6 +151,20 @@ test("export --as-of uses the last daily copy of the ranking, and omits later ro
   );
 });
 
+test("as of a time, a host that had left the ranking is not in it", async () => {
+  const host = (id: string) => ({ id, username: id, first_name: null, last_name: null, profile_photo: null });
+  const orders = ["h1", "h2"].map((id) => orderAt(id, noon - day, { host: host(id) }));
+  const brand = makeBrand({ orders });
+  const hostsAfterSync = async () => {
+    expect((await brand.run("sync orders analytics-hosts --accept-removals")).code).toBe(0);
+    brand.pass(day);
+    return (await told(brand, "hosts", "--as-of", at(brand.now()))).rows.map(({ id }) => id);
+  };
+  expect(await hostsAfterSync()).toEqual(["h1", "h2"]);
+  brand.remove("orders", "h2");
+  expect(await hostsAfterSync()).toEqual(["h1"]);
+});
+
 test("query --as-of applies to a table no matter how the statement names it", async () => {
   const { brand, before } = await twoNights();
   addToMirror(brand.db, "CREATE VIEW own AS SELECT id FROM orders");
