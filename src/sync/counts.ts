@@ -191,6 +191,6 @@ function mayHaveFuture(
 export function futureText({ records, until }: Pick<FutureRecords, "records" | "until">): string {
   const last = ` (the newest ${formatMinute(until)})`;
   return records === 1
-    ? `1 record is dated in the future${last} and will be read once that date is reached`
-    : `${records} records are dated in the future${last} and will be read once their dates are reached`;
+    ? `1 record is dated in the future${last} and will be read when that date is reached`
+    : `${records} records are dated in the future${last} and will be read when their dates are reached`;
 }

@@ -68,7 +68,6 @@ export async function syncResources(
   const results = await forEachResource(session, { due, named: chosen.named }, async (resource) => {
     const { run, error } = await syncResource(session, resource, !chosen.named);
     finished(run);
-    // `forEachResource` collects the error for the exit code.
     if (error !== null) throw error;
   });
   for (const skipped of chosen.skipped) {

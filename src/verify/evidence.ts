@@ -120,7 +120,7 @@ export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evide
   const allCounts = new Set([...counts, ...differences.flatMap(({ count }) => count ?? [])]);
   const days = differences.filter(({ count }) => !count);
   const notRead =
-    undatedCount > 0 ? `${undatedCount} more than in all date ranges, not read` : "not everything was read";
+    undatedCount > 0 ? `${undatedCount} more than in all date ranges together` : "not everything was read";
   const isAllRead = undatedCount === 0 && unread.length === 0;
   return [
     ...[...allCounts].map((count) =>

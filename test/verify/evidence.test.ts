@@ -145,7 +145,7 @@ test("verify --evidence prints unread dates, wrong filters and undated records a
   await brand.run("sync orders --full --audit 0");
   expect(await unproven()).toMatchObject([
     { check: "refunded", api: 1, mirror: 0, note: "the filter does not count the records with this status" },
-    { check: "all, without dates", api: 3, mirror: 2, note: "1 more than in all date ranges, not read" },
+    { check: "all, without dates", api: 3, mirror: 2, note: "1 more than in all date ranges together" },
     { check: "blind spot", mirror: 1, note: "re-read by 2026-11-22" },
     { check: "blind spot", mirror: 1, note: "never re-read (`--audit 0`)" },
   ]);
