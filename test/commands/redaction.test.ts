@@ -110,7 +110,7 @@ test("forget removes the names of a host from the mirror's files and exports, ke
   expect(brand.lastRun("forget")).toMatchObject({ outcome: "done", rows_read: 0 });
   expect(await doctorOf(brand, "forgotten")).toMatchObject({
     state: "ok",
-    text: expect.stringContaining("is left"),
+    text: expect.stringContaining("only the ID is kept"),
   });
   expect((await doctorOf(brand, "tables")).state).toBe("ok");
 
@@ -180,7 +180,7 @@ test("forget shows the host's handle and name, and accepts a prefix of its ID", 
   const asked = await brand.run(`forget --host ${prefix}`, { tty, stdin: "n\n" });
   expect(asked.err).toContain(`Forget @${secret}-u2 (${secret}-f2 ${secret}-l2, also @`);
   expect(asked.err).toContain(`@${secret}-u1`);
-  expect(asked.err).toContain(`, ID ${brand.hostId}) for good`);
+  expect(asked.err).toContain(`, ID ${brand.hostId}) permanently`);
   const count = await occurrences(brand, secret);
   for (const short of [brand.hostId.slice(0, 7), ""]) {
     const refused = await brand.run(["forget", "--host", short, "--yes"]);
@@ -399,7 +399,7 @@ test.each([
   ["host.id", "a member that a sync needs"],
   ["currency", "a member that a sync needs: `currency`."],
   ["a b;c", "Unknown member"],
-  ["a b;c", "the API's name of a member"],
+  ["a b;c", "the name of a member in the API"],
   ["opportunities:status", "a member that a sync needs"],
   ["assignments.brand_payment_state", "a member that a sync needs"],
   ["surveys:id", "a member that a sync needs"],
