@@ -5,8 +5,8 @@ import { defineConfig, mergeConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Hundreds of mirrors are made: in memory, where the system has room for them, and lets scripts be started there, as
- * some tests do. A container's own is often too small, or lets nothing be started.
+ * Returns a folder in memory if it has enough space and can contain executable scripts, because tests create hundreds of
+ * mirrors. In containers, `/dev/shm` is often too small or mounted with `noexec`.
  */
 function fastFolder(): string {
   if (!existsSync("/dev/shm") || !existsSync("/proc/mounts")) return tmpdir();
@@ -15,7 +15,7 @@ function fastFolder(): string {
   return bavail * bsize < 1e9 || isNoexec ? tmpdir() : "/dev/shm";
 }
 
-/** They replace modules, or what Node's own do, for as long as their process lives. */
+/** Tests that replace modules or functions of Node for the lifetime of their process. */
 const alone = [
   "test/api/{api-errors,transport}.test.ts",
   "test/download/full-disk.test.ts",
@@ -23,17 +23,19 @@ const alone = [
   "test/export/exclusive-link.test.ts",
 ];
 
-/** The longest: one that began last would have the machine to itself. Of the others, the largest files begin. */
+/** The longest test files. They start first, because one that started last would run alone at the end. */
 const longest = [
-  "soak/kill",
-  "properties/scenarios",
-  "faults/processes",
   "report/browser",
-  "stories/stories",
-  "conformance/faithful",
+  "commands/redaction",
+  "commands/demo",
+  "docs/examples",
+  "faults/processes",
+  "query/as-of",
+  "properties/scenarios",
+  "properties/variants",
 ];
 
-/** Vitest itself knows how long files take only where it has run before. */
+/** Vitest only knows durations of files that it has run before on the same machine. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) =>
@@ -53,7 +55,7 @@ export const baseConfig = defineConfig({
     setupFiles: ["test/support/each-file.ts"],
     env: { TMPDIR: fastFolder() },
     testTimeout: 60_000,
-    // Two cores are what the smallest machine has, and much of the work is waiting; files share nothing but the build.
+    // One more than the cores of a small machine, because tests often wait for processes.
     maxWorkers: 3,
   },
 });

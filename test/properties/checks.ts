@@ -93,7 +93,7 @@ function checkStale({ present, readAt }: MirrorClaims): string[] {
   });
 }
 
-/** A verified mirror that covers all dates has the records without a date too. */
+/** A verified mirror that covers all dates also has the records without a date. */
 function checkUndated(
   { versionHistory }: World,
   { endedAt, startedAt }: RunResult,

@@ -13,7 +13,7 @@ export interface Range {
 export interface MirrorClaims {
   /** The merged ranges of dates that were read; none for lists without a date filter. */
   coveredRanges: Range[];
-  /** Returns when the range with this second was read; undefined if never. */
+  /** Returns the read time of the range that contains this second; undefined if it was never read. */
   readAt(second: number): number | undefined;
   /** Returns the times at which the parts of a range were read; null if a part was never read. */
   readTimes(range: Range): number[] | null;
@@ -31,13 +31,13 @@ export interface MirrorRecord {
   json: string;
   /** The record with its details. */
   full: string;
-  /** Milliseconds; null if it is present. */
+  /** The time of the removal in milliseconds; null for a present record. */
   removedAt: number | null;
   /** True if the last read of its range did not include it, and its removal is not confirmed yet. */
   isMissing: boolean;
   /** The date in the mirror, in milliseconds; null if it is unreadable. */
   dated: number | null;
-  /** The version of the API that it equals; null if there is none. */
+  /** The matching version in the API; null if none matches. */
   version: Version | null;
 }
 

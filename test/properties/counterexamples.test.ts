@@ -169,7 +169,7 @@ const counterexamples: Counterexample[] = [
   },
 ];
 
-test.each(counterexamples)("makes no false claim when $title ($list)", async (counterexample) => {
+test.each(counterexamples)("a sync makes no false claim when $title ($list)", async (counterexample) => {
   const { list, seed = 1, records, perPage, steps } = counterexample;
   const scenario = { start: { seed, records, perSecond: 1 }, variants: { maxPerPage: perPage }, steps };
   expect(await play(list, scenario)).toEqual([]);
@@ -233,19 +233,22 @@ const variantCounterexamples: VariantCounterexample[] = [
   })),
 ];
 
-test.each(variantCounterexamples)("makes no false claim when $title ($list)", async (counterexample) => {
-  const {
-    list,
-    seed = 1,
-    records,
-    perSecond = 1,
-    perPage,
-    datePrecision,
-    dailyTotals,
-    steps,
-  } = counterexample;
-  const variants = { maxPerPage: perPage, datePrecision, ...(dailyTotals ? { dailyTotals } : {}) };
-  const variant = { name: datePrecision, listName: list, options: {}, knownGap: null, isReadByPage: true };
-  const scenario = { start: { seed, records, perSecond, undated: 0 }, variants, steps };
-  expect((await playVariant(variant, scenario)).falseClaims).toEqual([]);
-});
+test.each(variantCounterexamples)(
+  "a sync makes no false claim when $title ($list)",
+  async (counterexample) => {
+    const {
+      list,
+      seed = 1,
+      records,
+      perSecond = 1,
+      perPage,
+      datePrecision,
+      dailyTotals,
+      steps,
+    } = counterexample;
+    const variants = { maxPerPage: perPage, datePrecision, ...(dailyTotals ? { dailyTotals } : {}) };
+    const variant = { name: datePrecision, listName: list, options: {}, knownGap: null, isReadByPage: true };
+    const scenario = { start: { seed, records, perSecond, undated: 0 }, variants, steps };
+    expect((await playVariant(variant, scenario)).falseClaims).toEqual([]);
+  },
+);

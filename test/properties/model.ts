@@ -2,7 +2,7 @@ import { type Brand, toMicroseconds } from "../../src/sandbox/brand.js";
 import { createBrandEvents, sandboxRecordKey } from "../../src/sandbox/events.js";
 import { day, fileAt, memberOf, openRecord, orderAt } from "../support/records.js";
 
-/** The lists that scenarios are played with. */
+/** The lists for which scenarios are played. */
 export const testedLists = ["orders", "content", "roster", "opportunities", "gifts", "surveys"] as const;
 export type TestedList = (typeof testedLists)[number];
 export type Fields = Record<string, unknown>;

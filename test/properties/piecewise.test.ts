@@ -6,7 +6,7 @@ import { scenariosOf } from "./scenarios.js";
 const runs = Number(process.env.PROPERTY_RUNS ?? 10);
 
 test.each(piecewiseResources)(
-  "has every part of $name as the API had it during the verified run",
+  "the mirror has every part of $name as the API had it during the verified run",
   async (resource) => {
     const property = fc.asyncProperty(scenariosOf(), async (scenario) => {
       expect(await playPiecewise(resource, scenario)).toEqual([]);

@@ -7,7 +7,7 @@ import { scenariosOf } from "./scenarios.js";
 const runs = Number(process.env.PROPERTY_RUNS ?? 12);
 
 test.each(testedLists)(
-  "makes no false claim about %s, whatever happens during and between runs",
+  "a sync makes no false claim about %s, whatever happens during and between runs",
   async (listName) => {
     const property = fc.asyncProperty(scenariosOf(), async (scenario) => {
       expect(await play(listName, scenario)).toEqual([]);

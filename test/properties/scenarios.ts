@@ -6,7 +6,7 @@ import type { Job, WorldOptions } from "./world.js";
 /** A step of a scenario: an event, a run, or hours in which nothing happens. */
 export type Step = ModelEvent | RunStep | { passHours: number };
 
-/** A run with its flags, and what happens during it. */
+/** A run with its flags, and the events during it. */
 export interface RunStep {
   run: Job;
   with: {
@@ -22,7 +22,7 @@ export interface RunStep {
   };
 }
 
-/** Something that happens at a request of a run, counted from 1, before its response. */
+/** An event before the response to a request of a run. The first request has the number 1. */
 export interface DuringRun {
   atRequest: number;
   what: ModelEvent | Failure | WrongResponse;
@@ -55,13 +55,13 @@ export interface ScenarioOptions {
   undated?: boolean;
 }
 
-/** Random scenarios: events and runs with random flags; events, failures, stops and kills during the runs. */
+/** Random scenarios: events and runs with random flags, and events, failures, stops and kills during the runs. */
 export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenario> {
   const { variants, lags, undated } = options;
   return fc
     .tuple(startingRecords, variantsInModel, stepsOf(options))
     .map(([start, randomVariants, steps]) => {
-      // Large lists have large pages, so that a run does not take hundreds of requests.
+      // Large lists have large pages, to limit the number of requests per run.
       const maxPerPage = (randomVariants.maxPerPage ?? 1) * (start.records <= 60 ? 1 : 8);
       return {
         start: { ...start, undated: undated ? 3 : 0 },
@@ -86,7 +86,7 @@ function usually<Name extends keyof ApiVariants>(
 
 /** The variants that the program has to support. */
 const variantsInModel: fc.Arbitrary<Partial<ApiVariants>> = fc.record({
-  // With fewer than 4, the events between two requests fill a page, which never happens with 100.
+  // On pages with fewer than 4 records, the events between two requests can fill a page, which is impossible with 100.
   maxPerPage: fc.integer({ min: 4, max: 12 }),
   ties: usually<"ties">("stable", "reversed"),
   datePrecision: usually<"datePrecision">("exact", "milliseconds", "seconds"),

@@ -6,13 +6,13 @@ import { type ApiVariant, apiVariants, type Effect, playVariant } from "./varian
 const runs = Number(process.env.PROPERTY_RUNS ?? 3);
 
 test.each(apiVariants.filter(({ isReadByPage }) => isReadByPage))(
-  "makes no false claim and loses no record with $name ($listName)",
+  "a sync makes no false claim and loses no record with $name ($listName)",
   playScenarios,
   3_600_000,
 );
 
 test.each(apiVariants.filter(({ isReadByPage }) => !isReadByPage))(
-  "reports or survives $name ($listName)",
+  "a sync reports or survives $name ($listName)",
   playScenarios,
   3_600_000,
 );

@@ -10,7 +10,7 @@ export interface ApiVariant {
   name: string;
   listName: TestedList;
   options: ScenarioOptions;
-  /** When a run may be verified although the mirror differs from the API; null: never. */
+  /** The condition under which a run may be verified although the mirror differs from the API; null if there is none. */
   knownGap: string | null;
   /**
    * True if the API breaks the assumptions A1 to A3 of the page on syncing, so that lists are read by page number. No run

@@ -2,7 +2,7 @@ import type { Brand } from "../../src/sandbox/brand.js";
 import { type ApiVariants, formatDate } from "../support/api-variants.js";
 import { dateMember, type Fields, keyOf, recordsOf, secondOf, type TestedList } from "./model.js";
 
-/** A record as the API had it from `from` up to, not including, `until`, in milliseconds. */
+/** A version of a record in the API, from `from` (inclusive) to `until` (exclusive), in milliseconds. */
 export interface Version {
   from: number;
   until: number;
@@ -16,7 +16,7 @@ export interface Version {
   responsesBefore: number;
 }
 
-/** Everything the API had, and when. */
+/** Every version of every record in the API, with its times. */
 export interface VersionHistory {
   versions: ReadonlyMap<string, readonly Version[]>;
   /** The times of all changes in milliseconds, ascending. */
@@ -85,7 +85,7 @@ export function createVersionHistory(
   return versionHistory;
 }
 
-/** Returns a record as the list returns it. */
+/** Returns a record in the form of a list item. */
 function listedForm(listName: TestedList, record: Fields, shows: ApiVariants["datePrecision"]): Fields {
   const { deliverables, assignments, ...listed } = record;
   if (listName === "opportunities") return listed;

@@ -32,7 +32,7 @@ import { createVersionHistory, type VersionHistory } from "./versions.js";
 /** A run that reads, or one that compares the mirror with the API. */
 export type Job = "sync" | "verify" | "repair";
 
-/** Something that happens at the n-th request of a run, before its response. */
+/** An event at the n-th request of a run, before its response. */
 export interface Interruption {
   atRequest: number;
   apply(world: World, path: string): "kill" | "stop" | Fault | undefined;
@@ -58,7 +58,7 @@ export interface RunResult {
 
 export interface WorldOptions {
   listName: TestedList;
-  /** The resource to sync. Default: the one with the list's name. */
+  /** The resource to sync; by default the resource with the name of the list. */
   resource?: string;
   start: StartingRecords;
   variants?: Partial<ApiVariants>;

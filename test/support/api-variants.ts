@@ -17,7 +17,7 @@ import { dayMs, hourMs } from "../../src/util/timestamp.js";
 export const documentedBehaviour = {
   /** The most records on a page, whatever `per_page` says. `pagination.per_page` has the number used. */
   maxPerPage: 100,
-  /** The order of records with equal dates, and of lists without dates. `random`: it differs a little in each response. */
+  /** The order of records with equal dates, and of lists without dates. `random` changes it slightly in each response. */
   ties: oneOf("stable", "reversed", "random"),
   /** The order of orders and content. `attribution`: the record added last is first. */
   order: oneOf("date", "id", "attribution"),
@@ -138,7 +138,7 @@ function respondWithClicks(
   if (behaviour.dailyTotals === "absent")
     throw new ErrorResponse(402, "plan_required", "The plan does not include totals.");
   if (behaviour.emptyDays === "zero") return { data: clicks };
-  // The days of old orders are computed one by one: there are 700,000 empty days since the year 1.
+  // Only the days of old orders are computed, because the range since the year 1 has 700,000 empty days.
   const url = new URL(request.url, "http://api");
   const [start, end] = ["start_date", "end_date"].map((name) => url.searchParams.get(name)?.slice(0, 10));
   const oldDays = [...new Set(old.map((order) => order.order_date.slice(0, 10)))].sort();
@@ -235,7 +235,7 @@ function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   }
   if (brand.orders === list.brand.orders || list.name !== "orders" || !url.searchParams.has("status"))
     return records;
-  // The selection was made with changed flags; the records are served unchanged.
+  // The changed flags are only for the selection: the response contains the original records.
   const originals = new Map(list.brand.orders.map((order) => [order.id, order]));
   return records.map((record) => originals.get(String(record.id)) ?? record);
 }

@@ -2,17 +2,17 @@ import type { Brand } from "../../src/sandbox/brand.js";
 
 /** A failure, or a response other than the API's own. */
 export type Fault =
-  /** Another status, as the API or a proxy would send it. */
+  /** A different status, as the API or a proxy would send it. */
   | { status: number; headers?: Record<string, string>; body?: string }
   /** The response of another brand, such as an earlier copy of this one, or one without a certain record. */
   | { from: Brand }
-  /** A 200 with the envelope that the function returns, as JSON. */
+  /** A 200 response with the envelope that the function returns, as JSON. */
   | { envelope: (envelope: Record<string, unknown>) => unknown }
-  /** A 200 with this body. */
+  /** A 200 response with this body. */
   | { body: string | Uint8Array; headers?: Record<string, string> }
   /** The right response, delayed by this many milliseconds. */
   | { delay: number }
-  /** The connection breaks before the response, or in the middle; a captive portal's page; no response ever. */
+  /** The connection breaks before or during the response, a captive portal responds, or nothing responds. */
   | "reset"
   | "cut"
   | "html"

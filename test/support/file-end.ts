@@ -1,4 +1,4 @@
-/** What to do when the current test file has ended. */
+/** The cleanups to run at the end of the current test file. */
 const cleanups: (() => unknown)[] = [];
 
 /**

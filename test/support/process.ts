@@ -14,7 +14,7 @@ export interface SpawnOptions {
   isUnread?: boolean;
   /** The user ID to run as; requires root. */
   uid?: number;
-  /** Another Node executable, or Node options before the script. */
+  /** A different Node executable, or Node options before the script. */
   node?: readonly [command: string, ...flags: string[]];
 }
 

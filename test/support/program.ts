@@ -44,7 +44,7 @@ export interface ProgramResult {
   opened: string[];
 }
 
-/** Returns dependencies for a test: captured streams, a new home folder, and nothing of this process's environment. */
+/** Returns dependencies for a test: captured streams, a new home folder, and no environment variables of this process. */
 export function testDeps(options: ProgramOptions = {}) {
   const { tty = false, columns = 80, home = makeHome() } = options;
   const isTTY = (name: "stdin" | "stdout" | "stderr") =>
