@@ -21,11 +21,9 @@ export interface Bookmark {
   version_id: number;
 }
 
-/** A row in an incremental export. */
 export interface ChangedRow {
   /** The values in the order of the table's columns. */
   values: Row;
-  /** The key of the record in the mirror. */
   key: string;
   /** The position in the list of the record; null for rows of a main table. */
   position: number | null;

@@ -33,7 +33,6 @@ type DateRange = { from: string | null; to: string };
 /** The health of a resource. Times are in ISO 8601, ages in seconds. */
 export interface ResourceHealth {
   resource: string;
-  /** The number of current records. */
   rows: number;
   removed: number;
   /** The number of records without a readable date, in a resource that is read by date. */

@@ -73,13 +73,11 @@ export interface ReadableColumn {
   about: string;
   /** The path of the value in the record; null for columns that are not in the record. */
   stored: TableColumn | null;
-  /** True for amounts of money. */
   isAmount?: true | undefined;
   /** True for technical columns, which exports contain only if `--columns` lists them. */
   isComputed?: true;
 }
 
-/** The description of a table or view. */
 export interface ReadableTable {
   name: string;
   about: string;

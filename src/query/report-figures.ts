@@ -68,7 +68,6 @@ function describeProof({ db }: Mirror, run: Run): Proof["proven"] {
   return from === undefined ? null : { at: finished_at ?? started_at, by, through, from };
 }
 
-/** A row of the view `restatements`. */
 export interface Restatement {
   month: string;
   currency: string | null;
@@ -79,7 +78,6 @@ export interface Restatement {
   orders: number;
 }
 
-/** A row of the view `restated_orders`. */
 export interface RestatedOrder extends Pick<Restatement, "month" | "currency" | "difference"> {
   order_id: string;
   order_number: string | null;
@@ -155,7 +153,6 @@ export interface SalesFigures {
 
 export type DayFigures = SalesFigures & { day: string };
 
-/** A row of the view `sales_by_month`. */
 export interface MonthFigures extends SalesFigures {
   month: string;
   is_partial: 0 | 1;
@@ -165,7 +162,6 @@ export interface MonthFigures extends SalesFigures {
   net_year_ago: number | null;
 }
 
-/** The figures of a host for a range of days and a currency. */
 export interface HostShare {
   host_id: string | null;
   host_label: string | null;

@@ -6,9 +6,7 @@ export type Row = readonly RowValue[];
 
 /** The parts of a SELECT statement. It reads one table under the alias `t`. */
 export interface SelectStatement {
-  /** The FROM clause, with the conditions. */
   from: string;
-  /** SQL expressions for ORDER BY. */
   order: readonly string[];
   /** The maximum number of rows; -1 for all. */
   limit: number;

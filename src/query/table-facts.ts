@@ -19,7 +19,6 @@ import { findTypedTables } from "./statement-reads.js";
 export interface TableFacts {
   name: string;
   kind: "table" | "view";
-  /** The meaning of a row. */
   about: string;
   /** The number of rows; null if the resource was never read, or the rows were not counted. */
   rows: number | null;

@@ -11,7 +11,6 @@ export interface NamedHost {
   name: string | null;
 }
 
-/** Returns all hosts in records and their earlier versions. */
 export function readHosts(mirror: Mirror): NamedHost[] {
   // A host is an object named `host` with an `id`, or an object with a `host_id`.
   const select = `WITH objects AS (

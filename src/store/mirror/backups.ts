@@ -100,7 +100,6 @@ export async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
   }
 }
 
-/** Returns the default folder for backups of a mirror. */
 export function backupFolder(path: string): string {
   return join(dirname(path), "backups");
 }

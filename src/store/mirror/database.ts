@@ -16,7 +16,6 @@ import {
 /** How long SQLite waits for another writer, in milliseconds. Signals are not handled during that time. */
 export const busyMs = 1_000;
 
-/** A connection to a mirror's file. */
 export class Mirror {
   /**
    * @param path the path that the user gave, which may be a link
@@ -170,7 +169,6 @@ export async function withMirror<T>(opening: Promise<Mirror>, work: Work<T>): Pr
   }
 }
 
-/** Opens a file for writing, passes it to `work`, and closes it. */
 export async function withMirrorFile<T>(path: string, work: Work<T>): Promise<T> {
   return await withMirror(connect(path, false), work);
 }

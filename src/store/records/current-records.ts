@@ -35,7 +35,6 @@ export function countCurrent(mirror: Mirror, resource: string, range = allTime, 
   return countWhere(mirror, currentCondition(range) + hasFlags, currentParameters(resource, range));
 }
 
-/** Counts the current records without a readable date. */
 export function countUndated(mirror: Mirror, resource: string): number {
   return countWhere(mirror, "resource = ? AND dated_at IS NULL AND removed_at IS NULL", [resource]);
 }
@@ -66,7 +65,6 @@ export function findDate(mirror: Mirror, recordId: number): number | null {
   return (statement(mirror, find).pluck().get(recordId) as number | null | undefined) ?? null;
 }
 
-/** A record that is not removed. */
 export interface CurrentRecord {
   id: number;
   key: string;

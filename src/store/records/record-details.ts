@@ -13,7 +13,6 @@ export function markDetailsRead(mirror: Mirror, recordId: number, at: string): v
   statement(mirror, "UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?").run(at, recordId);
 }
 
-/** Marks the details of a record as outdated. */
 export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
   statement(mirror, "UPDATE records SET outdated = 1 WHERE record_id = ?").run(recordId);
 }

@@ -58,11 +58,9 @@ export interface ResponseOptions {
 export interface WrittenRecords {
   /** The IDs of the written records, in the order of the response. */
   ids: number[];
-  /** The IDs of the new records. */
   added: number[];
   /** The skipped copies: the API may return a record more than once. */
   copies: SkippedCopy[];
-  /** The number of new and changed records. */
   changed: number;
 }
 
@@ -96,7 +94,6 @@ interface SentVersion {
 interface WrittenRecord {
   id: number;
   effect: WriteEffect;
-  /** The record with its details. */
   value: Json;
   /** The time at which this version was first read, ISO 8601. */
   sinceAt: string;

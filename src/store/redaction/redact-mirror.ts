@@ -8,9 +8,7 @@ import { rebuildTables } from "../tables/rebuild.js";
 import { createRedactor, isCovered, readRedactionRules, writeRedactedAfterRun } from "./redaction-rules.js";
 
 export interface RedactionResult {
-  /** The number of rewritten records. */
   total: number;
-  /** The number of rewritten records by resource. */
   counts: Record<string, number>;
   /** The members that are no longer omitted. */
   restored: string[];

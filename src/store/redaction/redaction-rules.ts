@@ -22,7 +22,6 @@ export function readRedactionRules(mirror: Mirror): RedactionRules {
 /** Removes redacted data from a record. Returns the record itself if it contains none. */
 export type Redactor = (record: Json, resource: string) => Json;
 
-/** Returns a redactor for the current rules of the mirror. */
 export function createRedactor(mirror: Mirror): Redactor {
   const { omit, forgotten } = readRedactionRules(mirror);
   if (omit.length + forgotten.length === 0) return (record) => record;

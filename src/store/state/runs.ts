@@ -209,13 +209,11 @@ export function readFirstReadAt({ db }: Mirror, resource?: string): string | nul
 interface FinishedRuns {
   /** The `run_id` of the newest run; 0 if there are no completed runs. */
   runId: number;
-  /** The end of the newest run. */
   at: number;
   /** The newest date that was read; null for a resource that is not read by date. */
   until: number | null;
 }
 
-/** Summarizes the completed runs of a resource. */
 export function readFinishedRuns(mirror: Mirror, resource: string): FinishedRuns {
   const select = `SELECT coalesce(max(run_id), 0) AS runId, max(finished_at) AS at, max(until) AS until FROM sync_runs
     WHERE resource = ? AND outcome IN ('done', 'incomplete')`;

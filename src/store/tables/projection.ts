@@ -127,7 +127,6 @@ class TableWriter {
 /** The values of a row in the order of `columnNames`. The integer key comes last. */
 export type TableRow = (SqlValue | bigint)[];
 
-/** Builds a table's rows from records. */
 export class RowBuilder {
   readonly #columns: TableColumns;
   #cells: readonly CellReader[];
@@ -220,7 +219,6 @@ function utcDates(date: TableRow[number] | undefined): [string | null, string | 
   return [text.slice(0, 10), text.slice(0, 7), text];
 }
 
-/** The data from which the cells of a row are read. */
 interface CellSource {
   item: JsonObject;
   context: JsonObject;
@@ -258,7 +256,6 @@ function createReader(path: readonly string[]): (object: JsonObject) => unknown 
   };
 }
 
-/** Creates the missing tables of a shape. */
 export function createTables(
   { db }: Mirror,
   shape: TableShape,

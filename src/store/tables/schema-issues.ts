@@ -95,7 +95,6 @@ export function isFirstNotice(mirror: Mirror, subject: string, at: string): bool
   return statement(mirror, "INSERT OR IGNORE INTO notices VALUES (?, ?)").run(subject, at).changes > 0;
 }
 
-/** A column that has values of an unexpected type. */
 export interface UnexpectedColumn {
   table: string;
   column: string;

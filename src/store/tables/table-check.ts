@@ -91,7 +91,6 @@ class TableComparison {
     this.#next = this.#rows.next();
   }
 
-  /** Counts all remaining rows as extra. */
   finish(): void {
     for (; !this.#next.done; this.#next = this.#rows.next()) this.difference.extra += 1;
   }

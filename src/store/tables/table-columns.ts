@@ -160,7 +160,6 @@ export function forgetUnusableNames({ db }: Mirror, { name }: TableShape): void 
   for (const column of sqlValueNames) remove.run(name, column);
 }
 
-/** Forgets the discovered columns that this version declares. */
 export function forgetDeclaredColumns({ db }: Mirror, shape: TableShape): void {
   const remove = db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");
   for (const { name } of shape.columns) remove.run(shape.name, name.toLowerCase());

@@ -78,7 +78,6 @@ export function mainDateColumn({ resource, list, columns }: TableShape): Column 
   return columns.find(({ name, type }) => name === resource.date && type === "timestamp");
 }
 
-/** Returns the name of a table's integer primary key. */
 export function rowIdColumn({ list }: Pick<TableShape, "list">): "record_id" | "row_id" {
   return list ? "row_id" : "record_id";
 }
@@ -89,7 +88,6 @@ export function rowIdColumn({ list }: Pick<TableShape, "list">): "record_id" | "
  */
 export const positionsPerRecord = 2 ** 20;
 
-/** Returns the statements that create the indexes of a shape's tables. */
 export function createIndexSql(shape: TableShape): readonly string[] {
   return recordStates.flatMap((state) => {
     const table = quote(tableName(shape, state));

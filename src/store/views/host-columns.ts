@@ -7,7 +7,6 @@ export const hostLabel: ViewColumn = text(
   "the handle, the full name, or the first eight characters of the ID",
 );
 
-/** The columns that identify a host. */
 export const hostColumns: readonly ViewColumn[] = [
   text("host_id", "the host's user ID"),
   hostUsername,

@@ -17,7 +17,6 @@ export const orderAmounts: readonly ViewColumn[] = [
 
 export const orderFigures: readonly ViewColumn[] = [...orderCounts, ...orderAmounts];
 
-/** The columns by which figures are grouped. */
 export const currency = text(
   "currency",
   "amounts of different currencies are never added; null: the API names none",
@@ -25,7 +24,6 @@ export const currency = text(
 export const month = text("month", "in UTC, `2026-10`");
 export const day = date("day", "the day in UTC, comparable with `date('now', '-7 days')`");
 
-/** The names of the figures, for a SELECT. */
 export const orderFigureNames = orderFigures.map(({ name }) => name).join(", ");
 
 /** Sums the figures of orders, or of groups of orders. */

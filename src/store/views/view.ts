@@ -39,7 +39,6 @@ export function viewQuery({ columns, rowId, sql }: View): string {
   return `SELECT ${typed.join(", ")} FROM (\n${sql})`;
 }
 
-/** Returns columns of the table `orders`. */
 export function orderColumns(...names: string[]): ViewColumn[] {
   const columns = tablesOf(orders)[0]?.columns ?? [];
   return names.map((name) => {
