@@ -13,17 +13,17 @@ import { readSlice, type SliceReading, writeSlice } from "./slices.js";
 /** A slice is split until the API counts at most this many records in it, or it is one day long. */
 const maxSliceRecords = 2_000;
 const maxSplits = 12;
-/** How far before its end a range without a start is first split. */
+/** The assumed length of a range without a start, for the first split. */
 const openRangeMs = 20 * 365 * dayMs;
-/** A slice with more unexpected dates than this is marked as a whole: its days are not read separately. */
+/** Slices with more unexpected dates are marked without reading their days separately. */
 const maxFaultsToLocate = 10;
 /** Request budget for reading the days of a slice separately. */
 const maxLocateRequests = 100;
 
 /**
  * Reads a range of dates by page number, in slices, newest first: for an API that does not return records newest first,
- * or returns dates that are unreadable or outside the requested ones. No record is lost.
- * @param remaining returns the remaining requests; the first slice is always read
+ * or returns dates that are unreadable or outside the requested range. All records are kept.
+ * @param remaining returns the number of remaining requests; the first slice is always read
  */
 export async function readByPage(
   run: DatedSync,
@@ -45,7 +45,7 @@ export async function readByPage(
   return { reached, changed };
 }
 
-/** Returns the newest days of a range that have about this many mirrored records. */
+/** Returns the newest days of a range, with about `records` mirrored records. */
 function newestPart({ mirror, resource, state }: DatedRun, range: Range, records: number): Range {
   const mirrored = Number.isFinite(records) ? state.count(range) : 0;
   const oldest =
@@ -69,7 +69,7 @@ async function* split(
   const middle = middleDay(slice);
   if (isSmall || middle === null) return yield { from, to };
   const halves = await countHalves(run, slice, middle);
-  // An API that ignores the dates counts all records in both halves: then the range is read once, as one list.
+  // An API that ignores the dates counts all records in both halves. The slice is then read as one list.
   if (halves.every((half) => half.total >= total)) return yield { from, to };
   for (const half of halves) yield* split(run, half, splits + 1);
 }
@@ -100,7 +100,7 @@ function middleDay({ from, to }: Range): number | null {
 /**
  * Reads a slice. If a few of its records have unexpected dates, its halves are read instead, and their halves, so that
  * only the days that return these records are marked.
- * @param remaining returns the remaining requests for that
+ * @param remaining returns the number of remaining requests for reading halves
  */
 async function* locateFaults(
   run: DatedSync,
@@ -113,7 +113,7 @@ async function* locateFaults(
   const canDivide = list.isComplete && faults.size > 0 && faults.size <= maxFaultsToLocate;
   if (!canDivide || middle === null || remaining() <= 0) return yield reading;
   const halves = await countHalves(run, slice, middle);
-  // If the API counts a record in both halves, it returns that record in every range.
+  // A record that the API counts in both halves is returned in every range.
   if (halves.reduce((sum, { total }) => sum + total, 0) > list.total) return yield reading;
   for (const { from, to } of halves) yield* locateFaults(run, { from, to }, remaining);
 }
@@ -132,7 +132,7 @@ function medianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading
   return middle <= slice.to ? middle : null;
 }
 
-/** Returns the problem with unexpected dates, as a clause: the newest one and their number; null if there are none. */
+/** Returns a clause about the records with unexpected dates: the newest problem and their number; null if there are none. */
 export function describeMarked({
   mirror,
   resource,

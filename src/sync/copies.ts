@@ -7,7 +7,7 @@ import { dropDailyTotals } from "./daily-totals.js";
 import type { DatedRun, DatedSync } from "./session.js";
 import { listedTwice, readSlice, writeSlice } from "./slices.js";
 
-/** Request budget for locating the newer copies of records, per response or slice. */
+/** Request budget for locating the newer copies of records, for each response or slice. */
 const maxLookups = 10;
 
 /**

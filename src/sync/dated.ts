@@ -55,7 +55,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
     const { options, reporter, resource, state } = datedRun;
     const { gaps, markedSlices, ranges } = planAndRecord(datedRun);
     const { dailyTotals, error: totalsError } = await requestDailyTotals(datedRun);
-    const run: DatedSync = { ...datedRun, dailyTotals, incompleteReasons: [] };
+    const run: DatedSync = { ...datedRun, dailyTotals, unsettled: [] };
     const drift = findAmountDrift(run, dailyTotals);
     for (const range of ranges) await readRange(run, range);
     for (const range of markedSlices) await readByPage(run, range);
@@ -68,11 +68,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
     const compared = { dailyTotals, ignoresAmounts };
     await readChangedDays(run, compared, remaining);
     const counted = await reconcile(run, compared, remaining);
-    const incompleteReasons = [
-      ...run.incompleteReasons,
-      ...counted.incompleteReasons,
-      ...unreadDays(run, compared),
-    ];
+    const incompleteReasons = [...run.unsettled, ...counted.incompleteReasons, ...unreadDays(run, compared)];
     if (incompleteReasons.length === 0) incompleteReasons.push(...removeMissing(run));
 
     for (const gap of gaps)

@@ -11,25 +11,25 @@ import type { SyncRun } from "./session.js";
 /** The parts of a run that reading a list uses. */
 type ListRun = Pick<SyncRun, "api" | "progress" | "resource">;
 
-/** A record of a list, and when its response was requested, in milliseconds since 1970. */
 export interface ListRecord {
   record: Json;
+  /** The time of the request that returned the record, in milliseconds since 1970. */
   requestedAt: number;
 }
 
-/** A list, without duplicates: each record as last returned. */
+/** A list without duplicates. Each record is as the API last returned it. */
 export interface List {
   /** Keyed by ID, or by the record's text if it has no ID. */
   records: ReadonlyMap<string, ListRecord>;
-  /** When its first response was requested, in milliseconds since 1970. */
+  /** The time of the first request, in milliseconds since 1970. */
   requestedAt: number;
   /** `total_items` of the last response, or the number of items if the list has no pages. */
   total: number;
   /** The number of distinct records in the responses. */
   rowCount: number;
-  /** True if no record is missing from it. */
+  /** True if the list has all of the API's records. */
   isComplete: boolean;
-  /** The IDs that every reading listed more than once. Such a list is not complete, and reading it again does not help. */
+  /** The IDs that the API lists more than once. A list with repeated IDs is never complete. */
   repeated: string[];
 }
 
@@ -40,31 +40,32 @@ interface ListQuery {
   query?: QueryParameters;
   /** Returns a record's ID, or null if it has none. */
   idOf?: (record: Json) => string | null;
-  /** Returns the keys of the mirrored records. If the list lacks one of them, it is read a second time. */
+  /** Returns the keys of the mirrored records. The list is read a second time if it lacks one of them. */
   mirrored?: () => readonly string[];
 }
 
 type Wanted = Required<Omit<ListQuery, "mirrored">>;
 
-/** One pass over all pages. */
+/** The result of reading all pages once. */
 interface Reading {
   records: Map<string, ListRecord>;
-  /** The names of all items, in order. */
+  /** The key of each item in `records`, in the order of the responses. */
   names: string[];
   /** `total_items` of each response. */
   totals: number[];
   requestedAt: number;
 }
 
-/** A9: a list settles within three readings. */
+/** The number of readings within which a list settles (A9). */
 const maxReadings = 3;
-/** A list in random order takes more readings: they continue while `total_items` is constant and new records appear. */
+/** The limit for a list in random order, which is re-read as long as `total_items` is constant and new records appear. */
 const maxReadingsInRandomOrder = 12;
 
 /**
- * Reads a list until it is complete: at most three times, unless its order is random. It is complete if one reading has as many distinct records as
- * `total_items`, or if `total_items` was the same in all readings and all of them together have exactly that many.
- * @throws Incomplete if it has more pages than can be requested
+ * Reads a list until it is complete, at most three times unless its order is random. A list is complete if one reading
+ * has as many distinct records as `total_items`, or if `total_items` was the same in all readings and the merged readings
+ * have exactly that many records.
+ * @throws Incomplete if the list has more pages than the API returns
  */
 export async function readList(run: ListRun, { mirrored, ...query }: ListQuery = {}): Promise<List> {
   const { resource } = run;
@@ -76,12 +77,12 @@ export async function readList(run: ListRun, { mirrored, ...query }: ListQuery =
   const listed = [...first.records.values()];
   const keys = new Set(listed.map(({ record }, position) => recordKey(resource, record, position)));
   if (mirrored().every((key) => keys.has(key))) return first;
-  // If one record is removed and another added between two pages, a third can move to a page that was already read.
+  // While the pages are read, a removal and an addition can move a third record to a page that was already read.
   const second = await settle(run, wanted, seen);
   return { ...second, records: merge(first.records, second.records), requestedAt: first.requestedAt };
 }
 
-/** @param seen the names of all records so far, including earlier readings */
+/** @param seen the keys of all records so far, including those of earlier readings */
 async function settle(run: ListRun, wanted: Wanted, seen: Set<string>): Promise<List> {
   const readOnce = run.resource.pagination === "unknown" ? readUndocumented : readAllPages;
   const readings: Pick<Reading, "requestedAt" | "names" | "totals">[] = [];
@@ -121,7 +122,7 @@ async function settle(run: ListRun, wanted: Wanted, seen: Set<string>): Promise<
   }
 }
 
-/** Merges a newer reading into the older ones. Its records replace theirs, and its order takes precedence. */
+/** Merges two readings. The newer records come first and replace the older ones. */
 function merge(
   older: ReadonlyMap<string, ListRecord>,
   newer: ReadonlyMap<string, ListRecord>,
@@ -131,7 +132,6 @@ function merge(
   return merged;
 }
 
-/** Returns the names that occur more than once. */
 function repeatedNames(names: readonly string[]): string[] {
   const seen = new Set<string>();
   const repeated = new Set<string>();

@@ -10,26 +10,26 @@ import type { DatedSync } from "./session.js";
 import { readSlice, writeSlice } from "./slices.js";
 import { WriteBatch } from "./write.js";
 
-/** The newest records of a range, at most a page. */
+/** A response with the newest records of a range, at most one page. */
 interface NewestRecords {
   records: readonly Json[];
-  /** When it was requested, in milliseconds since 1970. */
+  /** The time of the request, in milliseconds since 1970. */
   requestedAt: number;
   /** The API's number of records in the range. */
   total: number;
-  /** True if it violates A1, A2 or A3, so that the range must be read by page number. */
+  /** True if the response breaks A1, A2 or A3. The range must then be read by page number. */
   isBroken: boolean;
-  /** The dates that the response covers completely; null for a dense second, of which it has only a part. */
+  /** The dates of which the response has all records; null if it has only a part of a dense second. */
   coveredRange: Range | null;
-  /** The number of records within these dates. */
+  /** The number of records in `coveredRange`. */
   coveredCount: number;
   /** The oldest record's second, in milliseconds; the end of the range if there are no records. */
   oldest: number;
 }
 
 /**
- * Requests the newest records of a range. A response that is not full covers the complete range. A full one may lack records
- * of its oldest second, and covers everything above that second.
+ * Requests the newest records of a range. A full response covers only the dates after its oldest second, because the next
+ * page may have more records of that second. Any other response covers the complete range.
  */
 async function requestNewest(run: DatedSync, range: Range): Promise<NewestRecords> {
   const { api, resource } = run;
@@ -56,10 +56,10 @@ export interface RangeReading {
 }
 
 /**
- * Reads a range of dates into the mirror, newest first, response by response. For each response, all or nothing is
- * written: its records, the coverage of its dates, and the mirrored records of these dates that it lacks, as missing.
- * If a response breaks A1, A2 or A3, the rest of the range is read by page number.
- * @param remaining returns the remaining requests; the first request and dense seconds are exempt
+ * Reads a range of dates into the mirror, newest first. Each response is written atomically, together with the coverage of
+ * its dates and the mirrored records of these dates that it lacks: they become missing. If a response breaks A1, A2 or
+ * A3, the rest of the range is read by page number.
+ * @param remaining returns the number of remaining requests; the first request and dense seconds are exempt
  */
 export async function readRange(
   run: DatedSync,
@@ -69,7 +69,7 @@ export async function readRange(
   const batch = new WriteBatch(run);
   const request = (to: number) => {
     const response = requestNewest(run, { from: range.from, to });
-    // The error is thrown where the response is awaited.
+    // Errors are thrown where the response is awaited.
     response.catch(() => {});
     return response;
   };
@@ -86,7 +86,7 @@ export async function readRange(
     while (coming) {
       const response: NewestRecords = await coming;
       const { coveredRange, coveredCount, isBroken, oldest, total } = response;
-      // If no record was skipped, this range has what the last response's range had, less what that response covered.
+      // The total of the remaining range follows from the previous response, unless that response lacked records.
       const isDoubtful = previous !== null && total !== previous.total - previous.coveredCount;
       if (isDoubtful || isBroken) batch.commit();
       if (previous?.coveredRange && isDoubtful && (await hidesRecords(run, previous.coveredRange, previous)))
@@ -96,11 +96,11 @@ export async function readRange(
       const from = coveredRange?.from ?? oldest;
       const requestNext = () => (from <= range.from || remaining() <= 0 ? null : request(from - 1));
       if (coveredRange) {
-        // The next request is on its way while this response is written.
+        // The API works on the next request while this response is written.
         coming = requestNext();
         const written = await batch.write({ ...response, coveredRange }, coming);
         changed += written.changed;
-        // The next response returns the others again.
+        // The next response returns the records of the oldest second again, including their copies.
         const copies = written.copies.filter(({ value }) => (recordDate(run.resource, value) ?? 0) >= from);
         if (copies.length > 0) {
           batch.commit();
@@ -125,9 +125,9 @@ export async function readRange(
 }
 
 /**
- * True if a response lacks records of the dates that it covers: it was sorted by coincidence (A1), or its dates are
- * less precise than those that the API filters by (A3). False if records were added or withdrawn between the two
- * requests.
+ * True if a response lacked records of the dates that it covered. Its order was right only by coincidence (A1), or its
+ * dates are less precise than those that the API filters by (A3). False if the total changed because records were added
+ * or withdrawn between two requests.
  */
 async function hidesRecords(
   run: DatedSync,

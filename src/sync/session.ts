@@ -79,6 +79,6 @@ export type DatedRun = SyncRun<DatedStrategy>;
 export interface DatedSync extends DatedRun {
   /** The API's daily totals, requested before any record; null if the API returned none. */
   readonly dailyTotals: TotalsByDay | null;
-  /** The lists that never settled. `writeSlice` adds to them. */
-  readonly incompleteReasons: IncompleteReason[];
+  /** The slices that never settled (A9), as reasons why the run is incomplete. `writeSlice` adds to them. */
+  readonly unsettled: IncompleteReason[];
 }

@@ -8,15 +8,15 @@ import { type List, readList, whyIncomplete } from "./read-list.js";
 import type { DatedSync } from "./session.js";
 import { cover, writeList } from "./write.js";
 
-/** A range of dates that was read as a list: all of its pages, whatever the order of the records. */
+/** The result of reading all pages of a range of dates, whatever the order of the records. */
 export interface SliceReading {
   slice: Range;
   list: List;
-  /** The problem with the date of each record that has one, keyed by the record's name in the list. */
+  /** The records with an unreadable or unexpected date, and the problem with each, keyed like the list. */
   faults: ReadonlyMap<string, string>;
 }
 
-/** Reads a slice as a list, without writing it. */
+/** Reads all pages of a slice, but writes nothing. */
 export async function readSlice(run: DatedSync, slice: Range): Promise<SliceReading> {
   const { mirror, resource } = run;
   const list = await readList(run, {
@@ -27,8 +27,8 @@ export async function readSlice(run: DatedSync, slice: Range): Promise<SliceRead
 }
 
 /**
- * Writes every record of a slice as it is, in one transaction. A complete list whose records all have a date within the
- * slice covers it: a list needs no order. If a date is unreadable or outside the slice, the slice is marked: nothing is
+ * Writes all records of a slice in one transaction. A complete list covers the slice if the dates of all records are in it:
+ * a list needs no order. If a date is unreadable or outside the slice, the slice is marked: nothing is
  * removed in it, and it is not covered.
  * @returns the number of mirrored records that changed, and the older copies of records that the list has twice
  */
@@ -36,10 +36,10 @@ export function writeSlice(
   run: DatedSync,
   { slice, list, faults }: SliceReading,
 ): { changed: number; copies: SkippedCopy[] } {
-  const { id: runId, incompleteReasons, mirror, progress, state } = run;
+  const { id: runId, mirror, progress, state, unsettled } = run;
   const { isComplete, requestedAt } = list;
   if (!isComplete && list.repeated.length === 0)
-    incompleteReasons.push({ text: `${describeRange(slice)} ${whyIncomplete(list)}` });
+    unsettled.push({ text: `${describeRange(slice)} ${whyIncomplete(list)}` });
   const select = (isFaulty: boolean) =>
     [...list.records].flatMap(([name, record]) => (faults.has(name) === isFaulty ? record : []));
   return mirror.transaction(() => {
