@@ -1,7 +1,7 @@
 import { dayMs } from "../util/timestamp.js";
 import { type Brand, dateText, type Host, type Order } from "./brand.js";
 import { toHost } from "./data/people-data.js";
-import { hash } from "./data/random.js";
+import { createHash } from "./data/random.js";
 import { type InstantRange, selectRange } from "./listing.js";
 import { instant, integerParameter, oneOf, ordersRange, type ParsedQuery, uuid } from "./parameters.js";
 
@@ -110,15 +110,15 @@ function computeActivity(brand: Brand, range: InstantRange, hostId: string | nul
   const from = range.from === null ? first : Math.max(first, range.from / 1_000);
   const to = Math.min(last, (range.to ?? Number.POSITIVE_INFINITY) / 1_000);
   const days: number[] = [];
+  const visitors = brand.people
+    .filter(({ profile }) => isIncluded(profile.id))
+    .map(({ profile: { id }, weight }) => ({ id, weight, hashOf: createHash(brand.seed, id) }));
   for (let start = midnight(from); start <= to; start += dayMs) {
     days.push(start);
     const share = Math.max(0, Math.min(to + 1, now, start + dayMs) - Math.max(from, start)) / dayMs;
-    for (const { profile, weight } of brand.people) {
-      if (!isIncluded(profile.id)) continue;
-      const visits = Math.floor(
-        (weight * share * (hash(brand.seed, profile.id, start / dayMs) % 1_000)) / 400,
-      );
-      if (visits > 0) hostDay(start, profile.id).visits = visits;
+    for (const { id, weight, hashOf } of visitors) {
+      const visits = Math.floor((weight * share * (hashOf(start / dayMs) % 1_000)) / 400);
+      if (visits > 0) hostDay(start, id).visits = visits;
     }
   }
   const hostDays = [...byDay.values()].flatMap((ofDay) => [...ofDay.values()]);

@@ -9,9 +9,15 @@ export function createRandom(seed: number, topic: string, index = 0): RandomStre
 
 /** Returns a 32-bit hash of its arguments. */
 export function hash(seed: number, topic: string, index: number): number {
+  return createHash(seed, topic)(index);
+}
+
+/** Returns `hash` for many indexes of the same topic. */
+export function createHash(seed: number, topic: string): (index: number) => number {
   let h = Math.imul(seed + 1, 0x9e3779b1);
   for (let n = 0; n < topic.length; n++) h = Math.imul(h ^ topic.charCodeAt(n), 0x01000193);
-  return mixBits(mixBits(h) ^ Math.imul(index + 1, 0x27d4eb2f));
+  const mixed = mixBits(h);
+  return (index) => mixBits(mixed ^ Math.imul(index + 1, 0x27d4eb2f));
 }
 
 /** The finalizer of MurmurHash3, which maps neighboring integers to unrelated ones. */
