@@ -72,6 +72,7 @@ const checkpointStrikes: readonly Strike[] = [
 export async function soakLake({ bin, nights, say, seed, ...size }: LakeOptions): Promise<string[]> {
   const home = mkdtempSync(join(tmpdir(), "brandapi-lake-"));
   const lake = join(home, "lake");
+  const workingFolder = process.cwd();
   const random = createRandom(seed);
   const reader = openLakeReader(home);
   const kills = new Map([...strikes, ...checkpointStrikes].map(({ name }) => [name, 0]));
@@ -111,7 +112,7 @@ export async function soakLake({ bin, nights, say, seed, ...size }: LakeOptions)
         say(`  night ${night}: version ${version}, ${faults.length} differences`);
     }
   } finally {
-    process.chdir(tmpdir());
+    process.chdir(workingFolder);
     rmSync(home, { recursive: true, force: true });
   }
   for (const [name, count] of kills) say(`  killed ${name}: ${count}`);
@@ -304,7 +305,7 @@ async function compareOrders(
   const totals = question(
     "totals",
     "orders",
-    "1",
+    "'all'",
     `count(*), count(DISTINCT id), ${cents("total_amount")}, ${cents("refund_amount")}`,
   );
   const inLake = await reader.query(join(lake, "orders"), totals.lake);
