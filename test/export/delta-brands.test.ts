@@ -1,8 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { findSyncedTable } from "../../src/cli/table-selection.js";
 import { writeCheckpoint } from "../../src/export/delta/checkpoint.js";
+import { exportDeltaTable } from "../../src/export/delta/export-table.js";
 import { readDeltaLog } from "../../src/export/delta/log.js";
+import { openMonthlyRows } from "../../src/query/monthly-rows.js";
 import type { Mirror } from "../../src/store/mirror/database.js";
 import { writeInfo } from "../../src/store/mirror/database.js";
 import type { JsonObject } from "../../src/util/json-value.js";
@@ -57,7 +60,7 @@ function actionsOf(table: string, version: number): Action[] {
 const partitionsIn = (actions: readonly Action[], kind: string) =>
   actions.flatMap((action) => action[kind]?.partitionValues ?? []);
 
-/** Reads the newest version as a Delta reader does: the files in the log, with the values of their partitions. */
+/** Queries the newest version as a Delta reader does: the current files with their partition values, as table `t`. */
 async function read(table: string, sql: string) {
   const { files } = await readDeltaLog(table);
   const selects = [...files.values()].map(({ partitionValues: { brand_id, month }, path }) => {
@@ -154,6 +157,18 @@ test("one of two concurrent exports of a brand to a table of many brands ends wi
     { brand_id: "fern", n: "3" },
     { brand_id: "moss", n: "3" },
   ]);
+});
+
+test("an export that has to start over ends with exit code 9 if its brand was exported in the meantime", async () => {
+  const { mirrorOf, run, table } = await makeMachine("moss", "fern");
+  const beforeOthers = await readDeltaLog(table);
+  await run("export orders --all-profiles");
+  const before = readdirSync(table, { recursive: true });
+  const fern = mirrorOf("fern");
+  const rows = openMonthlyRows(fern, findSyncedTable(fern, "orders"), { manyBrands: true });
+  await expect(exportDeltaTable(rows, beforeOthers, testDeps())).rejects.toMatchObject({ exitCode: 9 });
+  expect((await readDeltaLog(table)).version).toBe(1);
+  expect(readdirSync(table, { recursive: true })).toEqual(before);
 });
 
 test("export --all-profiles rejects a Delta table of one brand", async () => {

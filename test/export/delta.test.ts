@@ -26,7 +26,7 @@ import { askDuckDb } from "./duckdb.js";
 
 type Action = Record<string, JsonObject>;
 
-/** Three orders of October, two of September. */
+/** Three orders in October and two in September. */
 const orders = [0, 1, 2, 30, 31].map((n) =>
   anOrder(n, { order_date: `2026-${n < 30 ? "10" : "09"}-05T0${n % 10}:00:00Z` }),
 );
@@ -63,13 +63,13 @@ const monthsOf = (actions: readonly Action[], kind: string) =>
 const namesOf = (table: string) =>
   readdirSync(table, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".parquet"));
 
-/** Returns the paths of the current files by their month. */
+/** Returns the paths of the current files, keyed by month. */
 async function currentFiles(table: string): Promise<Map<string, string>> {
   const files = filesOfBrand(await readDeltaLog(table), "fern");
   return new Map([...files].map(([month, { path }]) => [month, path]));
 }
 
-/** Reads a version like a Delta reader: the files in its log, with their months. */
+/** Queries the newest version as a Delta reader does: the current files with their months, as table `t`. */
 async function read(table: string, sql: string) {
   const files = [...(await currentFiles(table))].map(
     ([month, path]) =>
@@ -160,7 +160,7 @@ test("partitions Delta tables of child tables by the month of their record, and 
   const monthsIn = async (name: string) => [...(await currentFiles(join(folder, name))).keys()].sort();
   expect(await monthsIn("order_line_items")).toEqual(["2026-09", "2026-10"]);
   expect(await monthsIn("sales_by_month")).toEqual(["2026-09", "2026-10"]);
-  // The month of the order, not that of the refund.
+  // Late refunds are in the month of the order, not of the refund.
   expect(await monthsIn("late_refunds")).toEqual(["2026-09"]);
   expect(await monthsIn("roster")).toEqual([""]);
 });
@@ -319,7 +319,7 @@ test("verify --delta --full finds a damaged page, and its hint repairs the table
   expect((await run("verify --full")).out).toBe("orders: version 0 equals the mirror, 5 rows compared\n");
   const path = join(table, (await currentFiles(table)).get("2026-10") ?? "");
   const bytes = readFileSync(path);
-  // A page of the first column.
+  // Damages a page of the first column.
   for (const position of [60, 70, 80]) bytes[position] = (bytes[position] ?? 0) ^ 0xff;
   writeFileSync(path, bytes);
   expect(await run("verify")).toMatchObject({ code: 0 });
@@ -358,7 +358,7 @@ test("verify --delta --full compares each value with the mirror", async () => {
     "orders: version 0 equals the mirror, 6 rows compared\nsales_by_month: version 0 equals the mirror, 3 rows compared\n",
   );
   const path = join(table, (await currentFiles(table)).get("2026-09") ?? "");
-  // A page that is still readable.
+  // Changes a value in a page that stays readable.
   writeFileSync(path, readFileSync(path, "latin1").replaceAll("#31", "#39"), "latin1");
   expect(await run("verify orders")).toMatchObject({ code: 0 });
   const { code, out } = await run("verify orders --full");

@@ -1,10 +1,11 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { commitVersion, readDeltaLog } from "../../src/export/delta/log.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
-import { brandapi } from "../support/program.js";
+import { brandapi, testDeps } from "../support/program.js";
 
 // Simulates a file system without hard links, such as exFAT.
 vi.mock("node:fs/promises", async (original) => {
@@ -62,4 +63,17 @@ test("an export replaces the lock file of an export that was killed while it add
   expect(await run()).toMatchObject({ code: 0 });
   expect(versions()).toEqual([version(0), version(1)]);
   close();
+});
+
+test("lets concurrent exports of different brands add their versions one after another there", async () => {
+  const folder = makeHome();
+  mkdirSync(join(folder, "_delta_log"));
+  const log = await readDeltaLog(folder);
+  const commit = async (brand: string, random: number) => {
+    const mirror = { brand, run: 1, verified: true, through: null, rows: 0 };
+    const actions = [{ commitInfo: { timestamp: random, mirror } }];
+    return await commitVersion(log, actions, { brand, manyBrands: true }, testDeps({ random }));
+  };
+  const versions = await Promise.all([commit("fern", 0.1), commit("moss", 0.2), commit("reed", 0.3)]);
+  expect(versions.sort()).toEqual([0, 1, 2]);
 });

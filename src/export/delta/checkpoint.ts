@@ -24,8 +24,7 @@ export interface Checkpoint {
 }
 
 /**
- * Reads the newest checkpoint of a log. An unreadable checkpoint is skipped, because an older checkpoint or the first version
- * may be left. Returns undefined without a checkpoint.
+ * Reads the newest checkpoint of a log. An unreadable checkpoint is skipped, because an older checkpoint or the first version may still exist. Returns undefined without a checkpoint.
  * @param names the files in the log
  * @throws ConfigurationError if another program has written the checkpoint
  */
@@ -56,7 +55,7 @@ function toAction(row: unknown): Action {
 
 /* Writes a classic checkpoint with the current files and the files that were removed recently. Readers then need only the versions
  * after it.
- * @param since omits files that were removed before this time, in milliseconds since 1970
+ * @param since milliseconds since 1970; files that were removed earlier are omitted
  */
 export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps): Promise<void> {
   const { brands, files, folder, metaData, removedFiles, version } = log;
@@ -138,7 +137,7 @@ const columns = [
   struct("remove", text("path"), scalar("deletionTimestamp", "INT64"), scalar("dataChange", "BOOLEAN")),
 ];
 
-/** @param rows each has one action, in the member with the action's name */
+/** @param rows each row has one member, which is named after its action */
 function encodeCheckpoint(
   rows: readonly Record<string, unknown>[],
   brands: readonly BrandState[],

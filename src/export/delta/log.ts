@@ -145,7 +145,7 @@ export async function commitVersion(
 }
 
 /**
- * Creates the file of a version. Returns an error if another process has created it, or is about to. A network file system may
+ * Creates the file of a version. Returns an error if another process has created it or is creating it. A network file system may
  * report that the file exists although this process has created it.
  */
 async function addVersion(
