@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { findSyncedTable } from "../../src/cli/table-selection.js";
 import { writeCheckpoint } from "../../src/export/delta/checkpoint.js";
 import { exportDeltaTable } from "../../src/export/delta/export-table.js";
-import { readDeltaLog } from "../../src/export/delta/log.js";
+import { commitVersion, readDeltaLog } from "../../src/export/delta/log.js";
 import { openMonthlyRows } from "../../src/query/monthly-rows.js";
 import type { Mirror } from "../../src/store/mirror/database.js";
 import { writeInfo } from "../../src/store/mirror/database.js";
@@ -157,6 +157,21 @@ test("one of two concurrent exports of a brand to a table of many brands ends wi
     { brand_id: "fern", n: "3" },
     { brand_id: "moss", n: "3" },
   ]);
+});
+
+test("a version with a new schema is not added after the version of another brand", async () => {
+  const { run, table } = await makeMachine("fern", "moss");
+  await run("export orders --all-profiles");
+  const log = await readDeltaLog(table);
+  const commit = async (brand: string, changesSchema: boolean) => {
+    const mirror = { brand, run: 1, verified: true, through: null, rows: 0 };
+    const schema = changesSchema && log.metaData ? [{ metaData: log.metaData }] : [];
+    const actions = [{ commitInfo: { timestamp: Date.now(), mirror } }, ...schema];
+    return await commitVersion(log, actions, { brand, manyBrands: true }, testDeps());
+  };
+  expect(await commit("alder", false)).toBe(2);
+  expect(await commit("birch", false)).toBe(3);
+  expect(await commit("cedar", true)).toBeUndefined();
 });
 
 test("an export that has to start over ends with exit code 9 if its brand was exported in the meantime", async () => {

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { writeCheckpoint } from "../../src/export/delta/checkpoint.js";
 import { commitVersion, readDeltaLog } from "../../src/export/delta/log.js";
 import { writeInfo } from "../../src/store/mirror/database.js";
 import { afterFile } from "../support/file-end.js";
@@ -96,6 +97,10 @@ test("a Delta export writes a checkpoint with all current files every 50 version
   ).toEqual([
     { columns: ["month"], provider: "parquet", configuration: [], schema: log49.metaData?.schemaString },
   ]);
+
+  expect(log49.removedFiles.size).toBe(3);
+  await writeCheckpoint(log49, Date.now() + 3 * day, testDeps());
+  expect((await readDeltaLog(table)).removedFiles.size).toBe(0);
 });
 
 test("a Delta export continues a table without the versions before its checkpoint", async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
@@ -68,12 +68,18 @@ test("an export replaces the lock file of an export that was killed while it add
 test("lets concurrent exports of different brands add their versions one after another there", async () => {
   const folder = makeHome();
   mkdirSync(join(folder, "_delta_log"));
-  const log = await readDeltaLog(folder);
   const commit = async (brand: string, random: number) => {
+    const log = await readDeltaLog(folder);
     const mirror = { brand, run: 1, verified: true, through: null, rows: 0 };
     const actions = [{ commitInfo: { timestamp: random, mirror } }];
     return await commitVersion(log, actions, { brand, manyBrands: true }, testDeps({ random }));
   };
   const versions = await Promise.all([commit("fern", 0.1), commit("moss", 0.2), commit("reed", 0.3)]);
   expect(versions.sort()).toEqual([0, 1, 2]);
+
+  const claim = join(folder, "_delta_log", `.${version(3)}.claim.part`);
+  writeFileSync(claim, "");
+  const waiting = commit("fern", 0.4);
+  setTimeout(() => rmSync(claim), 120);
+  expect(await waiting).toBe(3);
 });
