@@ -58,7 +58,9 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
   if (flags.delta !== undefined) return await verifyDeltaTables(names, flags, context);
   const { deps } = context;
   if (flags.full)
-    throw new UsageError("`--full` is for `--delta`.", { hint: "add `--delta FOLDER`, or omit `--full`" });
+    throw new UsageError("`--full` applies only to `--delta`.", {
+      hint: "add `--delta FOLDER`, or omit `--full`",
+    });
   if (flags.acceptRemovals && !flags.repair)
     throw new UsageError("`--accept-removals` needs `--repair`.", {
       hint: "add `--repair`, or omit `--accept-removals`",

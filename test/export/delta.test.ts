@@ -401,3 +401,10 @@ test("a restored or replaced mirror continues its Delta table without duplicates
   expect(await read(table, ids)).toEqual([{ ids: "order-1 order-2 order-30 order-31", refunds: "0.000000" }]);
   expect(monthsOf(actionsOf(table, 3), "add")).toEqual(["2026-09", "2026-10"]);
 });
+
+test("verify rejects --full without --delta", async () => {
+  expect(await brandapi("verify --full")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("`--full` applies only to `--delta`"),
+  });
+});
