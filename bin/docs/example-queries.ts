@@ -6,7 +6,7 @@ export interface ExampleQuery {
 }
 
 /** test/query compares each result with one computed from the API's records. */
-export const exampleQueries = [
+export const pageQueries = [
   {
     name: "hosts",
     question: "Which hosts sold most last month, with their clicks and conversion rate?",

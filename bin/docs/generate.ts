@@ -3,10 +3,10 @@ import { resources } from "../../src/resources/registry.js";
 import { detailsResource } from "../../src/resources/resource.js";
 import { tablesOf } from "../../src/resources/table-shape.js";
 import { views } from "../../src/store/views/all-views.js";
-import { exampleQueries } from "./example-queries.js";
+import { pageQueries } from "./example-queries.js";
 import { exitMeanings } from "./exit-codes.js";
 import { programTree } from "./program.js";
-import { systemTables } from "./system-tables.js";
+import { systemTableDescriptions } from "./system-tables.js";
 
 const marked = /(<!-- generated: ([a-z -]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
 
@@ -49,11 +49,11 @@ const sections: Readonly<Record<string, () => string>> = {
       }),
     ),
   answers: () =>
-    exampleQueries.map(({ question, sql }) => `### ${question}\n\n\`\`\`sql\n${sql};\n\`\`\``).join("\n\n"),
+    pageQueries.map(({ question, sql }) => `### ${question}\n\n\`\`\`sql\n${sql};\n\`\`\``).join("\n\n"),
   "system tables": () =>
     table(
       ["table", "contents"],
-      Object.entries(systemTables).map(([name, about]) => [`\`${name}\``, about]),
+      Object.entries(systemTableDescriptions).map(([name, about]) => [`\`${name}\``, about]),
     ),
   views: () =>
     table(

@@ -1,5 +1,5 @@
 /** The contents of the mirror's system tables, for the reference. */
-export const systemTables: Readonly<Record<string, string>> = {
+export const systemTableDescriptions: Readonly<Record<string, string>> = {
   records: "every complete record as the API sent it; all other tables are built from it",
   record_versions: "earlier versions of records, for `--as-of`",
   host_names: "handles and names of hosts, with the time of their first reading",

@@ -16,10 +16,7 @@ import {
   noFormatError,
   type OutputChoice,
   type OutputFlags,
-  reportOutput,
   tableFilePath,
-  type WrittenTables,
-  writeRows,
 } from "../cli/output.js";
 import {
   checkTableName,
@@ -30,6 +27,7 @@ import {
   warnAboutPartialTables,
   warnAboutUnreadTables,
 } from "../cli/table-selection.js";
+import { reportOutput, type WrittenTables, writeRows } from "../cli/write-output.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
@@ -60,9 +58,8 @@ interface ExportFlags extends OutputFlags, GlobalFlags {
   allProfiles?: boolean;
 }
 
-// An export is one of three: files or stdout (the default), Singer messages (`--singer`, `--state`), or Delta tables
-// (`--delta`).
-// The lists below name the flags that only some of them take.
+// There are three kinds of export: to files or stdout (the default), as Singer messages (`--singer`, `--state`), and to
+// Delta tables (`--delta`). The lists below name the flags that only some of them accept.
 
 /** Flags that select rows and columns. Singer and Delta reject them, because their targets expect complete tables. */
 const selectionFlags = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"];
@@ -141,6 +138,7 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
   await readMirror(flags, deps, async (session) => {
     const selected = selectTables(request, session.mirror);
     warnAboutMissingData(selected, session);
+    // From here on, the names of the tables refer to temporary tables with the data as of that time.
     if (request.asOf !== undefined) useDataAsOf(session, tablesAsOf(selected), request.asOf);
     try {
       await writeTables(selected, request.output, session, bookmarks);

@@ -1,14 +1,16 @@
 import type { Mirror } from "../store/mirror/database.js";
 import type { SqlValue } from "../store/tables/column-values.js";
+
 /** A value in a row. Only results of a user's SQL contain `bigint`. */
 export type RowValue = SqlValue | bigint;
 export type Row = readonly RowValue[];
 
 /** The parts of a SELECT statement. It reads one table under the alias `t`. */
 export interface SelectStatement {
+  /** `FROM (…) AS t`. Readers may append a WHERE clause. */
   from: string;
   order: readonly string[];
-  /** The maximum number of rows; -1 for all. */
+  /** The maximum number of rows; Infinity if there is no limit. */
   limit: number;
   /** The integer column that batches are ordered by; null if the statement must run at once. */
   batchKey: string | null;
@@ -22,7 +24,10 @@ export function isBatched(statement: SelectStatement): statement is BatchedState
 }
 
 export function countSelectedRows(mirror: Mirror, { from, limit }: SelectStatement): number {
-  return mirror.db.prepare(`SELECT count(*) FROM (SELECT 1 ${from} LIMIT ${limit})`).pluck().get() as number;
+  return mirror.db
+    .prepare(`SELECT count(*) FROM (SELECT 1 ${from} ${limitSql(limit)})`)
+    .pluck()
+    .get() as number;
 }
 
 /** Reads the rows of several statements. The limit applies to all of them together. */
@@ -33,7 +38,7 @@ export function* readStatements(
 ): Iterable<Row[]> {
   let read = 0;
   for (const statement of statements) {
-    const limit = statement.limit < 0 ? statement.limit : statement.limit - read;
+    const limit = statement.limit - read;
     for (const batch of readStatement(mirror, { ...statement, limit }, columns)) {
       read += batch.length;
       yield batch;
@@ -48,8 +53,12 @@ export function readStatement(
   columns: readonly string[],
 ): Iterable<Row[]> {
   const orderBy = order.length > 0 ? ` ORDER BY ${order.join(", ")}` : "";
-  const select = `SELECT ${columns.join(", ")} ${from}${orderBy} LIMIT ${limit}`;
+  const select = `SELECT ${columns.join(", ")} ${from}${orderBy} ${limitSql(limit)}`;
   return inBatches(mirror.db.prepare(select).raw().iterate() as IterableIterator<Row>);
+}
+
+function limitSql(limit: number): string {
+  return Number.isFinite(limit) ? `LIMIT ${limit}` : "";
 }
 
 export function* inBatches(rows: Iterable<Row>): Iterable<Row[]> {

@@ -19,27 +19,30 @@ export interface Selection {
   /** The range of the main date, in milliseconds since 1970. Both ends are included. */
   since?: number | undefined;
   until?: number | undefined;
+  /** The maximum number of rows; undefined if there is no limit. */
   limit?: number | undefined;
 }
 
-/** Rows to read: those of a table, or the result of a query, which only has `rows`. */
+/**
+ * The rows of a table, or the result of a query. Every format can be written from `rows`. The other readers are faster, or
+ * return what `rows` cannot; each is undefined if the rows are not suited to it.
+ */
 export interface RowSource {
   /** The name of the table; `answer` for the result of a query. */
   name: string;
   columns: readonly ReadableColumn[];
   /** Reads the rows in batches. Values are in the order of `columns`. */
   rows(): Iterable<readonly Row[]>;
-  /** Reads the JSON of records, with a separator between them. Undefined if rows are not complete records. */
+  /** Used for JSON and JSON Lines: reads the JSON of complete records, with a separator between them. */
   records?: ((separator: ",\n" | "\n") => Iterable<JoinedRows>) | undefined;
   /**
-   * Reads values as text for CSV. Each value ends with the byte 0xff, the last one of a row with
-   * `rowTerminator`. Booleans are `true` and `false`, null is empty. Undefined if SQLite cannot format the
-   * rows.
+   * Used for CSV: reads cells as text. Each cell ends with the byte 0xff, the last one of a row with `rowTerminator`.
+   * Booleans are `true` and `false`, and null is empty.
    */
   cells?: (() => Iterable<JoinedRows>) | undefined;
-  /** Opens the table for an incremental export. Undefined if its rows are not records of the API. */
+  /** Used for Singer: opens a table of API records for an incremental export. */
   changed?: (() => ChangedRows) | undefined;
-  /** Counts the rows. Undefined for the result of a query, which would have to be read. */
+  /** Used for workbooks, whose sheets have a maximum number of rows. Counts the rows. */
   count?: (() => number) | undefined;
 }
 
@@ -84,7 +87,7 @@ export function selectStatement(
   selection: Selection,
   source: string = selection.table.source,
 ): SelectStatement {
-  const { table, where, readsOthers = false, limit = -1 } = selection;
+  const { table, where, readsOthers = false, limit = Number.POSITIVE_INFINITY } = selection;
   const { batchKey, date, orderBy } = table;
   const conditions = where === undefined ? [] : [`(${where}\n)`];
   if (date) conditions.push(...dateConditions(date, selection));
@@ -95,7 +98,7 @@ export function selectStatement(
     order: orderBy.map((column) => `t.${quote(column)}`),
     limit,
     // Each batch would evaluate subqueries on other tables again. A limit applies to all batches together.
-    batchKey: limit >= 0 || readsOthers ? null : batchKey,
+    batchKey: Number.isFinite(limit) || readsOthers ? null : batchKey,
   };
 }
 

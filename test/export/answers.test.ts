@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { exampleQueries } from "../../bin/docs/example-queries.js";
+import { pageQueries } from "../../bin/docs/example-queries.js";
 import { naturalPace, simulateActivity } from "../../src/sandbox/live.js";
 import { views } from "../../src/store/views/all-views.js";
 import { makeBrand } from "../support/brand.js";
@@ -39,7 +39,7 @@ test("the documented example queries give the same results in DuckDB on Parquet 
   simulateActivity(brand.data, begun, begun + 75 * day, naturalPace(1_500));
   brand.pass(75 * day);
   expect((await brand.run("sync --window 400d")).code).toBe(0);
-  const asked = views.filter(({ name }) => exampleQueries.some(({ sql }) => sql.includes(name)));
+  const asked = views.filter(({ name }) => pageQueries.some(({ sql }) => sql.includes(name)));
   expect(asked.length).toBeGreaterThan(3);
   const created: string[] = [];
   for (const { name } of asked) {
@@ -47,7 +47,7 @@ test("the documented example queries give the same results in DuckDB on Parquet 
     expect((await brand.run(["export", name, "-o", file])).code).toBe(0);
     created.push(`CREATE VIEW ${name} AS FROM '${file}'`);
   }
-  for (const { question, sql } of exampleQueries) {
+  for (const { question, sql } of pageQueries) {
     // If midnight passed between the two queries, both are run again.
     for (let isSameDay = false; !isSameDay; ) {
       const now = Date.now();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exampleQueries } from "../../bin/docs/example-queries.js";
+import { pageQueries } from "../../bin/docs/example-queries.js";
 import { makeBrand } from "../support/brand.js";
 import { day } from "../support/records.js";
 
@@ -24,7 +24,7 @@ async function aBrand() {
 
 test("each documented example is a SELECT of at most three lines that returns rows", async () => {
   const brand = await aBrand();
-  for (const { question, sql } of exampleQueries) {
+  for (const { question, sql } of pageQueries) {
     expect(sql.split("\n").length).toBeLessThanOrEqual(3);
     const { code, out } = await brand.run(["query", sql, "--json"]);
     const rows = JSON.parse(out) as Record<string, unknown>[];
