@@ -49,7 +49,7 @@ export async function openApiForCommand(
     "rate-limit": `rate limit of ${settings.rateLimit} requests per minute`,
     server: "the API asked us to wait",
   } as const;
-  reporter.limited(settings.rateLimit);
+  reporter.setRateLimit(settings.rateLimit);
   const options = {
     ...settings,
     ...credentials,
@@ -66,7 +66,7 @@ export async function openApiForCommand(
       reporter.detail(`waiting ${Math.round(ms)} ms: ${waitReasons[reason]}`);
     },
     onRequest({ path, status, ms }) {
-      reporter.answered();
+      reporter.countRequest();
       reporter.detail(`GET ${path}: ${status || "no response"}, ${Math.round(ms)} ms`);
     },
     onNotice: ({ message }) => reporter.note(message),

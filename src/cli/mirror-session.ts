@@ -63,7 +63,7 @@ export async function withMirrorSession(command: ApiCommand, work: Work): Promis
       wait: flags.wait ?? false,
       clock: deps.clock,
       signal: deps.signal,
-      queued: reporter.note,
+      onQueued: reporter.note,
     });
     try {
       const identity = await identifyOrNoteFailure(open);

@@ -217,14 +217,14 @@ export class TerminalReporter implements Reporter {
   }
 
   /** Counts a completed request. */
-  answered(): void {
+  countRequest(): void {
     this.#requests += 1;
     this.#wait.until = Number.NEGATIVE_INFINITY;
     if (!this.#task) this.#line.hide();
   }
 
   /** Sets the rate limit in requests per minute; null for no limit. */
-  limited(perMinute: number | null): void {
+  setRateLimit(perMinute: number | null): void {
     this.#perMinute = perMinute;
   }
 

@@ -18,7 +18,7 @@ import {
   findLastVerifiedSync,
   findNewestRunId,
   findUnresolvedVerify,
-  type Run,
+  type RunRow,
   wasRead,
 } from "../store/state/runs.js";
 import { readUnexpectedColumns, type UnexpectedColumn } from "../store/tables/schema-issues.js";
@@ -43,7 +43,7 @@ export interface ResourceHealth {
   /** The start of the last sync that read everything up to that time. */
   last_success_at: string | null;
   age_seconds: number | null;
-  last_run: Pick<Run, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
+  last_run: Pick<RunRow, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
   last_error: string | null;
   /**
    * The problems that `verify` found, until a later verification replaces them. `repairable` is false if only
@@ -119,7 +119,7 @@ export function findOldestSuccess(mirror: Mirror): string | null {
  * Returns the latest sync that read all of a resource up to its start. For lists and dated records this
  * includes runs with exit code 0 that could not be verified because of unreadable dates or duplicate IDs.
  */
-function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): Run | null {
+function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): RunRow | null {
   const readsAll = strategy.kind === "dated" || strategy.kind === "full";
   return readsAll ? findLastCompleteSync(mirror, name) : findLastVerifiedSync(mirror, name);
 }
@@ -168,7 +168,7 @@ export function readResourceHealth(
 /**
  * Marks a run as killed if its row contains `running`, but the mirror is not locked or a newer run exists.
  */
-function resolveKilledRun(mirror: Mirror, run: Run | null, isLocked: boolean): Run | null {
+function resolveKilledRun(mirror: Mirror, run: RunRow | null, isLocked: boolean): RunRow | null {
   if (run?.outcome !== "running") return run;
   return isLocked && run.run_id === findNewestRunId(mirror)
     ? run

@@ -3,7 +3,7 @@ import type { Mirror } from "../store/mirror/database.js";
 import { readCoverage } from "../store/state/coverage.js";
 import { readMarkedSlices } from "../store/state/marked-slices.js";
 import type { CurrentRun } from "../store/state/run-progress.js";
-import { findLastVerifiedRun, type Run } from "../store/state/runs.js";
+import { findLastVerifiedRun, type RunRow } from "../store/state/runs.js";
 import { views } from "../store/views/all-views.js";
 import { selectHostLabel } from "../store/views/host-columns.js";
 import { orderFigureNames, orderFigureSums, sumAmounts } from "../store/views/order-figures.js";
@@ -53,7 +53,7 @@ function failureSince(proof: number, last: ResourceHealth["last_run"]): string |
 }
 
 /** Returns the range without gaps that a run verified. A `verify` checks what earlier runs read. */
-function describeProof({ db }: Mirror, run: Run): Proof["proven"] {
+function describeProof({ db }: Mirror, run: RunRow): Proof["proven"] {
   const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
   const from = db

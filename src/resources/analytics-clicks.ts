@@ -11,7 +11,7 @@ import {
   text,
 } from "./fields.js";
 import { baseHost } from "./host.js";
-import { analyticsDailyTotals, common, type Resource } from "./resource.js";
+import { analyticsTotals, common, type Resource } from "./resource.js";
 
 const sales: readonly Field[] = [
   amount("revenue", "order totals in the store's currency"),
@@ -51,7 +51,7 @@ export const analyticsClicks = {
   about: "clicks, views and sales by day, with each month's summary and top lists",
   path: "/analytics/clicks",
   scope: "analytics:read",
-  strategy: { kind: "monthly", dailyTotals: analyticsDailyTotals, hostList: "roster" },
+  strategy: { kind: "monthly", totalsSource: analyticsTotals, hostList: "roster" },
   key: [],
   // Maximum length of the top lists.
   query: { limit: 100 },

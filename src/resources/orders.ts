@@ -1,6 +1,6 @@
 import { amount, boolean, integer, list, number, object, signedUrl, text, timestamp } from "./fields.js";
 import { baseHost } from "./host.js";
-import { analyticsDailyTotals, common, type Resource } from "./resource.js";
+import { analyticsTotals, common, type Resource } from "./resource.js";
 
 /** All attributed orders, newest first (API document, "4. GET /orders" and "Order"). */
 export const orders = {
@@ -19,7 +19,7 @@ export const orders = {
       { name: "cancelled", query: { status: "cancelled" }, member: "is_cancelled" },
       { name: "refunded", query: { status: "refunded" }, member: "is_refunded" },
     ],
-    dailyTotals: analyticsDailyTotals,
+    totalsSource: analyticsTotals,
   },
   table: "orders",
   tableAbout: "one row per order",

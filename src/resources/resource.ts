@@ -30,7 +30,7 @@ export interface DatedStrategy {
   end: "inclusive" | "exclusive";
   /** Filters of the API that are used to compare counts, but not to read records. */
   countedFilters?: readonly CountedFilter[];
-  dailyTotals?: DailyTotals;
+  totalsSource?: TotalsSource;
 }
 
 export interface DetailsStrategy {
@@ -48,7 +48,7 @@ export interface DetailsStrategy {
 
 export interface MonthlyStrategy {
   kind: "monthly";
-  dailyTotals: DailyTotals;
+  totalsSource: TotalsSource;
   /** The name of the resource whose hosts `sync --per-host` requests. */
   hostList: string;
 }
@@ -65,7 +65,7 @@ export interface CountedFilter {
  * re-read. Their exact definition is not documented, so they are compared with earlier totals and not with sums of
  * records.
  */
-export interface DailyTotals {
+export interface TotalsSource {
   path: string;
   query: QueryParameters;
   /** `points` is the member of the response with a list of points. `day` is the member of a point with its day. */
@@ -136,7 +136,7 @@ export function mergesDetails({ strategy }: Resource): boolean {
 }
 
 /** Orders and sales by day for the complete history, in one response (API document, "2. GET /analytics/clicks"). */
-export const analyticsDailyTotals: DailyTotals = {
+export const analyticsTotals: TotalsSource = {
   path: "/analytics/clicks",
   query: { group_by: "day", limit: 1 },
   points: "timeseries",

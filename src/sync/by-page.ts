@@ -42,7 +42,7 @@ export async function readByPage(
     reached = slice.from;
     if (remaining() <= 0) break;
   }
-  return { reached, changed };
+  return { reached, addedOrChanged: changed };
 }
 
 /** Returns the newest days of a range, with about `records` mirrored records. */

@@ -22,7 +22,7 @@ export async function resolveCopies(
   copies: readonly SkippedCopy[],
   requestedAt: number,
 ): Promise<number> {
-  const { id: runId, mirror, resource, state, store } = run;
+  const { runId, mirror, resource, state, writer } = run;
   let lookups = 0;
   let changed = 0;
   for (const { id, value } of copies) {
@@ -39,7 +39,7 @@ export async function resolveCopies(
         dropDailyTotals(run, copySecond);
         state.markIncompleteSlice({ ...copySecond, readAt: requestedAt, runId, recordIds: [id], fault });
       } else {
-        store.write([value], { readAt: formatInstant(requestedAt) });
+        writer.write([value], { readAt: formatInstant(requestedAt) });
         state.missing.delete([id]);
         changed += 1;
       }
@@ -54,7 +54,7 @@ function secondOf(date: number | null): Range | null {
   return { from, to: from + 999 };
 }
 
-function isReadByRun({ id, state }: DatedRun, { from }: Range): boolean {
+function isReadByRun({ runId, state }: DatedRun, { from }: Range): boolean {
   const readings = [...state.coverage(), ...state.markedSlices()];
-  return readings.some((range) => range.runId === id && containsInstant(range, from));
+  return readings.some((range) => range.runId === runId && containsInstant(range, from));
 }

@@ -5,7 +5,7 @@ import {
   UnexpectedResponse,
   UnsafeResponse,
 } from "../errors.js";
-import type { DailyTotals } from "../resources/resource.js";
+import type { TotalsSource } from "../resources/resource.js";
 import type { DayTotals, TotalsByDay } from "../store/state/stored-totals.js";
 import { amountsEqual } from "../util/amounts.js";
 import { type Json, valueAt } from "../util/json-value.js";
@@ -26,7 +26,7 @@ import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./session.js";
 
 export interface DailyTotalsResponse {
   /** The totals of the days with activity; null if the API returned no totals. */
-  dailyTotals: TotalsByDay | null;
+  apiTotals: TotalsByDay | null;
   /** The error of a failed request; null if it succeeded, or the resource has no daily totals. */
   error: BrandapiError | null;
 }
@@ -36,25 +36,24 @@ export interface DailyTotalsResponse {
  * notices a change during this run.
  */
 export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResponse> {
-  const { dailyTotals: declared } = run.resource.strategy;
-  if (!declared) return { dailyTotals: null, error: null };
+  const { totalsSource } = run.resource.strategy;
+  if (!totalsSource) return { apiTotals: null, error: null };
   try {
-    const totals = [...(await requestDailyPoints(run, declared))].map(([day, point]): [string, DayTotals] => [
-      day,
-      totalsOf(point, declared),
-    ]);
+    const totals = [...(await requestDailyPoints(run, totalsSource))].map(
+      ([day, point]): [string, DayTotals] => [day, totalsOf(point, totalsSource)],
+    );
     const active = totals.filter(([, { amounts, count }]) => count !== 0 || amounts.some(Boolean));
-    return { dailyTotals: new Map(active), error: null };
+    return { apiTotals: new Map(active), error: null };
   } catch (error) {
     const isRefused = error instanceof UnsafeResponse || affectsAllResources(error);
     if (!(error instanceof BrandapiError) || isOutage(error) || isRefused) throw error;
-    return { dailyTotals: null, error };
+    return { apiTotals: null, error };
   }
 }
 
-function totalsOf(point: Json, declared: DailyTotals): DayTotals {
+function totalsOf(point: Json, totalsSource: TotalsSource): DayTotals {
   const numberAt = (name: string) => Number(valueAt(point, [name])) || 0;
-  return { count: numberAt(declared.count), amounts: declared.amounts.map(numberAt) };
+  return { count: numberAt(totalsSource.count), amounts: totalsSource.amounts.map(numberAt) };
 }
 
 /** Reports that the API returned no daily totals: as a warning, or as a note if it never returned any. */
@@ -62,47 +61,49 @@ export function warnOfMissingTotals(
   { reporter, resource, state }: DatedRun,
   { message }: BrandapiError,
 ): void {
-  const level = state.dailyTotals.all().size > 0 ? "warn" : "note";
+  const level = state.storedTotals.all().size > 0 ? "warn" : "note";
   reporter[level](
     `${resource.name}: the API returned no daily totals, so a late change to an old record is found only when the audit re-reads the record (${message})`,
   );
 }
 
 /** Returns the point of each day, keyed by day (`2026-01-31`). Resources with the same points share a request. */
-export async function requestDailyPoints(run: SyncRun, declared: DailyTotals): Promise<DailyPoints> {
-  const points = run.dailyPoints.get(declared) ?? fetchDailyPoints(run, declared);
-  run.dailyPoints.set(declared, points);
+export async function requestDailyPoints(run: SyncRun, totalsSource: TotalsSource): Promise<DailyPoints> {
+  const points = run.dailyPoints.get(totalsSource) ?? fetchDailyPoints(run, totalsSource);
+  run.dailyPoints.set(totalsSource, points);
   return await points;
 }
 
 async function fetchDailyPoints(
   { api, readUntil, resource }: SyncRun,
-  declared: DailyTotals,
+  totalsSource: TotalsSource,
 ): Promise<DailyPoints> {
-  const query = { ...declared.query, end_date: formatInstant(readUntil) };
-  const { data } = await api.get(declared.path, query, resource.scope);
-  const list = valueAt(data, [declared.points]);
+  const query = { ...totalsSource.query, end_date: formatInstant(readUntil) };
+  const { data } = await api.get(totalsSource.path, query, resource.scope);
+  const list = valueAt(data, [totalsSource.points]);
   if (!Array.isArray(list))
-    throw new UnexpectedResponse(`The API's response to ${declared.path} has no \`${declared.points}\`.`);
-  const days = list.map((point: Json): [string, Json] => [dayOfPoint(point, declared), point]);
+    throw new UnexpectedResponse(
+      `The API's response to ${totalsSource.path} has no \`${totalsSource.points}\`.`,
+    );
+  const days = list.map((point: Json): [string, Json] => [dayOfPoint(point, totalsSource), point]);
   return new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
 }
 
-export function dayOfPoint(point: Json, { day }: DailyTotals): string {
+export function dayOfPoint(point: Json, { day }: TotalsSource): string {
   return String(valueAt(point, [day])).slice(0, "2026-01-31".length);
 }
 
 /** Deletes the stored totals of days that were read only in part, because they no longer match the records. */
 export function dropDailyTotals({ state }: DatedRun, changed: Range): void {
-  state.dailyTotals.replace(daysOf(changed), new Map());
+  state.storedTotals.replace(daysOf(changed), new Map());
 }
 
 /** Stores the totals of the days that this run has read completely. Must be called in the transaction that completes them. */
-export function storeDailyTotals({ dailyTotals, id, state }: DatedSync, coveredRange: Range): void {
-  const read = mergeRanges(state.coverage().filter(({ runId }) => runId === id));
+export function storeDailyTotals({ apiTotals, runId, state }: DatedSync, coveredRange: Range): void {
+  const read = mergeRanges(state.coverage().filter((range) => range.runId === runId));
   const around = read.filter((range) => overlaps(range, coveredRange));
   const [part] = clipRanges(around, daysOf(coveredRange));
-  if (dailyTotals && part) state.dailyTotals.replace(clipToCompleteDays(part), dailyTotals);
+  if (apiTotals && part) state.storedTotals.replace(clipToCompleteDays(part), apiTotals);
 }
 
 function daysOf({ from, to }: Range): Range {
@@ -112,7 +113,7 @@ function daysOf({ from, to }: Range): Range {
 /** The API's daily totals, and how a run compares them with the stored totals. */
 export interface ComparedTotals {
   /** The totals to compare; null if the API returned no totals. */
-  dailyTotals: TotalsByDay | null;
+  apiTotals: TotalsByDay | null;
   /** True if only the numbers of records are compared, because the amounts of most days drift. */
   ignoresAmounts: boolean;
 }
@@ -120,16 +121,16 @@ export interface ComparedTotals {
 /** Returns the covered days whose totals have changed since they were read, oldest first. */
 export function changedDays(
   { state }: Pick<DatedRun, "state">,
-  { dailyTotals, ignoresAmounts }: ComparedTotals,
+  { apiTotals, ignoresAmounts }: ComparedTotals,
 ): string[] {
-  if (!dailyTotals) return [];
-  const stored = state.dailyTotals.all();
+  if (!apiTotals) return [];
+  const stored = state.storedTotals.all();
   const covered = mergeRanges(state.coverage());
   const isChanged = (day: string) => {
-    const [before, now] = [stored.get(day), dailyTotals.get(day)];
+    const [before, now] = [stored.get(day), apiTotals.get(day)];
     return !hasSameCount(before, now) || (!ignoresAmounts && !hasSameAmounts(before, now));
   };
-  const days = [...new Set([...stored.keys(), ...dailyTotals.keys()])];
+  const days = [...new Set([...stored.keys(), ...apiTotals.keys()])];
   return days.filter((day) => isChanged(day) && contains(covered, dayRange(day))).sort();
 }
 
@@ -178,7 +179,7 @@ export function findAmountDrift(
   const covered = mergeRanges(state.coverage());
   const days: string[] = [];
   let compared = 0;
-  for (const [day, stored] of state.dailyTotals.all()) {
+  for (const [day, stored] of state.storedTotals.all()) {
     const now = dailyTotals?.get(day);
     if (now === undefined || !contains(covered, dayRange(day))) continue;
     compared += 1;

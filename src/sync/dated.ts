@@ -36,9 +36,9 @@ export const dated: SyncStrategy<DatedStrategy> = {
         requests: pagesFor(apiCount),
       });
     }
-    const { dailyTotals } = run.resource.strategy;
-    const what = dailyTotals ? "verification: daily totals, and counts" : "verification: counts";
-    return [...steps, { what, requests: (dailyTotals ? 1 : 0) + countFilters(run).length + 1, open: true }];
+    const { totalsSource } = run.resource.strategy;
+    const what = totalsSource ? "verification: daily totals, and counts" : "verification: counts";
+    return [...steps, { what, requests: (totalsSource ? 1 : 0) + countFilters(run).length + 1, open: true }];
   },
 
   /**
@@ -54,9 +54,9 @@ export const dated: SyncStrategy<DatedStrategy> = {
   async read(datedRun) {
     const { options, reporter, resource, state } = datedRun;
     const { gaps, markedSlices, ranges } = planAndRecord(datedRun);
-    const { dailyTotals, error: totalsError } = await requestDailyTotals(datedRun);
-    const run: DatedSync = { ...datedRun, dailyTotals, unsettled: [] };
-    const drift = findAmountDrift(run, dailyTotals);
+    const { apiTotals, error: totalsError } = await requestDailyTotals(datedRun);
+    const run: DatedSync = { ...datedRun, apiTotals, incompleteSlices: [] };
+    const drift = findAmountDrift(run, apiTotals);
     for (const range of ranges) await readRange(run, range);
     for (const range of markedSlices) await readByPage(run, range);
     await audit(run);
@@ -65,10 +65,14 @@ export const dated: SyncStrategy<DatedStrategy> = {
     const remaining = startBudget(run, options.budget);
     const ignoresAmounts = drift !== null && (await readDriftSample(run, drift.days, remaining));
     if (ignoresAmounts) warnOfDrift(run, drift);
-    const compared = { dailyTotals, ignoresAmounts };
+    const compared = { apiTotals, ignoresAmounts };
     await readChangedDays(run, compared, remaining);
     const counted = await reconcile(run, compared, remaining);
-    const incompleteReasons = [...run.unsettled, ...counted.incompleteReasons, ...unreadDays(run, compared)];
+    const incompleteReasons = [
+      ...run.incompleteSlices,
+      ...counted.incompleteReasons,
+      ...unreadDays(run, compared),
+    ];
     if (incompleteReasons.length === 0) incompleteReasons.push(...removeMissing(run));
 
     for (const gap of gaps)
@@ -86,7 +90,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
       isPartial: counted.hasUndated || markedText !== null,
       totals: counted.totals,
       coveredFrom: formatInstantOrNull(Math.max(floor, ...gaps.map(({ to }) => to + 1))),
-      comparesTotals: !resource.strategy.dailyTotals || (dailyTotals !== null && !ignoresAmounts),
+      comparesTotals: !resource.strategy.totalsSource || (apiTotals !== null && !ignoresAmounts),
     };
   },
 };
@@ -110,7 +114,7 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
 
 /** Plans a run, and stores the state that the next run needs if this run is killed. */
 function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" | "ranges"> {
-  const { id, mirror, options, reporter, resource, state } = run;
+  const { runId, mirror, options, reporter, resource, state } = run;
   const { floor, gaps, isResumed, markedSlices, ranges } = planRun(run);
   const mirrored = pluralize(state.count(allTime), "record");
   if (isResumed) reporter.note(`${resource.name}: resumes an interrupted sync: ${mirrored} already read`);
@@ -118,7 +122,7 @@ function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" |
   const since = formatInstantOrNull(due[0]?.from ?? floor);
   const until = formatInstantOrNull(due.at(-1)?.to ?? floor);
   mirror.transaction(() => {
-    updateRun(mirror, id, { since, until });
+    updateRun(mirror, runId, { since, until });
     state.setFloor(floor);
     state.setLastOptions(options);
   });
@@ -136,8 +140,8 @@ async function readDriftSample(
   days: readonly string[],
   remaining: () => number,
 ): Promise<boolean> {
-  const { dailyTotals, state } = run;
-  const compared = { dailyTotals, ignoresAmounts: false };
+  const { apiTotals, state } = run;
+  const compared = { apiTotals, ignoresAmounts: false };
   const stillChanged = new Set(changedDays(run, compared));
   const ranges = sampleOldest(
     run,
@@ -146,7 +150,7 @@ async function readDriftSample(
   if (ranges.length === 0) return false;
   const missingBefore = state.missing.all().length;
   let changed = 0;
-  for (const range of ranges) changed += (await readRange(run, range, remaining)).changed;
+  for (const range of ranges) changed += (await readRange(run, range, remaining)).addedOrChanged;
   const unread = changedDays(run, compared).filter((day) => stillChanged.has(day));
   const isSampleRead = !unread.some((day) => contains(ranges, dayRange(day)));
   const hasChanges = changed > 0 || state.missing.all().length !== missingBefore;

@@ -86,19 +86,19 @@ async function syncDetailRecords(
   pathOf: (id: string) => string,
   { resource, parent }: { resource: Resource; parent: string },
 ): Promise<void> {
-  const { api, clock, id, mirror, progress, reporter } = run;
+  const { api, clock, runId, mirror, progress, reporter } = run;
   const { name } = run.resource;
-  const store = new RecordWriter(mirror, resource, { runId: id, reporter, coverage: [] });
+  const writer = new RecordWriter(mirror, resource, { runId, reporter, coverage: [] });
   let notFound = 0;
 
   function replace(owner: Parent, results: readonly Json[], readAt: string): void {
     const context = { [parent]: owner.idInUrl };
-    const ids = store.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
+    const ids = writer.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
     const before = readDetailIds(mirror, resource.name, parent).get(owner.idInUrl) ?? [];
     const removed = before.filter((recordId) => !ids.includes(recordId));
     const refusal = refuseRemovals(run, removed.length, removed.length + ids.length);
     if (refusal) throw new Incomplete(`${pathOf(owner.idInUrl)}: ${refusal.text}.`, { hint: refusal.hint });
-    store.remove(removed, readAt);
+    writer.remove(removed, readAt);
     progress.addRows(results.length);
     markDetailsRead(mirror, owner.id, readAt);
   }
@@ -106,7 +106,7 @@ async function syncDetailRecords(
   const orphans = [...readDetailIds(mirror, resource.name, parent)].flatMap(([idInUrl, ids]) =>
     isCurrentRecord(mirror, name, idInUrl) ? [] : ids,
   );
-  if (orphans.length > 0) mirror.transaction(() => store.remove(orphans, formatInstant(clock.now())));
+  if (orphans.length > 0) mirror.transaction(() => writer.remove(orphans, formatInstant(clock.now())));
   await requestEach(run, due, async (owner) => {
     const readAt = formatInstant(clock.now());
     const path = pathOf(owner.idInUrl);
@@ -169,7 +169,7 @@ function parentsOf(run: DetailsRun): Parent[] {
     const idInUrl = apiId(resource, record.value);
     if (idInUrl === null || encodePathSegment(idInUrl) === null) continue;
     const isPending = detailedAt === null || isOutdated;
-    const isOpen = options.details === "all" || isUnsettled(run, record);
+    const isOpen = options.details === "all" || canDetailsChange(run, record);
     const isDue = isPending || (isOpen && detailedAt <= freshSince);
     parents.push({ id, key, idInUrl, detailedAt, isPending, isDue });
   }
@@ -183,7 +183,7 @@ function dueParents(run: DetailsRun): Parent[] {
 }
 
 /** True if the details can change while the item in the list stays the same. */
-function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: CurrentRecord): boolean {
+function canDetailsChange({ mirror, resource }: DetailsRun, { id, value }: CurrentRecord): boolean {
   const whole = value as JsonObject;
   const listed = readListItem(mirror, id) as JsonObject | null;
   return resource.strategy.canChange(whole) || resource.strategy.canChange({ ...whole, ...listed });
@@ -197,11 +197,11 @@ async function mergeDetails(run: DetailsRun, path: (id: string) => string): Prom
 }
 
 async function requestDetails(run: DetailsRun, parent: Parent, path: string): Promise<void> {
-  const { api, mirror, resource, store } = run;
+  const { api, mirror, resource, writer } = run;
   const { data, requestedAt } = await api.get(path, {}, resource.scope);
   if (recordKey(resource, data, 0) !== parent.key)
     throw new UnexpectedResponse(`The API's response to ${path} is a different record.`);
-  mirror.transaction(() => store.write([data], { readAt: formatInstant(requestedAt), isDetail: true }));
+  mirror.transaction(() => writer.write([data], { readAt: formatInstant(requestedAt), isDetail: true }));
 }
 
 /** Returns the number of mirrored records with outdated details. */

@@ -28,13 +28,13 @@ export function planList(listed: number | null): PlanStep {
 
 /** Reads a list without dates, and removes the records that it lacks. An incomplete list is stored without removals. */
 export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
-  const { id, mirror, progress, reporter, resource, state } = run;
+  const { runId, mirror, progress, reporter, resource, state } = run;
   const list = await readList(run, { mirrored: () => readCurrentKeys(mirror, resource.name) });
   const { requestedAt, isComplete, repeated, total } = list;
   mirror.transaction(() => {
     const written = new Set(writeRecords(run, list));
     state.missing.delete(written);
-    if (isComplete) state.coverList({ ids: written, requestedAt, runId: id });
+    if (isComplete) state.coverList({ ids: written, requestedAt, runId });
     progress.addRows(list.rowCount);
   });
   const incompleteReasons = isComplete ? removeMissing(run) : [];
@@ -51,10 +51,10 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
 }
 
 /** Writes a list. Records without an ID are identified by their position, so they are skipped if the list is incomplete. */
-function writeRecords({ resource, store }: SyncRun, { isComplete, records }: List): number[] {
+function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: List): number[] {
   const all = [...records.values()];
   const known = isComplete ? all : all.filter(({ record }) => recordKey(resource, record, 0) !== "#0");
   return groupByResponse(known).flatMap(({ items, requestedAt, position }) =>
-    store.write(items, { readAt: formatInstant(requestedAt), position }),
+    writer.write(items, { readAt: formatInstant(requestedAt), position }),
   );
 }

@@ -26,19 +26,19 @@ interface Month extends Range {
  */
 export const monthly: SyncStrategy<MonthlyStrategy> = {
   async plan(run) {
-    const requests = dueMonths(run, await requestDailyPoints(run, run.resource.strategy.dailyTotals)).length;
+    const requests = dueMonths(run, await requestDailyPoints(run, run.resource.strategy.totalsSource)).length;
     const days = { what: "daily clicks, to find months that changed", requests: 1 };
     return requests > 0 ? [{ what: pluralize(requests, "month"), requests }, days] : [days];
   },
 
   async read(run) {
-    const { id, mirror, readUntil, options, progress, reporter, resource, state } = run;
-    const due = dueMonths(run, await requestDailyPoints(run, resource.strategy.dailyTotals));
+    const { runId, mirror, readUntil, options, progress, reporter, resource, state } = run;
+    const due = dueMonths(run, await requestDailyPoints(run, resource.strategy.totalsSource));
     const requested = requestedRange(run);
     const since = due[0] ? formatInstant(Math.min(...due.map(({ from }) => from))) : null;
     const until = formatInstant(Math.min(readUntil, options.until ?? readUntil));
     mirror.transaction(() => {
-      updateRun(mirror, id, { since, until });
+      updateRun(mirror, runId, { since, until });
       if (isPlain(options)) state.setFloor(findFloor(options, state.floor()));
     });
     if (options.perHost) reporter.note(`${resource.name}: ${pluralize(due.length, "request")}`);
@@ -85,14 +85,14 @@ function requestedRange({ readUntil, options, state }: SyncRun): Range {
 }
 
 /** Marks months without activity as covered if they are between months that were read: their clicks are known to be 0. */
-function coverIdleMonths({ id, mirror, readUntil, state }: SyncRun, requested: Range): void {
+function coverIdleMonths({ runId, mirror, readUntil, state }: SyncRun, requested: Range): void {
   const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return;
   const between = clipRanges([requested], { from: first.from, to: last.to });
   mirror.transaction(() => {
     for (const range of subtractRanges(between, covered))
-      state.cover({ range, ids: new Set(), requestedAt: readUntil, runId: id });
+      state.cover({ range, ids: new Set(), requestedAt: readUntil, runId });
   });
 }
 
@@ -109,14 +109,14 @@ function hostsOf({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (stri
 
 /** Returns the months in which the point of a day differs from the mirror. Days without activity may lack a point. */
 function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: DailyPoints): Set<string> {
-  const { dailyTotals } = resource.strategy;
+  const { totalsSource } = resource.strategy;
   const mirrored = new Map<string, Json>();
   for (const { value } of readCurrentRecords(mirror, resource.name, "/day/#0"))
     for (const point of (valueAt(value, ["timeseries"]) ?? []) as Json[])
-      mirrored.set(dayOfPoint(point, dailyTotals), point);
+      mirrored.set(dayOfPoint(point, totalsSource), point);
   const isMoved = (day: string) => {
     const [was, is] = [mirrored.get(day) ?? null, points.get(day) ?? null];
-    return isIdle(was) ? !isIdle(is) : !samePoint(was, is, dailyTotals.amounts);
+    return isIdle(was) ? !isIdle(is) : !samePoint(was, is, totalsSource.amounts);
   };
   const days = new Set([...mirrored.keys(), ...points.keys()]);
   return new Set([...days].filter(isMoved).map((day) => day.slice(0, 7)));
@@ -139,7 +139,7 @@ function isIdle(point: Json): boolean {
 
 /** Reads one month. Source: the API document, "2. GET /analytics/clicks". */
 async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Promise<void> {
-  const { api, id, mirror, options, progress, resource, state, store } = run;
+  const { api, runId, mirror, options, progress, resource, state, writer } = run;
   const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
   const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
   const { data, requestedAt } = await api.get(resource.path, query, resource.scope);
@@ -150,7 +150,7 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
     );
   const [start, end] = [utcDay(from), utcDay(to)];
   mirror.transaction(() => {
-    const written = store.write([data], {
+    const written = writer.write([data], {
       readAt: formatInstant(requestedAt),
       context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
       keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
@@ -158,6 +158,6 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
     });
     progress.addRows(1);
     const covered = { from, to: Math.min(to, requestedAt) };
-    if (isPlain(options)) state.cover({ range: covered, ids: new Set(written), requestedAt, runId: id });
+    if (isPlain(options)) state.cover({ range: covered, ids: new Set(written), requestedAt, runId });
   });
 }

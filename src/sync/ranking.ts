@@ -16,7 +16,7 @@ export const ranking: SyncStrategy = {
   plan: (run) => full.plan(run),
 
   async read(run) {
-    const { id, mirror, progress, resource, state, store } = run;
+    const { runId, mirror, progress, resource, state, writer } = run;
     const list = await readList(run, { idOf: rankedHostId });
     if (!list.isComplete)
       return incomplete(run, list.total, { text: `the ranking ${whyIncomplete({ ...list, repeated: [] })}` });
@@ -28,13 +28,13 @@ export const ranking: SyncStrategy = {
     const readAt = formatInstant(requestedAt);
     mirror.transaction(() => {
       const written = items.flatMap((record, position) =>
-        store.write([record], { readAt, position, context: { position }, touch: true }),
+        writer.write([record], { readAt, position, context: { position }, touch: true }),
       );
       const ids = new Set(written);
       const removed = readCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
-      store.remove(removed, readAt);
+      writer.remove(removed, readAt);
       saveRanking(mirror, readAt.slice(0, 10), readAt, items);
-      state.coverList({ ids, requestedAt, runId: id });
+      state.coverList({ ids, requestedAt, runId });
       progress.addRows(list.rowCount);
     });
     return { incompleteReasons: [], isPartial: false, totals: listTotals(run, list.total) };

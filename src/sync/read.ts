@@ -52,7 +52,7 @@ export interface RangeReading {
   /** The oldest instant that was read, in milliseconds. */
   reached: number;
   /** The number of mirrored records that changed. */
-  changed: number;
+  addedOrChanged: number;
 }
 
 /**
@@ -76,7 +76,7 @@ export async function readRange(
   let changed = 0;
   const continueByPage = async (to: number): Promise<RangeReading> => {
     const rest = await readByPage(run, { from: range.from, to }, remaining);
-    return { ...rest, changed: changed + rest.changed };
+    return { ...rest, addedOrChanged: changed + rest.addedOrChanged };
   };
   let to = range.to;
   let coming: Promise<NewestRecords> | null = request(to);
@@ -99,7 +99,7 @@ export async function readRange(
         // The API works on the next request while this response is written.
         coming = requestNext();
         const written = await batch.write({ ...response, coveredRange }, coming);
-        changed += written.changed;
+        changed += written.addedOrChanged;
         // The next response returns the records of the oldest second again, including their copies.
         const copies = written.copies.filter(({ value }) => (recordDate(run.resource, value) ?? 0) >= from);
         if (copies.length > 0) {
@@ -121,7 +121,7 @@ export async function readRange(
   } finally {
     batch.commit();
   }
-  return { reached: to + 1, changed };
+  return { reached: to + 1, addedOrChanged: changed };
 }
 
 /**

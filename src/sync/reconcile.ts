@@ -46,7 +46,7 @@ export async function reconcile(
     ({ differing, totals } = await recount(run));
   }
   let undatedCount = 0;
-  const isComplete = differing.length + wrongFilters.length + run.unsettled.length === 0;
+  const isComplete = differing.length + wrongFilters.length + run.incompleteSlices.length === 0;
   if (isComplete && isAllCovered(run)) {
     undatedCount = await requestUndatedCount(run, totals);
     // The difference may be due to records that were added after the comparison.

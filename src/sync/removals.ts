@@ -22,7 +22,7 @@ export function refuseRemovals(
 
 /** Removes the missing records, unless implausibly many are missing: then it returns that as the reason. */
 export function removeMissing(run: SyncRun): IncompleteReason[] {
-  const { clock, mirror, resource, state, store } = run;
+  const { clock, mirror, resource, state, writer } = run;
   // Records that a marked slice returned still exist, even if the API does not return them at their own date.
   const marked = state.markedIds();
   const ids = state.missing.all().flatMap(({ id }) => (marked.has(id) ? [] : id));
@@ -30,7 +30,7 @@ export function removeMissing(run: SyncRun): IncompleteReason[] {
   if (refusal) return [refusal];
   if (ids.length === 0) return [];
   mirror.transaction(() => {
-    store.remove(ids, formatInstant(clock.now()));
+    writer.remove(ids, formatInstant(clock.now()));
     state.missing.delete(ids);
   });
   return [];

@@ -1,6 +1,6 @@
 import { findResource } from "../resources/registry.js";
 import { detailsResource } from "../resources/resource.js";
-import type { Run } from "../store/state/runs.js";
+import type { RunRow } from "../store/state/runs.js";
 import { pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
@@ -13,7 +13,7 @@ interface RunFacts {
   listRows?: number | undefined;
 }
 
-export function runLine(run: Run, facts: RunFacts): string {
+export function runLine(run: RunRow, facts: RunFacts): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
   const counts = [
     `${rowsText(run, facts)} read`,
@@ -27,7 +27,7 @@ export function runLine(run: Run, facts: RunFacts): string {
 }
 
 /** Returns the number of rows, such as `5`, or `9 surveys and 12 results` if the details have their own table. */
-function rowsText({ resource, rows_read }: Run, { listRows }: RunFacts): string {
+function rowsText({ resource, rows_read }: RunRow, { listRows }: RunFacts): string {
   const known = findResource(resource);
   const details = known && detailsResource(known)?.name.split("-").at(-1);
   if (!details) return String(rows_read);
@@ -36,7 +36,7 @@ function rowsText({ resource, rows_read }: Run, { listRows }: RunFacts): string 
   return `${count(listRows, resource)} and ${count(rows_read - listRows, details)}`;
 }
 
-function resultOf(run: Run, { floor, comparesTotals }: RunFacts): string {
+function resultOf(run: RunRow, { floor, comparesTotals }: RunFacts): string {
   const { covered_from: from, error, outcome, resource, verified } = run;
   if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
   if (!verified) return "not verified";

@@ -4,7 +4,7 @@ import { detailsResource, type Resource, type Strategy } from "../resources/reso
 import { RecordWriter } from "../store/records/record-writer.js";
 import { readConfirmedCoverage } from "../store/state/coverage.js";
 import { writeRefusal } from "../store/state/run-failures.js";
-import { beginRun, type Run, type RunOutcome, readRun, updateRun, wasRead } from "../store/state/runs.js";
+import { beginRun, type RunOutcome, type RunRow, readRun, updateRun, wasRead } from "../store/state/runs.js";
 import { SyncState } from "../store/state/sync-state.js";
 import { indexTables } from "../store/tables/projection.js";
 import { describeUnexpectedValues } from "../store/tables/schema-issues.js";
@@ -35,7 +35,7 @@ function strategyOf({ strategy }: Resource): SyncStrategy {
 }
 
 export interface RecordedRun {
-  run: Run;
+  run: RunRow;
   /** The error that ended the run, or the reasons why it is incomplete; null if it succeeded. */
   error: unknown;
 }
@@ -113,7 +113,7 @@ export function openRun(session: SyncSession, resource: Resource, id: number, ta
   return {
     ...session,
     resource,
-    id,
+    runId: id,
     state,
     progress: new ReadProgress(session, id, task),
     readUntil: startOfSecond(session.clock.now()) - 1,
@@ -123,7 +123,7 @@ export function openRun(session: SyncSession, resource: Resource, id: number, ta
       since: since === undefined ? undefined : startOfSecond(since),
       until: until === undefined ? undefined : startOfSecond(until + 1) - 1,
     },
-    store: new RecordWriter(mirror, resource, {
+    writer: new RecordWriter(mirror, resource, {
       runId: id,
       reporter,
       coverage: readConfirmedCoverage(mirror, resource.name),
@@ -149,7 +149,7 @@ export interface RunEnd {
   outcome: RunOutcome;
   /** An error, or the text of the problems that `verify` found; null if there are none. */
   error: unknown;
-  columns?: Partial<Pick<Run, "verified" | "covered_from" | keyof CountTotals>>;
+  columns?: Partial<Pick<RunRow, "verified" | "covered_from" | keyof CountTotals>>;
 }
 
 export function startRun({ api, clock, mirror }: RecordingSession, resource: string): StartedRun {
@@ -166,7 +166,7 @@ export function finishRun(
   { api, clock, keys, mirror }: RecordingSession,
   { id, resource, before }: StartedRun,
   { outcome, error, columns }: RunEnd,
-): Run {
+): RunRow {
   const finishedAt = formatInstant(clock.now());
   const text = error instanceof Error ? error.message : String(error ?? "");
   try {

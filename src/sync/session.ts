@@ -1,6 +1,6 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock } from "../deps.js";
-import type { DailyTotals, DatedStrategy, Resource, Strategy } from "../resources/resource.js";
+import type { DatedStrategy, Resource, Strategy, TotalsSource } from "../resources/resource.js";
 import type { Mirror } from "../store/mirror/database.js";
 import type { RecordWriter } from "../store/records/record-writer.js";
 import type { TotalsByDay } from "../store/state/stored-totals.js";
@@ -58,17 +58,17 @@ export interface SyncSession {
   reporter: Reporter;
   options: SyncOptions;
   /** A cache of the points that the command has requested, because orders and clicks share them. */
-  dailyPoints: Map<DailyTotals, Promise<DailyPoints>>;
+  dailyPoints: Map<TotalsSource, Promise<DailyPoints>>;
 }
 
 /** A `sync` or `verify` run of one resource. */
 export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   resource: Resource<How>;
   /** The `run_id` in `sync_runs`; 0 if the run is not recorded. */
-  id: number;
+  runId: number;
   /** The newest instant to read: the end of the last complete second before the run, in milliseconds. */
   readUntil: number;
-  readonly store: RecordWriter;
+  readonly writer: RecordWriter;
   readonly state: SyncState;
   readonly progress: ReadProgress;
 }
@@ -78,7 +78,7 @@ export type DatedRun = SyncRun<DatedStrategy>;
 /** A `sync` run of a resource with dates, including its daily totals. */
 export interface DatedSync extends DatedRun {
   /** The API's daily totals, requested before any record; null if the API returned none. */
-  readonly dailyTotals: TotalsByDay | null;
+  readonly apiTotals: TotalsByDay | null;
   /** The slices that never settled (A9), as reasons why the run is incomplete. `writeSlice` adds to them. */
-  readonly unsettled: IncompleteReason[];
+  readonly incompleteSlices: IncompleteReason[];
 }

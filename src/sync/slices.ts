@@ -36,16 +36,16 @@ export function writeSlice(
   run: DatedSync,
   { slice, list, faults }: SliceReading,
 ): { changed: number; copies: SkippedCopy[] } {
-  const { id: runId, mirror, progress, state, unsettled } = run;
+  const { runId, mirror, progress, state, incompleteSlices } = run;
   const { isComplete, requestedAt } = list;
   if (!isComplete && list.repeated.length === 0)
-    unsettled.push({ text: `${describeRange(slice)} ${whyIncomplete(list)}` });
+    incompleteSlices.push({ text: `${describeRange(slice)} ${whyIncomplete(list)}` });
   const select = (isFaulty: boolean) =>
     [...list.records].flatMap(([name, record]) => (faults.has(name) === isFaulty ? record : []));
   return mirror.transaction(() => {
     const sound = writeList(run, select(false));
     const faulty = writeList(run, select(true), true);
-    const changed = sound.changed + faulty.changed;
+    const changed = sound.addedOrChanged + faulty.addedOrChanged;
     progress.addRows(list.rowCount);
     state.missing.delete(sound.ids);
     state.missing.delete(faulty.ids.filter((id) => findDate(mirror, id) === null));

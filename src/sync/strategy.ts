@@ -1,5 +1,5 @@
 import type { Strategy } from "../resources/resource.js";
-import type { Run } from "../store/state/runs.js";
+import type { RunRow } from "../store/state/runs.js";
 import type { SyncRun } from "./session.js";
 
 /** A way to read a resource. The members are methods, so that a strategy for one kind is assignable to `SyncStrategy`. */
@@ -40,4 +40,4 @@ export interface IncompleteReason {
 }
 
 /** The numbers of records in the API and in the mirror, and the number of differing counts, as in `sync_runs`. */
-export type CountTotals = Pick<Run, "api_total" | "mirror_total" | "differing">;
+export type CountTotals = Pick<RunRow, "api_total" | "mirror_total" | "differing">;

@@ -1,7 +1,7 @@
 import { affectsAllResources, Forbidden, findForbidden, Incomplete, isOutage } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/mirror/database.js";
-import { createUnrecordedRun, findLastVerifiedSync, type Run, wasRead } from "../store/state/runs.js";
+import { createUnrecordedRun, findLastVerifiedSync, type RunRow, wasRead } from "../store/state/runs.js";
 import { errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
@@ -56,31 +56,31 @@ export interface Skipped {
   why: string;
 }
 
-/** Syncs resources one after another. @param finished is called with the row of each finished run */
+/** Syncs resources one after another. @param onRunEnd is called with the row of each finished run */
 export async function syncResources(
   session: SyncSession,
   chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
-  finished: (run: Run) => void,
+  onRunEnd: (run: RunRow) => void,
 ): Promise<ResourceResults> {
   const { clock, mirror, reporter } = session;
   const due = smallFirst(chosen.allowed);
   reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
   const results = await forEachResource(session, { due, named: chosen.named }, async (resource) => {
     const { run, error } = await syncResource(session, resource, !chosen.named);
-    finished(run);
+    onRunEnd(run);
     if (error !== null) throw error;
   });
   for (const skipped of chosen.skipped) {
     const { resource, why } = skipped;
     if (wasRead(mirror, resource.name)) {
       const { run, error } = recordLostScope(session, skipped);
-      finished(run);
+      onRunEnd(run);
       results.failures.push({ resource, error });
       continue;
     }
     reporter.note(`${resource.name}: skipped: ${why}`);
     const at = formatInstant(clock.now());
-    finished({ ...createUnrecordedRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
+    onRunEnd({ ...createUnrecordedRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
   return results;
 }

@@ -9,7 +9,7 @@ import type { DatedSync } from "./session.js";
 
 /** A response to a date query, with the dates that it returned completely. */
 interface RangeResponse {
-  records: Parameters<DatedSync["store"]["writeNewest"]>[0];
+  records: Parameters<DatedSync["writer"]["writeNewest"]>[0];
   requestedAt: number;
   coveredRange: Range;
 }
@@ -35,14 +35,14 @@ export class WriteBatch {
 
   /** Writes one response atomically. Commits unless the next response arrives soon. */
   async write(response: RangeResponse, next: Promise<unknown> | null): Promise<WrittenRecords> {
-    const { clock, id, mirror } = this.run;
+    const { clock, runId, mirror } = this.run;
     // The next request is sent first, so that the API works while this response is written.
     for (let turn = 0; next && turn < turnsToSend; turn += 1) await clock.sleep(0);
     if (!this.#commit) this.#openedAt = clock.monotonic();
     this.#commit ??= beginTransaction(mirror);
     const written = mirror.transaction(() => this.#writeRecords(response));
     const { coveredRange, requestedAt } = response;
-    this.#written ??= { range: { ...coveredRange }, ids: new Set(), requestedAt, runId: id };
+    this.#written ??= { range: { ...coveredRange }, ids: new Set(), requestedAt, runId };
     this.#written.range.from = coveredRange.from;
     for (const recordId of written.ids) this.#written.ids.add(recordId);
     const isOld = clock.monotonic() - this.#openedAt >= maxBatchMs;
@@ -51,10 +51,10 @@ export class WriteBatch {
   }
 
   #writeRecords({ records, requestedAt, coveredRange }: RangeResponse): WrittenRecords {
-    const { progress, state, store } = this.run;
-    const written = store.writeNewest(records, { readAt: formatInstant(requestedAt) });
+    const { progress, state, writer } = this.run;
+    const written = writer.writeNewest(records, { readAt: formatInstant(requestedAt) });
     state.missing.delete(written.ids);
-    if (written.changed > 0) dropDailyTotals(this.run, coveredRange);
+    if (written.addedOrChanged > 0) dropDailyTotals(this.run, coveredRange);
     // A response repeats records of the last second of the previous response, which are counted only once.
     progress.addRows(written.ids.filter((id) => !this.#lastIds.has(id)).length);
     this.#lastIds = new Set(written.ids);
@@ -79,18 +79,18 @@ export class WriteBatch {
  * @param isOutsideRange true if the list was requested for a range without the records' dates
  */
 export function writeList(
-  { store }: DatedSync,
+  { writer }: DatedSync,
   records: readonly ListRecord[],
   isOutsideRange = false,
 ): WrittenRecords {
   const responses = groupByResponse(records).map(({ items, requestedAt }) =>
-    store.writeNewest(items, { readAt: formatInstant(requestedAt), isOutsideRange }),
+    writer.writeNewest(items, { readAt: formatInstant(requestedAt), isOutsideRange }),
   );
   return {
     added: responses.flatMap(({ added }) => added),
     ids: responses.flatMap(({ ids }) => ids),
     copies: responses.flatMap(({ copies }) => copies),
-    changed: responses.reduce((sum, { changed }) => sum + changed, 0),
+    addedOrChanged: responses.reduce((sum, { addedOrChanged }) => sum + addedOrChanged, 0),
   };
 }
 

@@ -92,7 +92,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { clock, state } = run;
   const remaining = startBudget(run, maxRequests);
   const requestedAt = clock.now();
-  const { dailyTotals: apiTotals, error: totalsError } = await requestDailyTotals(run);
+  const { apiTotals, error: totalsError } = await requestDailyTotals(run);
   const dailyTotals = apiTotals && (await compareDailyTotals(run, apiTotals, requestedAt));
   const counts = await compareCovered(run);
   // In an outage the counts fail as well, and their error is enough.
@@ -138,7 +138,7 @@ async function compareDailyTotals(
 ): Promise<TotalsComparison> {
   const largeDrift = findAmountDrift(run, totals);
   const drift = largeDrift && (await isSampleUnchanged(run, largeDrift.days)) ? largeDrift : null;
-  const changed = changedDays(run, { dailyTotals: totals, ignoresAmounts: drift !== null });
+  const changed = changedDays(run, { apiTotals: totals, ignoresAmounts: drift !== null });
   return { requestedAt, totals, changed, drift };
 }
 
@@ -199,7 +199,7 @@ export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   if (marked !== null) months.push(unprovenPart("unexpected-dates", "dates", marked));
   const wanted = unread.filter(({ to }) => to >= floor);
   const comparesTotals =
-    !resource.strategy.dailyTotals || (dailyTotals !== null && dailyTotals.drift === null);
+    !resource.strategy.totalsSource || (dailyTotals !== null && dailyTotals.drift === null);
   return {
     resource: resource.name,
     ...comparison.totals,

@@ -166,10 +166,10 @@ function filterSql({ resource, state }: DatedRun, range: Range, filter?: string)
 /** Returns the number of days with totals, for each range of completely read days. */
 function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): Evidence[] {
   const { resource, state } = run;
-  const { dailyTotals: declared } = resource.strategy;
-  if (!declared || !dailyTotals) return [];
-  const members = [declared.count, ...declared.amounts].map((name) => `.${name}`).join(", ");
-  const filter = `jq '[.data.${declared.points}[] | select(any(${members}; (. // 0) != 0))] | length'`;
+  const { totalsSource } = resource.strategy;
+  if (!totalsSource || !dailyTotals) return [];
+  const members = [totalsSource.count, ...totalsSource.amounts].map((name) => `.${name}`).join(", ");
+  const filter = `jq '[.data.${totalsSource.points}[] | select(any(${members}; (. // 0) != 0))] | length'`;
   const ranges = mergeRanges(state.coverage()).map(clipToCompleteDays);
   const completeDays = ranges.filter(({ from, to }) => from < to);
   return completeDays.map((range) => {
@@ -180,10 +180,10 @@ function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): E
     const [start_date, end_date] = [range.from, range.to].map((at) => formatInstantOrNull(at) ?? undefined);
     return createEvidence(run, checks.dailyTotals, range, {
       api: countIn(dailyTotals.totals.keys()),
-      mirror: countIn(state.dailyTotals.all().keys()),
+      mirror: countIn(state.storedTotals.all().keys()),
       agrees: dailyTotals.drift && differing === 0 ? null : differing === 0,
       asked_at: formatInstantOrNull(dailyTotals.requestedAt),
-      request: curlLine(declared.path, { ...declared.query, start_date, end_date }, filter),
+      request: curlLine(totalsSource.path, { ...totalsSource.query, start_date, end_date }, filter),
       sql: `SELECT count(*) FROM day_figures WHERE resource = '${resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
       note: describeDays(differing, dailyTotals.drift),
     });

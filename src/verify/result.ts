@@ -1,4 +1,4 @@
-import type { Run } from "../store/state/runs.js";
+import type { RunRow } from "../store/state/runs.js";
 import type { TableDifference } from "../store/tables/table-check.js";
 import type { CountTotals } from "../sync/strategy.js";
 import type { Evidence } from "./evidence.js";
@@ -39,7 +39,7 @@ export interface RecordsResult extends CountTotals {
   /** True if the API's counts contradict each other, or its list changed during every reading. */
   unsettled?: boolean;
   /** The sync run that repaired the resource. */
-  repaired?: Pick<Run, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
+  repaired?: Pick<RunRow, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
   /** Returns every number that was compared. */
   readEvidence?: () => Evidence[];
 }

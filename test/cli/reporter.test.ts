@@ -60,7 +60,7 @@ test("with --quiet, the reporter prints only warnings, each of them once", () =>
 
 test("the progress line shows the requests sent, the remaining requests and the remaining time", async () => {
   const seen = reporterFor({}, terminal);
-  seen.reporter.limited(60);
+  seen.reporter.setRateLimit(60);
   seen.reporter.expect([
     { name: "roster", requests: 2 },
     { name: "content", requests: undefined },
@@ -68,8 +68,8 @@ test("the progress line shows the requests sent, the remaining requests and the 
   ]);
   const roster = seen.reporter.begin({ name: "roster" });
   roster.update({ done: 1, total: 2 });
-  seen.reporter.answered();
-  seen.reporter.answered();
+  seen.reporter.countRequest();
+  seen.reporter.countRequest();
   const begun = "roster (1 of 3)  2 requests done, at least 101 left, 2m";
   await vi.waitUntil(() => seen.screen[0]?.startsWith(begun));
   roster.end("2 read");
@@ -99,7 +99,7 @@ test.each([100, 60, 40, 30, 12])(
       await vi.waitUntil(() => text.test(seen.screen[0] ?? ""));
       drawn.push(seen.screen[0] ?? "");
     };
-    seen.reporter.limited(60);
+    seen.reporter.setRateLimit(60);
     seen.reporter.expect([
       { name: "recommendations", requests: 2 },
       { name: "orders", requests: 1_234 },
@@ -107,7 +107,7 @@ test.each([100, 60, 40, 30, 12])(
     const task = seen.reporter.begin({ name: "recommendations" });
     await draw(/recommend/);
     task.update({ done: 1, total: 1_234 });
-    seen.reporter.answered();
+    seen.reporter.countRequest();
     await draw(columns < 60 ? /recommend/ : /1 request done/);
     seen.reporter.waiting(42_000, "rate limit of 60 requests per minute");
     await draw(columns < 40 ? /…$/ : /wait/);
@@ -123,7 +123,7 @@ test("the progress line counts down a wait", async () => {
   await vi.waitUntil(() => seen.screen[0]?.endsWith("waiting 42s: rate limit"));
   seen.pass(5_000);
   await vi.waitUntil(() => seen.screen[0]?.endsWith("waiting 37s: rate limit"));
-  seen.reporter.answered();
+  seen.reporter.countRequest();
   await vi.waitUntil(() => seen.screen[0]?.includes("1 request done") && !seen.screen[0].includes("waiting"));
   seen.reporter.close();
 });
@@ -134,7 +134,7 @@ test("a wait between two tasks is counted down in a separate line, which then di
   await vi.waitUntil(() => seen.screen[0] === "waiting 42s: rate limit");
   seen.pass(5_000);
   await vi.waitUntil(() => seen.screen[0] === "waiting 37s: rate limit");
-  seen.reporter.answered();
+  seen.reporter.countRequest();
   expect(seen.screen).toEqual([""]);
   seen.reporter.note("done");
   expect(seen.screen).toEqual(["done", ""]);
@@ -154,7 +154,7 @@ test("the progress listener is called at the start of a task, every two seconds,
   const orders = reporter.begin({ name: "orders" });
   for (let page = 1; page <= 5; page += 1) {
     pass(700);
-    reporter.answered();
+    reporter.countRequest();
     orders.update({ done: page, total: 5 });
   }
   reporter.waiting(500, "rate limit");

@@ -10,8 +10,8 @@ import {
   findLastVerifiedRun,
   findLastVerifiedSync,
   findUnresolvedVerify,
-  type Run,
   type RunOutcome,
+  type RunRow,
   updateRun,
 } from "../../src/store/state/runs.js";
 import { makeMirror } from "../support/mirror.js";
@@ -21,7 +21,7 @@ const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;
 function run(
   mirror: Mirror,
   hour: number,
-  fields: Partial<Omit<Run, "run_id" | "resource" | "started_at">> & { outcome: RunOutcome },
+  fields: Partial<Omit<RunRow, "run_id" | "resource" | "started_at">> & { outcome: RunOutcome },
 ): number {
   const runId = beginRun(mirror, "orders", at(hour));
   updateRun(mirror, runId, { finished_at: at(hour), ...fields });

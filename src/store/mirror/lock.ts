@@ -14,14 +14,14 @@ const pollMs = 250;
  * Locks a mirror for one run, with SQLite's lock on an empty file next to it. The system releases the lock
  * when the process ends. The file is never removed.
  * @param wait true to wait for the other run to end
- * @param queued receives a description of the other run
+ * @param onQueued receives a description of the other run
  * @throws MirrorBusy without `wait`; MirrorUnusable if the path cannot be that of a mirror
  */
 export async function lockMirror(
   path: string,
-  options: { wait: boolean; clock: Clock; signal: AbortSignal; queued?(text: string): void },
+  options: { wait: boolean; clock: Clock; signal: AbortSignal; onQueued?(text: string): void },
 ): Promise<{ release(): void }> {
-  const { clock, queued, signal, wait } = options;
+  const { clock, onQueued, signal, wait } = options;
   checkMirrorPath(path);
   const lockPath = `${resolveMirrorPath(path)}-lock`;
   // SQLite would create a world-readable file (0644).
@@ -37,7 +37,7 @@ export async function lockMirror(
         throw new MirrorBusy(`Another run is using this mirror${which}: ${path}.`, {
           hint: "run the command again when it has ended; `sync`, `verify` and `download` wait with `--wait`",
         });
-      if (!isQueued) queued?.(`waiting for another run${which}`);
+      if (!isQueued) onQueued?.(`waiting for another run${which}`);
       await clock.sleep(pollMs, signal);
     }
     // `findCurrentRun` reports the modification time as the start of the run.

@@ -61,7 +61,7 @@ export interface WrittenRecords {
   added: number[];
   /** The skipped copies: the API may return a record more than once. */
   copies: SkippedCopy[];
-  changed: number;
+  addedOrChanged: number;
 }
 
 /** A skipped copy of a record, with the ID of the mirrored record. */
@@ -194,7 +194,7 @@ export class RecordWriter {
       this.#writeRows(record, options);
     }
     addWrittenRows(this.mirror, this.options.runId, { added: added.length, changed });
-    return { ids, added, copies, changed: added.length + changed };
+    return { ids, added, copies, addedOrChanged: added.length + changed };
   }
 
   /**

@@ -7,7 +7,7 @@ import { type Mirror, statement } from "../mirror/database.js";
 export type RunOutcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
 
 /** A run of one resource: a row of `sync_runs`, and the output of `sync --json`. */
-export interface Run {
+export interface RunRow {
   run_id: number;
   resource: string;
   started_at: string;
@@ -51,7 +51,7 @@ export function beginRun(mirror: Mirror, resource: string, startedAt: string): n
 export function updateRun(
   mirror: Mirror,
   runId: number,
-  columns: Partial<Omit<Run, "run_id" | "resource" | "started_at">>,
+  columns: Partial<Omit<RunRow, "run_id" | "resource" | "started_at">>,
 ): void {
   const assignments = Object.keys(columns).map((column) => `${column} = @${column}`);
   const values = { ...columns, ...("verified" in columns && { verified: columns.verified ? 1 : 0 }) };
@@ -92,7 +92,7 @@ export function addReadRows(
 }
 
 /** Returns the initial values of a run that is not stored. */
-export function createUnrecordedRun(resource: string, startedAt: string): Run {
+export function createUnrecordedRun(resource: string, startedAt: string): RunRow {
   return {
     run_id: 0,
     resource,
@@ -116,21 +116,21 @@ export function createUnrecordedRun(resource: string, startedAt: string): Run {
   };
 }
 
-export function readRun(mirror: Mirror, runId: number): Run {
+export function readRun(mirror: Mirror, runId: number): RunRow {
   const row = statement(mirror, "SELECT * FROM sync_runs WHERE run_id = ?").get(runId);
-  return fromRow(row as RunRow);
+  return fromRow(row as RawRunRow);
 }
 
-type RunRow = Omit<Run, "verified"> & { verified: number };
+type RawRunRow = Omit<RunRow, "verified"> & { verified: number };
 
-function fromRow(row: RunRow): Run {
+function fromRow(row: RawRunRow): RunRow {
   return { ...row, verified: row.verified === 1 };
 }
 
-function findNewest(mirror: Mirror, resource: string, condition = ""): Run | null {
+function findNewest(mirror: Mirror, resource: string, condition = ""): RunRow | null {
   const select = `SELECT * FROM sync_runs WHERE resource = ? ${condition} ORDER BY run_id DESC LIMIT 1`;
   const row = statement(mirror, select).get(resource);
-  return row === undefined ? null : fromRow(row as RunRow);
+  return row === undefined ? null : fromRow(row as RawRunRow);
 }
 
 /** Returns the `run_id` of the newest run of any resource; 0 if there are no runs. */
@@ -142,7 +142,7 @@ export function findNewestRunId({ db }: Mirror): number {
  * Returns the latest run of a resource. Skips verifications without differences, which do not show how the
  * last sync ended.
  */
-export function findLastRun(mirror: Mirror, resource: string): Run | null {
+export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
   return (
     findNewest(mirror, resource, "AND NOT (outcome = 'verified' AND error IS NULL)") ??
     findNewest(mirror, resource)
@@ -154,17 +154,17 @@ const upToDateSql = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)"
 const verifiedUpToDateSql = `verified = 1 AND ${upToDateSql}`;
 
 /** Returns the latest sync that verified all dates up to its start. */
-export function findLastVerifiedSync(mirror: Mirror, resource: string): Run | null {
+export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${verifiedUpToDateSql}`);
 }
 
 /** Returns the latest sync that read all dates up to its start, whether it was verified or not. */
-export function findLastCompleteSync(mirror: Mirror, resource: string): Run | null {
+export function findLastCompleteSync(mirror: Mirror, resource: string): RunRow | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${upToDateSql}`);
 }
 
 /** Returns the latest verified run, for any range of dates. */
-export function findLastVerifiedRun(mirror: Mirror, resource: string): Run | null {
+export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | null {
   return findNewest(
     mirror,
     resource,
@@ -173,7 +173,7 @@ export function findLastVerifiedRun(mirror: Mirror, resource: string): Run | nul
 }
 
 /** Returns the latest `verify` that found differences; null if a later run was verified. */
-export function findUnresolvedVerify(mirror: Mirror, resource: string): Run | null {
+export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
   const differing = findNewest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
   const verified = differing && findNewest(mirror, resource, `AND ${verifiedUpToDateSql}`);
   return differing && differing.run_id > (verified?.run_id ?? 0) ? differing : null;

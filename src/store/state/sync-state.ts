@@ -36,7 +36,7 @@ interface StateRow {
  */
 export class SyncState {
   readonly missing: MissingRecords;
-  readonly dailyTotals: StoredTotals;
+  readonly storedTotals: StoredTotals;
   #coverage: readonly CoveredRange[];
   #marked: readonly MarkedSlice[];
 
@@ -47,7 +47,7 @@ export class SyncState {
     this.#coverage = readCoverage(mirror, resource);
     this.#marked = readMarkedSlices(mirror, resource);
     this.missing = new MissingRecords(mirror, resource);
-    this.dailyTotals = new StoredTotals(mirror, resource);
+    this.storedTotals = new StoredTotals(mirror, resource);
   }
 
   /** Returns the dates that were read completely, oldest first. */
