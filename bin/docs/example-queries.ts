@@ -16,7 +16,7 @@ ORDER BY net_amount DESC LIMIT 10`,
   },
   {
     name: "commission",
-    question: "How much commission did each host earn, and how much was taken back?",
+    question: "How much commission did each host earn, and how much was clawed back?",
     sql: `SELECT host_username, currency, orders, commission_amount, taken_back
 FROM commission_by_host ORDER BY commission_amount DESC LIMIT 10`,
   },

@@ -2,11 +2,12 @@
 export const systemTableDescriptions: Readonly<Record<string, string>> = {
   records: "every complete record as the API sent it; all other tables are built from it",
   record_versions: "earlier versions of records, for `--as-of`",
-  host_names: "handles and names of hosts, with the time of their first reading",
+  host_names: "handles and names of hosts, with the time at which they were first read",
   changes: "changes to mirrored records, one row per field",
   sync_runs: "every run of `sync`, `verify` and `forget`: range, requests, rows, outcome",
-  coverage: "the date ranges of each resource that were read completely, with the time of the reading",
+  coverage:
+    "the date ranges of each resource that were read completely, with the time at which they were read",
   analytics_hosts_snapshots:
-    "the host ranking by day: a row per change of a host's totals, without totals after the host left",
+    "the daily host ranking: one row each time a host's totals changed, without totals once the host has left the ranking",
   content_downloads: "downloaded library files: path, size, SHA-256",
 };

@@ -8,7 +8,9 @@ import { formatInstant } from "../util/times.js";
 import { typedTables } from "./readable-tables.js";
 import { createTempViews, type StatementReads, storedTables } from "./statement-reads.js";
 
-/** The system tables that views select from, with an SQL expression for the time at which a row appeared. */
+/**
+ * The system tables that views select from, with an SQL expression for the time at which each row was added.
+ */
 const systemRowTimes: Readonly<Record<string, string>> = {
   changes: "seen_changed_at",
   sync_runs: "coalesce(finished_at, started_at)",
@@ -17,10 +19,10 @@ const systemRowTimes: Readonly<Record<string, string>> = {
   host_names: "read_at",
 };
 
-/** The mirror stores this table once a day. */
+/** Snapshots of this table are stored once a day. */
 const rankingTable = "analytics_hosts";
 
-/** @throws UsageError if the mirror has no history of one of these tables and views */
+/** @throws UsageError if the mirror has no history for one of these tables or views */
 export function checkHistory(names: readonly string[]): void {
   const withHistory = new Set([
     ...typedTables()
@@ -32,7 +34,7 @@ export function checkHistory(names: readonly string[]): void {
   ]);
   const without = names.find((name) => !withHistory.has(name));
   if (without !== undefined)
-    throw new UsageError(`The mirror keeps no history of \`${without}\`, which \`--as-of\` needs.`, {
+    throw new UsageError(`The mirror keeps no history of \`${without}\`, which \`--as-of\` requires.`, {
       hint: "omit `--as-of`",
     });
 }
@@ -40,12 +42,13 @@ export function checkHistory(names: readonly string[]): void {
 /**
  * Returns the tables and views that a statement reads.
  * @param reads undefined if SQLite could not list them
- * @throws UsageError if one has no history, or is written as `main.orders`, which is always the current table
+ * @throws UsageError if one of them has no history or is written as `main.orders`, which always means the
+ * current table
  */
 export function checkStatementHistory(reads: StatementReads | undefined): readonly string[] {
   if (!reads)
     throw new UsageError("`--as-of` does not work with this statement.", {
-      hint: "leave out `main.`, `INDEXED BY` and `EXPLAIN`",
+      hint: "remove `main.`, `INDEXED BY` and `EXPLAIN`",
     });
   const [qualified] = reads.qualified;
   if (qualified !== undefined)
@@ -56,17 +59,17 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
   return reads.names;
 }
 
-/** The data that the mirror lacks as of a time. */
+/** The data that is missing as of a given time. */
 export interface AsOfLimits {
-  /** Resources that were first read later. */
+  /** Resources that were first read after that time. */
   notYetRead: { resource: string; firstReadAt: string }[];
-  /** Tables without a history. Rows that were read later are omitted. */
+  /** Tables without a history, which contain only rows that have not changed since that time. */
   withoutHistory: string[];
 }
 
 /**
- * Creates temporary tables and views with the data as of a time. On this connection they replace the named
- * tables and views, and everything that the views select from. Must be called in `withReadTransaction`.
+ * Creates temporary tables and views with the data as of a given time. On this connection, they hide the
+ * named tables and views and everything the views select from. Must be called in `withReadTransaction`.
  * @param at milliseconds since 1970
  */
 export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number): AsOfLimits {
@@ -99,7 +102,8 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
 }
 
 /**
- * Returns a SELECT of the rows that existed at a time; for the ranking, those of the last daily copy.
+ * Returns a SELECT for the rows that existed at a given time. For the ranking, it selects the last daily
+ * snapshot.
  * @param time an SQL literal
  */
 function selectEarlierRows(name: string, time: string): string {

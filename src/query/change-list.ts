@@ -12,22 +12,22 @@ export interface Change {
   last_seen_unchanged_at: string | null;
   seen_changed_at: string;
   run_id: number;
-  /** An order number, a host's handle or a title; null if the record has none. */
+  /** An order number, a host's handle or a title, or null if the record has none. */
   label: string | null;
 }
 
 export interface ChangeFilter {
   resource: string | undefined;
-  /** The `run_id` of the run that found the change. */
+  /** The `run_id` of the run that detected the change. */
   run?: number | undefined;
   /** The earliest `seen_changed_at`, ISO 8601. */
   since: string;
 }
 
-/** The members that can be a record's label, best first. Orders are labelled with their number. */
+/** The fields that can serve as a record's label, best first. Orders are labelled with their number. */
 const labelMembers = ["title", "filename", "host.username", "code", "name", "host.name"];
 
-/** Returns the newest changes in the order of their discovery, and the number of all changes that match. */
+/** Returns the newest matching changes, oldest first, and the total number of matching changes. */
 export function listChanges(
   { db }: Mirror,
   filter: ChangeFilter,

@@ -14,18 +14,20 @@ import { inBatches, type Row } from "./rows.js";
 
 /** The state of a mirror after an incremental export. It does not depend on clocks. */
 export interface Bookmark {
-  /** The newest run and its times. A mirror without this run is a different one or an old copy. */
+  /**
+   * Identifies the newest run and its times. A mirror without this run is a different mirror or an old copy.
+   */
   run: string;
-  /** The newest record and the newest earlier version of a record. */
+  /** The newest record and the newest earlier version of any record. */
   record_id: number;
   version_id: number;
 }
 
 export interface ChangedRow {
-  /** The values in the order of the table's columns. */
+  /** The values, in the order of the table's columns. */
   values: Row;
   key: string;
-  /** The position in the list of the record; null for rows of a main table. */
+  /** The position in the record's list, or null for rows of a main table. */
   position: number | null;
   removedAt: string | null;
 }
@@ -33,24 +35,25 @@ export interface ChangedRow {
 /** The rows of a table that were added, changed or removed since a bookmark. */
 export interface ChangedRows {
   /**
-   * The columns that identify a record, or the record that a list item belongs to; empty if the API does not
+   * The columns that identify a record, or the record to which a list item belongs. Empty if the API does not
    * document them.
    */
   idColumns: readonly string[];
   isList: boolean;
   /**
-   * The current state of the mirror; null for tables without a history, which are always exported completely.
+   * The current state of the mirror, or null for tables without a history, which are always exported
+   * completely.
    */
   bookmark: Bookmark | null;
-  /** True if the bookmark is of this mirror. */
+  /** True if the bookmark was taken from this mirror. */
   matches(bookmark: Bookmark): boolean;
   /**
-   * Reads the rows that changed after a bookmark. Reads all rows without a bookmark, or if `forget` or `omit`
-   * has removed data since.
+   * Reads the rows that changed after a bookmark. Reads all rows if there is no bookmark, or if `forget` or
+   * `omit` has removed data since then.
    */
   rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
   /**
-   * Reads the items that were removed from their record's list. Only the columns taken from the record have
+   * Reads the items that were removed from their record's list. Only the columns copied from the record have
    * values.
    */
   removedItems(after: Bookmark): Iterable<ChangedRow[]>;
@@ -89,11 +92,12 @@ export function openChangedRows(
     idColumns: idColumnsOf(shape),
     isList: shape.list !== null,
     bookmark: shape.resource.history ? (db.prepare(bookmarkSql).get() as Bookmark) : null,
-    // The run may have been in progress at the time of the bookmark.
+    // The run may still have been in progress when the bookmark was taken.
     matches: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`).get(run) !== undefined,
     rows(after) {
-      // A redaction rewrites records without storing their earlier versions, which contain the removed data.
+      // A redaction rewrites records without storing their earlier versions, because those contain the
+      // removed data.
       const isRedacted = after !== undefined && Number.parseInt(after.run, 10) <= redactedAfterRun;
       const condition = after === undefined || isRedacted ? "true" : changedRecords;
       return read((state) => rowsSql(shape, state, names, condition), after ?? {});
@@ -108,13 +112,11 @@ export function openChangedRows(
 function idColumnsOf({ resource: { pagination, key }, list }: TableShape): readonly string[] {
   if (pagination !== "documented") return [];
   if (list && key.length > 0) return list.field.parent.map(({ column }) => column);
-  // The column of a nested member such as `host.id` is named `host_id`.
+  // The column for a nested field such as `host.id` is named `host_id`.
   return key.map((path) => path.replaceAll(".", "_"));
 }
 
-/**
- * Selects records that are new or have changed: every change, including a removal, stores an earlier version.
- */
+/** Selects new and changed records. Every change, including a removal, stores an earlier version. */
 const changedRecords = `r.record_id > @record_id
   OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;
 
@@ -129,8 +131,8 @@ function rowsSql(shape: TableShape, state: RecordState, names: readonly string[]
 }
 
 /**
- * Selects the items of the last exported version, which is the oldest one stored after the bookmark, that are
- * beyond the end of the current list.
+ * Selects the items of the last exported version that are beyond the end of the current list. The last
+ * exported version is the oldest version stored after the bookmark.
  */
 function removedItemsSql(
   { resource }: TableShape,

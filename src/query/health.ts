@@ -27,35 +27,35 @@ import { quote } from "../store/tables/table-sql.js";
 import { findGaps, mergeRanges, type Range } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 
-/** Dates in ISO 8601. A null `from` is the beginning. */
+/** Dates in ISO 8601. A null `from` means no lower bound. */
 type DateRange = { from: string | null; to: string };
 
-/** The health of a resource. Times are in ISO 8601, ages in seconds. */
+/** A resource's health. Times are in ISO 8601, ages in seconds. */
 export interface ResourceHealth {
   resource: string;
   rows: number;
   removed: number;
-  /** The number of records without a readable date, in a resource that is read by date. */
+  /** The number of records without a readable date, for a resource that is read by date. */
   undated: number;
-  /** The coverage and its gaps; empty for a resource that is not read by date. */
+  /** The coverage and its gaps. Empty for a resource that is not read by date. */
   covered: DateRange[];
   gaps: DateRange[];
-  /** The start of the last sync that read everything up to that time. */
+  /** The start time of the last sync that read everything up to that time. */
   last_success_at: string | null;
   age_seconds: number | null;
   last_run: Pick<RunRow, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
   last_error: string | null;
   /**
-   * The problems that `verify` found, until a later verification replaces them. `repairable` is false if only
+   * The problems found by `verify`, until a later verification replaces them. `repairable` is false if only
    * the API can correct them.
    */
   found: { at: string; error: string; repairable: boolean } | null;
-  /** The error of the last run if the key or the plan no longer allows this resource. */
+  /** The error of the last run if the key or plan no longer allows this resource. */
   refused: Refusal | null;
   running: { started_at: string } | null;
   /** The columns that have values of an unexpected type. */
   unexpected_columns: UnexpectedColumn[];
-  /** The oldest read time of current data; null for a resource that is not read by date. */
+  /** The oldest read time of the current data, or null for a resource that is not read by date. */
   oldest_read_at: string | null;
   stale: boolean;
 }
@@ -65,11 +65,11 @@ export interface Health {
   brand: { id: string; name: string } | null;
   checked_at: string;
   max_age_seconds: number | null;
-  /** The names of resources that are older than `maxAgeMs`. */
+  /** The names of the resources that are older than `maxAgeMs`. */
   stale: string[];
   /** The run that has locked the mirror. */
   under_way: CurrentRun | null;
-  /** The last run, if it failed before it read anything, or the API rejected the key. */
+  /** The last run, if it failed before it read anything or because the API rejected the key. */
   failed_run: FailedRun | null;
   resources: ResourceHealth[];
   never_read: string[];
@@ -78,13 +78,13 @@ export interface Health {
 export interface HealthOptions {
   /** Milliseconds since 1970. */
   now: number;
-  /** The maximum age of a resource; null if there is no limit. */
+  /** The maximum age of a resource, or null if there is no limit. */
   maxAgeMs: number | null;
   /** The run that has locked the mirror. */
   underWay: CurrentRun | null;
 }
 
-/** Returns the health of these resources. Omits those that were never synced. */
+/** Returns the health of the given resources. Omits resources that have never been synced. */
 export function readHealth(mirror: Mirror, chosen: readonly Resource[], options: HealthOptions): Health {
   const { now, maxAgeMs, underWay } = options;
   const all = [...chosen, ...chosen.flatMap((resource) => detailsResource(resource) ?? [])];
@@ -105,8 +105,8 @@ export function readHealth(mirror: Mirror, chosen: readonly Resource[], options:
 }
 
 /**
- * Finds the resource whose last successful sync is the oldest, and returns the start of that sync (ISO 8601);
- * null if there is none.
+ * Returns the oldest start time (ISO 8601) among the resources' last successful syncs, or null if there is
+ * none.
  */
 export function findOldestSuccess(mirror: Mirror): string | null {
   const times = [...resources, ...detailResources].flatMap(
@@ -116,15 +116,18 @@ export function findOldestSuccess(mirror: Mirror): string | null {
 }
 
 /**
- * Returns the latest sync that read all of a resource up to its start. For lists and dated records this
- * includes runs with exit code 0 that could not be verified because of unreadable dates or duplicate IDs.
+ * Returns the latest sync that read an entire resource up to its start time. For lists and dated records,
+ * this includes runs with exit code 0 that could not be verified because of unreadable dates or duplicate
+ * IDs.
  */
 function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): RunRow | null {
   const readsAll = strategy.kind === "dated" || strategy.kind === "full";
   return readsAll ? findLastCompleteSync(mirror, name) : findLastVerifiedSync(mirror, name);
 }
 
-/** Returns the health of a resource; null if it was never synced, or never allowed by the key or the plan. */
+/**
+ * Returns a resource's health, or null if it has never been synced or was never allowed by the key or plan.
+ */
 export function readResourceHealth(
   mirror: Mirror,
   resource: Resource,
@@ -160,14 +163,12 @@ export function readResourceHealth(
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.readAt) : null,
-    // If the last success is in the future, the clock was wrong.
+    // A last success in the future means that the clock was wrong.
     stale: maxAgeMs !== null && (isRefused || ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
 }
 
-/**
- * Marks a run as killed if its row contains `running`, but the mirror is not locked or a newer run exists.
- */
+/** Marks a run as killed if it is stored as `running` but the mirror is not locked or a newer run exists. */
 function resolveKilledRun(mirror: Mirror, run: RunRow | null, isLocked: boolean): RunRow | null {
   if (run?.outcome !== "running") return run;
   return isLocked && run.run_id === findNewestRunId(mirror)
@@ -175,7 +176,7 @@ function resolveKilledRun(mirror: Mirror, run: RunRow | null, isLocked: boolean)
     : { ...run, outcome: "stopped", error: "killed" };
 }
 
-/** Returns the problems that `verify` found, those of the tables first. */
+/** Returns the problems found by `verify`, with problems in the tables first. */
 function readProblems(mirror: Mirror, resource: string): ResourceHealth["found"] {
   const run = findUnresolvedVerify(mirror, resource);
   const tables = readTableCheck(mirror, resource);

@@ -11,7 +11,7 @@ import {
 } from "./rows.js";
 
 /**
- * A batch of rows that SQLite has joined to one text. This is much faster than reading the values into
+ * A batch of rows that SQLite has joined into one string. This is much faster than passing the values to
  * JavaScript.
  */
 export interface JoinedRows {
@@ -19,7 +19,7 @@ export interface JoinedRows {
   rows: number;
 }
 
-/** Ends a row. The byte 0xff ends the other cells. UTF-8 contains neither. */
+/** Ends a row. All other cells end with the byte 0xff. UTF-8 never contains these bytes. */
 export const rowTerminator = 0xfe;
 const [cellTerminatorSql, rowTerminatorSql] = ["CAST(x'ff' AS TEXT)", "CAST(x'fe' AS TEXT)"];
 
@@ -53,8 +53,8 @@ export function readCells(
 }
 
 /**
- * Returns SQL that formats a value like JavaScript's `String(value)`, so that CSV looks the same with either.
- * Only numbers with more than 15 digits can differ.
+ * Returns SQL that formats a value like JavaScript's `String(value)`, so that the CSV output is the same with
+ * either. Only numbers with more than 15 digits can differ.
  */
 function cellSql(column: ReadableColumn, value: string): string {
   const text = `ifnull(${value}, '')`;
@@ -62,7 +62,7 @@ function cellSql(column: ReadableColumn, value: string): string {
     return `CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE ${text} END`;
   if (column.type !== "number") return text;
   const integer = `CAST(${value} AS INTEGER)`;
-  // SQLite prints large numbers with 17 digits, even if 15 identify them.
+  // SQLite prints large numbers with 17 digits, even if 15 digits identify them.
   const digits = `printf('%!.15g', ${value})`;
   const isSame = `abs(${value}) >= 1e9 AND CAST(${digits} AS REAL) = ${value}`;
   return `CASE WHEN typeof(${value}) <> 'real' THEN ${text} WHEN ${value} = ${integer} THEN ${integer}
@@ -70,9 +70,9 @@ function cellSql(column: ReadableColumn, value: string): string {
 }
 
 /**
- * Reads the rows of several statements, each batch as one text.
+ * Reads the rows of several statements, joining each batch into one string.
  * @param text an SQL expression for a row
- * @param separator an SQL expression for the text between rows
+ * @param separator an SQL expression for the string between rows
  */
 function* readJoinedRows(
   mirror: Mirror,
@@ -81,7 +81,7 @@ function* readJoinedRows(
 ): Iterable<JoinedRows> {
   for (const { from, batchKey } of statements) {
     const id = `t.${quote(batchKey)}`;
-    // The terminators are not valid UTF-8, so the text is read as a BLOB.
+    // The terminators are not valid UTF-8, so the string is read as a BLOB.
     const nextBatch = mirror.db
       .prepare(
         `SELECT CAST(group_concat(x, ${separator}) AS BLOB), count(*), max(id)

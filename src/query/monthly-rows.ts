@@ -10,22 +10,22 @@ import { findTypedTables } from "./statement-reads.js";
 export interface MonthlyRows {
   name: string;
   columns: readonly ReadableColumn[];
-  /** `brand_id` in a table of many brands, then `month` in a table with a date. */
+  /** `brand_id` for a table with several brands, then `month` for a table with a date. */
   partitionColumns: readonly string[];
   mirrorState: MirrorState;
   /**
-   * Reads all rows, or those of a month; `""` selects rows without a month. The last value of each row is its
-   * month in UTC.
+   * Reads all rows, or the rows of one month. `""` selects rows without a month. The last value in each row
+   * is its UTC month.
    */
   rows(month?: string): Iterable<Row[]>;
 }
 
-/** The partition column with the brand's ID. A record's own attribute of this name is omitted. */
+/** The partition column for the brand's ID. A record attribute with this name is omitted. */
 export const brandColumn = "brand_id";
 
 /**
- * The state of the mirror at the time of a Delta export. Its members are part of the file format, because
- * commits contain it.
+ * The state of the mirror at the time of a Delta export. It is written to the table's commits, so its field
+ * names are part of the file format.
  */
 export interface MirrorState {
   brand: string | null;
@@ -33,13 +33,13 @@ export interface MirrorState {
   run: number;
   /** True if the newest run of each resource was verified. */
   verified: boolean;
-  /** The time up to which all resources of the table are verified. */
+  /** The time up to which all of the table's resources are verified. */
   through: string | null;
 }
 
 /**
  * Opens a table for reading by month. Call it inside `withReadTransaction`.
- * @param options.manyBrands true for a Delta table with a column for the brand
+ * @param options.manyBrands true for a Delta table with a brand column
  */
 export function openMonthlyRows(
   mirror: Mirror,

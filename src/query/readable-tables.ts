@@ -51,7 +51,7 @@ export function typedTables(): readonly TableShape[] {
 }
 
 /**
- * Returns the resource that must be synced to read another one. Only details are read by another resource.
+ * Returns the resource to sync in order to read a resource. This is a different resource only for details.
  */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
@@ -68,13 +68,13 @@ export function knownTableNames(): readonly string[] {
 
 export interface ReadableColumn {
   name: string;
-  /** `any` stands for values of different types. */
+  /** `any` means that the values can have different types. */
   type: ScalarType | "any";
   about: string;
-  /** The path of the value in the record; null for columns that are not in the record. */
+  /** The declaration of a column whose values come from the record, or null for other columns. */
   stored: TableColumn | null;
   isAmount?: true | undefined;
-  /** True for technical columns, which exports contain only if `--columns` lists them. */
+  /** True for technical columns. Exports include them only if `--columns` lists them. */
   isComputed?: true;
 }
 
@@ -82,33 +82,33 @@ export interface ReadableTable {
   name: string;
   about: string;
   columns: readonly ReadableColumn[];
-  /** The columns that order the rows; empty for a view that orders its rows itself. */
+  /** The columns that order the rows. Empty for a view that orders its own rows. */
   orderBy: readonly string[];
-  /** A unique integer that orders the rows, so that they can be read in batches; null if there is none. */
+  /** A unique integer that orders the rows, so that they can be read in batches, or null if there is none. */
   batchKey: string | null;
-  /** The declaration of a typed table; null for views and system tables. */
+  /** The declaration of a typed table, or null for views and system tables. */
   shape: TableShape | null;
-  /** The date that `--since` and `--until` apply to; null if rows have no date. */
+  /** The date that `--since` and `--until` apply to, or null if rows have no date. */
   date: DateColumn | null;
   /** The table or view, as SQL for a FROM clause. */
   source: string;
-  /** The table of removed records, as SQL for a FROM clause; null to read current records only. */
+  /** The table of removed records, as SQL for a FROM clause, or null to read only current records. */
   removedSource: string | null;
 }
 
 type SelectedRecords = RecordState | "all";
 
 export interface DateColumn {
-  /** An SQL expression for the date of a row, or of the record that a child row belongs to. */
+  /** An SQL expression for the date of a row, or for the date of a child row's record. */
   sql: string;
-  /** The format of the text. `utc` is that of `formatUtc`, `iso` that of `formatInstant`. */
+  /** The format of the date. `utc` is the format of `formatUtc`, `iso` the format of `formatInstant`. */
   form: "month" | "day" | "utc" | "iso";
 }
 
 /**
  * Describes a table or view.
  * @param name one of `knownTableNames`
- * @param includeRemoved true to read removed records as well
+ * @param includeRemoved true to also read removed records
  */
 export function describeTable(
   mirror: Mirror,
@@ -124,7 +124,7 @@ export function describeTable(
   if (view) return describeView(view);
   const systemTable = systemTables.find(isNamed);
   if (systemTable) return describeSystemTable(mirror, systemTable);
-  throw new Error(`no table of this mirror: ${name}`);
+  throw new Error(`the mirror has no table named ${name}`);
 }
 
 function describeTypedTable(mirror: Mirror, shape: TableShape, selected: SelectedRecords): ReadableTable {
@@ -151,14 +151,14 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, selected: Selecte
 const syncedAt: ReadableColumn = {
   name: "synced_at",
   type: "timestamp",
-  about: "time of the first read of the current version",
+  about: "time at which the current version was first read",
   stored: null,
 };
 
 const removedAt: ReadableColumn = {
   name: "removed_at",
   type: "timestamp",
-  about: "time of the complete read that no longer returned the record",
+  about: "time of the first complete read that no longer returned the record",
   stored: null,
 };
 
@@ -178,7 +178,7 @@ function utcColumns(shape: TableShape): ReadableColumn[] {
 function rowIdOf(name: string): ReadableColumn {
   const about =
     name === "row_id"
-      ? `the record's number times ${positionsPerRecord}, plus the position in its list`
+      ? `the record's number times ${positionsPerRecord}, plus the row's position in the list`
       : "the record's number in this mirror, as in the table `records`";
   return { name, type: "integer", about, stored: null, isComputed: true };
 }
@@ -192,7 +192,7 @@ function sourcesOf(
   return { source: current, removedSource: quote(tableName(shape, "removed")) };
 }
 
-/** Child rows have the date of their record. Points of a time series have their own. */
+/** Child rows have their record's date, except points of a time series, which have their own. */
 function dateOf(shape: TableShape, selected: SelectedRecords): DateColumn | null {
   const [main = shape] = tablesOf(shape.resource);
   const mainDate = mainDateColumn(main);
@@ -204,7 +204,8 @@ function dateOf(shape: TableShape, selected: SelectedRecords): DateColumn | null
 }
 
 /**
- * Returns SQL that evaluates an expression in the main table. In a main table, that is the expression itself.
+ * Returns SQL that evaluates an expression in the main table. For a main table, that is the expression
+ * itself.
  */
 function inParent({ resource, list }: TableShape, selected: SelectedRecords, sql: string): string {
   if (!list) return sql;

@@ -15,15 +15,15 @@ import { type ResourceHealth, readResourceHealth } from "./health.js";
 
 /** The verification of the mirrored orders. Times are in ISO 8601. */
 export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered" | "gaps"> {
-  /** The newest verified run, and the range that it verified. */
+  /** The newest verified run and the range that it verified. */
   proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
-  /** The error of the newest run; null if a later run was verified. */
+  /** The error of the newest run, or null if a later run was verified. */
   against: string | null;
 }
 
 /**
  * Returns the verification of the orders.
- * @param underWay the run that has locked the mirror; it is not an error, unlike a killed run
+ * @param underWay the run that has locked the mirror; unlike a killed run, it does not count as an error
  */
 export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
   const orders = readResourceHealth(mirror, resource, { now: 0, maxAgeMs: null, underWay });
@@ -38,8 +38,8 @@ export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
 }
 
 /**
- * Returns the date ranges of stored orders. They include days with records that have unexpected dates: their
- * orders are stored, but not verified.
+ * Returns the date ranges of the stored orders. These include slices with unexpected dates, whose orders are
+ * stored but not verified.
  */
 export function readStoredRanges(mirror: Mirror): { from: string | null; to: string }[] {
   const ranges = mergeRanges([...readCoverage(mirror, "orders"), ...readMarkedSlices(mirror, "orders")]);
@@ -52,7 +52,7 @@ function failureSince(proof: number, last: ResourceHealth["last_run"]): string |
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
 
-/** Returns the range without gaps that a run verified. A `verify` checks what earlier runs read. */
+/** Returns the gapless range that a run verified. A `verify` run checks what earlier runs read. */
 function describeProof({ db }: Mirror, run: RunRow): Proof["proven"] {
   const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
@@ -95,7 +95,7 @@ export interface RefundLoss {
   most: number;
 }
 
-/** Returns the months since `sinceMonth` that changed after their report, newest first. */
+/** Returns the months since `sinceMonth` whose net has changed since they were reported, newest first. */
 export function readRestatements({ db }: Mirror, sinceMonth: string): Restatement[] {
   return db
     .prepare("SELECT * FROM restatements WHERE difference <> 0 AND month >= ? ORDER BY month DESC, currency")
@@ -103,8 +103,8 @@ export function readRestatements({ db }: Mirror, sinceMonth: string): Restatemen
 }
 
 /**
- * Returns the orders that changed these months, largest differences first.
- * @param most the maximum number per currency
+ * Returns the orders that changed those months, with the largest differences first.
+ * @param most the maximum number of orders per currency
  */
 export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: number): RestatedOrder[] {
   return db
@@ -116,8 +116,8 @@ export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: num
 }
 
 /**
- * Returns the losses by currency. Ignores months that were first read more than a month after their end, when
- * most refunds had already been made.
+ * Returns the losses by currency. Ignores months that were first read more than a month after their end,
+ * because most of their refunds had already been made.
  */
 export function readRefundLosses({ db }: Mirror): RefundLoss[] {
   return db
@@ -133,13 +133,13 @@ export function readRefundLosses({ db }: Mirror): RefundLoss[] {
     .all() as RefundLoss[];
 }
 
-/** Days in UTC, such as `2026-10-31`, both included. */
+/** A range of UTC days, such as `2026-10-31`, including both ends. */
 export interface DayRange {
   since: string;
   until: string;
 }
 
-/** Sums of orders in one currency. Amounts are rounded to six decimals. */
+/** Totals for orders in one currency. Amounts are rounded to six decimal places. */
 export interface SalesFigures {
   currency: string | null;
   orders: number;
@@ -158,7 +158,7 @@ export interface MonthFigures extends SalesFigures {
   is_partial: 0 | 1;
   net_through: number | null;
   net_before: number | null;
-  /** The net of the same month a year earlier; null unless both months were read completely. */
+  /** The net of the same month a year earlier, or null unless both months were read completely. */
   net_year_ago: number | null;
 }
 
@@ -170,11 +170,11 @@ export interface HostShare {
   net_amount: number;
 }
 
-/** The views that a report reads several times. Each comes after the views that it selects from. */
+/** The views that a report reads several times. Each view is listed after the views it selects from. */
 const viewsToMaterialize = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
 
 /**
- * Replaces views with temporary tables, so that each is computed once. Must be called in
+ * Replaces these views with temporary tables, so that each is computed only once. Must be called in
  * `withReadTransaction`.
  */
 export function createFigureTables({ db }: Mirror): void {
@@ -183,7 +183,7 @@ export function createFigureTables({ db }: Mirror): void {
       db.exec(`CREATE TEMP TABLE ${name} AS ${viewQuery(view)}`);
 }
 
-/** Returns the time up to which orders were read (ISO 8601); null if they were never read. */
+/** Returns the time up to which orders have been read (ISO 8601), or null if they have never been read. */
 export function readOrdersEnd({ db }: Mirror): string | null {
   return db.prepare(`WITH ${orderReads} SELECT ${ordersReadUntil}`).pluck().get() as string | null;
 }
@@ -196,7 +196,7 @@ export function readLastDay({ db }: Mirror): string | null {
   return db.prepare("SELECT max(day) FROM sales_by_day").pluck().get() as string | null;
 }
 
-/** Returns the sums for a range of days, by currency. */
+/** Returns the totals for a range of days, by currency. */
 export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
   return db
     .prepare(
@@ -205,7 +205,7 @@ export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
     .all(days) as SalesFigures[];
 }
 
-/** Returns the figures by day, oldest first. Days without orders are missing. */
+/** Returns the figures by day, oldest first. Days without orders are omitted. */
 export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
   return db
     .prepare(
@@ -215,8 +215,7 @@ export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
 }
 
 /**
- * Returns the hosts with the highest net, at most `most` per currency. Orders without a host have their own
- * row.
+ * Returns the hosts with the highest net, at most `most` per currency. Orders without a host share one row.
  */
 export function readHostShares({ db }: Mirror, days: DayRange, most: number): HostShare[] {
   return db

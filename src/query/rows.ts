@@ -1,18 +1,18 @@
 import type { Mirror } from "../store/mirror/database.js";
 import type { SqlValue } from "../store/tables/column-values.js";
 
-/** A value in a row. Only results of a user's SQL contain `bigint`. */
+/** A value in a row. Only the results of users' SQL contain `bigint`. */
 export type RowValue = SqlValue | bigint;
 export type Row = readonly RowValue[];
 
-/** The parts of a SELECT statement. It reads one table under the alias `t`. */
+/** The parts of a SELECT statement, which reads one table under the alias `t`. */
 export interface SelectStatement {
   /** `FROM (…) AS t`. Readers may append a WHERE clause. */
   from: string;
   order: readonly string[];
-  /** The maximum number of rows; Infinity if there is no limit. */
+  /** The maximum number of rows, or Infinity if there is no limit. */
   limit: number;
-  /** The integer column that batches are ordered by; null if the statement must run at once. */
+  /** The integer column that orders the batches, or null if the statement must run in one go. */
   batchKey: string | null;
 }
 
@@ -30,7 +30,7 @@ export function countSelectedRows(mirror: Mirror, { from, limit }: SelectStateme
     .get() as number;
 }
 
-/** Reads the rows of several statements. The limit applies to all of them together. */
+/** Reads the rows of several statements. The limit applies to all statements together. */
 export function* readStatements(
   mirror: Mirror,
   statements: readonly SelectStatement[],
@@ -46,7 +46,7 @@ export function* readStatements(
   }
 }
 
-/** Reads the rows of a statement in batches. @param columns SQL expressions */
+/** Reads a statement's rows in batches. @param columns SQL expressions */
 export function readStatement(
   mirror: Mirror,
   { from, order, limit }: SelectStatement,

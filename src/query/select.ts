@@ -10,37 +10,37 @@ import { countSelectedRows, isBatched, type Row, readStatements, type SelectStat
 
 export interface Selection {
   table: ReadableTable;
-  /** The names of the columns; undefined for all. */
+  /** The column names, or undefined for all columns. */
   columns?: readonly string[] | undefined;
   /** An SQL condition that `checkCondition` accepted. */
   where?: string | undefined;
-  /** True if the condition may have subqueries on other tables. */
+  /** True if the condition may contain subqueries on other tables. */
   readsOthers?: boolean;
-  /** The range of the main date, in milliseconds since 1970. Both ends are included. */
+  /** The range of the main date, in milliseconds since 1970, including both ends. */
   since?: number | undefined;
   until?: number | undefined;
-  /** The maximum number of rows; undefined if there is no limit. */
+  /** The maximum number of rows, or undefined if there is no limit. */
   limit?: number | undefined;
 }
 
 /**
- * The rows of a table, or the result of a query. Every format can be written from `rows`. The other readers are faster, or
- * return what `rows` cannot; each is undefined if the rows are not suited to it.
+ * The rows of a table or the result of a query. Every format can be written from `rows`. The other readers
+ * are faster or return data that `rows` cannot. Each of them is undefined if it does not support the rows.
  */
 export interface RowSource {
-  /** The name of the table; `answer` for the result of a query. */
+  /** The name of the table, or `answer` for a query result. */
   name: string;
   columns: readonly ReadableColumn[];
-  /** Reads the rows in batches. Values are in the order of `columns`. */
+  /** Reads the rows in batches, with values in the order of `columns`. */
   rows(): Iterable<readonly Row[]>;
-  /** Used for JSON and JSON Lines: reads the JSON of complete records, with a separator between them. */
+  /** Used for JSON and JSON Lines. Reads the JSON of complete records, separated by `separator`. */
   records?: ((separator: ",\n" | "\n") => Iterable<JoinedRows>) | undefined;
   /**
-   * Used for CSV: reads cells as text. Each cell ends with the byte 0xff, the last one of a row with `rowTerminator`.
-   * Booleans are `true` and `false`, and null is empty.
+   * Used for CSV. Reads cells as text. Each cell ends with the byte 0xff, except the last cell of a row,
+   * which ends with `rowTerminator`. Booleans are `true` and `false`, and null is empty.
    */
   cells?: (() => Iterable<JoinedRows>) | undefined;
-  /** Used for Singer: opens a table of API records for an incremental export. */
+  /** Used for Singer. Opens a table of API records for an incremental export. */
   changed?: (() => ChangedRows) | undefined;
   /** Used for workbooks, whose sheets have a maximum number of rows. Counts the rows. */
   count?: (() => number) | undefined;
@@ -79,10 +79,7 @@ export function openRows(mirror: Mirror, selection: Selection): RowSource {
   };
 }
 
-/**
- * Returns the statement that reads a selection.
- * @param source the `source` or `removedSource` of the table
- */
+/** Returns the statement that reads a selection. @param source the table's `source` or `removedSource` */
 export function selectStatement(
   selection: Selection,
   source: string = selection.table.source,
@@ -93,16 +90,17 @@ export function selectStatement(
   if (date) conditions.push(...dateConditions(date, selection));
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   return {
-    // In a subquery, the conditions cannot refer to columns of other tables.
+    // The conditions are in a subquery, where they cannot refer to columns of other tables.
     from: `FROM (SELECT * FROM ${source}${filter}) AS t`,
     order: orderBy.map((column) => `t.${quote(column)}`),
     limit,
-    // Each batch would evaluate subqueries on other tables again. A limit applies to all batches together.
+    // With batches, subqueries on other tables would run again for each batch, and a limit would apply to
+    // each batch.
     batchKey: Number.isFinite(limit) || readsOthers ? null : batchKey,
   };
 }
 
-/** Dates can have microseconds, so the range ends just before the next millisecond. */
+/** The range ends just before the next millisecond, because dates can have microseconds. */
 function dateConditions(
   { sql: date, form }: DateColumn,
   { since, until }: Pick<Selection, "since" | "until">,

@@ -12,7 +12,7 @@ export interface Mistake {
   hint?: string | undefined;
 }
 
-/** Columns of views that were renamed, with their current names. */
+/** Renamed view columns, with their current names. */
 const renamedColumns: Readonly<Record<string, string>> = { host_name: "host_label" };
 
 /** Explains why a statement does not compile. @param error SQLite's message */
@@ -27,7 +27,7 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
   if (error === "incomplete input")
     return {
       reason: "The SQL is incomplete",
-      hint: "check its end: close each `(` with `)`, and finish the last clause",
+      hint: "check the end: close each `(` with `)`, and finish the last clause",
     };
   const token = /^unrecognized token: "([\s\S]*)"$/.exec(error)?.[1];
   if (token !== undefined && /^['"`[]/.test(token))
@@ -57,13 +57,13 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
 
 /**
  * Returns a hint about a column that does not exist.
- * @param written the column as written, possibly with the name or alias of a table
+ * @param written the column as written, possibly prefixed with a table name or alias
  */
 function columnHint(db: Database, sql: string, written: string, error: string): string {
   const [column = written, alias] = written.split(".").reverse();
   return withEmptyTables(db, (tables) => {
     const scope = tables.filter((table) => wouldResolve(db, sql, table, column, error));
-    // The alias may be that of a subquery, whose columns are unknown.
+    // The alias may refer to a subquery, whose columns are unknown.
     if (scope.length === 0 && alias)
       return `check \`${alias}\`: the name before the dot is a table, or an alias from the FROM clause`;
     const withRemoved = scope.find(({ name }) => removedTableNames().includes(`${name}_removed`));
@@ -87,7 +87,7 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
   });
 }
 
-/** True if SQLite looked for the column in this table: then adding the column changes the error. */
+/** True if SQLite looked for the column in this table, in which case adding the column changes the error. */
 function wouldResolve(db: Database, sql: string, table: SchemaTable, column: string, error: string): boolean {
   if (hasColumn(table, column)) return false;
   db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTableSql(table, [column])}`);
@@ -102,8 +102,8 @@ function wouldResolve(db: Database, sql: string, table: SchemaTable, column: str
 }
 
 /**
- * Returns up to three tables that have the column. Tables that share the most columns with those in scope
- * come first.
+ * Returns up to three tables that have the column, starting with those that share the most columns with the
+ * tables in scope.
  */
 function tablesWith(column: string, tables: readonly SchemaTable[], scope: readonly SchemaTable[]): string[] {
   const isHelper = (name: string) =>
@@ -127,7 +127,7 @@ function tableNames(db: Database): string[] {
   return [...new Set([...knownTableNames(), ...(stored.all() as string[])])];
 }
 
-/** Returns the closest name, or up to three names that contain the text. */
+/** Returns the closest name, or up to three names that contain `typed`. */
 function similarNames(typed: string, names: Iterable<string>): string[] {
   const near = closestName(typed, sortByLength(names));
   if (near !== undefined && !near.startsWith(typed.toLowerCase())) return [near];
@@ -139,8 +139,8 @@ function sortByLength(names: Iterable<string>): string[] {
 }
 
 /**
- * Returns up to three names that contain the text. Names that start with it and shorter names come first.
- * Without a match, returns names at the end of the text, such as `username` for `host_username`.
+ * Returns up to three names that contain `typed`. Names that start with it and shorter names come first.
+ * Without a match, returns names that `typed` ends with, such as `username` for `host_username`.
  */
 function namesContaining(typed: string, names: Iterable<string>): string[] {
   const all = sortByLength(names);

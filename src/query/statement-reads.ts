@@ -6,18 +6,20 @@ import { views } from "../store/views/all-views.js";
 import { isUtcTime } from "../store/views/view.js";
 import { typedTables } from "./readable-tables.js";
 
-/** The values of named parameters. Integers are `bigint`, because SQLite treats a `number` as a REAL. */
+/**
+ * The values of named parameters. Integers are `bigint`, because better-sqlite3 binds a `number` as a REAL.
+ */
 export type SqlParameters = ReadonlyMap<string, string | number | bigint>;
 
 /** The tables and views that a statement reads. */
 export interface StatementReads {
-  /** Tables and built-in views. A user's view is replaced by the tables and views that it selects from. */
+  /** Tables and built-in views. A user's view is replaced by the tables and views it selects from. */
   names: string[];
   /** Tables whose names include the schema, such as `main.orders`. */
   qualified: string[];
   /**
-   * Timestamp columns in the API's format that are compared with a result of `datetime()`, whose format
-   * differs.
+   * Timestamp columns in the API's format that are compared with the result of `datetime()`, which has a
+   * different format.
    */
   datetimeComparisons: string[];
 }
@@ -36,11 +38,11 @@ export interface SchemaTable {
 }
 
 /**
- * Finds the tables and views that a statement reads, without parsing SQL: SQLite compiles it against empty
- * temporary tables with the names and columns of all tables and views. `EXPLAIN` then lists each that is
- * opened, and does not expand views.
+ * Finds the tables and views that a statement reads, without parsing SQL. SQLite compiles the statement
+ * against empty temporary tables with the names and columns of all tables and views, so `EXPLAIN` lists each
+ * table or view that is opened and does not expand views.
  * @param sql a statement that compiles
- * @returns undefined if SQLite cannot explain the statement in this way: `EXPLAIN …`, `INDEXED BY`, or
+ * @returns undefined if SQLite cannot explain the statement this way, as with `EXPLAIN …`, `INDEXED BY` or
  * `main.orders.id`
  */
 export function findReads(
@@ -74,7 +76,7 @@ export function findTypedTables({ db }: Mirror, name: string): TableShape[] {
   );
 }
 
-/** Copies views to temporary views, because only those can select from temporary tables. */
+/** Copies views to temporary views, because only temporary views can select from temporary tables. */
 export function createTempViews(db: Database, isWanted: (name: string) => boolean): void {
   const stored = db.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'").raw();
   for (const [name, sql] of stored.all() as [string, string][])
@@ -85,7 +87,7 @@ function isProgramView(name: string): boolean {
   return views.some((view) => view.name === name);
 }
 
-/** Calls `work` while empty temporary tables hide all tables and views of this connection. */
+/** Calls `work` while empty temporary tables hide all tables and views on this connection. */
 export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaTable[]) => T): T {
   const tables = schemaTables(db);
   db.exec("SAVEPOINT empty_tables");
@@ -101,7 +103,7 @@ export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaT
 /** Returns the statement that creates an empty copy of a table or view. @param more additional columns */
 export function emptyTableSql({ name, columns }: SchemaTable, more: readonly string[] = []): string {
   const timestamps = timestampColumns(name);
-  // The collation marks timestamps: `EXPLAIN` lists the collation of each comparison.
+  // The collation marks timestamp columns, because `EXPLAIN` lists the collation of each comparison.
   const own = columns.map((column) => `${quote(column)}${timestamps.has(column) ? " COLLATE RTRIM" : ""}`);
   return `CREATE TEMP TABLE ${quote(name)} (${[...own, ...more.map(quote)].join(", ")})`;
 }
@@ -171,7 +173,7 @@ function readListing(
 }
 
 /**
- * Follows values through the instructions of `EXPLAIN`, to find timestamp columns that are compared with a
+ * Follows values through the `EXPLAIN` instructions to find timestamp columns that are compared with the
  * result of `datetime()`.
  */
 function findDatetimeComparisons(
@@ -198,7 +200,7 @@ function findDatetimeComparisons(
 const datetimeResult = "datetime()";
 const schemaTable = "sqlite_schema";
 
-/** Maps the root page of each table and index to the name of the table. */
+/** Maps the root page of each table and index to the table's name. */
 function tablesByRootPage(db: Database, schema: "main" | "temp"): Map<number, string> {
   const rows = db
     .prepare(`SELECT rootpage, tbl_name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)

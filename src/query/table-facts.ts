@@ -20,14 +20,14 @@ export interface TableFacts {
   name: string;
   kind: "table" | "view";
   about: string;
-  /** The number of rows; null if the resource was never read, or the rows were not counted. */
+  /** The number of rows, or null if the resource has never been read or the rows were not counted. */
   rows: number | null;
   columns: ColumnFacts[];
   example: string;
 }
 
 export interface ColumnFacts extends Pick<ReadableColumn, "name" | "type" | "about"> {
-  /** The number of rows with a value in this column; undefined if they were not counted. */
+  /** The number of rows with a value in this column, or undefined if they were not counted. */
   rows_with_value?: number | undefined;
 }
 
@@ -43,7 +43,7 @@ GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
 
 /**
  * Returns all tables and views. Rows of views are not counted, because some views are slow.
- * @param all true to add helper views and tables of removed records
+ * @param all true to include helper views and tables of removed records
  */
 export function listTableFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
   const isHelper = (name: string) =>
@@ -53,7 +53,7 @@ export function listTableFacts(mirror: Mirror, { all }: { all: boolean }): Table
   return names.map((name) => readTableFacts(mirror, name, isView(name) ? "nothing" : "rows"));
 }
 
-/** Returns a table or view. By default the rows and the values in each column are counted. */
+/** Returns a table or view. By default, counts the rows and the values in each column. */
 export function readTableFacts(
   mirror: Mirror,
   name: string,
@@ -94,12 +94,14 @@ function countValues(mirror: Mirror, table: ReadableTable, withValues: boolean) 
   return { rows, values };
 }
 
-/** True if any part of the resource was ever read. */
+/** True if any part of the resource has ever been read. */
 export function wasResourceRead(mirror: Mirror, resource: Resource): boolean {
   return wasRead(mirror, resource.name, syncingResource(resource).name);
 }
 
-/** Returns the tables that are empty because their resource was never read, with the resource to sync. */
+/**
+ * Returns the tables that are empty because their resource has never been read, with the resource to sync.
+ */
 export function findUnreadTables(
   mirror: Mirror,
   names: readonly string[],
@@ -113,8 +115,8 @@ export function findUnreadTables(
 }
 
 /**
- * Returns the resources of tables and views that were read, but never completely, for example because the
- * first sync was interrupted.
+ * Returns the resources of tables and views that have been read, but never completely, for example because
+ * the first sync was interrupted.
  */
 export function findPartialResources(mirror: Mirror, names: readonly string[]): string[] {
   const shapes = names.flatMap((name) => findTypedTables(mirror, name));

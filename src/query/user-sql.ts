@@ -11,21 +11,22 @@ import { explainMistake } from "./sql-mistakes.js";
 import type { SqlParameters } from "./statement-reads.js";
 
 /**
- * Matches leading comments and the first keyword. SQLite's own check is not sufficient, because it considers
- * ATTACH and some pragmas read-only.
+ * Matches leading comments and the first keyword. SQLite's own check is not sufficient, because it treats
+ * ATTACH and some pragmas as read-only.
  */
 const readingStatement = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 
-/** SQLite's error codes that are caused by the statement, not by the file. */
+/** SQLite error codes that are caused by the statement rather than the file. */
 const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 
 /**
  * Compiles a read-only statement and binds its parameters.
- * @throws UsageError if it does not compile, is not read-only, or its parameters do not match the values
+ * @throws UsageError if it does not compile, is not read-only, or has parameters that do not match the values
  */
 export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters = new Map()): Statement {
-  const hint = "`brandapi tables` lists the tables and views, `brandapi tables NAME` the columns of one";
-  const statement = compile(db, sql, "SQLite does not understand this", hint);
+  const hint =
+    "`brandapi tables` lists the tables and views, `brandapi tables NAME` lists the columns of one";
+  const statement = compile(db, sql, "SQLite cannot parse this", hint);
   if (!readingStatement.test(sql) || !statement.readonly || !statement.reader)
     throw new UsageError("`query` runs read-only statements only.", {
       hint: "begin with SELECT or WITH; only `brandapi sync` changes the mirror",
@@ -33,46 +34,49 @@ export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters 
   const unknown = [...values.keys()].find((name) => !new RegExp(`[:@$]${name}\\b`).test(sql));
   if (unknown !== undefined)
     throw new UsageError(`The statement has no parameter \`:${unknown}\`.`, {
-      hint: `write \`:${unknown}\` where its value belongs`,
+      hint: `write \`:${unknown}\` where the value should go`,
     });
   try {
     return statement.bind(...(values.size > 0 ? [Object.fromEntries(values)] : []));
   } catch (cause) {
     throw new UsageError(`A parameter has no value: ${messageOf(cause)}.`, {
-      hint: "add `-p NAME=VALUE` for each `:NAME` of the statement",
+      hint: "add `-p NAME=VALUE` for each `:NAME` in the statement",
       cause,
     });
   }
 }
 
 /**
- * Checks the condition of `--where`: an expression on the table's columns, possibly with subqueries on other
- * tables.
+ * Checks a `--where` condition, which is an expression on the table's columns that may contain subqueries on
+ * other tables.
  * @throws UsageError if SQLite rejects it
  */
 export function checkCondition({ db }: Mirror, { source }: ReadableTable, condition: string): void {
   const hint = "use a condition such as `--where \"currency = 'EUR' AND total_amount > 100\"`";
-  const reason = "`--where` is not a condition that SQLite understands";
-  // Only a complete expression compiles between WHEN and THEN: `1) OR (1` does not.
+  const reason = "`--where` is not a valid SQL condition";
+  // Only a complete expression compiles between WHEN and THEN, so `1) OR (1` is rejected.
   for (const expression of [condition, `CASE WHEN ${condition}\nTHEN 1 END`]) {
     const statement = compile(db, conditionSql(source, expression), reason, hint);
     try {
       statement.bind();
     } catch (cause) {
       throw new UsageError(`${reason}: ${messageOf(cause)}.`, {
-        hint: "write values, not `:name` or `?`",
+        hint: "use values instead of `:name` or `?`",
         cause,
       });
     }
   }
 }
 
-/** Returns a statement that tests a condition. The line break ends a comment in the condition. */
+/** Returns a statement that tests a condition. The line break ends any comment in the condition. */
 export function conditionSql(source: string, condition: string): string {
   return `SELECT 1 FROM ${source} WHERE (${condition}\n)`;
 }
 
-/** Converts errors of SQLite while rows are read, such as invalid JSON in `json('x')`, into a UsageError. */
+/**
+ * Converts SQLite errors that occur while rows are read, such as invalid JSON in `json('x')`, to a
+ * UsageError.
+ */
 export function explainRuntimeError(error: unknown, culprit: "query" | "--where"): unknown {
   if (!(error instanceof Error) || !statementErrors.test(errorCode(error))) return error;
   const hint = `check the ${culprit === "query" ? "query" : "condition"}`;
@@ -99,8 +103,8 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Opens the result of a statement for an export. Values have SQLite's types: booleans are 0 and 1, JSON is
- * text. The statement runs again with each call of `rows`.
+ * Opens a statement's result for an export. Values have SQLite's types: booleans are 0 and 1, and JSON is
+ * text. Each call of `rows` runs the statement again.
  */
 export function openQueryResult(statement: Statement, limit = Number.POSITIVE_INFINITY): RowSource {
   const columns = statement.columns();
@@ -119,7 +123,7 @@ export function openQueryResult(statement: Statement, limit = Number.POSITIVE_IN
   };
 }
 
-/** Makes column names unique, because they become members of JSON objects. */
+/** Makes column names unique, because they become keys of JSON objects. */
 function uniqueNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
@@ -141,7 +145,7 @@ function* readResultRows(statement: Statement, limit: number): Iterable<Row> {
   }
 }
 
-/** Converts bytes to hexadecimal text, because no export format has a type for them. */
+/** Converts bytes to a hexadecimal string, because no export format has a type for them. */
 function toRowValue(value: unknown): RowValue {
   return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : (value as RowValue);
 }

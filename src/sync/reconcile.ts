@@ -1,4 +1,4 @@
-import { allTime, describeRange, mergeRanges } from "../util/ranges.js";
+import { allTime, mergeRanges } from "../util/ranges.js";
 import {
   allRecords,
   bisect,
@@ -6,7 +6,6 @@ import {
   compareCount,
   compareCovered,
   compareUnread,
-  countsOtherDates,
   differingCounts,
   futureText,
   separateFuture,
@@ -62,10 +61,8 @@ export async function reconcile(
   return { incompleteReasons: [...wrongFilters, ...differences], totals, hasUndated };
 }
 
-function differenceText(resource: string, count: CountComparison): string {
-  const { apiCount, filter, mirrorCount } = count;
+function differenceText(resource: string, { apiCount, filter, mirrorCount }: CountComparison): string {
   const name = filter === allRecords ? resource : filter.name;
-  if (countsOtherDates(count)) return `the API also counts ${name} that are not from ${describeRange(count)}`;
   return `the API counts ${apiCount} ${name} and the mirror ${mirrorCount}`;
 }
 

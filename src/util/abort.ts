@@ -1,7 +1,7 @@
 /**
- * Waits for `work`, but rejects as soon as the signal aborts. Necessary because undici ignores the signal while it
- * connects.
- * @throws the error of `work`, or the signal's reason
+ * Waits for `work`, but rejects as soon as the signal aborts. This is needed because undici ignores the
+ * signal while it connects.
+ * @throws the error from `work`, or the signal's reason
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let onAbort = () => {};

@@ -4,17 +4,20 @@ import { dirname, resolve } from "node:path";
 import { UsageError } from "../errors.js";
 import { errorCode } from "./system-errors.js";
 
-/** True if a path exists. Follows links. @throws the system's error if the path cannot be accessed */
+/** True if a path exists. Follows links. @throws the system error if the path cannot be accessed */
 export function pathExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Maximum size of a SQL statement, a key or a settings file. A larger input is a mistake or endless. */
+/**
+ * The maximum size of an SQL statement, a key or a settings file. A larger input is a mistake or never ends.
+ */
 const maxInputBytes = 16 * 2 ** 20;
 
 /**
- * Reads a text file without its byte order mark, in UTF-8 or in the UTF-16 of Windows PowerShell.
- * @throws UsageError if it is larger than `maxInputBytes`, such as an endless device or pipe
+ * Reads a text file and removes its byte order mark. The file can be UTF-8, or UTF-16 as written by Windows
+ * PowerShell.
+ * @throws UsageError if it is larger than `maxInputBytes`, as with an endless device or pipe
  */
 export function readTextFile(path: string): string {
   const chunks: Buffer[] = [];
@@ -35,7 +38,7 @@ export function readTextFile(path: string): string {
 
 /**
  * Reads a stream to its end.
- * @param name the name of the stream, for the error
+ * @param name the name of the stream, for the error message
  * @throws UsageError if it is larger than `maxInputBytes`
  */
 export async function readStream(stream: AsyncIterable<Uint8Array | string>, name: string): Promise<string> {
@@ -62,9 +65,9 @@ function tooLong(name: string): UsageError {
 }
 
 /**
- * Creates a folder and its missing parents. Node's `recursive` option loops forever where the system reports an
- * existing parent as missing, such as below /proc.
- * @throws the system's error
+ * Creates a folder and its missing parents. Node's `recursive` option loops forever if the system reports an
+ * existing parent as missing, which happens below /proc.
+ * @throws the system error
  */
 export function createFolder(path: string, mode = 0o777): void {
   if (isFolder(path)) return;
@@ -73,7 +76,7 @@ export function createFolder(path: string, mode = 0o777): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // A different process may have created it in the meantime.
+    // Another process may have created the folder in the meantime.
     if (!isFolder(path)) throw error;
   }
 }
@@ -87,7 +90,7 @@ export async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    // ELOOP means that links form a cycle.
+    // ELOOP means that the links form a cycle.
     if (errorCode(error) === "ELOOP") return path;
   }
   const target = await readlink(path).catch(() => undefined);

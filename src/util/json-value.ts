@@ -15,8 +15,8 @@ export function asObject(value: unknown): JsonObject {
 }
 
 /**
- * Parses JSON. Returns undefined if it is invalid, because the error of `JSON.parse` quotes the text, which may contain
- * a key.
+ * Parses JSON. Returns undefined if it is invalid, because the error from `JSON.parse` quotes the input,
+ * which may contain a key.
  */
 export function parseJson<T>(text: string): T | undefined {
   try {
@@ -28,7 +28,7 @@ export function parseJson<T>(text: string): T | undefined {
 
 /**
  * Like `parseJson`, but returns a number outside the range of a double (`1e400`) as a string with its digits.
- * `JSON.parse` returns Infinity, which `JSON.stringify` writes as null.
+ * `JSON.parse` would return Infinity, which `JSON.stringify` writes as null.
  */
 export function parseFiniteJson<T>(text: string): T | undefined {
   const value = parseJson<T>(text);
@@ -42,8 +42,8 @@ function quoteInfiniteNumber(token: string): string {
 }
 
 /**
- * Returns false if a value contains an infinite number at any depth. Not recursive, because deep nesting would overflow
- * the stack.
+ * Returns false if a value contains an infinite number at any depth. It is not recursive, because deep
+ * nesting would overflow the stack.
  */
 function hasOnlyFiniteNumbers(value: unknown): boolean {
   const stack = [{ value }] as object[];
@@ -55,12 +55,12 @@ function hasOnlyFiniteNumbers(value: unknown): boolean {
   return true;
 }
 
-/** Returns the value at a path of members; undefined if a member is missing. */
+/** Returns the value at a path of fields, or undefined if a field is missing. */
 export function valueAt(source: unknown, path: readonly string[]): unknown {
   let value = source;
   for (const member of path) {
     if (typeof value !== "object" || value === null) return undefined;
-    // Inherited members, such as `constructor`, are ignored.
+    // Inherited properties, such as `constructor`, are ignored.
     value = Object.hasOwn(value, member) ? (value as Record<string, unknown>)[member] : undefined;
   }
   return value;

@@ -2,7 +2,7 @@ import { formatInstant, formatMinute, monthRange } from "./times.js";
 import { dayMs } from "./timestamp.js";
 
 /**
- * A range of time in milliseconds since 1970, including both ends; `to` includes its complete millisecond. An open
+ * A time range in milliseconds since 1970, including both ends. `to` includes its entire millisecond. An open
  * range starts at -Infinity or ends at Infinity.
  */
 export interface Range {
@@ -12,7 +12,7 @@ export interface Range {
 
 export const allTime: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
-/** Merges ranges that overlap or adjoin, and sorts them. */
+/** Merges overlapping and adjacent ranges, and sorts them. */
 export function mergeRanges(ranges: Iterable<Range>): Range[] {
   return [...ranges]
     .sort((a, b) => a.from - b.from)
@@ -48,7 +48,7 @@ export function overlaps(a: Range, b: Range): boolean {
   return a.from <= b.to && a.to >= b.from;
 }
 
-/** True if one of the merged ranges contains the other range completely. */
+/** True if one of the merged ranges completely contains the other range. */
 export function contains(merged: readonly Range[], { from, to }: Range): boolean {
   return merged.some((range) => range.from <= from && range.to >= to);
 }
@@ -79,12 +79,12 @@ export function startOfDay(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;
 }
 
-/** Returns the complete UTC days within a range. Without a complete day, the result ends before it starts. */
+/** Returns the complete UTC days within a range. If there are none, the result ends before it starts. */
 export function clipToCompleteDays({ from, to }: Range): Range {
   return { from: startOfDay(from + dayMs - 1), to: startOfDay(to + 1) - 1 };
 }
 
-/** Returns the calendar months in UTC that overlap a range, oldest first. */
+/** Returns the UTC calendar months that overlap a range, oldest first. */
 export function monthsIn({ from, to }: Range): (Range & { month: string })[] {
   const months: (Range & { month: string })[] = [];
   for (let at = from; at <= to; at = (months.at(-1)?.to ?? to) + 1) {
@@ -94,7 +94,7 @@ export function monthsIn({ from, to }: Range): (Range & { month: string })[] {
   return months;
 }
 
-/** Formats a range for messages, with minutes. */
+/** Formats a range for messages, to the minute. */
 export function describeRange({ from, to }: Range): string {
   const end = Number.isFinite(to) ? formatMinute(to) : "now";
   return Number.isFinite(from) ? `${formatMinute(from)} to ${end}` : `everything until ${end}`;

@@ -1,16 +1,16 @@
 import type { Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 
-/** Shorter keys are not redacted, because they can be parts of ordinary words. */
+/** Shorter keys are not redacted, because they can be part of ordinary words. */
 const minKeyLength = 6;
-/** Messages abbreviate longer arguments, because an unexpected argument may be a key. */
+/** Longer arguments are abbreviated in messages, because an unexpected argument may be a key. */
 const maxQuotedLength = 40;
 const quotedStart = 8;
 
 /**
- * Rejects a command line or an environment variable that contains a key in use, because the key could end up in a file
- * name, a request or a log.
- * @throws UsageError or ConfigurationError, which do not quote the text
+ * Rejects a command line or an environment variable that contains a key in use, because the key could end up
+ * in a file name, a request or a log.
+ * @throws UsageError or ConfigurationError, neither of which quotes the input
  */
 export function refuseKeys(argv: readonly string[], env: Env, keys: ReadonlySet<string>): void {
   const patterns = keyPatterns(keys);
@@ -22,7 +22,7 @@ export function refuseKeys(argv: readonly string[], env: Env, keys: ReadonlySet<
   for (const [name, value = ""] of Object.entries(env))
     if (name.startsWith("BRANDAPI_") && name !== "BRANDAPI_KEY" && containsKey(value))
       throw new ConfigurationError(`${name} contains the API key.`, {
-        hint: "put the key into BRANDAPI_KEY, or store it with `brandapi login`",
+        hint: "set BRANDAPI_KEY to the key, or store it with `brandapi login`",
       });
 }
 
@@ -31,9 +31,9 @@ export function hideKeys(text: string, keys: ReadonlySet<string>): string {
   return keyPatterns(keys).reduce((redacted, pattern) => redacted.replace(pattern, "[key hidden]"), text);
 }
 
-/** Abbreviates the arguments of more than 40 characters in a message. */
+/** Abbreviates arguments of more than 40 characters in a message. */
 export function abbreviateArguments(text: string, argv: readonly string[]): string {
-  // Messages can also quote the value of `--flag=value` or an item of a list.
+  // Messages can also quote the value from `--flag=value` or an item of a list.
   const parts = argv.flatMap((argument) => [
     argument,
     argument.replace(/^[^=]*=/, ""),
@@ -45,7 +45,10 @@ export function abbreviateArguments(text: string, argv: readonly string[]): stri
     .reduce((short, part) => short.replaceAll(part, abbreviate(part)), text);
 }
 
-/** Returns a text of up to 40 characters unchanged, otherwise its first eight characters and its length. */
+/**
+ * Returns a string of up to 40 characters unchanged. Otherwise, returns its first eight characters and its
+ * length.
+ */
 export function abbreviate(text: string): string {
   if (text.length <= maxQuotedLength) return text;
   return `${text.slice(0, quotedStart)}… (${text.length} characters)`;

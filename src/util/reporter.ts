@@ -1,17 +1,18 @@
 /**
- * Receives the progress and the messages of sync, verify and download. `cli/progress.ts` implements it for terminals.
+ * Receives the progress and messages of sync, verify and download. `cli/progress.ts` implements it for
+ * terminals.
  */
 export interface Reporter {
   /**
-   * Announces the upcoming tasks in order, with the number of requests that each needed last time, to estimate the
-   * remaining time.
+   * Announces the upcoming tasks in order, with the number of requests that each needed last time, so that
+   * the remaining time can be estimated.
    */
   expect(tasks: readonly ExpectedTask[]): void;
   /** Starts a task, such as the sync of a resource. `update` can set `total` later. */
   begin(task: { name: string; total?: number }): Task;
-  /** Prints a line on stderr, unless `--quiet` is set. */
+  /** Prints a line to stderr unless `--quiet` is set. */
   note(text: string): void;
-  /** Prints a warning that needs action, even with `--quiet`. Each text is printed once per run. */
+  /** Prints a warning that requires action, even with `--quiet`. Each warning is printed once per run. */
   warn(text: string): void;
   /** Prints a line if `--verbose` is set. */
   detail(text: string): void;
@@ -19,14 +20,14 @@ export interface Reporter {
 
 export interface ExpectedTask {
   name: string;
-  /** The number of requests; undefined if it is unknown. */
+  /** The number of requests, or undefined if unknown. */
   requests: number | undefined;
 }
 
 export interface Task {
   /** Sets the progress as a number of requests or files. */
   update(progress: { done: number; total?: number }): void;
-  /** Reports a wait for the rate limit, for the server or for a retry. */
+  /** Reports a wait for the rate limit, the server or a retry. */
   waiting(ms: number, reason: string): void;
   /** Ends the task and prints `summary`, if any. */
   end(summary: string | null): void;

@@ -8,8 +8,8 @@ export type SqliteConstructor = typeof Sqlite;
 const hasNode22 = Number(versions.node.split(".")[0]) >= 22;
 
 /**
- * The package for this version of Node. better-sqlite3 13 contains its binaries and needs Node 22. Version 12 supports
- * Node 20; its binary is downloaded or compiled during installation.
+ * The package for this version of Node. better-sqlite3 13 includes its binaries and requires Node 22. Version
+ * 12 supports Node 20, and its binary is downloaded or compiled during installation.
  */
 export const sqlitePackage = hasNode22 ? "better-sqlite3" : "better-sqlite3-12";
 
@@ -32,7 +32,7 @@ function load(name: string): SqliteConstructor {
     return Constructor;
   } catch (cause) {
     const reinstall =
-      "reinstall brandapi with this version of Node: `npm ci` in a checkout, or `npm install -g` of its package";
+      "reinstall brandapi with this version of Node: `npm ci` in a checkout, or `npm install -g` with its package";
     throw new ConfigurationError(
       `SQLite is not installed for Node ${versions.node}: ${name} cannot be loaded.`,
       {

@@ -1,4 +1,4 @@
-/** Returns the valid name that is closest to a mistyped name; undefined if no name is close. */
+/** Returns the valid name that is closest to a mistyped name, or undefined if no name is close. */
 export function closestName(typed: string, names: Iterable<string>): string | undefined {
   if (typed.length < 2) return undefined;
   let closest: string | undefined;
@@ -11,7 +11,7 @@ export function closestName(typed: string, names: Iterable<string>): string | un
   return closest;
 }
 
-/** Returns a hint for an unknown name: the closest valid name, or all names if there are few. */
+/** Returns a hint for an unknown name: the closest valid name, or all names if there are only a few. */
 export function suggestName(typed: string, names: readonly string[]): string | undefined {
   const closest = closestName(typed, names);
   if (closest !== undefined) return `did you mean \`${closest}\`?`;

@@ -1,16 +1,16 @@
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
 
 /**
- * Converts any thrown value to a BrandapiError. Errors of the operating system and of SQLite get a message and a hint;
- * all others are defects of this program.
+ * Converts any thrown value to a BrandapiError. Errors from the operating system and SQLite get a message and
+ * a hint. All other errors are bugs in this program.
  */
 export function asBrandapiError(error: unknown): BrandapiError {
   if (error instanceof BrandapiError) return error;
   return (
     explainSqlite(error) ??
     explainSystem(error) ??
-    new BrandapiError(`A defect in brandapi: ${error instanceof Error ? error.message : String(error)}`, {
-      hint: "please report it with the output of `--verbose`",
+    new BrandapiError(`A bug in brandapi: ${error instanceof Error ? error.message : String(error)}`, {
+      hint: "please report it, and include the output of `--verbose`",
       cause: error,
     })
   );
@@ -19,7 +19,7 @@ export function asBrandapiError(error: unknown): BrandapiError {
 /** The hint for a damaged mirror. */
 export const damagedHint =
   "restore a backup with `brandapi backup --restore FILE`, or move the file away and run `brandapi sync --full`";
-const thenRetry = "then run the same command again: data already read is kept";
+const thenRetry = "then run the same command again; data that was already read is kept";
 const sqliteFailures: readonly [pattern: RegExp, hint: string][] = [
   [/^SQLITE_FULL/, `free some space, ${thenRetry}`],
   [/^SQLITE_(CORRUPT|NOTADB|ERROR: (malformed JSON|unsupported file format))/, damagedHint],
@@ -68,20 +68,20 @@ function failedAction(cause: unknown): string {
   return cause instanceof Error && "port" in cause ? `cannot use port ${cause.port}` : "a system call failed";
 }
 
-/** Replacements for messages of Node that are unclear. */
+/** Replaces unclear messages from Node. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EADDRINUSE: "already in use",
-  EDQUOT: "the disk quota is used up",
+  EDQUOT: "the disk quota is exceeded",
   EISDIR: "it is a folder",
   ENOENT: "no such file or folder",
   ENOSPC: "the disk is full",
-  ENOTDIR: "a part of its path is not a folder",
+  ENOTDIR: "part of the path is not a folder",
   EPERM: "permission denied",
   ERR_FS_EISDIR: "it is a folder",
 };
 
-/** Returns the reason of a system error without its code; undefined for other errors. */
+/** Returns the reason for a system error without its code, or undefined for other errors. */
 function systemReason(error: unknown): string | undefined {
   // better-sqlite3 throws a TypeError if the folder is missing.
   if (error instanceof TypeError && /directory does not exist$/.test(error.message)) return error.message;
@@ -91,12 +91,12 @@ function systemReason(error: unknown): string | undefined {
   return reasons[code] ?? /^(?:\w+ )?E[A-Z\d]+: (.+)/.exec(text)?.[1] ?? text;
 }
 
-/** Returns the reason of a system error without its code, or the message of any other error. */
+/** Returns the reason for a system error without its code, or the message of any other error. */
 export function errorReason(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
-/** Returns the code of a system or SQLite error; an empty string for other errors. */
+/** Returns the code of a system or SQLite error, or an empty string for other errors. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

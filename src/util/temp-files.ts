@@ -10,9 +10,9 @@ const ownTempFiles = new Set<string>();
 const maxTargetCharacters = 60;
 
 /**
- * Returns a path next to `target` for a temporary file. The caller creates the file and renames it to `target` when it
- * is complete. The name contains the process ID. Also removes the temporary files for `target` that killed processes
- * left behind.
+ * Returns a path next to `target` for a temporary file. The caller creates the file and renames it to
+ * `target` when it is complete. The name contains the process ID. Also removes temporary files for `target`
+ * that killed processes left behind.
  * @param random returns a number in [0, 1)
  */
 export async function reserveTempFile(target: string, random: () => number): Promise<string> {
@@ -40,7 +40,7 @@ async function removeStaleFiles(folder: string, stem: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((name) => name.startsWith(stem))) {
     const path = join(folder, name);
-    // A database can have other files, such as its journal.
+    // A database can have additional files, such as its journal.
     const [, suffix = "", pid] =
       /^(([1-9]\d*)-[0-9a-z]{6}\.part)(?:-journal|-wal|-shm)?$/.exec(name.slice(stem.length)) ?? [];
     if (pid !== undefined && !isInUse(Number(pid), join(folder, stem + suffix)))
@@ -49,8 +49,8 @@ async function removeStaleFiles(folder: string, stem: string): Promise<void> {
 }
 
 /**
- * True if the process that created a temporary file is still running. In containers, every run can have the same
- * process ID.
+ * True if the process that created a temporary file is still running. In containers, every run can have the
+ * same process ID.
  */
 function isInUse(pid: number, path: string): boolean {
   if (pid === process.pid) return ownTempFiles.has(path);
@@ -62,7 +62,7 @@ function isInUse(pid: number, path: string): boolean {
   }
 }
 
-/** Returns the host name for file names, because process IDs are only valid on one machine. */
+/** Returns the host name for use in file names, because process IDs are valid only on one machine. */
 function thisHost(): string {
   return hostname()
     .replace(/[^\w-]/g, "")

@@ -5,18 +5,18 @@ export type TableCell = string | number | bigint | boolean | null | undefined;
 type Rows = readonly (readonly TableCell[])[];
 
 export interface TableOptions {
-  /** The width of the terminal in columns; undefined for pipes and files, which have no limit. */
+  /** The width of the terminal in columns, or undefined for pipes and files, which have no limit. */
   width?: number | undefined;
   style?: Style | undefined;
-  /** Titles of the right-aligned columns. Default: columns that contain only numbers. */
+  /** Titles of the right-aligned columns. By default, columns that contain only numbers are right-aligned. */
   rightAligned?: readonly string[];
-  /** The text for null. Default: empty. */
+  /** The text for null, empty by default. */
   nullText?: string;
-  /** Titles of the columns that are omitted, one after another, until the table fits. */
+  /** Titles of the columns to omit, one at a time, until the table fits. */
   optionalColumns?: readonly string[];
   /**
-   * The title of the last column if its text is wrapped instead of cut. In a narrow terminal it is printed below its
-   * row.
+   * The title of the last column if its text should be wrapped instead of cut. In a narrow terminal, it is
+   * printed below its row.
    */
   wrappedColumn?: string;
 }
@@ -27,8 +27,8 @@ const minWrappedWidth = 24;
 const indent = "    ";
 
 /**
- * Renders a table with a header and one line per row, without a trailing newline. Escapes the cells. If the table is
- * wider than `width`, omits optional columns, then cuts the widest columns with `…`.
+ * Renders a table with a header and one line per row, without a trailing newline. Escapes the cells. If the
+ * table is wider than `width`, omits optional columns, then cuts the widest columns with `…`.
  */
 export function renderTable(titles: readonly string[], rows: Rows, options: TableOptions = {}): string {
   const {
@@ -96,7 +96,9 @@ export function tableFits(titles: readonly string[], rows: Rows, { width, nullTe
   return width === undefined || widthOf(measure(titles, rows, nullText).widths) <= width;
 }
 
-/** Renders each row as a block of lines `column: value`. Without rows, renders the names of the columns. */
+/**
+ * Renders each row as a block of lines in the form `column: value`. Without rows, renders the column names.
+ */
 export function renderBlocks(
   titles: readonly string[],
   rows: Rows,
@@ -111,7 +113,7 @@ export function renderBlocks(
   return rows.map(block).join("\n\n");
 }
 
-/** Returns the header and the rows as escaped cells, and the full width of each column. */
+/** Returns the header and rows as escaped cells, and the full width of each column. */
 function measure(titles: readonly string[], rows: Rows, nullText = "") {
   const lines = [titles, ...rows].map((row) =>
     titles.map((_, index) => escapeText(String(row[index] ?? nullText))),
@@ -125,7 +127,7 @@ function widthOf(columns: readonly number[]): number {
   return columns.reduce((sum, width) => sum + width, 0) + gap.length * (columns.length - 1);
 }
 
-/** Shrinks the widest column again and again until the table fits. */
+/** Shrinks the widest column repeatedly until the table fits. */
 function narrow(widths: number[], width: number): void {
   for (let over = widthOf(widths) - width; over > 0; over--) {
     const widest = Math.max(...widths);

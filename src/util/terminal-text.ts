@@ -3,37 +3,40 @@ import stringWidth from "string-width";
 import type { OutputStream } from "../deps.js";
 
 /**
- * Text from the API, servers and files could move the cursor, change colors, or reorder or hide text in a terminal.
- * Such characters are replaced with visible escapes.
+ * Text from the API, servers and files could move the cursor, change colors, or reorder or hide text in a
+ * terminal. Characters that could do so are replaced with visible escapes.
  */
 
 /**
  * Control characters, lone surrogates, annotations, line and paragraph separators, and invisible characters
- * (bidirectional overrides, tags, fillers). Joiners and variation selectors are allowed, because emoji and many scripts
- * need them.
+ * (bidirectional overrides, tags, fillers). Joiners and variation selectors are allowed, because emoji and
+ * many scripts need them.
  */
 const unsafe =
   /[\p{Cc}\p{Cs}\ufff9-\ufffb\p{Zl}\p{Zp}]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
 const shortEscapes: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** Longer texts are cut, because the API could return a million characters. */
+/** Longer strings are cut, because the API could return a million characters. */
 const maxLength = 2_000;
 
 /**
- * Replaces control characters and invisible characters with escapes such as `\u001b`, and cuts the text to 2,000
- * characters.
+ * Replaces control characters and invisible characters with escapes such as `\u001b`, and cuts the string to
+ * 2,000 characters.
  */
 export function escapeText(text: string): string {
   const short = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
   return short.replace(unsafe, (character) => shortEscapes[character] ?? escapeUnits(character));
 }
 
-/** Escapes a message of several lines. Indents all lines after the first. */
+/** Escapes a multi-line message. Indents all lines after the first. */
 export function escapeLines(text: string): string {
   return text.split("\n").map(escapeText).join("\n  ");
 }
 
-/** Escapes data of any length, except line ends and tabs. JSON parsers read the escapes as the original text. */
+/**
+ * Escapes data of any length, except line ends and tabs. JSON parsers decode the escapes to the original
+ * string.
+ */
 export function escapeData(text: string): string {
   return text.replace(unsafe, (character, at: number) => {
     const isWhitespace =
@@ -52,7 +55,8 @@ const ascii = /^[\x20-\x7e]*$/;
 const minWrapWidth = 20;
 
 /**
- * Returns the width of a terminal in columns; undefined if the stream is not a terminal or its width is unknown (0).
+ * Returns the width of a terminal in columns, or undefined if the stream is not a terminal or its width is
+ * unknown (0).
  */
 export function terminalWidth({
   columns,
@@ -61,13 +65,16 @@ export function terminalWidth({
   return isTTY && columns ? columns : undefined;
 }
 
-/** Returns the width of a text in terminal columns: two for CJK and emoji, zero for combining marks. */
+/**
+ * Returns the width of a string in terminal columns: two for CJK characters and emoji, zero for combining
+ * marks.
+ */
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
   return stringWidth(text);
 }
 
-/** Cuts a text to at most `width` columns, ending in `…`. */
+/** Cuts a string to at most `width` columns, ending in `…`. */
 export function truncate(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let columnsLeft = width - 1;
@@ -78,7 +85,7 @@ export function truncate(text: string, width: number): string {
   return width < 1 ? "" : `${graphemes(text).slice(0, end).join("")}…`;
 }
 
-/** Pads a text with spaces to `width` columns. */
+/** Pads a string with spaces to `width` columns. */
 export function pad(text: string, width: number, align: "left" | "right" = "left"): string {
   const blanks = " ".repeat(Math.max(0, width - displayWidth(text)));
   return align === "right" ? blanks + text : text + blanks;
@@ -88,7 +95,10 @@ export function wrap(text: string, width: number): string {
   return Object.assign(new Help(), { minWidthToWrap: minWrapWidth }).boxWrap(text, width);
 }
 
-/** Wraps a text to the terminal; lines after the first are indented. @param width undefined if the output is not a terminal */
+/**
+ * Wraps a string to the terminal width and indents all lines after the first.
+ * @param width undefined if the output is not a terminal
+ */
 export function wrapIndented(text: string, width: number | undefined, indentation: number): string {
   if (width === undefined) return text;
   return wrap(text, width - indentation).replaceAll("\n", `\n${" ".repeat(indentation)}`);
@@ -96,7 +106,9 @@ export function wrapIndented(text: string, width: number | undefined, indentatio
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Splits a text into graphemes. The segmenter is created on first use, because that takes ten milliseconds. */
+/**
+ * Splits a string into graphemes. The segmenter is created on first use, because that takes ten milliseconds.
+ */
 function graphemes(text: string): string[] {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return Array.from(segmenter.segment(text), ({ segment }) => segment);

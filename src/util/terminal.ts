@@ -2,12 +2,12 @@ import * as kleur from "kleur/colors";
 import type { Deps, OutputStream } from "../deps.js";
 import { escapeData } from "./terminal-text.js";
 
-/** Functions that color text, or return it unchanged. */
+/** Functions that color text or return it unchanged. */
 export type Style = Readonly<
   Record<"bold" | "dim" | "red" | "green" | "yellow" | "cyan", (text: string) => string>
 >;
 
-// kleur only checks process.stdout; `styleFor` decides for each stream.
+// kleur checks only process.stdout, whereas `styleFor` decides for each stream.
 kleur.$.enabled = true;
 
 const { bold, dim, red, green, yellow, cyan } = kleur;

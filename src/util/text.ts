@@ -1,6 +1,6 @@
 /**
  * Returns a count with its noun: `1 record`, `3 records`, `1 retry`, `2 retries`.
- * @param format formats the number, for example `formatCount` for large numbers
+ * @param format formats the number, for example with `formatCount` for large numbers
  */
 export function pluralize(count: number, noun: string, format: (count: number) => string = String): string {
   return `${format(count)} ${count === 1 ? noun : `${noun.replace(/(?<![aeiou])y$/, "ie")}s`}`;
@@ -30,9 +30,9 @@ export function formatBytes(bytes: number): string {
 }
 
 /**
- * Returns a name that is not taken, ignoring case. If necessary, it gets a suffix `_2`, `_3` and so on.
+ * Returns a name that is not taken, ignoring case. Adds a suffix `_2`, `_3` and so on if necessary.
  * @param taken names in lower case
- * @param maxLength maximum length in characters, including the suffix
+ * @param maxLength the maximum length in characters, including the suffix
  */
 export function uniqueName(
   name: string,

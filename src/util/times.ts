@@ -11,13 +11,13 @@ import {
 
 const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } as const;
 
-/** The formats of durations, for help and messages. */
+/** The duration formats, for help and messages. */
 export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
 /**
  * Parses a duration such as `90s`, `5m`, `26h`, `30d` or `12w`.
  * @returns milliseconds
- * @throws UsageError
+ * @throws UsageError if it is not a duration
  */
 export function parseDuration(text: string): number {
   const ms = durationMs(text);
@@ -36,17 +36,17 @@ function durationMs(text: string): number | undefined {
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
 }
 
-/** The formats of times, for help and messages. */
+/** The time formats, for help and messages. */
 export const timeFormats =
   "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, " +
   "an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
 
 /**
- * Parses the value of `--since` or `--until` in UTC, in one of `timeFormats`. For a day or a month, returns its first
- * millisecond with `start` and its last with `end`.
+ * Parses the value of `--since` or `--until` in UTC, in one of `timeFormats`. For a day or a month, `start`
+ * returns its first millisecond and `end` its last.
  * @param now milliseconds since 1970
  * @returns milliseconds since 1970
- * @throws UsageError
+ * @throws UsageError if it is not a time
  */
 export function parseInstant(text: string, edge: "start" | "end", now: number): number {
   const age = durationMs(text);
@@ -55,12 +55,13 @@ export function parseInstant(text: string, edge: "start" | "end", now: number): 
   if (period) return edge === "start" ? period.from : period.to;
   const ms = parseTimestamp(text.trim());
   if (ms === undefined) throw new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeFormats}` });
-  // The result is a whole number of milliseconds, because ranges include all of their last millisecond.
+  // The result is a whole number of milliseconds, because a range includes its entire last millisecond.
   return Math.floor(ms);
 }
 
 /**
- * Parses an absolute or relative day or month. Returns its first and last millisecond; undefined for any other text.
+ * Parses an absolute or relative day or month. Returns its first and last millisecond, or undefined for any
+ * other string.
  */
 function parsePeriod(text: string, now: number): { from: number; to: number } | undefined {
   const today = dayRange(formatInstant(now).slice(0, 10));
@@ -86,12 +87,12 @@ export function monthRange(month: string): { from: number; to: number } {
   return { from, to: next.setUTCMonth(next.getUTCMonth() + 1) - 1 };
 }
 
-/** Formats an instant as ISO 8601 in UTC with milliseconds, the format of requests and of the mirror. */
+/** Formats an instant as ISO 8601 in UTC with milliseconds, the format used in requests and in the mirror. */
 export function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Formats an instant like `formatInstant`. Returns null for the open end of a range. */
+/** Formats an instant like `formatInstant`, or returns null for the open end of a range. */
 export function formatInstantOrNull(ms: number): string | null {
   return Number.isFinite(ms) ? formatInstant(ms) : null;
 }
@@ -111,7 +112,9 @@ export function formatDuration(ms: number): string {
   return `${Math.round(seconds / 86_400)}d`;
 }
 
-/** Formats an age like `formatDuration`. A negative age, from a clock that was ahead, becomes `5m ahead`. */
+/**
+ * Formats an age like `formatDuration`. A negative age, caused by a clock that was ahead, becomes `5m ahead`.
+ */
 export function formatAge(ms: number): string {
   return ms < 0 ? `${formatDuration(-ms)} ahead` : formatDuration(ms);
 }

@@ -1,4 +1,4 @@
-/** The parameters of an API request. Members that are `undefined` are omitted. */
+/** The parameters of an API request. Undefined parameters are omitted. */
 export type QueryParameters = Record<string, string | number | undefined>;
 
 /** True for 127.0.0.0/8, ::1 and localhost. @param hostname the `hostname` of a URL */

@@ -16,7 +16,6 @@ import {
   compareCovered,
   compareUnread,
   countFilters,
-  countsOtherDates,
   differingCounts,
   type FutureRecords,
   separateFuture,
@@ -180,9 +179,7 @@ function dayDifference(day: string, what: string): Difference {
 
 function countDifference(count: CountComparison): Difference {
   const { apiCount, filter, from, mirrorCount, to } = count;
-  const text = countsOtherDates(count)
-    ? `${describeRange(count)}: ${filter.name}: the API also counts records that are not from these dates`
-    : `${describeRange(count)}: ${filter.name}: ${apiCount} in the API, ${mirrorCount} in the mirror`;
+  const text = `${describeRange(count)}: ${filter.name}: ${apiCount} in the API, ${mirrorCount} in the mirror`;
   return { from, to, count, text };
 }
 

@@ -140,7 +140,7 @@ describe("the rate-limit file", () => {
     expect(maxPerMinute(await send(130))).toBe(60);
     expect(notices).toEqual([
       expect.stringMatching(
-        /cannot be used \((file already exists|a part of its path is not a folder)\): requests of other/,
+        /cannot be used \((file already exists|part of the path is not a folder)\): requests of other/,
       ),
     ]);
   });

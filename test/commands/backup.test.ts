@@ -149,7 +149,7 @@ test("backup exits with 3 for a folder that does not exist or is not writable", 
   mkdirSync(join(brand.home, "full"));
   writeFileSync(join(brand.home, "file"), "");
   const file = await brand.run("backup file");
-  expect([file.code, file.err]).toEqual([3, expect.stringContaining("a part of its path is not a folder")]);
+  expect([file.code, file.err]).toEqual([3, expect.stringContaining("part of the path is not a folder")]);
   chmodSync(join(brand.home, "full"), 0o500);
   if (process.getuid?.() !== 0) expect((await brand.run("backup full")).code).toBe(3);
   expect(readdirSync(join(brand.home, "full"))).toEqual([]);
@@ -275,7 +275,7 @@ test("--restore rejects a damaged backup and a backup of another brand, and keep
   new Sqlite(notes).exec("CREATE TABLE notes (text)").close();
   const sound = (await brand.run("backup --json")).out;
   const over = await brand.run(["backup", "--restore", JSON.parse(sound).path, "--db", notes]);
-  expect([over.code, over.err]).toEqual([3, expect.stringContaining("Not a mirror of brandapi: ")]);
+  expect([over.code, over.err]).toEqual([3, expect.stringContaining("Not a brandapi mirror: ")]);
   expect(readdirSync(brand.home).filter((name) => /before/.test(name))).toEqual([]);
 });
 
@@ -299,7 +299,7 @@ test("--restore exits with 3 for a file that is not a backup", async () => {
   writeFileSync(file, "");
   expect(await restored()).toEqual([3, `brandapi: The mirror cannot be copied (it is empty): ${file}`]);
   new Sqlite(file).exec("CREATE TABLE notes (text)").close();
-  expect(await restored()).toEqual([3, `brandapi: Not a mirror of brandapi: ${file}.`]);
+  expect(await restored()).toEqual([3, `brandapi: Not a brandapi mirror: ${file}.`]);
   writeFileSync(file, "notes".repeat(1_000));
   expect(await restored()).toEqual([3, `brandapi: The mirror is not an SQLite database: ${file}.`]);
   const { path } = await backUp(brand);

@@ -57,7 +57,7 @@ test("sync refuses to create a profile's mirror with the data of another brand",
   const refused = await brandapi("sync roster", { home, env });
   expect(refused.code).toBe(3);
   expect(refused.err).toMatch(
-    /The profile belongs to another brand, Fjell & Fern \(.+\), and the key to Basalt Cycling \(.+\)\./,
+    /The profile belongs to another brand, Fjell & Fern \(.+\), but the key belongs to Basalt Cycling \(.+\)\./,
   );
   expect((await brandapi("status", { home })).out).not.toContain("roster");
   expect((await brandapi("sync roster --db other.sqlite", { home, env })).code).toBe(0);

@@ -25,7 +25,7 @@ test.each([
   ["ENOSPC", "the disk is full"],
   ["EROFS", "cannot write"],
   ["EACCES", "permission denied"],
-  ["EDQUOT", "the disk quota is used up"],
+  ["EDQUOT", "the disk quota is exceeded"],
 ])("%s ends the run with exit code 3 and %s, and the next run downloads the rest", async (code, reason) => {
   const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`f${n}`, {}])));
   disk.code = code;

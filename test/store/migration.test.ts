@@ -14,10 +14,7 @@ import { Sqlite } from "../support/sqlite.js";
 const schema = readFileSync(new URL("./schema-0.1.0.sql", import.meta.url), "utf8");
 const day = (n: number) => `2026-11-0${n}T00:00:00.000Z`;
 
-/**
- * Creates a mirror of version 0.1.0 with a refunded order and a removed order.
- * @param more additional SQL
- */
+/** Creates a mirror of version 0.1.0 with a refunded and a removed order. @param more additional SQL */
 function releasedMirror(more = ""): string {
   const path = join(makeHome(), "default.sqlite");
   const db = new Sqlite(path);
@@ -146,7 +143,7 @@ test("a failed migration leaves a mirror of version 0.1.0 unchanged", async () =
   expect(rowsIn(path, "SELECT id FROM orders WHERE removed_at IS NOT NULL")).toEqual([{ id: "order-2" }]);
 });
 
-test("a migration keeps users' indexes, triggers and views, and reports those that no longer work", async () => {
+test("a migration keeps users' indexes, triggers and views, and reports those that no longer fit", async () => {
   const path = releasedMirror(`
     CREATE TABLE log (id);
     CREATE INDEX my_index ON orders (currency);
@@ -161,10 +158,10 @@ test("a migration keeps users' indexes, triggers and views, and reports those th
   const reporter = { note: () => {}, warn: (text: string) => void warnings.push(text) };
   (await openMirror(path, { reporter })).db.close();
   expect(warnings).toEqual([
-    "the view `roster_removed` was dropped, because the mirror has a table of that name now: CREATE VIEW roster_removed AS SELECT * FROM roster",
-    "the table `content_removed` is named `content_removed_renamed` now, because the mirror has a table of that name",
-    "the index `old_index` that was added to `orders` no longer fits and was dropped (no such column: removed_at): CREATE INDEX old_index ON orders (removed_at)",
-    "the trigger `old_trigger` that was added to `orders` no longer fits and was dropped (no such column: new.removed_at): CREATE TRIGGER old_trigger AFTER INSERT ON orders WHEN new.removed_at IS NULL BEGIN SELECT 1; END",
+    "the view `roster_removed` was dropped, because the mirror now has a table with that name: CREATE VIEW roster_removed AS SELECT * FROM roster",
+    "the table `content_removed` was renamed to `content_removed_renamed`, because the mirror now has a table with that name",
+    "the index `old_index` that was added to `orders` is no longer valid and was dropped (no such column: removed_at): CREATE INDEX old_index ON orders (removed_at)",
+    "the trigger `old_trigger` that was added to `orders` is no longer valid and was dropped (no such column: new.removed_at): CREATE TRIGGER old_trigger AFTER INSERT ON orders WHEN new.removed_at IS NULL BEGIN SELECT 1; END",
     "the view `old_view` no longer works: no such column: removed_at",
   ]);
   expect(

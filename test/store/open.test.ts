@@ -13,7 +13,7 @@ import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
 import { Sqlite, sqlitePath } from "../support/sqlite.js";
 
-/** Opens a mirror and closes it after the test. */
+/** Opens a mirror that is closed after the test. */
 async function openForTest(path: string) {
   const mirror = await openMirror(path);
   onTestFinished(() => void mirror.db.close());
@@ -41,7 +41,7 @@ test("temporary data is kept in memory, because read-only systems have no tempor
   reader.db.close();
 });
 
-test("opening a mirror removes incomplete files that a killed process left", async () => {
+test("opening a mirror removes the incomplete file of a killed process", async () => {
   const home = makeHome();
   const path = join(home, "mirror.sqlite");
   for (const end of ["-new", "-new-wal", "-new-journal"]) writeFileSync(path + end, "half");
@@ -49,7 +49,7 @@ test("opening a mirror removes incomplete files that a killed process left", asy
   expect(readdirSync(home).filter((name) => name.includes("-new"))).toEqual([]);
 });
 
-test("the write-ahead log of a mirror that was moved away is not applied to a new mirror", async () => {
+test("the log of a mirror that was moved away is not applied to a new mirror", async () => {
   const home = makeHome();
   const path = join(home, "mirror.sqlite");
   await openForTest(path);
@@ -77,7 +77,7 @@ test("a link to a missing mirror creates the mirror and its lock at the target",
 
 const cases: [string, (path: string) => void, RegExp][] = [
   ["a mirror of a newer version", newer, /written by a newer version of brandapi/],
-  ["another program's database", foreign, /Not a mirror of brandapi/],
+  ["another program's database", foreign, /Not a brandapi mirror/],
   [
     "a file that is not a database",
     (path) => writeFileSync(path, "name,amount\n".repeat(200)),
@@ -85,8 +85,8 @@ const cases: [string, (path: string) => void, RegExp][] = [
   ],
 ];
 cases.push(
-  ["a mirror without a version", (path) => unversioned(path, 0), /Not a mirror of brandapi/],
-  ["a mirror with an impossible version", (path) => unversioned(path, -1), /Not a mirror of brandapi/],
+  ["a mirror without a version", (path) => unversioned(path, 0), /Not a brandapi mirror/],
+  ["a mirror with an impossible version", (path) => unversioned(path, -1), /Not a brandapi mirror/],
 );
 test.each(cases)("opening %s fails and does not change the file", async (_, make, message) => {
   const path = join(makeHome(), "other.sqlite");
@@ -158,7 +158,7 @@ test("the lock blocks a second run until it is released", async () => {
   (await lockMirror(path, options)).release();
 });
 
-test("the lock is released when its process is killed, even though the lock file stays", async () => {
+test("the lock is released when its process is killed, although its file stays", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const script = `const Sqlite = require(${JSON.stringify(sqlitePath)});
     new Sqlite(${JSON.stringify(`${path}-lock`)}).exec("BEGIN EXCLUSIVE");

@@ -58,8 +58,8 @@ test("an open transaction is committed once, and never after SQLite has rolled i
 });
 
 const replacements: [string, RegExp, (path: string) => void][] = [
-  ["removed", /was moved away or removed during/, (path) => rmSync(path)],
-  ["moved away", /was moved away or removed during/, (path) => renameSync(path, `${path}.old`)],
+  ["removed", /was moved or removed during/, (path) => rmSync(path)],
+  ["moved away", /was moved or removed during/, (path) => renameSync(path, `${path}.old`)],
   ["replaced", /was replaced by another file during/, (path) => renameSync(`${path}.other`, path)],
 ];
 
@@ -111,7 +111,7 @@ test.each(cases)(
   },
 );
 
-test("a commit fails if the link to the mirror now points to a different file", async () => {
+test("a commit fails if the link to the mirror has a different target", async () => {
   const home = makeHome();
   const [link, other] = [join(home, "link.sqlite"), join(home, "other.sqlite")];
   for (const name of ["first.sqlite", "other.sqlite"]) (await openMirror(join(home, name))).db.close();

@@ -6,27 +6,27 @@ import { recordDate, utcMonth } from "../records/record-key.js";
 import type { RecordRow } from "../records/record-table.js";
 import { type CoveredRange, lastReadAt } from "../state/coverage.js";
 
-/** Earlier reads, which narrow down the time of a change. */
+/** Earlier reads, used to narrow down when a change was made. */
 export interface ReadHistory {
-  /** The coverage, including that of this run. */
+  /** The coverage, including this run's reads. */
   coverage: readonly CoveredRange[];
-  /** Returns the time at which a missing record was last returned (ISO 8601); null for other records. */
+  /** Returns the time at which a missing record was last returned (ISO 8601), or null for other records. */
   lastSeen?(recordId: number): string | null;
 }
 
 type ChangeKind = "added" | "changed" | "removed" | "returned";
 
 /**
- * Logs the changes of mirrored records: a row in `changes` per changed field, and the earlier version in
- * `record_versions`. The API gives no times of changes, so each change has an interval: last seen with the
- * old value, first seen with the new value. All methods must be called in the transaction that writes the
- * record.
+ * Logs changes to mirrored records: a row in `changes` for each changed field, and the earlier version in
+ * `record_versions`. The API does not say when a record changed, so each change has an interval from when the
+ * old value was last seen to when the new value was first seen. All methods must be called in the transaction
+ * that writes the record.
  */
 export class ChangeLog {
   readonly #insertChange;
   readonly #insertVersion;
   readonly #findRemoval;
-  /** The coverage without this run, which shows nothing about earlier times. */
+  /** The coverage without this run's reads, which say nothing about earlier times. */
   readonly #coverage: readonly CoveredRange[];
 
   constructor(
@@ -51,17 +51,17 @@ export class ChangeLog {
     this.#coverage = options.coverage.filter(({ runId }) => runId !== options.runId);
   }
 
-  /** Logs a new record if its date was covered before. Otherwise its appearance is not a change. */
+  /** Logs a new record if its date was already covered. Otherwise, its appearance is not a change. */
   logAdded(key: string, value: Json, at: string): void {
     const readBefore = this.#coverage.length > 0 ? this.#lastReadAt(recordDate(this.resource, value)) : null;
     if (readBefore !== null) this.#logChange("added", key, readBefore, at);
   }
 
-  /** @param change.before the earlier value of the record */
+  /** @param change.before the record's earlier value */
   logChanged({ row, before, after, isDetail, isOutsideRange, at }: RecordChange): void {
     const { key } = row;
     this.logVersion(row, at);
-    // The new date may be in a range that was read at a different time.
+    // The old date decides, because the new date may be in a range that was read at a different time.
     let unchangedAt = this.#lastSeenAt(row);
     if (row.removed_at !== null) {
       // The record may have reappeared at any time after its removal.
@@ -71,7 +71,7 @@ export class ChangeLog {
     }
     const listItem = isDetail && row.list_json !== null ? asObject(JSON.parse(row.list_json)) : null;
     for (const change of diffRecords(before, after, this.resource)) {
-      // Members that only details have were last seen when the details were read.
+      // Fields that only the details have were last seen when the details were read.
       const member = change.field.split(/[.[]/)[0] ?? "";
       const isInDetailsOnly = listItem !== null && !(member in listItem);
       const lastSeen = isInDetailsOnly ? (row.detailed_at ?? unchangedAt) : unchangedAt;
@@ -85,8 +85,8 @@ export class ChangeLog {
   }
 
   /**
-   * Stores the earlier version of a record without logging a change, for example when first details complete
-   * it.
+   * Stores the earlier version of a record without logging a change, for example when the record's first
+   * details are added.
    */
   logVersion(row: RecordRow, at: string): void {
     const isPresent = row.removed_at === null ? 1 : 0;
@@ -106,7 +106,7 @@ export class ChangeLog {
   }
 
   /**
-   * Returns the last time at which a record was seen with its current values, which is at least the time when
+   * Returns the last time a record was seen with its current values. This is never before the time at which
    * they were written.
    */
   #lastSeenAt(row: RecordRow): string {
@@ -115,7 +115,7 @@ export class ChangeLog {
   }
 
   /**
-   * Returns the time of the last complete read of a date; null if there is none, or the date is unreadable.
+   * Returns the time of the last complete read of a date, or null if there is none or the date is unreadable.
    */
   #lastReadAt(date: number | null): string | null {
     if (date === null && this.resource.strategy.kind === "dated") return null;
@@ -127,9 +127,9 @@ export interface RecordChange {
   row: RecordRow;
   before: Json;
   after: Json;
-  /** True if the new value is the record's details, false if it is an item of the list. */
+  /** True if the new value is the record's details, false if it is a list item. */
   isDetail: boolean;
-  /** True if the API returned the record in a range that does not include its date. */
+  /** True if the API returned the record for a range that does not include its date. */
   isOutsideRange: boolean;
   at: string;
 }

@@ -15,8 +15,8 @@ import {
 } from "../tables/table-sql.js";
 
 /**
- * Creates temporary tables with the typed tables as of a time, and a view with `records` as of that time. For
- * this connection they replace the real ones. Must be called once, in a read transaction.
+ * Creates temporary copies of the typed tables, and a temporary view `records`, with the data as of a given
+ * time. They hide the real tables on this connection. Must be called once, in a read transaction.
  * @param at milliseconds since 1970
  */
 export function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], at: number): void {
@@ -30,10 +30,10 @@ export function createHistoricalTables(mirror: Mirror, shapes: readonly TableSha
 }
 
 /**
- * Creates a view `records` with the versions that were valid at the time, and a table `past` that selects
- * them. A version is valid from its `since_at` to that of the next version. Removals are versions as well,
- * and a null `version_id` is the current version. If a clock was set back and versions overlap, the one that
- * was read last wins.
+ * Creates a view `records` with the versions that were valid at the given time, and a table `past` that
+ * selects them. A version is valid from its `since_at` until the next version's. Removals count as versions,
+ * and a null `version_id` means the current version. If versions overlap because a clock was set back, the
+ * one that was read last is used.
  */
 function createRecordsView({ db }: Mirror, resources: readonly string[], at: string): void {
   const names = `(${resources.map((name) => `'${name}'`).join(", ")})`;
@@ -53,7 +53,7 @@ function createRecordsView({ db }: Mirror, resources: readonly string[], at: str
 }
 
 function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
-  // The rows of child tables are built from rows of the main table.
+  // Child rows are built from rows of the main table, so the main table is always included.
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
   const projection = new Projection(mirror, shapes, () => {}, "temp");
   for (const shape of shapes) copyCurrentVersions(mirror, shape);
@@ -65,7 +65,7 @@ function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly 
 }
 
 /**
- * Copies the rows of records that have not changed after that time. Copying is faster than parsing records.
+ * Copies the rows of records that have not changed since that time, which is faster than parsing the records.
  */
 function copyCurrentVersions(mirror: Mirror, shape: TableShape): void {
   const columns = new TableColumns(mirror, shape).all();

@@ -2,17 +2,17 @@ import { isObject, type JsonObject } from "../../util/json-value.js";
 import { type Mirror, statement } from "../mirror/database.js";
 import { omitsHostNames, readRedactionRules } from "../redaction/redaction-rules.js";
 
-/** A host that is mentioned in records or their earlier versions. */
+/** A host that appears in records or their earlier versions. */
 export interface NamedHost {
   id: string;
-  /** All handles of the host, newest first. */
+  /** All of the host's handles, newest first. */
   handles: string[];
-  /** The newest name; null if no record contains one. */
+  /** The newest name, or null if no record contains one. */
   name: string | null;
 }
 
 export function readHosts(mirror: Mirror): NamedHost[] {
-  // A host is an object named `host` with an `id`, or an object with a `host_id`.
+  // A host is an object named `host` with an `id`, or any object with a `host_id`.
   const select = `WITH objects AS (
       SELECT value, iif(key = 'host', '', 'host_') AS prefix, since_at, is_current
       FROM (SELECT json, since_at, 1 AS is_current FROM records
@@ -39,10 +39,10 @@ export function readHosts(mirror: Mirror): NamedHost[] {
   return [...hosts.values()];
 }
 
-/** The handle and name of a host in one record. */
+/** A host's handle and name in one record. */
 interface HostNames {
   username: string | null;
-  /** The first and last name, or the display name in a content item. */
+  /** The first and last name, or the display name of a content item. */
   name: string | null;
 }
 
@@ -51,8 +51,8 @@ interface StoredName extends HostNames {
 }
 
 /**
- * Opens the table `host_names` for writing. Views use the newest names of each host, because older records
- * contain outdated ones. `--as-of` uses earlier rows.
+ * Opens the table `host_names` for writing. Views use each host's newest names, because older records contain
+ * outdated names. `--as-of` uses the earlier rows.
  */
 export function openHostNames(mirror: Mirror) {
   const newest = statement(
@@ -68,7 +68,7 @@ export function openHostNames(mirror: Mirror) {
     const before = known.get(id);
     const now = { username, name: name ?? before?.name ?? null };
     if (before && before.username === now.username && before.name === now.name) return;
-    // The records of a response have the same time and come newest first, so the first one wins.
+    // The records of a response have the same read time and come newest first, so the first name is kept.
     if (before && readAt <= before.read_at) return;
     insert.run(id, readAt, now.username, now.name);
     known.set(id, { ...now, read_at: readAt });
@@ -76,7 +76,10 @@ export function openHostNames(mirror: Mirror) {
 
   return {
     add,
-    /** Adds the host of a new or changed record. @param readAt the time of the read, ISO 8601 */
+    /**
+     * Adds the host of a new or changed record.
+     * @param readAt the time at which the record was read, ISO 8601
+     */
     addFrom({ host }: JsonObject, readAt: string): void {
       if (!isObject(host) || typeof host.id !== "string") return;
       const { first_name, last_name, name, username } = host;
@@ -95,7 +98,7 @@ export function rebuildHostNames(mirror: Mirror): void {
   const text = (member: string) =>
     `CASE json_type(json, '$.host.${member}') WHEN 'text' THEN json_extract(json, '$.host.${member}') END`;
   const displayName = omitsHostNames(readRedactionRules(mirror)) ? "NULL" : `nullif(${text("name")}, '')`;
-  // Each combination of names is added with the times of its first and last read.
+  // Each combination of names is added with the first and last time it was read.
   const select = db.prepare<[], HostNames & { id: string; first: string; last: string }>(
     `SELECT id, username, name, min(since_at) AS first, max(since_at) AS last FROM (
        SELECT ${text("id")} AS id, ${text("username")} AS username, since_at,

@@ -8,8 +8,8 @@ const nullFigures = { clicks: null, buy_now_clicks: null, orders: null, sales: n
 const zeroFigures = { clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
 
 /**
- * A host's all-time figures on a day, or nulls if the host left the ranking. Entries without a host are added
- * up.
+ * A host's all-time totals on a day, or nulls if the host left the ranking. Entries without a host are
+ * combined.
  */
 interface HostFigures extends Record<(typeof figureNames)[number], number | null> {
   host_id: string | null;
@@ -17,8 +17,8 @@ interface HostFigures extends Record<(typeof figureNames)[number], number | null
 }
 
 /**
- * Stores the ranking of a day: a row for each host whose figures changed since the last ranking, with nulls
- * for hosts that left. It replaces an earlier ranking of the same day.
+ * Stores a day's ranking: a row for each host whose totals have changed since the previous ranking, with
+ * nulls for hosts that left. Replaces any earlier ranking from the same day.
  * @param date a day such as `2026-10-31`
  * @param readAt the time of the request, ISO 8601
  */
@@ -51,7 +51,7 @@ function isSameFigure(a: number | null, b: number | null): boolean {
   return a === null || b === null ? a === b : amountsEqual(a, b);
 }
 
-/** Returns the ID of the host in a ranking entry; null if there is none. */
+/** Returns the host's ID in a ranking entry, or null if there is none. */
 export function rankedHostId(entry: Json): string | null {
   const id = valueAt(entry, ["host", "id"]);
   return typeof id === "string" ? id : null;

@@ -24,20 +24,20 @@ import { checkIdentity, schemaVersion } from "./schema.js";
 
 /**
  * Makes a consistent copy of a mirror, even during a sync, and checks it.
- * @returns a temporary file in `folder` (0600), which is removed when the program ends unless it was renamed,
- * and its number of records
- * @throws MirrorUnusable if the file is not a mirror, or the copy is damaged or incomplete
+ * @returns the number of records and the path of the copy, a temporary file in `folder` (0600), which is
+ * removed when the program exits unless it has been renamed
+ * @throws MirrorUnusable if the file is not a mirror, or if the copy is damaged or incomplete
  */
 export async function copyMirror(
   from: string,
   folder: string,
   { random, runGracefully }: Pick<Deps, "random" | "runGracefully">,
 ): Promise<{ copy: string; records: number }> {
-  // Reserving a name also removes the files that killed processes left in this folder.
+  // Reserving a name also removes files that killed processes left in this folder.
   const copy = await reserveTempFile(join(folder, "mirror.sqlite"), random);
   const failed = (reason: string) =>
     new MirrorUnusable(`The mirror cannot be copied (${reason}): ${from}`, {
-      hint: "free some space, choose another backup, or see `brandapi doctor`; the incomplete copy was removed",
+      hint: "free some space, choose another backup, or run `brandapi doctor`; the incomplete copy was removed",
     });
   const explain = (error: Error) => {
     const cause = error.cause ?? error;
@@ -48,7 +48,8 @@ export async function copyMirror(
     checkIdentity(mirror);
     if (schemaVersion(mirror) === "none") throw failed("it is empty");
     closeSync(openSync(copy, "wx", 0o600));
-    // The copy must be made in the transaction that it is compared with, which VACUUM INTO cannot do.
+    // The copy must be made in the transaction in which the rows are counted, which VACUUM INTO does not
+    // support.
     mirror.db.exec("BEGIN");
     const result = summarize(mirror);
     // A signal between two steps of the backup stops the program, which then removes the incomplete copy.
@@ -56,15 +57,16 @@ export async function copyMirror(
     return result;
   }).catch(explain);
   await withMirrorFile(copy, (copied) => {
-    // In WAL mode the copy could not be opened in a read-only folder.
+    // In WAL mode, the copy could not be opened in a read-only folder.
     copied.db.pragma("journal_mode = DELETE");
-    const damage = findDamage(copied) ?? (summarize(copied) === expected ? null : "its rows differ");
+    const damage =
+      findDamage(copied) ?? (summarize(copied) === expected ? null : "the copy has different rows");
     if (damage !== null) throw failed(damage);
   }).catch(explain);
   return { copy, records: Number.parseInt(expected, 10) };
 }
 
-/** Selects the numbers of records, versions and changes and the outcomes of all runs, as one text. */
+/** Selects the numbers of records, versions and changes and the outcomes of all runs, as one string. */
 const summary = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT count(*) FROM record_versions),
   (SELECT count(*) FROM changes), (SELECT group_concat(run_id || outcome) FROM sync_runs))`;
 
@@ -74,16 +76,16 @@ export interface Backup {
 }
 
 /**
- * Backs up a mirror of an older version to the folder `backups` next to it. `backup --keep` never deletes
+ * Backs up a mirror from an older version to the folder `backups` next to it. `backup --keep` never deletes
  * this backup.
- * @throws MirrorUnusable if no backup can be made
+ * @throws MirrorUnusable if the backup fails
  */
 export async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
   const place = resolveMirrorPath(path);
   const folder = backupFolder(place);
   try {
     createFolder(folder, 0o700);
-    // Only one process can migrate the mirror, so a fixed name for the temporary file is unique.
+    // Only one process can migrate the mirror, so a fixed temporary file name cannot collide.
     const { copy } = await copyMirror(place, folder, { random: () => 0, runGracefully: (work) => work() });
     const at = statSync(copy).mtime.toISOString();
     const backup = join(folder, backupName(place, at, "-before-migration"));
@@ -92,9 +94,9 @@ export async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
     return { at, path: backup };
   } catch (error) {
     const hint =
-      error instanceof BrandapiError ? error.hint : `make it a folder that you can write: ${folder}`;
+      error instanceof BrandapiError ? error.hint : `make sure that this is a writable folder: ${folder}`;
     throw new MirrorUnusable(
-      `The mirror was not migrated to this version, because it could not be backed up (${errorReason(error)}): ${folder}`,
+      `The mirror was not migrated to this version because it could not be backed up (${errorReason(error)}): ${folder}`,
       { hint, cause: error },
     );
   }
@@ -104,12 +106,12 @@ export function backupFolder(path: string): string {
   return join(dirname(path), "backups");
 }
 
-/** Returns the file name of a backup, such as `default-20261122T120000000Z.sqlite`. @param at ISO 8601 */
+/** Returns a backup's file name, such as `default-20261122T120000000Z.sqlite`. @param at ISO 8601 */
 export function backupName(path: string, at: string, infix = ""): string {
   return `${parse(path).name}${infix}-${at.replace(/[-:.]/g, "")}.sqlite`;
 }
 
-/** True if `backup` would use this file name for a backup of the mirror. */
+/** True if `backup` would give this file name to a backup of the mirror. */
 export function isBackupName(name: string, path: string): boolean {
   return name.replace(/\d{8}T\d+Z\.sqlite$/, "") === `${parse(path).name}-`;
 }
@@ -124,7 +126,7 @@ export function readOrigin(mirror: Mirror): string | null {
 }
 
 /**
- * Replaces a mirror with another file, and keeps the current one at `aside`. There is a mirror at the path at
+ * Replaces a mirror with another file and keeps the current mirror at `aside`. The path refers to a mirror at
  * all times.
  */
 export function replaceMirror(file: string, place: string, aside: string): void {
@@ -138,7 +140,7 @@ export function replaceMirror(file: string, place: string, aside: string): void 
   renameSync(file, place);
 }
 
-/** Returns the newest recorded backup; null if there is none, or its file no longer exists. */
+/** Returns the newest recorded backup, or null if there is none or its file no longer exists. */
 export function findLastBackup(mirror: Mirror): Backup | null {
   const last: Backup | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
   return last && existsSync(last.path) ? last : null;
@@ -159,8 +161,8 @@ export async function addRestoreHint(error: unknown, path: string): Promise<unkn
 }
 
 /**
- * Returns the path of the newest recorded backup, or the newest in the default folder if the mirror cannot be
- * read.
+ * Returns the path of the newest recorded backup. If there is none or the mirror cannot be read, returns the
+ * newest backup in the default folder.
  */
 async function findBackup(path: string): Promise<string | null> {
   const last = await withMirror(connect(path, true), findLastBackup).catch(() => null);

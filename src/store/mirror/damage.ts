@@ -4,8 +4,8 @@ import { formatInstant } from "../../util/times.js";
 import { type Mirror, readInfo, writeInfo } from "./database.js";
 
 /**
- * Checks a mirror's file and its indexes, which takes longer than `checkForDamage`.
- * @returns the first problem; null if there is none
+ * Checks a mirror's file and its indexes. This takes longer than `checkForDamage`.
+ * @returns the first problem, or null if there is none
  */
 export function findDamage({ db }: Pick<Mirror, "db">): string | null {
   const first = String(db.pragma("integrity_check(1)", { simple: true }));
@@ -13,7 +13,7 @@ export function findDamage({ db }: Pick<Mirror, "db">): string | null {
 }
 
 /**
- * Runs `PRAGMA quick_check` on the mirror's file, at most once a day (UTC).
+ * Runs `PRAGMA quick_check` on the mirror file, at most once a day (UTC).
  * @throws MirrorUnusable if the file is damaged
  */
 export function checkForDamage(mirror: Mirror, now: number): void {

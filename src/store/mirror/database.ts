@@ -13,13 +13,13 @@ import {
   resolveMirrorPath,
 } from "./mirror-files.js";
 
-/** How long SQLite waits for another writer, in milliseconds. Signals are not handled during that time. */
+/** How long SQLite waits for another writer, in milliseconds. Signals are not handled while it waits. */
 export const busyMs = 1_000;
 
 export class Mirror {
   /**
-   * @param path the path that the user gave, which may be a link
-   * @param id device and inode of the open file; null for a database in memory
+   * @param path the path given by the user, which may be a link
+   * @param id the device and inode of the open file, or null for an in-memory database
    */
   constructor(
     readonly db: Database,
@@ -42,7 +42,7 @@ export class Mirror {
       db.exec(commit);
       return result;
     } catch (error) {
-      // SQLite itself rolls back when the disk is full.
+      // SQLite has already rolled back if the disk is full.
       if (db.inTransaction) db.exec(rollBack);
       throw error;
     }
@@ -60,13 +60,13 @@ const savepoint = {
  * Begins a transaction that can stay open across `await`.
  * @returns a function that runs `last`, if given, and commits; if either fails, it rolls back and throws the
  * error
- * @throws SQLite's SQLITE_BUSY if another program writes for too long
+ * @throws SQLITE_BUSY if another program is writing for too long
  */
 export function beginTransaction(mirror: Mirror): (last?: () => void) => void {
   const { db } = mirror;
   db.exec(transaction.begin);
   return (last) => {
-    // If the disk is full, SQLite itself has rolled back, and the failed statement has thrown an error.
+    // If the disk is full, SQLite has already rolled back, and the failed statement has thrown an error.
     if (!db.inTransaction) return;
     try {
       last?.();
@@ -79,7 +79,9 @@ export function beginTransaction(mirror: Mirror): (last?: () => void) => void {
   };
 }
 
-/** Runs `work` in a read transaction: it sees one consistent state of the mirror, even during a sync. */
+/**
+ * Runs `work` in a read transaction, so that it sees one consistent state of the mirror even during a sync.
+ */
 export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise<T>): Promise<T> {
   db.exec("BEGIN");
   try {
@@ -100,7 +102,7 @@ export function statement({ db }: Mirror, sql: string): Statement {
   return result;
 }
 
-/** Returns the value of an entry in `mirror_info`; null if the entry does not exist. */
+/** Returns the value of a `mirror_info` entry, or null if the entry does not exist. */
 export function readInfo(mirror: Mirror, name: string): string | null {
   const select = statement(mirror, "SELECT value FROM mirror_info WHERE name = ?").pluck();
   return (select.get(name) as string | undefined) ?? null;
@@ -119,7 +121,7 @@ export function deleteInfo(mirror: Mirror, name: string): void {
 }
 
 /**
- * Opens any SQLite file. Reads a read-only file in a read-only folder into memory.
+ * Opens any SQLite file. Loads a read-only file in a read-only folder into memory.
  * @throws MirrorUnusable if SQLite cannot open the file
  */
 export async function connect(path: string, readonly: boolean): Promise<Mirror> {
@@ -130,10 +132,10 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   try {
     db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
     storeTempInMemory(db);
-    // Foreign keys in users' tables must not prevent a rebuild of our tables, or delete users' rows.
+    // Foreign keys in users' tables must not block a rebuild of the program's tables or delete users' rows.
     db.pragma("foreign_keys = OFF");
-    // The first read opens the log by its name. The check then detects whether the file was replaced in
-    // between.
+    // The first read opens the log by its name. The check below then detects whether the file was replaced in
+    // the meantime.
     db.pragma("schema_version");
     checkNotReplaced({ id, path });
     return new Mirror(db, path, id);
@@ -141,7 +143,7 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
     db?.close();
     if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(errorCode(error))) throw asMirrorError(error, path);
   }
-  // In WAL mode SQLite must create the `-wal` and `-shm` files, which a read-only folder does not allow.
+  // In WAL mode, SQLite must create the `-wal` and `-shm` files, which is impossible in a read-only folder.
   try {
     db = new Sqlite(readIntoMemory(path), { readonly });
     storeTempInMemory(db);
@@ -152,14 +154,14 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   }
 }
 
-/** Systems with read-only file systems may have no folder for temporary files. */
+/** A system with a read-only file system may have no folder for temporary files. */
 function storeTempInMemory(db: Database): void {
   db.pragma("temp_store = MEMORY");
 }
 
 type Work<T> = (mirror: Mirror) => T | Promise<T>;
 
-/** Passes an opened mirror to `work`, then closes it. */
+/** Passes an open mirror to `work`, then closes it. */
 export async function withMirror<T>(opening: Promise<Mirror>, work: Work<T>): Promise<T> {
   const mirror = await opening;
   try {
@@ -177,15 +179,15 @@ export async function withMirrorFile<T>(path: string, work: Work<T>): Promise<T>
 export function closeMirror(mirror: Mirror): void {
   const { db, id, path } = mirror;
   if (db.inTransaction) db.exec("ROLLBACK");
-  // SQLite would leave the log of a moved file behind, and apply it to the file that replaced the mirror.
+  // Otherwise SQLite would leave the log of a moved file behind and apply it to the replacement.
   if (id !== fileIdentity(path)) truncateLog(mirror);
   db.close();
   checkNotReplaced(mirror);
 }
 
 /**
- * Moves all changes from the log to the mirror's file.
- * @returns false if another program that reads the mirror prevents this
+ * Checkpoints all changes from the log to the mirror file.
+ * @returns false if another program that is reading the mirror prevents this
  */
 export function truncateLog({ db }: Mirror): boolean {
   return db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0;
@@ -217,12 +219,12 @@ export async function createMirrorFile(path: string): Promise<void> {
 }
 
 export function setFileFormat(db: Database): void {
-  // Records have about a kilobyte, so larger pages waste less space.
+  // A record takes about a kilobyte, so larger pages waste less space.
   db.pragma("page_size = 16384");
   db.pragma("journal_mode = WAL");
 }
 
-/** Converts an error of SQLite into a MirrorUnusable. Returns other errors unchanged. */
+/** Converts an SQLite error to a MirrorUnusable error. Returns other errors unchanged. */
 export function asMirrorError(error: unknown, path: string): unknown {
   const code = errorCode(error);
   const create = (problem: string, hint: string) =>

@@ -11,11 +11,12 @@ import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
 const pollMs = 250;
 
 /**
- * Locks a mirror for one run, with SQLite's lock on an empty file next to it. The system releases the lock
- * when the process ends. The file is never removed.
+ * Locks a mirror for one run, using an SQLite lock on an empty file next to it. The operating system releases
+ * the lock when the process ends. The file is never removed.
  * @param wait true to wait for the other run to end
- * @param onQueued receives a description of the other run
- * @throws MirrorBusy without `wait`; MirrorUnusable if the path cannot be that of a mirror
+ * @param onQueued called with a description of the other run
+ * @throws MirrorBusy if the mirror is locked and `wait` is false; MirrorUnusable if a mirror cannot have this
+ * path
  */
 export async function lockMirror(
   path: string,
@@ -27,7 +28,7 @@ export async function lockMirror(
   // SQLite would create a world-readable file (0644).
   if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
   const Sqlite = await loadSqlite();
-  // Other processes take the lock for a moment to test it.
+  // The timeout covers other processes that take the lock briefly to test it.
   const db = new Sqlite(lockPath, { timeout: 100 });
   try {
     for (let isQueued = false; !tryLock(db); isQueued = true) {
@@ -35,7 +36,7 @@ export async function lockMirror(
       const which = other === null ? "" : ` ${describeCurrentRun(other, clock.now())}`;
       if (!wait)
         throw new MirrorBusy(`Another run is using this mirror${which}: ${path}.`, {
-          hint: "run the command again when it has ended; `sync`, `verify` and `download` wait with `--wait`",
+          hint: "run the command again when that run has ended; `sync`, `verify` and `download` wait with `--wait`",
         });
       if (!isQueued) onQueued?.(`waiting for another run${which}`);
       await clock.sleep(pollMs, signal);
@@ -49,7 +50,7 @@ export async function lockMirror(
   }
 }
 
-/** Returns the run that has locked a mirror; null if the mirror is not locked. */
+/** Returns the run that has locked a mirror, or null if the mirror is not locked. */
 export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   const lockPath = `${existsSync(path) ? resolveMirrorPath(path) : path}-lock`;
   const since = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
@@ -57,7 +58,7 @@ export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   const unknown = { started_at: new Date(since).toISOString(), progress: null };
   if (!existsSync(path)) return unknown;
   const read = (mirror: Mirror) => readCurrentRun(mirror, since);
-  // The command that opens the mirror reports its problems.
+  // Problems with the mirror are ignored here, because the command that opens it reports them.
   return await withMirror(connect(path, true), read).catch(() => unknown);
 }
 

@@ -13,13 +13,13 @@ import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../../errors.js";
 import { createFolder } from "../../util/files.js";
 
-/** True if the file exists. @throws MirrorUnusable if the path is a folder or a device */
+/** Returns whether the file exists. @throws MirrorUnusable if the path is a folder or a device */
 export function checkMirrorPath(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats || stats.isFile()) return stats !== undefined;
   throw new MirrorUnusable(`A mirror must be a file, not a folder or a device: ${path}.`, {
     hint: stats.isDirectory()
-      ? `choose a file in it: \`--db ${join(path, "mirror.sqlite")}\``
+      ? `choose a file in this folder: \`--db ${join(path, "mirror.sqlite")}\``
       : "choose a file with `--db`",
   });
 }
@@ -34,7 +34,7 @@ export function resolveMirrorPath(path: string): string {
   return join(realpathSync(folder), basename(path));
 }
 
-/** Returns the paths of a mirror, its lock and SQLite's files. They may not exist. */
+/** Returns the paths of a mirror, its lock file and SQLite's additional files. They may not exist. */
 export function mirrorFiles(path: string): string[] {
   return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
 }
@@ -45,7 +45,7 @@ export function moveLogFiles(path: string, aside: string): void {
     if (existsSync(path + end)) renameSync(path + end, aside + end);
 }
 
-/** Returns the device and inode of a file; null if the file does not exist. */
+/** Returns the device and inode of a file, or null if the file does not exist. */
 export function fileIdentity(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
@@ -56,7 +56,7 @@ export function fileIdentity(path: string): string | null {
 }
 
 /**
- * Checks that the file at the path is still the one that was opened.
+ * Checks that the path still refers to the file that was opened.
  * @throws MirrorUnusable if it was replaced or removed
  */
 export function checkNotReplaced({ id, path }: { id: string | null; path: string }): void {
@@ -64,23 +64,23 @@ export function checkNotReplaced({ id, path }: { id: string | null; path: string
   if (now === id) return;
   const [what, hint] =
     now === null
-      ? ["moved away or removed", "put it back, or run the same command again for a new one"]
+      ? ["moved or removed", "put it back, or run the same command again to create a new mirror"]
       : ["replaced by another file", "run the same command again; the current file was not changed"];
   throw new MirrorUnusable(`The mirror was ${what} during this run: ${path}.`, { hint });
 }
 
-/** Node's limit for reading a file at once, in bytes. */
+/** The maximum file size that Node can read into a buffer, in bytes. */
 const maxFileSize = 2 ** 31 - 1;
 
 /**
- * Reads a mirror on a read-only file system, to open it in memory. SQLite's `immutable=1` needs URI file
- * names, which better-sqlite3 does not support.
- * @throws MirrorUnusable if the log has changes, a sync is writing, or the file is too large
+ * Reads a mirror on a read-only file system, so that it can be opened in memory. SQLite's `immutable=1`
+ * requires URI file names, which better-sqlite3 does not support.
+ * @throws MirrorUnusable if the log contains changes, a sync is writing, or the file is too large
  */
 export function readIntoMemory(path: string): Buffer {
   const refuse = (reason: string) =>
     new MirrorUnusable(`The mirror cannot be read in a read-only folder${reason}: ${path}.`, {
-      hint: "copy the mirror, with its `-wal` and `-shm` files, to a folder where you can write, and open the copy with `--db`",
+      hint: "copy the mirror, with its `-wal` and `-shm` files, to a writable folder, and open the copy with `--db`",
     });
   const before = statSync(path);
   if (before.size > maxFileSize) throw refuse(", because it is larger than 2 GiB");
@@ -91,14 +91,12 @@ export function readIntoMemory(path: string): Buffer {
   return withoutLogMode(database);
 }
 
-/**
- * Clears WAL mode in a database's header (bytes 18 and 19), because databases in memory do not support it.
- */
+/** Clears WAL mode in a database header (bytes 18 and 19), because in-memory databases do not support it. */
 export function withoutLogMode(database: Buffer): Buffer {
   return database[18] === 2 ? database.fill(1, 18, 20) : database;
 }
 
-/** True if a mirror and the folder for its log can be written. */
+/** True if a mirror and the folder for its log are writable. */
 export function isWritable(path: string): boolean {
   try {
     const file = realpathSync(path);

@@ -20,20 +20,22 @@ import { checkMirrorPath, isWritable, withoutLogMode } from "./mirror-files.js";
 import { checkIdentity, migrate, schemaVersion } from "./schema.js";
 
 export interface OpenOptions {
-  /** True for a copy, such as a backup to be restored: copies are migrated without a backup. */
+  /** True for a copy, such as a backup to restore. Copies are migrated without a backup. */
   isCopy?: boolean;
-  /** Receives the path of a backup, and warnings about users' views, indexes and triggers that were lost. */
+  /**
+   * Prints the path of a backup, and warnings about user-defined views, indexes and triggers that were lost.
+   */
   reporter?: Pick<Reporter, "note" | "warn">;
 }
 
-/** How long `openMirror` waits for another program that writes to the mirror or migrates it. */
+/** How long `openMirror` waits for another program that is writing to the mirror or migrating it. */
 const openingBusyMs = 10_000;
 
 /**
- * Opens a mirror for writing, and creates it (0600) if it does not exist. Backs up and migrates a mirror of
+ * Opens a mirror for writing, or creates it (0600) if it does not exist. Backs up and migrates a mirror from
  * an older version.
- * @throws MirrorUnusable if the file is damaged, not a mirror, or was written by a newer version; it is not
- * changed
+ * @throws MirrorUnusable if the file is damaged, is not a mirror, or was written by a newer version; the file
+ * is not changed
  */
 export async function openMirror(path: string, options: OpenOptions = {}): Promise<Mirror> {
   if (!checkMirrorPath(path)) await createMirrorFile(path);
@@ -51,14 +53,14 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
 }
 
 /**
- * Updates all tables and views to this version in one transaction. Backs up a mirror of an older version
+ * Updates all tables and views to this version in one transaction. Backs up a mirror from an older version
  * first.
  */
 async function updateTables(
   mirror: Mirror,
   { isCopy = false, reporter = silentReporter }: OpenOptions,
 ): Promise<void> {
-  // Other commands that open this mirror wait here until it is migrated.
+  // Other commands that open this mirror wait here until the migration is complete.
   const commit = beginTransaction(mirror);
   const isOlder = schemaVersion(mirror) === "older";
   const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
@@ -76,8 +78,8 @@ async function updateTables(
 }
 
 /**
- * Opens a mirror for reading, without waiting for a sync. Migrates a mirror of an older version first.
- * @throws ConfigurationError if the mirror does not exist; MirrorBusy while an older version writes to it
+ * Opens a mirror for reading, without waiting for a sync. Migrates a mirror from an older version first.
+ * @throws ConfigurationError if the mirror does not exist; MirrorBusy while an older version is writing to it
  */
 export async function openMirrorReadOnly(path: string, options: OpenOptions = {}): Promise<Mirror> {
   if (!checkMirrorPath(path)) throw noMirrorError(path);
@@ -89,13 +91,13 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
       return mirror;
     mirror.db.close();
     if (!isWritable(path))
-      throw new MirrorUnusable(`The mirror was written by an older version, and is read-only: ${path}.`, {
+      throw new MirrorUnusable(`The mirror was written by an older version and is read-only: ${path}.`, {
         hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
       });
-    // A migration would change the tables between two statements of that run.
+    // A migration would change the tables between two of that run's statements.
     if (version === "older" && (await findCurrentRun(path)))
       throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
-        hint: "run the same command again when that run has ended: it migrates the mirror",
+        hint: "run the same command again when that run has ended, to migrate the mirror",
       });
     (await openMirror(path, options)).db.close();
     return await connect(path, true);
@@ -103,8 +105,8 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
 }
 
 /**
- * Opens a mirror for reading without migrating it. Opens an empty one in memory if it does not exist.
- * @throws MirrorUnusable if the file is not a mirror, or was written by a newer version
+ * Opens a mirror for reading without migrating it. Opens an empty in-memory mirror if it does not exist.
+ * @throws MirrorUnusable if the file is not a mirror or was written by a newer version
  */
 export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
   const mirror = checkMirrorPath(path) ? await connectAnd(path, true, async (opened) => opened) : null;
@@ -117,9 +119,9 @@ export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
 }
 
 /**
- * Opens a mirror for a plan, without writing to the file. Opens an empty mirror in memory if it does not
- * exist, and a migrated copy in memory if it is of an older version.
- * @throws MirrorUnusable if the file is not a mirror, or was written by a newer version
+ * Opens a mirror for a plan, without writing to the file. Opens an empty in-memory mirror if it does not
+ * exist, and a migrated in-memory copy if it is from an older version.
+ * @throws MirrorUnusable if the file is not a mirror or was written by a newer version
  */
 export async function openMirrorForPlan(path: string): Promise<Mirror> {
   const mirror = await openMirrorOrEmpty(path);

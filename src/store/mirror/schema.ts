@@ -185,20 +185,23 @@ export const migrations: readonly string[] = [
   `,
 ];
 
-/** Checks that a file is a mirror, or empty. @throws MirrorUnusable if not, or if a newer version wrote it */
+/**
+ * Checks that a file is a mirror or is empty.
+ * @throws MirrorUnusable if it is neither, or was written by a newer version
+ */
 export function checkIdentity({ db, path }: Mirror): void {
   const version = versionOf(db);
   const id = Number(db.pragma("application_id", { simple: true }));
   const isEmpty = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
   if (version === 0 && id === 0 && isEmpty) return;
-  // One transaction writes the tables, the version and the application ID.
+  // The tables, the version and the application ID are written in one transaction.
   if (id !== applicationId || version < 1)
-    throw new MirrorUnusable(`Not a mirror of brandapi: ${path}.`, {
+    throw new MirrorUnusable(`Not a brandapi mirror: ${path}.`, {
       hint: "choose another mirror with `--db`, or another backup with `--restore`",
     });
   if (version > migrations.length)
     throw new MirrorUnusable(`The mirror was written by a newer version of brandapi: ${path}.`, {
-      hint: "use the newer brandapi, or update this one: `git pull && npm ci` in a checkout, `npm install -g` with its newer package; the file was not changed",
+      hint: "use the newer brandapi, or update this one with `git pull && npm ci` in a checkout or `npm install -g` of the newer package; the file was not changed",
     });
 }
 
@@ -211,7 +214,7 @@ export function migrate(db: Database): void {
   db.pragma(`user_version = ${migrations.length}`);
 }
 
-/** Compares a mirror's schema version with this program's; `none` for an empty file. */
+/** Compares a mirror's schema version with the program's. Returns `none` for an empty file. */
 export function schemaVersion({ db }: Mirror): "none" | "older" | "current" {
   const version = versionOf(db);
   if (version < 1) return "none";

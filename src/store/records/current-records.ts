@@ -26,7 +26,7 @@ export function readCurrentKeys(mirror: Mirror, resource: string, range: Range =
   return select.all(...currentParameters(resource, range)) as string[];
 }
 
-/** Counts the current records in a range that have all these `filterFlags`. Reads indexes only. */
+/** Counts the current records in a range that match all of these `filterFlags`. Reads only indexes. */
 export function countCurrent(mirror: Mirror, resource: string, range = allTime, flags = 0): number {
   const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);
   if (isAllTime && flags === 0)
@@ -49,8 +49,8 @@ function countWhere(mirror: Mirror, condition: string, values: readonly (string 
 }
 
 /**
- * Returns the date of the n-th oldest current record in a range, starting at 0, in milliseconds; null if
- * there are fewer records.
+ * Returns the date of the n-th oldest current record in a range (0 is the oldest), in milliseconds since
+ * 1970, or null if there are fewer records.
  */
 export function findNthDate(mirror: Mirror, resource: string, range: Range, nth: number): number | null {
   const select = `SELECT dated_at FROM records WHERE ${currentCondition(range)} AND dated_at IS NOT NULL
@@ -59,7 +59,7 @@ export function findNthDate(mirror: Mirror, resource: string, range: Range, nth:
   return (dates.get(...currentParameters(resource, range), nth) as number | undefined) ?? null;
 }
 
-/** Returns the date of a current record in milliseconds; null if it has no readable date. */
+/** Returns a current record's date in milliseconds since 1970, or null if it has no readable date. */
 export function findDate(mirror: Mirror, recordId: number): number | null {
   const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
   return (statement(mirror, find).pluck().get(recordId) as number | null | undefined) ?? null;
@@ -69,16 +69,16 @@ export interface CurrentRecord {
   id: number;
   key: string;
   value: Json;
-  /** The time at which the details were last read (ISO 8601); null before the first time. */
+  /** The last time the details were read (ISO 8601), or null if they have never been read. */
   detailedAt: string | null;
-  /** True if the item in the list has changed since then. */
+  /** True if the list item has changed since the details were read. */
   isOutdated: boolean;
 }
 
 /**
- * Yields the current records of a resource, ordered by `record_id`. Reads one at a time, because records can
- * be large and the caller may write to the mirror in between.
- * @param keySuffix selects records by the end of their key
+ * Yields a resource's current records, ordered by `record_id`. Reads them one at a time, because records can
+ * be large and the caller may write to the mirror between them.
+ * @param keySuffix selects records whose keys end with it
  */
 export function* readCurrentRecords(
   mirror: Mirror,
@@ -107,8 +107,8 @@ export function isCurrentRecord(mirror: Mirror, resource: string, key: string): 
 }
 
 /**
- * Returns a function that compares a record of the API with the mirrored one. For resources with merged
- * details, the record is an item of the list.
+ * Returns a function that compares a record from the API with the mirrored version. For resources with merged
+ * details, it compares the list item.
  */
 export function openRecordComparison(mirror: Mirror, resource: Resource) {
   const json = mergesDetails(resource) ? "coalesce(list_json, json)" : "json";

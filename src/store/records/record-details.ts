@@ -1,14 +1,17 @@
 import type { Json } from "../../util/json-value.js";
 import { type Mirror, statement } from "../mirror/database.js";
 
-/** Returns the last item that the list had for a record; null if the resource does not merge details. */
+/** Returns the latest list item for a record, or null if the resource does not merge details. */
 export function readListItem(mirror: Mirror, recordId: number): Json {
   const select = statement(mirror, "SELECT list_json FROM records WHERE record_id = ?").pluck();
   const text = select.get(recordId) as string | null;
   return text === null ? null : (JSON.parse(text) as Json);
 }
 
-/** Stores the time of reading details that are separate records. @param at ISO 8601 */
+/**
+ * Stores the time at which a record's details were read, for details that are stored as separate records.
+ * @param at ISO 8601
+ */
 export function markDetailsRead(mirror: Mirror, recordId: number, at: string): void {
   statement(mirror, "UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?").run(at, recordId);
 }
@@ -19,7 +22,7 @@ export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
 
 /**
  * Groups the current records of a details resource by the key of their parent record.
- * @param parent the member of the context that contains this key
+ * @param parent the context field that contains this key
  */
 export function readDetailIds(mirror: Mirror, resource: string, parent: string): Map<string, number[]> {
   const details = new Map<string, number[]>();

@@ -4,15 +4,12 @@ import { tablesOf } from "../../resources/table-shape.js";
 import { nearlyEqual } from "../../util/amounts.js";
 import { isObject, type Json, type JsonObject } from "../../util/json-value.js";
 
-/** True if two versions of a record are equal, ignoring the order of members and the signatures of URLs. */
+/** True if two versions of a record are equal, apart from field order, URL signatures and rounding. */
 export function isSameRecord(a: Json, b: Json, resource: Resource): boolean {
   return isSameJson(a, b, findSignedUrls(resource));
 }
 
-/**
- * True if two values are equal, ignoring the order of members, the signatures of URLs and rounding
- * differences.
- */
+/** True if two values are equal, apart from field order, URL signatures and rounding. */
 export function isSameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
   if (a === b) return true;
   if (typeof a === "number" && typeof b === "number") return nearlyEqual(a, b);
@@ -36,14 +33,14 @@ export function isSameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
   );
 }
 
-/** True if two URLs differ at most in their query, which contains the signature. */
+/** True if two URLs differ only in their query string, which contains the signature. */
 function isSameFile(a: string, b: string): boolean {
   return /^https?:\/\//i.test(a) && a.split("?", 1)[0] === b.split("?", 1)[0];
 }
 
 /**
- * The signed URLs in a value: `url` if it is one itself, otherwise its members with signed URLs. All items of
- * a list have the same members.
+ * Describes where a value has signed URLs: `url` if the value is a signed URL, otherwise the fields that
+ * contain them. All items of a list have the same fields.
  */
 type SignedUrls = "url" | { readonly [member: string]: SignedUrls };
 
@@ -67,7 +64,7 @@ function signedUrlsIn(fields: readonly Field[]): SignedUrls | undefined {
   return members.length > 0 ? Object.fromEntries(members) : undefined;
 }
 
-/** A changed field of a record. Null stands for a missing or null value. */
+/** A changed field of a record. Null represents a missing or null value. */
 export interface FieldChange {
   field: string;
   old: string | null;
@@ -75,9 +72,9 @@ export interface FieldChange {
 }
 
 /**
- * Returns the differences between two versions of a record. Fields are named like columns: members of nested
- * objects have a prefix (`host_id`), list items with an ID are compared one by one
- * (`assignments.<id>.status`), and other lists and JSON columns are one field.
+ * Returns the differences between two versions of a record. Fields are named like columns, with a prefix for
+ * nested objects (`host_id`). List items with an ID are compared individually (`assignments.<id>.status`).
+ * Any other list or JSON column counts as one field.
  * @param resource determines the JSON columns and the signed URLs
  */
 export function diffRecords(before: Json, after: Json, resource?: Resource): FieldChange[] {
@@ -116,7 +113,9 @@ function compareValues(pair: Pair, jsonColumns: ReadonlySet<string>): FieldChang
   );
 }
 
-/** Returns two objects, or two lists whose items have IDs, as objects with comparable members. */
+/**
+ * Returns two values as objects whose fields can be compared: two objects, or two lists of items with IDs.
+ */
 function pairMembers(before: Json | undefined, after: Json | undefined) {
   if (isObject(before) && isObject(after)) return { before, after, areItems: false };
   const [oldItems, newItems] = [itemsById(before), itemsById(after)];

@@ -5,10 +5,10 @@ import { formatInstant } from "../../util/times.js";
 import { parseTimestamp } from "../../util/timestamp.js";
 
 /**
- * Returns the key of a record in the mirror: its ID, or `#` and its position in the list if it has none. The
- * parts of a key are separated by slashes.
- * @throws UnexpectedResponse if a documented record has no ID, or its ID is a number that JavaScript cannot
- * represent exactly
+ * Returns a record's key in the mirror: its ID, or `#` and its position in the list if it has none. Slashes
+ * separate the parts of a key.
+ * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript
+ * cannot represent exactly
  */
 export function recordKey(resource: Resource, value: Json, position: number): string {
   const parts = keyPaths(resource).map((path) => readId(resource, value, path));
@@ -16,12 +16,12 @@ export function recordKey(resource: Resource, value: Json, position: number): st
     return parts.length > 1 ? parts.map(escapeSlash).join("/") : (parts[0] ?? "");
   if (resource.pagination === "documented" && parts.length > 0)
     throw new UnexpectedResponse(`A record of ${resource.path} has no \`${resource.key.join("`, `")}\`.`, {
-      hint: "the response is not in the documented shape: report it to the platform",
+      hint: "the response does not match the API's documentation: report this to the platform",
     });
   return `#${position}`;
 }
 
-/** Returns the ID of a record for use in URLs; null if it is missing, or neither text nor a number. */
+/** Returns a record's ID for use in URLs, or null if it is missing or is neither a string nor a number. */
 export function apiId(resource: Resource, value: Json): string | null {
   return readId(resource, value, keyPaths(resource)[0] ?? ["id"]);
 }
@@ -32,7 +32,7 @@ function readId(resource: Resource, value: Json, path: readonly string[]): strin
   if (typeof id !== "number") return null;
   if (Math.abs(id) > Number.MAX_SAFE_INTEGER)
     throw new UnexpectedResponse(`A record of ${resource.path} has a numeric ID with too many digits.`, {
-      hint: "the API must send IDs of more than 15 digits as text: report it to the platform",
+      hint: "the API must send IDs with more than 15 digits as strings: report this to the platform",
     });
   return String(id);
 }
@@ -50,8 +50,8 @@ function keyPaths(resource: Resource): readonly (readonly string[])[] {
 }
 
 /**
- * Returns the date of a record in milliseconds; null if it is unreadable, or the resource is not read by
- * date.
+ * Returns a record's date in milliseconds since 1970, or null if it is unreadable or the resource is not read
+ * by date.
  */
 export function recordDate({ strategy }: Resource, value: Json): number | null {
   if (strategy.kind !== "dated") return null;
@@ -59,12 +59,12 @@ export function recordDate({ strategy }: Resource, value: Json): number | null {
   return typeof text === "string" ? (parseTimestamp(text) ?? null) : null;
 }
 
-/** Returns the month of a date in UTC, such as `2026-10`. */
+/** Returns the UTC month of a date, such as `2026-10`. */
 export function utcMonth(date: number | null): string | null {
   return date === null ? null : formatInstant(Math.floor(date)).slice(0, 7);
 }
 
-/** Returns a bit mask of the API's filters that select a record. */
+/** Returns a bit mask of the API filters that match a record. */
 export function filterFlags({ strategy }: Resource, value: Json): number {
   if (strategy.kind !== "dated") return 0;
   let flags = 0;

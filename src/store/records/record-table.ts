@@ -55,9 +55,9 @@ export class RecordTable {
   }
 
   /**
-   * Returns the current records between the oldest and the newest date of a response, by key. One query thus
-   * finds nearly all records of the response. It has a limit, because the API may no longer return any number
-   * of records in this range.
+   * Returns the current records dated between a response's oldest and newest record, by key. One query finds
+   * nearly all records of the response. It has a limit, because the mirror may have any number of records in
+   * this range that the API no longer returns.
    */
   findByDates(response: readonly Json[]): Map<string, MirroredRecord> {
     const [newest, oldest] = [response[0], response.at(-1)].map((record = null) =>
@@ -72,7 +72,7 @@ export class RecordTable {
     return this.#get.get(recordId);
   }
 
-  /** Adds a record. @returns its ID; null if a record with this key exists */
+  /** Adds a record. @returns its ID, or null if a record with this key exists */
   add(key: string, content: RecordContent, value: Json): number | null {
     const values = this.#parameters(content, value);
     const { changes, lastInsertRowid } = this.#insert.run(this.resource.name, key, ...values);
@@ -102,23 +102,23 @@ export class RecordTable {
   }
 }
 
-/** The columns of `records` that a record's rows are computed from. */
+/** The columns of `records` that determine a record's rows. */
 export interface StoredRow {
   record_id: number;
   json: string;
   context: string | null;
-  /** The time of the first read of this version, or of the removal (ISO 8601). */
+  /** The time at which this version was first read, or at which the record was removed (ISO 8601). */
   since_at: string;
   removed_at: string | null;
 }
 
-/** A row of `records`. `list_json`, `detailed_at` and `outdated` are for resources with details. */
+/** A row of `records`. `list_json`, `detailed_at` and `outdated` apply to resources with details. */
 export interface RecordRow extends StoredRow {
   key: string;
-  /** The record's item in the list, if the resource merges details into it. */
+  /** The list item, if the resource merges details into it. */
   list_json: string | null;
   detailed_at: string | null;
-  /** 1 if the item in the list has changed since the details were read. */
+  /** 1 if the list item has changed since the details were read. */
   outdated: 0 | 1;
   dated_at: number | null;
 }
@@ -135,7 +135,7 @@ export function recordState({ removedAt }: Pick<StoredRecord, "removedAt">): Rec
   return removedAt === null ? "current" : "removed";
 }
 
-/** @throws MirrorUnusable if another program wrote text that is not JSON */
+/** @throws MirrorUnusable if another program wrote a string that is not JSON */
 export function parseRecord({ path }: Mirror, row: StoredRow): StoredRecord {
   try {
     return {
@@ -146,7 +146,7 @@ export function parseRecord({ path }: Mirror, row: StoredRow): StoredRecord {
       removedAt: row.removed_at,
     };
   } catch (cause) {
-    throw new MirrorUnusable(`The mirror is damaged, record ${row.record_id} is not JSON: ${path}.`, {
+    throw new MirrorUnusable(`The mirror is damaged (record ${row.record_id} is not JSON): ${path}.`, {
       hint: damagedHint,
       cause,
     });
@@ -159,7 +159,7 @@ const charactersPerBatch = 2_000_000;
 
 /**
  * Yields the records of a query in batches, because the connection cannot write while a statement is open.
- * @param select returns rows ordered by `record_id`; its parameters are the ID to continue after, and `more`
+ * @param select returns rows ordered by `record_id`; its parameters are the ID to continue after, then `more`
  */
 export function* readInBatches<Row extends StoredRow, More extends unknown[]>(
   mirror: Mirror,
@@ -179,7 +179,7 @@ export function* readInBatches<Row extends StoredRow, More extends unknown[]>(
   }
 }
 
-/** Yields the current and the removed records of these resources, ordered by `record_id`. */
+/** Yields the current and removed records of these resources, ordered by `record_id`. */
 export function readRecords(mirror: Mirror, resources: readonly string[]) {
   const select = mirror.db.prepare<
     [number, string],

@@ -22,33 +22,31 @@ import {
 } from "./record-table.js";
 
 export interface RecordWriterOptions extends ReadHistory {
-  /** The run to which new, changed and removed records are added. */
+  /** The run that counts the new, changed and removed records. */
   runId: number;
-  /** Receives a message for each unknown attribute and renamed column, once per mirror. */
+  /** Prints a message for each unknown attribute and renamed column, once per mirror. */
   reporter: Pick<Reporter, "note" | "warn">;
 }
 
 export interface ResponseOptions {
   /** The time of the request, ISO 8601. */
   readAt: string;
-  /** Parameters of the request, such as a month, for columns whose values are not in the records. */
+  /** Request parameters, such as a month, for columns whose values are not in the records. */
   context?: JsonObject;
   /**
-   * The position of the first record in the complete list. Records without an ID are identified by their
+   * The position of the first record in the complete list. A record without an ID is identified by its
    * position.
    */
   position?: number;
-  /** A prefix for all keys: the key of the record that these records belong to. */
+  /** A prefix for all keys: the key of the parent record. */
   keyPrefix?: string;
-  /**
-   * True if the records are details. Otherwise they are items of the list, and the mirrored details are kept.
-   */
+  /** True if the records are details. Otherwise they are list items, and the mirrored details are kept. */
   isDetail?: boolean;
   /** True to update the read time of unchanged records. */
   touch?: boolean;
   /**
-   * True if the API returned the records in a range that does not include their dates. Coverage is then no
-   * evidence of changes.
+   * True if the records' dates are outside the requested range. The coverage of their dates then does not
+   * show when they changed.
    */
   isOutsideRange?: boolean;
   /** True to skip records that are older than the mirrored version. */
@@ -59,28 +57,28 @@ export interface WrittenRecords {
   /** The IDs of the written records, in the order of the response. */
   ids: number[];
   added: number[];
-  /** The skipped copies: the API may return a record more than once. */
+  /** The skipped copies, because the API may return a record more than once. */
   copies: SkippedCopy[];
   addedOrChanged: number;
 }
 
-/** A skipped copy of a record, with the ID of the mirrored record. */
+/** A skipped copy of a record, with the mirrored record's ID. */
 export interface SkippedCopy {
   id: number;
   value: Json;
 }
 
 /**
- * `rows` means that rows must be rewritten although the record has no new version; `none`, that they are up
- * to date.
+ * The effect of writing a record. `none` means that its rows are up to date. `rows` means that they must be
+ * rewritten although there is no new version.
  */
 type WriteEffect = "none" | "rows" | "added" | "changed" | "skipped";
 
 /**
- * The difference between a record of the API and the mirrored one.
- * - insignificant: a different order of members, other signatures of URLs, or rounding
- * - firstDetails: the first details of the record, which complete it and do not count as a change
- * - changed: other values, a different context, or a removed record that was returned again
+ * The difference between a record from the API and the mirrored version.
+ * - insignificant: field order, URL signatures or rounding
+ * - firstDetails: the record's first details, which complete it and do not count as a change
+ * - changed: different values, a different context, or a removed record that has reappeared
  */
 type Difference = "none" | "insignificant" | "firstDetails" | "changed";
 
@@ -100,14 +98,14 @@ interface WrittenRecord {
 }
 
 /**
- * Writes a resource's records, their rows in the typed tables and their history. Adds the numbers of new,
+ * Writes a resource's records, their history and their rows in the typed tables, and adds the numbers of new,
  * changed and removed records to the run. All methods must be called in a transaction.
  */
 export class RecordWriter {
   readonly #redact;
   readonly #restore;
   readonly #table: RecordTable;
-  /** The log of changes; null if the resource has no history. */
+  /** The change log, or null if the resource has no history. */
   readonly #changes: ChangeLog | null;
   readonly #hostNames;
   readonly #issues: SchemaIssues;
@@ -133,21 +131,21 @@ export class RecordWriter {
 
   /**
    * @returns the IDs of the records
-   * @throws UnexpectedResponse if an ID is missing or inexact; nothing is written then
+   * @throws UnexpectedResponse if an ID is missing or inexact; nothing is written in that case
    */
   write(records: readonly Json[], options: ResponseOptions): number[] {
     return this.#writeAll(records, options).ids;
   }
 
   /**
-   * Writes a response of a resource with dates. Skips older copies of a record: those after the first, and
-   * those with an older date than the mirrored record.
+   * Writes a response for a resource with dates. Skips all copies of a record after the first, and records
+   * with an older date than the mirrored version.
    */
   writeNewest(records: readonly Json[], options: ResponseOptions): WrittenRecords {
     return this.#writeAll(records, { ...options, newestOnly: true });
   }
 
-  /** Marks records as removed, and moves their rows to the tables of removed records. @param at ISO 8601 */
+  /** Marks records as removed and moves their rows to the tables for removed records. @param at ISO 8601 */
   remove(recordIds: Iterable<number>, at: string): void {
     let removed = 0;
     for (const id of recordIds) {
@@ -164,10 +162,10 @@ export class RecordWriter {
 
   #writeAll(records: readonly Json[], options: ResponseOptions): WrittenRecords {
     const { keyPrefix = "", newestOnly = false, position = 0 } = options;
-    // Nothing may be written if any key is invalid.
+    // All keys are checked before the first write.
     const keys = records.map((value, index) => keyPrefix + recordKey(this.resource, value, position + index));
     const mirrored = this.#table.findByDates(records);
-    /** The records of this response, by key. */
+    /** The IDs of the records in this response, by key. */
     const known = new Map<string, number>();
     let changed = 0;
     const added: number[] = [];
@@ -199,8 +197,8 @@ export class RecordWriter {
 
   /**
    * Writes a record, but not its rows.
-   * @param before the mirrored record, if the query by date found it; an unchanged record needs no other
-   * query
+   * @param before the mirrored record, if the query by date found it; if it is unchanged, no other query is
+   * needed
    */
   #writeRecord(
     sent: Json,
@@ -214,11 +212,11 @@ export class RecordWriter {
     const added = this.#add(sent, json, key, options);
     if (added !== null) return { id: added, effect: "added", value: sent, sinceAt: readAt };
     const row = this.#table.find(key);
-    if (!row) throw new Error(`record neither added nor found: ${this.resource.name} ${key}`);
+    if (!row) throw new Error(`record was neither added nor found: ${this.resource.name} ${key}`);
     return this.#update(row, sent, json, options);
   }
 
-  /** @returns the ID of the new record; null if a record with this key exists */
+  /** @returns the ID of the new record, or null if a record with this key exists */
   #add(sent: Json, json: string, key: string, options: ResponseOptions): number | null {
     const { isDetail = false, isOutsideRange = false, readAt } = options;
     const content: RecordContent = {
@@ -234,7 +232,7 @@ export class RecordWriter {
     return id;
   }
 
-  /** Replaces a mirrored record, unless the new one is older. */
+  /** Replaces a mirrored record unless the new version is older. */
   #update(row: RecordRow, sent: Json, sentJson: string, options: ResponseOptions): WrittenRecord {
     const { isDetail = false, isOutsideRange = false, newestOnly = false, readAt, touch = false } = options;
     const id = row.record_id;
@@ -266,7 +264,7 @@ export class RecordWriter {
     return { id, effect, value, sinceAt: content.since_at };
   }
 
-  /** @param before the mirrored value, with members that are no longer omitted */
+  /** @param before the mirrored value, including the fields that are no longer omitted */
   #compare(row: RecordRow, before: Json, sent: SentVersion): Difference {
     const isSame =
       row.removed_at === null &&
@@ -291,15 +289,14 @@ function contextText({ context }: ResponseOptions): string | null {
   return context ? JSON.stringify(context) : null;
 }
 
-/** True if a record is dated before the second of the mirrored version. */
+/** True if a record's date is before the second of the mirrored version's date. */
 function isOlder(resource: Resource, sent: Json, { dated_at, removed_at }: RecordRow): boolean {
   const date = recordDate(resource, sent);
   return date !== null && dated_at !== null && removed_at === null && date < startOfSecond(dated_at);
 }
 
 /**
- * Merges an item of the list with the stored details. Members of the previous item that the new one lacks are
- * dropped.
+ * Merges a list item with the stored details. Drops fields of the previous list item that the new item lacks.
  */
 function mergeListItem(row: RecordRow, sent: Json): Json {
   if (row.detailed_at === null) return sent;

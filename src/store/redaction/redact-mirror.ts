@@ -10,16 +10,16 @@ import { createRedactor, isCovered, readRedactionRules, writeRedactedAfterRun } 
 export interface RedactionResult {
   total: number;
   counts: Record<string, number>;
-  /** The members that are no longer omitted. */
+  /** The fields that are no longer omitted. */
   restored: string[];
-  /** A message for each of users' indexes and triggers that no longer fits its table. */
+  /** A message for each user-defined index or trigger that is no longer valid. */
   lost: string[];
 }
 
 /**
- * Applies the profile's list of omitted members to all stored data. Also completes a scrub that an earlier
- * run could not complete.
- * @returns null if the mirror already applies this list
+ * Applies the profile's list of omitted fields to all stored data. Also completes a scrub that an earlier run
+ * could not finish.
+ * @returns null if the mirror already uses this list
  */
 export function omitMembers(mirror: Mirror, omit: readonly string[]): RedactionResult | null {
   const isNew = String(omit) !== String(readRedactionRules(mirror).omit);
@@ -29,9 +29,9 @@ export function omitMembers(mirror: Mirror, omit: readonly string[]): RedactionR
 }
 
 /**
- * Forgets hosts, replaces the list of omitted members, and removes the data of both from records, their
- * history and all tables. `scrubFile` must be called afterwards.
- * @param omit the new list; undefined to keep the current list
+ * Forgets hosts and replaces the list of omitted fields, then removes the affected data from records, their
+ * history and all tables. Call `scrubFile` afterwards.
+ * @param omit the new list, or undefined to keep the current list
  */
 export function redactMirror(
   mirror: Mirror,
@@ -58,7 +58,7 @@ export function redactMirror(
   });
 }
 
-/** @returns the members that are no longer omitted */
+/** @returns the fields that are no longer omitted */
 function replaceRules(
   mirror: Mirror,
   hosts: readonly string[],
@@ -77,7 +77,7 @@ function replaceRules(
 
 /**
  * Rewrites the file after a redaction, because free pages and the log still contain the removed data.
- * @returns false if the disk is full, or another program is reading the mirror; the next call tries again
+ * @returns false if the disk is full or another program is reading the mirror; the next call tries again
  */
 export function scrubFile(mirror: Mirror): boolean {
   if (!mustBeScrubbed(mirror)) return true;
@@ -98,8 +98,8 @@ export function mustBeScrubbed(mirror: Mirror): boolean {
 }
 
 /**
- * Returns the records that contain data to redact, in their current or an earlier version. Defines the SQL
- * functions `redacted` and `redacted_fields`.
+ * Returns the records whose current or earlier versions contain data to redact. Defines the SQL functions
+ * `redacted` and `redacted_fields`.
  */
 export function findUnredacted(mirror: Mirror): { id: number; resource: string; key: string }[] {
   const redactor = createRedactor(mirror);
@@ -120,7 +120,7 @@ export function findUnredacted(mirror: Mirror): { id: number; resource: string; 
 
 /** The statements that redact a record and its history. */
 const redactRecord = [
-  // Deletes the changes of a redacted member, of objects that contain it, and of its parts.
+  // Deletes the logged changes of a redacted field, of the objects that contain it, and of its nested fields.
   `DELETE FROM changes WHERE resource = @resource AND key = @key AND kind = 'changed' AND EXISTS (
      SELECT 1 FROM (SELECT json FROM records WHERE record_id = @id
        UNION ALL SELECT json FROM record_versions WHERE record_id = @id) AS s, json_each(redacted_fields(@resource, s.json)) AS d
@@ -133,5 +133,5 @@ const redactSnapshots = `UPDATE analytics_hosts_snapshots SET host_username =
   redacted('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
     ->> '$.host.username'`;
 
-/** An entry of `mirror_info` while the file must be rewritten. */
+/** The `mirror_info` key that is set while the file must be rewritten. */
 const toScrub = "to_scrub";

@@ -4,13 +4,13 @@ import { type Mirror, readInfo, writeInfo } from "../mirror/database.js";
 /** The data that a mirror must not contain. */
 export interface RedactionRules {
   /**
-   * The members that the profile omits: the end of a path such as `host.last_name`, or
+   * The fields that the profile omits, each given as the end of a path such as `host.last_name`, or as
    * `roster:host.last_name` for one resource.
    */
   omit: readonly string[];
-  /** The members that are no longer omitted. Records that were read earlier lack them. */
+  /** The fields that are no longer omitted. Records that were read earlier lack them. */
   restored: readonly string[];
-  /** The IDs of forgotten hosts, whose other data is removed. */
+  /** The IDs of forgotten hosts. All their other data is removed. */
   forgotten: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export function readRedactionRules(mirror: Mirror): RedactionRules {
   return { omit: read("omit"), restored: read("no_longer_omitted"), forgotten: read("forgotten") };
 }
 
-/** Removes redacted data from a record. Returns the record itself if it contains none. */
+/** Removes redacted data from a record. Returns the same object if nothing was redacted. */
 export type Redactor = (record: Json, resource: string) => Json;
 
 export function createRedactor(mirror: Mirror): Redactor {
@@ -44,8 +44,8 @@ export function createRedactor(mirror: Mirror): Redactor {
 }
 
 /**
- * Returns a function that adds members to a stored record that are no longer omitted. It takes them from the
- * API's record, so that they do not appear as changes.
+ * Returns a function that adds the fields that are no longer omitted to a stored record. Their values come
+ * from the API's record, so that they do not appear as changes.
  */
 export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resource: string) => Json {
   const { restored } = readRedactionRules(mirror);
@@ -71,32 +71,32 @@ export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resou
   return (stored, sent, resource) => complete(stored, sent, resource, "");
 }
 
-/** Returns a function that tests whether any rule matches the path of a member, such as `.host.last_name`. */
+/** Returns a function that tests whether any rule matches a field's path, such as `.host.last_name`. */
 function createMatcher(rules: readonly string[]): (path: string, resource: string) => boolean {
   const patterns = rules.map((rule) => rule.split(":").reverse());
   return (path, resource) =>
     patterns.some(([end, only = resource]) => only === resource && path.endsWith(`.${end}`));
 }
 
-/** True if the rules omit all members that `rule` omits. */
+/** True if the rules omit every field that `rule` omits. */
 export function isCovered(rule: string, rules: readonly string[]): boolean {
   const [end = "", resource = ""] = rule.split(":").reverse();
   return createMatcher(rules)(`.${end}`, resource);
 }
 
-/** True if the rules omit first or last names of hosts in any resource. */
+/** True if the rules omit hosts' first or last names in any resource. */
 export function omitsHostNames({ omit }: Pick<RedactionRules, "omit">): boolean {
   return omit.some((rule) => /(^|[.:])(first|last)_name$/.test(rule));
 }
 
-/** Stores the `run_id` after which records were redacted. */
+/** Stores the newest `run_id` at the time of a redaction. */
 export function writeRedactedAfterRun(mirror: Mirror, newestRunId: number): void {
   writeInfo(mirror, redactedAfterRun, String(newestRunId));
 }
 
 /**
- * Returns the newest `run_id` at the time of the last redaction; null if records were never redacted. Earlier
- * exports may contain removed data.
+ * Returns the newest `run_id` at the time of the last redaction, or null if no records have been redacted.
+ * Exports made before the redaction may contain removed data.
  */
 export function readRedactedAfterRun(mirror: Mirror): number | null {
   const runId = readInfo(mirror, redactedAfterRun);

@@ -10,8 +10,8 @@ export interface CoveredRange extends Range {
 }
 
 /**
- * Adds a newer read to the coverage, and replaces older reads of the same dates. Adjacent ranges of a run are
- * merged and get the earlier of their times.
+ * Adds a newer read to the coverage, replacing older reads of the same dates. Adjacent ranges from the same
+ * run are merged and get the earlier of their read times.
  */
 export function addCoverage(coverage: readonly CoveredRange[], added: CoveredRange): CoveredRange[] {
   const sorted = [...withoutRange(coverage, added), added].sort((a, b) => a.from - b.from);
@@ -47,8 +47,8 @@ export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
 }
 
 /**
- * Returns the coverage by runs whose final counts agreed. Other runs may have missed records in the dates
- * that they covered.
+ * Returns the coverage from runs whose final counts agreed. Other runs may have missed records in the dates
+ * they covered.
  */
 export function readConfirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
@@ -80,9 +80,9 @@ export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonl
 }
 
 /**
- * Returns the time of the last complete read of a date, or of any read if there is no date (ISO 8601); null
- * if there is none. A date at midnight can stand for a day, and one without seconds for a minute, which must
- * then be covered completely.
+ * Returns the time of the last complete read of a date, or of any read if `dated` is null (ISO 8601). Returns
+ * null if there is none. A date at midnight can stand for a whole day, and a date without seconds for a
+ * minute, so that day or minute must be covered completely.
  */
 export function lastReadAt(covered: readonly CoveredRange[], dated: number | null): string | null {
   if (dated === null) return formatInstantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
@@ -93,7 +93,7 @@ export function lastReadAt(covered: readonly CoveredRange[], dated: number | nul
     : null;
 }
 
-/** Returns the range of instants that a date can stand for. */
+/** Returns the range of times that a date can stand for. */
 function precisionOf(dated: number): Range {
   const unit = [dayMs, 60_000].find((ms) => dated % ms === 0) ?? 1;
   const from = Math.floor(dated / unit) * unit;

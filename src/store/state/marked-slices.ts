@@ -3,13 +3,13 @@ import { formatInstant, formatInstantOrNull } from "../../util/times.js";
 import { type Mirror, statement } from "../mirror/database.js";
 
 /**
- * A range of dates that was read by page number because the API returned records with an unreadable date or a
- * date outside the range.
+ * A range of dates that was read by page number because the API returned records with unreadable dates or
+ * dates outside the range.
  */
 export interface MarkedSlice extends Range {
   readAt: number;
   runId: number;
-  /** The `record_id`s of the records whose date is unreadable or outside the range. */
+  /** The `record_id`s of the records with unreadable dates or dates outside the range. */
   recordIds: readonly number[];
   /** The problem with the first of these records. */
   fault: string;

@@ -3,14 +3,14 @@ import { type Mirror, statement } from "../mirror/database.js";
 import { currentCondition, currentParameters } from "../records/current-records.js";
 import { type CoveredRange, lastReadAt } from "./coverage.js";
 
-/** A current record that the newest read of its date did not return. */
+/** A current record that the most recent read of its date did not return. */
 interface MissingRecord {
   id: number;
-  /** Milliseconds since 1970; null if the record has no readable date. */
+  /** Milliseconds since 1970, or null if the record has no readable date. */
   dated: number | null;
 }
 
-/** The missing records of a resource. They are removed only when the API's counts agree without them. */
+/** A resource's missing records. They are removed only when the API's counts agree without them. */
 export class MissingRecords {
   constructor(
     private readonly mirror: Mirror,
@@ -24,7 +24,7 @@ export class MissingRecords {
   }
 
   /**
-   * Adds records that a read did not return, with the time of the previous read that returned them.
+   * Adds records that a read did not return, with the time of the last read that returned them.
    * @param before the coverage before this read
    */
   add(ids: Iterable<number>, before: readonly CoveredRange[] = []): void {
@@ -34,7 +34,7 @@ export class MissingRecords {
     );
     for (const id of ids) {
       const { dated, since } = find.get(id) as { dated: number | null; since: string };
-      // The read of a single record does not cover its date.
+      // The coverage may not include the date of a record that was read individually.
       insert.run(this.resource, id, lastReadAt(before, dated) ?? since);
     }
   }
@@ -51,7 +51,7 @@ export class MissingRecords {
   }
 
   /**
-   * Returns the time at which a missing record was last returned (ISO 8601); null if that is unknown, or the
+   * Returns the time at which a missing record was last returned (ISO 8601), or null if it is unknown or the
    * record is not missing.
    */
   lastSeen(id: number): string | null {
@@ -59,9 +59,10 @@ export class MissingRecords {
     return (find.pluck().get(this.resource, id) as string | null | undefined) ?? null;
   }
 
-  /** Counts the missing records of a range that have all these `filterFlags`. */
+  /** Counts the missing records in a range that match all of these `filterFlags`. */
   count(range: Range, flags: number): number {
-    // Few records are missing, but the range may contain a million.
+    // NOT INDEXED makes SQLite start from the few missing records, because the range may contain a million
+    // records.
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${currentCondition(range)} AND flags & ? = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
     const values = [...currentParameters(this.resource, range), flags, flags, this.resource];

@@ -1,6 +1,6 @@
 import { deleteInfo, type Mirror, readInfo, writeInfo } from "../mirror/database.js";
 
-/** The error of a resource that the key or the plan does not allow (402 or 403). */
+/** The error of a resource that the key or plan does not allow (402 or 403). */
 export interface Refusal {
   at: string;
   error: string;
@@ -11,7 +11,7 @@ function refusalName(resource: string): string {
   return `refused:${resource}`;
 }
 
-/** Stores the refusal of a resource; null deletes it after a successful read. */
+/** Stores a resource's refusal. Null deletes it after a successful read. */
 export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
   const name = refusalName(resource);
   mirror.transaction(() =>
@@ -19,13 +19,13 @@ export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal 
   );
 }
 
-/** Returns the refusal of a resource in its last run; null if the run was allowed to read it. */
+/** Returns a resource's refusal in its last run, or null if the run was allowed to read the resource. */
 export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
   const json = readInfo(mirror, refusalName(resource));
   return json === null ? null : (JSON.parse(json) as Refusal);
 }
 
-/** A command that failed before it read anything, or because the API rejected the key. */
+/** A command that failed before it read anything or because the API rejected the key. */
 export interface FailedRun {
   command: string;
   at: string;
@@ -37,7 +37,7 @@ export interface FailedRun {
 
 const failedRunName = "failed_run";
 
-/** Stores a failed command; null deletes it when a later one has started. */
+/** Stores a failed command. Null deletes it when a later command has started. */
 export function writeFailedRun(mirror: Mirror, run: FailedRun | null): void {
   mirror.transaction(() => {
     if (run) writeInfo(mirror, failedRunName, JSON.stringify(run));
@@ -55,15 +55,15 @@ function unrepairableName(resource: string): string {
 }
 
 /**
- * Stores the `run_id` of a `verify` that found only problems which the API has to correct, such as unreadable
- * dates; null deletes it.
+ * Stores the `run_id` of a `verify` that found only problems that the API must correct, such as unreadable
+ * dates. Null deletes it.
  */
 export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: number | null): void {
   if (runId === null) deleteInfo(mirror, unrepairableName(resource));
   else writeInfo(mirror, unrepairableName(resource), String(runId));
 }
 
-/** True if a run is a `verify` that found only problems which the API has to correct. */
+/** True if the run is a `verify` that found only problems that the API must correct. */
 export function isUnrepairableRun(mirror: Mirror, resource: string, runId: number): boolean {
   return readInfo(mirror, unrepairableName(resource)) === String(runId);
 }

@@ -5,20 +5,20 @@ import { type Mirror, readInfo, writeInfo } from "../mirror/database.js";
 /** The run that has locked a mirror. Times are in ISO 8601. */
 export interface CurrentRun {
   started_at: string;
-  /** The last saved progress; null before the first response. */
+  /** The last saved progress, or null before the first response. */
   progress: RunProgress | null;
 }
 
-/** The progress of a run, stored for `status` in another terminal. */
+/** A run's progress, stored so that `status` can show it in another terminal. */
 export interface RunProgress {
   command: string;
-  /** The resource that is being read; null between two resources. */
+  /** The resource that is being read, or null between two resources. */
   resource: string | null;
-  /** The position of the resource in the run, starting at 1, and the number of resources. */
+  /** The resource's position in the run, starting at 1, and the number of resources. */
   position: number;
   of: number;
   requests: number;
-  /** The expected number of further requests; null if it is unknown. */
+  /** The expected number of remaining requests, or null if unknown. */
   requests_left: number | null;
   at: string;
 }
@@ -30,8 +30,8 @@ export function writeProgress(mirror: Mirror, progress: RunProgress): void {
 }
 
 /**
- * @param since the time at which the lock was taken, in milliseconds since 1970; older progress belongs to a
- * run that was killed
+ * @param since the time at which the mirror was locked, in milliseconds since 1970; older progress belongs to
+ * a run that was killed
  */
 export function readCurrentRun(mirror: Mirror, since: number): CurrentRun {
   const json = readInfo(mirror, progressName);

@@ -1,18 +1,18 @@
 import { type Mirror, statement } from "../mirror/database.js";
 
 /**
- * The result of a run. `verified` means that `verify` completed, even if it found differences, which are in
- * `error`. `running` means that the run was killed if its process no longer exists.
+ * The outcome of a run. `verified` means that `verify` completed. If it found differences, they are in
+ * `error`. `running` means that the run is still in progress, or was killed if its process no longer exists.
  */
 export type RunOutcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
 
-/** A run of one resource: a row of `sync_runs`, and the output of `sync --json`. */
+/** A run of one resource, as stored in `sync_runs` and printed by `sync --json`. */
 export interface RunRow {
   run_id: number;
   resource: string;
   started_at: string;
   finished_at: string | null;
-  /** The range of dates to read; null for no beginning, or a resource that is not read by date. */
+  /** The range of dates to read. Null means no lower bound, or a resource that is not read by date. */
   since: string | null;
   until: string | null;
   requests: number;
@@ -24,17 +24,19 @@ export interface RunRow {
   verified: boolean;
   outcome: RunOutcome;
   error: string | null;
-  /** The oldest covered date; null if the coverage has no beginning, or the resource is not read by date. */
+  /**
+   * The oldest covered date, or null if the coverage has no lower bound or the resource is not read by date.
+   */
   covered_from: string | null;
-  /** The number of records in the API and in the mirror; null if the run did not count them. */
+  /** The number of records in the API and in the mirror, or null if the run did not count them. */
   api_total: number | null;
   mirror_total: number | null;
-  /** The number of differing counts, or of differing records in a list that `verify` compared. */
+  /** The number of counts that differ, or of records that differ if `verify` compared a list. */
   differing: number | null;
 }
 
 /**
- * Records the start of a run. Earlier runs of the resource that never ended are marked as stopped.
+ * Stores the start of a run. Marks earlier unfinished runs of the resource as stopped.
  * @returns the `run_id`
  */
 export function beginRun(mirror: Mirror, resource: string, startedAt: string): number {
@@ -60,8 +62,8 @@ export function updateRun(
 }
 
 /**
- * Adds to a run's numbers of new, changed and removed rows. Must be called in the transaction that writes
- * these rows.
+ * Adds to a run's numbers of new, changed and removed rows. Must be called in the transaction that writes the
+ * rows.
  */
 export function addWrittenRows(
   mirror: Mirror,
@@ -77,8 +79,8 @@ export function addWrittenRows(
 }
 
 /**
- * Adds to a run's number of read rows, and updates its number of requests, so that both are correct if the
- * run is killed. Must be called in the transaction that writes the rows.
+ * Adds to a run's number of read rows and updates its number of requests, so that both are correct if the run
+ * is killed. Must be called in the transaction that writes the rows.
  */
 export function addReadRows(
   mirror: Mirror,
@@ -133,13 +135,13 @@ function findNewest(mirror: Mirror, resource: string, condition = ""): RunRow | 
   return row === undefined ? null : fromRow(row as RawRunRow);
 }
 
-/** Returns the `run_id` of the newest run of any resource; 0 if there are no runs. */
+/** Returns the `run_id` of the newest run of any resource, or 0 if there are no runs. */
 export function findNewestRunId({ db }: Mirror): number {
   return db.prepare("SELECT coalesce(max(run_id), 0) FROM sync_runs").pluck().get() as number;
 }
 
 /**
- * Returns the latest run of a resource. Skips verifications without differences, which do not show how the
+ * Returns a resource's latest run. Skips verifications without differences, because they do not show how the
  * last sync ended.
  */
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
@@ -149,21 +151,21 @@ export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
   );
 }
 
-/** Selects runs that read all dates up to their start. */
+/** Selects runs that read all dates up to their start time. */
 const upToDateSql = "coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
 const verifiedUpToDateSql = `verified = 1 AND ${upToDateSql}`;
 
-/** Returns the latest sync that verified all dates up to its start. */
+/** Returns the latest sync that verified all dates up to its start time. */
 export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${verifiedUpToDateSql}`);
 }
 
-/** Returns the latest sync that read all dates up to its start, whether it was verified or not. */
+/** Returns the latest sync that read all dates up to its start time, whether or not it was verified. */
 export function findLastCompleteSync(mirror: Mirror, resource: string): RunRow | null {
   return findNewest(mirror, resource, `AND outcome = 'done' AND ${upToDateSql}`);
 }
 
-/** Returns the latest verified run, for any range of dates. */
+/** Returns the latest verified run, regardless of its date range. */
 export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | null {
   return findNewest(
     mirror,
@@ -172,7 +174,7 @@ export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | 
   );
 }
 
-/** Returns the latest `verify` that found differences; null if a later run was verified. */
+/** Returns the latest `verify` that found differences, or null if a later run was verified. */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
   const differing = findNewest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
   const verified = differing && findNewest(mirror, resource, `AND ${verifiedUpToDateSql}`);
@@ -180,8 +182,8 @@ export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow |
 }
 
 /**
- * True if any part of a resource was ever read.
- * @param by the resource whose runs read it, if it is a different one
+ * True if any part of a resource has ever been read.
+ * @param by the resource whose runs read it, if different
  */
 export function wasRead(mirror: Mirror, name: string, by = name): boolean {
   const find = statement(
@@ -194,23 +196,23 @@ export function wasRead(mirror: Mirror, name: string, by = name): boolean {
 }
 
 /**
- * Returns the start of the first run that read records, of one resource or of any (ISO 8601); null if there
- * are no such runs.
+ * Returns the start time (ISO 8601) of the first run that read records, of one resource or of any. Returns
+ * null if there is none.
  */
 export function readFirstReadAt({ db }: Mirror, resource?: string): string | null {
-  // `--as-of` replaces `sync_runs` with a temporary table.
+  // `--as-of` hides `sync_runs` behind a temporary table.
   const first = db.prepare(
     "SELECT min(started_at) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)",
   );
   return first.pluck().get(resource ?? null) as string | null;
 }
 
-/** The completed runs of a resource. Times are in milliseconds since 1970. */
+/** Summarizes a resource's completed runs. Times are in milliseconds since 1970. */
 interface FinishedRuns {
-  /** The `run_id` of the newest run; 0 if there are no completed runs. */
+  /** The `run_id` of the newest run, or 0 if there are no completed runs. */
   runId: number;
   at: number;
-  /** The newest date that was read; null for a resource that is not read by date. */
+  /** The newest date that was read, or null for a resource that is not read by date. */
   until: number | null;
 }
 

@@ -1,7 +1,7 @@
 import { type Range, utcDay } from "../../util/ranges.js";
 import { type Mirror, statement } from "../mirror/database.js";
 
-/** The API's totals of one day. */
+/** The API's totals for one day. */
 export interface DayTotals {
   /** The number of records. */
   count: number;
@@ -11,7 +11,7 @@ export interface DayTotals {
 /** Totals keyed by day (`2026-01-31`). Days without activity may be missing. */
 export type TotalsByDay = ReadonlyMap<string, DayTotals>;
 
-/** The API's daily totals at the time of the last read of each day, in the table `day_figures`. */
+/** The API's daily totals as of the last read of each day, stored in the table `day_figures`. */
 export class StoredTotals {
   constructor(
     private readonly mirror: Mirror,
@@ -25,7 +25,8 @@ export class StoredTotals {
   }
 
   /**
-   * Replaces the totals of a range of complete days. A stored day without totals always counts as changed.
+   * Replaces the totals for a range of complete days. Days without new totals lose their stored totals, so
+   * they count as changed in the next comparison.
    */
   replace({ from, to }: Range, totals: TotalsByDay): void {
     const first = Number.isFinite(from) ? utcDay(from) : "";

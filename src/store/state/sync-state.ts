@@ -31,8 +31,8 @@ interface StateRow {
 }
 
 /**
- * The state of a resource's sync: the dates that were read, the missing records, and the options of the last
- * run. Methods that write must be called in a transaction.
+ * The state of a resource's sync: the dates that were read, the missing records, and the last run's options.
+ * Methods that write must be called in a transaction.
  */
 export class SyncState {
   readonly missing: MissingRecords;
@@ -50,26 +50,26 @@ export class SyncState {
     this.storedTotals = new StoredTotals(mirror, resource);
   }
 
-  /** Returns the dates that were read completely, oldest first. */
+  /** Returns the date ranges that were read completely, oldest first. */
   coverage(): readonly CoveredRange[] {
     return this.#coverage;
   }
 
   /**
-   * Adds a range to the coverage, and marks its records that were not returned as missing.
-   * @returns the number of these records
+   * Adds a range to the coverage and marks its records that were not returned as missing.
+   * @returns the number of records that became missing
    */
   cover({ range, ids, requestedAt, runId }: RangeRecords): number {
     return this.#cover({ ...range, readAt: requestedAt, runId }, range, ids);
   }
 
   /**
-   * Adds everything up to the request to the coverage, because the list was complete. All other records
-   * become missing.
+   * Adds all dates up to the request to the coverage, because the list was complete. All records that are not
+   * in the list become missing.
    */
   coverList({ ids, requestedAt, runId }: Omit<RangeRecords, "range">): void {
     const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
-    // The list includes records without a date, or with one in the future.
+    // The list includes records without a date and records with a future date.
     this.#cover({ ...range, readAt: requestedAt, runId }, allTime, ids);
   }
 
@@ -106,8 +106,8 @@ export class SyncState {
   }
 
   /**
-   * Marks a slice that was read in part, and removes its dates from the coverage. The slice keeps the undated
-   * records of the slices that it replaces.
+   * Marks a slice that was only partly read, and removes its dates from the coverage. The slice keeps the
+   * undated records of the slices that it replaces.
    */
   markIncompleteSlice(slice: MarkedSlice): void {
     this.#mark({ ...slice, recordIds: [...slice.recordIds, ...this.#undatedIdsIn(slice)] });
@@ -124,7 +124,7 @@ export class SyncState {
     return overlapping.flatMap(({ recordIds }) => recordIds).filter((id) => this.#isUndated(id));
   }
 
-  /** Returns the records in marked slices whose date is unreadable or outside the slice. */
+  /** Returns the records in marked slices with unreadable dates or dates outside their slice. */
   markedIds(): ReadonlySet<number> {
     return new Set(this.#marked.flatMap(({ recordIds }) => recordIds));
   }
@@ -155,7 +155,8 @@ export class SyncState {
   }
 
   /**
-   * Returns the oldest date that was ever requested: -Infinity for the beginning, null before the first run.
+   * Returns the oldest date that has been requested: -Infinity if there was no lower bound, or null before
+   * the first run.
    */
   floor(): number | null {
     const row = this.#row();
@@ -166,7 +167,7 @@ export class SyncState {
     this.#set("floor_ms = ?", Number.isFinite(ms) ? ms : null);
   }
 
-  /** Returns the date that the audit has reached; null before the first audit. */
+  /** Returns the date that the audit has reached, or null before the first audit. */
   cursor(): number | null {
     return this.#row()?.cursor_ms ?? null;
   }
@@ -175,7 +176,7 @@ export class SyncState {
     this.#set("cursor_ms = ?", to);
   }
 
-  /** Returns the names of the API's filters whose counts proved to be wrong. */
+  /** Returns the names of the API filters that returned wrong counts. */
   distrusted(): ReadonlySet<string> {
     return new Set(JSON.parse(this.#row()?.distrusted ?? "[]") as string[]);
   }
@@ -184,7 +185,7 @@ export class SyncState {
     this.#set("distrusted = ?", JSON.stringify([...filters]));
   }
 
-  /** Returns `--window` and `--audit` of the last run; null if no run has stored them. */
+  /** Returns `--window` and `--audit` of the last run, or null if no run has stored them. */
   lastOptions(): { windowMs: number; audit: number } | null {
     const row = this.#row();
     if (!row || row.window_ms === null || row.audit_requests === null) return null;
@@ -195,7 +196,9 @@ export class SyncState {
     this.#set("window_ms = ?, audit_requests = ?", windowMs, audit);
   }
 
-  /** Counts the current records of a range, without the missing ones, that have all these `filterFlags`. */
+  /**
+   * Counts the current records in a range that match all of these `filterFlags`, without the missing records.
+   */
   count(range: Range, flags = 0): number {
     return countCurrent(this.mirror, this.resource, range, flags) - this.missing.count(range, flags);
   }

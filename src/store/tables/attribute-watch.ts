@@ -4,12 +4,12 @@ import { isObject, type Json, type JsonObject } from "../../util/json-value.js";
 import { jsonType } from "./column-values.js";
 import type { ReportIssue } from "./schema-issues.js";
 
-/** The API may send any number of new attributes. */
+/** Limits the number of reports, because the API may send any number of new attributes. */
 const maxReportedAttributes = 100;
 
 /**
- * Reports attributes of records, at any depth, that have neither a column nor a child table, and values that
- * should be objects but are not. New attributes can be added at any time (API document, "Versioning" 2).
+ * Reports attributes at any depth of a record that have neither a column nor a child table, and values that
+ * should be objects but are not. The API can add attributes at any time (API document, "Versioning" 2).
  * Resources without documented fields are not checked.
  */
 export class AttributeWatch {
@@ -38,7 +38,7 @@ export class AttributeWatch {
 
   #checkValue(value: Json, known: KnownObject): void {
     if (known.isList) {
-      // Values of the wrong type are reported while the rows are written.
+      // The row builder reports lists and items of the wrong type.
       if (Array.isArray(value)) for (const item of value) if (isObject(item)) this.#checkMembers(item, known);
     } else if (isObject(value)) this.#checkMembers(value, known);
     else if (value !== null)
@@ -54,11 +54,9 @@ export class AttributeWatch {
   }
 }
 
-/**
- * The known members of an object, or of the objects in a list. Members that map to null can have any value.
- */
+/** The known fields of an object, or of the objects in a list. Fields that map to null can have any value. */
 interface KnownObject {
-  /** The path in the record, with dots, for messages. */
+  /** The dotted path within the record, used in messages. */
   path: string;
   isList: boolean;
   members: Map<string, KnownObject | null>;

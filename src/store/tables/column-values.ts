@@ -6,7 +6,8 @@ import type { TableColumn } from "./table-sql.js";
 export type SqlValue = string | number | null;
 
 /**
- * Converts a value to the type of its column. Reports a value of an unexpected type, and returns null for it.
+ * Converts a value to the type of its column. Reports values of an unexpected type and returns null for them,
+ * except for strings that contain a number.
  */
 export function toColumnValue(
   column: TableColumn,
@@ -18,7 +19,7 @@ export function toColumnValue(
   const { isDiscovered, type } = column;
   // SQLite would store a lone surrogate as invalid UTF-8.
   if (typeof value === "string" && (isDiscovered || isText(type))) return value.toWellFormed();
-  // A column without a declared type stores an integer only if it is bound as a bigint.
+  // better-sqlite3 binds numbers as REAL, and a column without a declared type would store them that way.
   if (typeof value === "boolean" && (isDiscovered || type === "boolean"))
     return isDiscovered ? BigInt(value) : Number(value);
   if (typeof value === "number") {
@@ -33,7 +34,7 @@ export function toColumnValue(
   return number ?? null;
 }
 
-/** Returns the number in a text, if a column of this type can store it. */
+/** Parses a string as a number if the column can store that number. */
 function parseNumber(text: string, type: ScalarType): number | undefined {
   if (type !== "number" && type !== "integer") return undefined;
   const number = numberFromText(text);

@@ -25,28 +25,25 @@ import {
 
 /**
  * Writes records as rows of a resource's typed tables, and creates missing tables. Tables in the schema
- * `temp` replace those of the same name for this connection, and get no new columns.
+ * `temp` hide tables with the same names on this connection and never get new columns.
  */
 export class Projection {
   readonly #main: TableWriter;
   readonly #children: readonly TableWriter[];
 
-  /** @param shapes the main table, followed by any of its child tables */
+  /** @param shapes the main table, followed by its child tables */
   constructor(
     mirror: Mirror,
     [main, ...children]: readonly TableShape[],
     report: ReportIssue = () => {},
     schema: SchemaName = "main",
   ) {
-    if (!main) throw new Error("a projection needs a main table");
+    if (!main) throw new Error("a projection requires a main table");
     this.#main = new TableWriter(mirror, main, main, report, schema);
     this.#children = children.map((shape) => new TableWriter(mirror, shape, main, report, schema));
   }
 
-  /**
-   * Writes the rows of a record, and deletes its earlier rows.
-   * @param isNew true if the record has no rows yet
-   */
+  /** Writes a record's rows and deletes its earlier rows. @param isNew true if the record has no rows yet */
   write(record: StoredRecord, isNew: boolean): void {
     if (!isNew) for (const table of [this.#main, ...this.#children]) table.deleteRows(record);
     const parent = this.#main.writeRow(record);
@@ -59,7 +56,7 @@ interface Insert {
   width: number;
 }
 
-/** The tables of a shape for current and for removed records. */
+/** Writes to the two tables of a shape: one for current records, one for removed records. */
 class TableWriter {
   readonly #rows: RowBuilder;
   readonly #inserts: Record<RecordState, Insert>;
@@ -83,7 +80,7 @@ class TableWriter {
     }));
   }
 
-  /** Writes a record's row of the main table. @returns the row, from which child rows take values */
+  /** Writes a record's row in the main table. @returns the row, which provides values for the child rows */
   writeRow(record: StoredRecord): TableRow {
     const row = this.#rows.mainRow(record);
     this.#insert(row, recordState(record));
@@ -95,7 +92,7 @@ class TableWriter {
     for (const row of this.#rows.itemRows(record, parent)) this.#insert(row, state);
   }
 
-  /** Deletes the earlier rows of a record, except the one that `writeRow` replaces. */
+  /** Deletes a record's earlier rows, except the row that `writeRow` replaces. */
   deleteRows(record: StoredRecord): void {
     const { list } = this.shape;
     const { recordId } = record;
@@ -106,7 +103,7 @@ class TableWriter {
   }
 
   #insert(row: TableRow, state: RecordState): void {
-    // The row has more values if it has added a column.
+    // The row is longer than the prepared statement if a column has just been discovered.
     if (row.length !== this.#inserts[state].width) this.#inserts[state] = this.#prepareInsert(state);
     this.#inserts[state].statement.run(row);
   }
@@ -124,18 +121,18 @@ class TableWriter {
   }
 }
 
-/** The values of a row in the order of `columnNames`. The integer key comes last. */
+/** A row's values in the order of `columnNames`, with the integer key last. */
 export type TableRow = (SqlValue | bigint)[];
 
 export class RowBuilder {
   readonly #columns: TableColumns;
   #cells: readonly CellReader[];
-  /** The index of the main date's column; null if the table has none. */
+  /** The index of the main date column, or null if the table has none. */
   readonly #dateIndex: number | null;
 
   /**
-   * @param main the resource's main table, from which child rows take values
-   * @param discovers true to add columns for scalars that have none
+   * @param main the resource's main table, which provides values for child rows
+   * @param discovers true to add columns for scalars without a column
    */
   constructor(
     mirror: Mirror,
@@ -153,7 +150,7 @@ export class RowBuilder {
     return this.#columns.all();
   }
 
-  /** Returns the names of a row's columns, including those discovered so far. */
+  /** Returns the names of the columns, including those discovered so far. */
   names(state: RecordState): readonly string[] {
     return columnNames(this.shape, this.#columns.all(), state);
   }
@@ -166,8 +163,8 @@ export class RowBuilder {
   }
 
   /**
-   * Yields the rows of a record's list. Each must be written before the next is requested, which may add a
-   * column.
+   * Yields the rows for a record's list. Write each row before requesting the next, because the next may add
+   * a column.
    */
   *itemRows(record: StoredRecord, parent: TableRow): Generator<TableRow> {
     const { context, recordId, value } = record;
@@ -211,7 +208,7 @@ function addMirrorColumns(row: TableRow, { removedAt, sinceAt }: StoredRecord, i
   return row;
 }
 
-/** Returns the values of `utcDateColumns`; null if the date is unreadable. */
+/** Returns the values of `utcDateColumns`, or nulls if the date is unreadable. */
 function utcDates(date: TableRow[number] | undefined): [string | null, string | null, string | null] {
   const timestamp = typeof date === "string" ? readTimestamp(date) : undefined;
   if (!timestamp) return [null, null, null];
@@ -228,7 +225,7 @@ interface CellSource {
 
 type CellReader = (source: CellSource) => SqlValue | bigint;
 
-/** Returns a function that reads a column's cell. It is called for every row. */
+/** Returns a function that reads one cell. Everything that does not depend on the row is computed here. */
 function createCell(column: TableColumn, table: string, main: TableShape, report: ReportIssue): CellReader {
   const { from, path } = column;
   if (from === "position") return ({ position }) => position;
@@ -241,10 +238,7 @@ function createCell(column: TableColumn, table: string, main: TableShape, report
   return ({ item }) => toColumnValue(column, read(item), table, report);
 }
 
-/**
- * Returns a faster version of `valueAt` for a fixed path. It does not support names that objects inherit from
- * Object.prototype.
- */
+/** Returns a version of `valueAt` that is faster for short, fixed paths. */
 function createReader(path: readonly string[]): (object: JsonObject) => unknown {
   const [first, second] = path;
   if (first === undefined || path.length > 2 || path.some((member) => member in Object.prototype))
@@ -269,7 +263,7 @@ export function createTables(
 }
 
 /**
- * Creates the indexes of a resource's tables. Call it after the first read, because inserting into indexed
+ * Creates the indexes of a resource's tables. Call this after the first read, because inserting into indexed
  * tables is slower.
  */
 export function indexTables(mirror: Mirror, resource: Resource): void {

@@ -15,7 +15,8 @@ import { forgetDeclaredColumns, forgetUnusableNames, TableColumns } from "./tabl
 import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
 import { freeTableNames, readUserObjects, restoreUserObjects } from "./user-objects.js";
 
-// Tables that another version created with different columns are rebuilt from the records, without the API.
+// Tables whose columns were defined by another version are rebuilt from the records, without requests to the
+// API.
 
 /** True if a table is missing or outdated. */
 export function hasOutdatedTables(mirror: Mirror): boolean {
@@ -25,14 +26,15 @@ export function hasOutdatedTables(mirror: Mirror): boolean {
   );
 }
 
-/** True if another version created a table with different columns. */
+/** True if a table has the columns of another version. */
 export function hasOutdatedColumns(mirror: Mirror): boolean {
   return [...resources, ...detailResources].some((resource) => !hasCurrentColumns(mirror, resource));
 }
 
 /**
- * Rebuilds the tables that are missing or outdated. Must be called in a transaction.
- * @returns a message for each of users' views, indexes and triggers that was lost
+ * Rebuilds missing and outdated tables. Must be called in a transaction.
+ * @returns a message for each user-defined table or view that was renamed or dropped, and for each
+ * user-defined index or trigger that was lost
  */
 export function rebuildOutdatedTables(mirror: Mirror): string[] {
   const all = [...resources, ...detailResources];
@@ -46,14 +48,14 @@ export function rebuildOutdatedTables(mirror: Mirror): string[] {
   return [...cleared, ...lost];
 }
 
-/** The entry of `mirror_info` that marks mirrors with separate tables for removed records. */
+/** The `mirror_info` key that marks mirrors with separate tables for removed records. */
 const removedTables = "removed_tables";
 
-/** The entry of `mirror_info` with the rules that filled the table `host_names`. */
+/** The `mirror_info` key for the rules that were used to fill `host_names`. */
 const hostNames = "host_names";
 const hostNameRules = "no display names if first or last names are omitted";
 
-/** Earlier rules had a different result only in mirrors that omit names. */
+/** Earlier rules gave different results only in mirrors that omit names. */
 function hasCurrentHostNames(mirror: Mirror): boolean {
   const rules = readInfo(mirror, hostNames);
   return rules === hostNameRules || (rules !== null && !omitsHostNames(readRedactionRules(mirror)));
@@ -64,8 +66,8 @@ function removedTableNames(resource: Resource): string[] {
 }
 
 /**
- * Rebuilds all tables of these resources in one transaction.
- * @returns a message for each of users' indexes and triggers that was lost
+ * Rebuilds all tables of the given resources in one transaction.
+ * @returns a message for each user-defined index or trigger that was lost
  */
 export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): string[] {
   return mirror.transaction(() => resources.flatMap((resource) => rebuild(mirror, resource)));
@@ -98,7 +100,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
   if (projection) indexTables(mirror, resource);
   writeInfo(mirror, infoName(resource), fingerprint(resource));
-  // Triggers of users must not run for rebuilt rows.
+  // Restored last, so that users' triggers do not fire for rebuilt rows.
   return restoreUserObjects(mirror, added);
 }
 
@@ -129,7 +131,7 @@ function infoName({ table }: Resource): string {
   return `shape:${table}`;
 }
 
-/** Increment this number when the rules for discovered columns or for the times of rows change. */
+/** Increment this number when the rules for discovered columns or row timestamps change. */
 const rules = 6;
 
 /** Returns a hash of the declarations that determine a resource's rows. */

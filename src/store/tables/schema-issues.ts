@@ -5,11 +5,11 @@ import { pluralize } from "../../util/text.js";
 import { type Mirror, statement } from "../mirror/database.js";
 
 /**
- * A difference between a record and the columns of its resource. It affects the tables only, because records
+ * A difference between a record and the columns of its resource. It affects only the tables, because records
  * are stored as the API sent them.
- * - type: a value of an unexpected type, which is null in its column unless it is a number as text
+ * - type: a value of an unexpected type, stored as null unless it is a string that contains a number
  * - attribute: an attribute that this version does not know
- * - column: an attribute whose column has a different name; `name` is null if it has no column
+ * - column: an attribute whose column has a different name, or no column (`name` is null)
  */
 export type SchemaIssue =
   | { kind: "type"; table: string; column: string; found: string }
@@ -18,12 +18,12 @@ export type SchemaIssue =
 
 export type ReportIssue = (issue: SchemaIssue) => void;
 
-/** The type of a text that contains a number, which a numeric column stores as a number. */
+/** The type of a string that contains a number, which a numeric column stores as a number. */
 export const numberAsText = "number as text";
 
 /**
- * Reports schema issues while rows are written. Values of unexpected types are stored in `unexpected_values`.
- * Unknown attributes and renamed columns are reported once per mirror.
+ * Reports schema issues while rows are written. Values of unexpected types are recorded in
+ * `unexpected_values`. Unknown attributes and renamed columns are reported once per mirror.
  */
 export class SchemaIssues {
   readonly #insert;
@@ -32,7 +32,7 @@ export class SchemaIssues {
   #recordId = 0;
   #readAt = "";
 
-  /** @param reporter receives the messages; without it, only unexpected types are stored */
+  /** @param reporter prints the messages; if omitted, only unexpected types are recorded */
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: Resource,
@@ -42,13 +42,13 @@ export class SchemaIssues {
     this.#delete = mirror.db.prepare("DELETE FROM unexpected_values WHERE record_id = ?");
   }
 
-  /** Sets the record to which later issues belong. @param readAt the time of its request, ISO 8601 */
+  /** Sets the record that later issues belong to. @param readAt the time of the request, ISO 8601 */
   startRecord(recordId: number, readAt: string): void {
     this.#recordId = recordId;
     this.#readAt = readAt;
   }
 
-  /** Deletes the stored issues of the record, because its rows will be rewritten. */
+  /** Deletes the record's stored issues before its rows are rewritten. */
   clear(): void {
     this.#delete.run(this.#recordId);
   }
@@ -63,7 +63,7 @@ export class SchemaIssues {
     if (!this.reporter || this.#printed.has(subject)) return;
     this.#printed.add(subject);
     if (!isFirstNotice(this.mirror, subject, this.#readAt)) return;
-    // Users need not act on a new attribute.
+    // A new attribute requires no action from users, so it is not a warning.
     this.reporter[issue.kind === "attribute" ? "note" : "warn"](noticeText(issue, this.resource));
   }
 }
@@ -80,15 +80,15 @@ function noticeText(notice: Notice, resource: Resource): string {
   const { table, kind } = notice;
   const path = notice.path.slice(0, 120);
   if (kind === "column" && notice.name === null)
-    return `${table}: some attributes have no column (\`${path}\`, for example): JSON exports include them`;
-  if (kind === "column") return `${table}: the column of \`${path}\` is named \`${notice.name}\``;
+    return `${table}: some attributes, such as \`${path}\`, have no column; JSON exports include them`;
+  if (kind === "column") return `${table}: \`${path}\` is stored in the column \`${notice.name}\``;
   const place = exportsRawRecords(tablesOf(resource)[0] ?? null) ? "JSON exports" : "the mirror's records";
   return `${table}: the API sends a new attribute \`${path}\`, which is included in ${place}`;
 }
 
 /**
- * Records that a message is printed.
- * @returns false if it was printed for this mirror before
+ * Marks a message as printed.
+ * @returns false if it has already been printed for this mirror
  * @param at ISO 8601
  */
 export function isFirstNotice(mirror: Mirror, subject: string, at: string): boolean {
@@ -98,9 +98,9 @@ export function isFirstNotice(mirror: Mirror, subject: string, at: string): bool
 export interface UnexpectedColumn {
   table: string;
   column: string;
-  /** The type of these values: `string`, `number as text`, `array`, … */
+  /** The type of the values, such as `string`, `number as text` or `array`. */
   found: string;
-  /** The number of current records with values of this type. */
+  /** The number of current records that have values of this type. */
   records: number;
 }
 
@@ -124,7 +124,7 @@ function countUnexpectedRecords(mirror: Mirror, resource: string): number {
   return select.pluck().get(resource) as number;
 }
 
-/** Deletes the unexpected values of a resource, because all its rows will be rewritten. */
+/** Deletes the recorded unexpected values of a resource before all its rows are rewritten. */
 export function clearUnexpectedValues({ db }: Mirror, resource: string): void {
   const records = "SELECT record_id FROM records WHERE resource = ?";
   db.prepare(`DELETE FROM unexpected_values WHERE record_id IN (${records})`).run(resource);
@@ -132,7 +132,7 @@ export function clearUnexpectedValues({ db }: Mirror, resource: string): void {
 
 const maxNamedColumns = 10;
 
-/** Returns a warning about unexpected types in current records; null if there are none. */
+/** Returns a warning about unexpected types in current records, or null if there are none. */
 export function describeUnexpectedValues(mirror: Mirror, resource: string): string | null {
   const columns = readUnexpectedColumns(mirror, resource);
   if (columns.length === 0) return null;
@@ -142,14 +142,16 @@ export function describeUnexpectedValues(mirror: Mirror, resource: string): stri
   return `${resource}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports contain the original values`;
 }
 
-/** Describes a column: `3 text values in orders.total_amount (null in the column)`. */
+/**
+ * Describes the unexpected values of a column: `3 text values in orders.total_amount (null in the column)`.
+ */
 export function describeUnexpectedColumn({ table, column, found, records }: UnexpectedColumn): string {
   const place = `${table}.${column}`;
   if (found === numberAsText) return `${pluralize(records, "text number")} in ${place} (read as numbers)`;
   return `${pluralize(records, nouns.get(found) ?? found)} in ${place} (null in the column)`;
 }
 
-/** The names of types in messages, where they differ from JavaScript's. */
+/** Nouns for types in messages, where they differ from the JavaScript type name. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ["string", "text value"],
   ["array", "list"],

@@ -6,23 +6,23 @@ import { readRecords, recordState, type StoredRecord } from "../records/record-t
 import { RowBuilder, type TableRow } from "./projection.js";
 import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js";
 
-/** The number of rows in which a typed table differs from the records. */
+/** The number of rows that differ between a typed table and the records. */
 export interface TableDifference {
   table: string;
-  /** Rows that are missing from the table. */
   missing: number;
   changed: number;
-  /** Rows that belong to no record. */
+  /** Rows that do not belong to any record. */
   extra: number;
 }
 
 /**
- * Compares typed tables with the records, row by row. It uses the code that writes rows, so it detects rows
- * that another program changed, but not changed records. Memory use does not depend on the number of rows.
+ * Compares typed tables with the records, row by row. The expected rows come from the code that writes rows,
+ * so the check detects rows that another program changed, but not changed records. Memory use does not depend
+ * on the number of rows.
  * @returns the tables that differ
  */
 export function compareTables(mirror: Mirror, resources: readonly Resource[]): TableDifference[] {
-  /** The tables of each resource, starting with the main table. */
+  /** The tables of each resource, main table first. */
   const shapes = new Map<string, ShapeComparison[]>();
   const tables = () => [...shapes.values()].flat().flatMap(({ current, removed }) => [current, removed]);
   try {
@@ -45,8 +45,8 @@ export function compareTables(mirror: Mirror, resources: readonly Resource[]): T
 }
 
 /**
- * The tables of a shape for current and for removed records. A record has rows in one of them, so rows in the
- * other are extra.
+ * The two tables of a shape, for current and for removed records. A record has rows in only one of them, so
+ * any rows in the other are extra.
  */
 interface ShapeComparison extends Record<RecordState, TableComparison> {
   rows: RowBuilder;
@@ -67,7 +67,7 @@ function compareRecord([main, ...children]: readonly ShapeComparison[], record: 
     for (const row of child.rows.itemRows(record, parent)) child[state].compare(row);
 }
 
-/** Compares a table with the rows that its records should have, both ordered by the integer key. */
+/** Compares a table with the rows expected from its records. Both are ordered by the integer key. */
 class TableComparison {
   readonly difference: TableDifference;
   readonly #rows: Iterator<unknown[]>;
@@ -101,8 +101,8 @@ class TableComparison {
 }
 
 /**
- * Returns the rows of a table, ordered by its integer key. Returns none if a column is missing, because then
- * every row is wrong.
+ * Returns the rows of a table, ordered by its integer key. Returns no rows if a column is missing, because
+ * then every row is wrong.
  */
 function readRows(
   { db }: Mirror,
@@ -124,12 +124,12 @@ function isSameRow(expected: TableRow, stored: readonly unknown[]): boolean {
   );
 }
 
-/** Describes a difference: `25 rows missing, 3 changed, 1 too many`. */
+/** Describes a difference: `25 rows missing, 3 changed, 1 extra`. */
 export function describeDifference({ missing, changed, extra }: TableDifference): string {
   const counts: [number, string][] = [
     [missing, "missing"],
     [changed, "changed"],
-    [extra, "too many"],
+    [extra, "extra"],
   ];
   const parts = counts.filter(([count]) => count > 0);
   return parts
@@ -137,7 +137,7 @@ export function describeDifference({ missing, changed, extra }: TableDifference)
     .join(", ");
 }
 
-/** The differences that the last check of a resource's tables found. */
+/** The result of the last table check, stored if it found differences. */
 export interface TableCheck {
   /** The time of the check, ISO 8601. */
   at: string;
@@ -145,8 +145,8 @@ export interface TableCheck {
 }
 
 /**
- * Stores the differences in a resource's tables for `status`.
- * @param differences an empty list deletes the result of an earlier check
+ * Stores the differences found in a resource's tables, for `status`.
+ * @param differences an empty list deletes the previous result
  */
 export function saveTableCheck(
   mirror: Mirror,

@@ -6,34 +6,37 @@ import type { Mirror } from "../mirror/database.js";
 import type { ReportIssue } from "./schema-issues.js";
 import { quote, recordStates, type TableColumn, tableName } from "./table-sql.js";
 
-/** The type of discovered columns that contain both booleans and other values. */
+/** The type of discovered columns with both booleans and other values. */
 const mixedType: ScalarType = "json";
 
 const maxDiscoveredColumns = 300;
 const maxNameLength = 63;
-/** Members nested more deeply are stored in records only. */
+/** Fields below this depth are stored only in records. */
 const maxDepth = 2;
 const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
 
 /**
- * Unquoted, SQL treats these names as values. In subqueries, SQLite does not find columns named `true` or
- * `false` even if they are quoted.
+ * If unquoted, SQL reads these names as values. In subqueries, SQLite cannot find columns named `true` or
+ * `false` even if the name is quoted.
  */
 const sqlValueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
 
 /**
- * The columns of a table: the declared ones, and those discovered in the records of resources without
- * documented fields. In names of discovered columns, `_` replaces characters that would need quotes, and a
- * suffix such as `_2` makes a name unique.
+ * A table's columns: the declared columns, and the columns discovered in records of resources without
+ * documented fields. In the name of a discovered column, `_` replaces characters that would need quoting, and
+ * a suffix such as `_2` makes the name unique.
  */
 export class TableColumns {
   readonly #declared: readonly TableColumn[];
   readonly #discovered: TableColumn[];
   readonly #takenNames: Set<string>;
-  /** The columns by path. Null stands for members that are stored in records only. */
+  /** The columns by path. */
   readonly #byPath = new Map<string, TableColumn | null>();
 
-  /** @param report receives columns that are not named like their member, and members without a column */
+  /**
+   * @param report called for columns with a name that differs from the field's, and for fields without a
+   * column
+   */
   constructor(
     private readonly mirror: Mirror,
     private readonly shape: TableShape,
@@ -52,7 +55,7 @@ export class TableColumns {
     return [...this.#declared, ...this.#discovered];
   }
 
-  /** Adds columns for scalars that have none. @returns true if any were added */
+  /** Adds columns for scalars without a column. @returns true if any were added */
   discover(item: JsonObject, context: JsonObject): boolean {
     return this.#scan(item, [], context);
   }
@@ -67,7 +70,7 @@ export class TableColumns {
         else this.#reportNoColumn(path);
         continue;
       }
-      // Parameters of the request already have columns.
+      // Request parameters already have columns.
       if (Object.hasOwn(context, member) && String(context[member]) === String(value)) continue;
       const column = this.#byPath.get(pathKey(path));
       const type = typeof value === "string" ? "text" : (typeof value as "number" | "boolean");
@@ -77,7 +80,7 @@ export class TableColumns {
         column.type !== mixedType &&
         (column.type === "boolean") !== (type === "boolean")
       )
-        // From now on a 1 in this column can be `true` or a number. Only the record shows which.
+        // From now on, a 1 in this column can mean `true` or a number. Only the record shows which.
         markMixed(this.mirror, this.shape.name, column);
     }
     return hasNew;
@@ -103,7 +106,7 @@ export class TableColumns {
   }
 }
 
-/** True if SQLite can find a member with this name in JSON. */
+/** True if SQLite can find a field with this name in JSON. */
 function isReadable(member: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them
   return member.isWellFormed() && !/["\\\u0000-\u001f]/.test(member);
@@ -124,7 +127,7 @@ function discoveredColumn({ name, path, type }: Discovered): TableColumn {
   return { name, path, type, about: "found in the API's responses", from: "record", isDiscovered: true };
 }
 
-/** Returns the discovered columns of a table, oldest first. */
+/** Returns a table's discovered columns, oldest first. */
 export function readDiscovered({ db }: Mirror, table: string): TableColumn[] {
   const rows = db
     .prepare("SELECT name, path, type FROM open_columns WHERE table_name = ? ORDER BY position")
@@ -133,7 +136,7 @@ export function readDiscovered({ db }: Mirror, table: string): TableColumn[] {
 }
 
 /**
- * Adds a column to the tables of current and removed records if it is missing, and stores the path of its
+ * Adds a column to the tables for current and removed records if it is missing, and stores the path of its
  * values.
  */
 function saveDiscovered({ db }: Mirror, table: string, column: Discovered, position: number): TableColumn {
@@ -154,7 +157,10 @@ function markMixed({ db }: Mirror, table: string, column: TableColumn): void {
   column.type = mixedType;
 }
 
-/** Forgets discovered columns whose names SQL would treat as values, so that they are renamed. */
+/**
+ * Deletes the definitions of discovered columns with names that SQL reads as values, so that they get new
+ * names.
+ */
 export function forgetUnusableNames({ db }: Mirror, { name }: TableShape): void {
   const remove = db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");
   for (const column of sqlValueNames) remove.run(name, column);

@@ -11,21 +11,20 @@ const sqlTypes: Record<ScalarType, string> = {
   json: " TEXT",
 };
 
-/**
- * A column of a typed table. Discovered columns have no declared type, so their values keep their own types.
- */
+/** A column of a typed table. Discovered columns have no declared type, so their values keep their types. */
 export interface TableColumn extends Column {
   isDiscovered: boolean;
 }
 
 /**
- * `main` is the mirror's file. Tables in `temp` exist for one connection and hide tables of the same name.
+ * `main` is the mirror file. Tables in `temp` exist only on one connection and hide tables with the same
+ * name.
  */
 export type SchemaName = "main" | "temp";
 
 /**
- * The state of a record. Rows of current records are in the table `NAME`, those of removed records in
- * `NAME_removed`, which has the same columns and `removed_at`. Child tables work in the same way.
+ * The state of a record. Rows of current records are in the table `NAME`. Rows of removed records are in
+ * `NAME_removed`, which has the same columns plus `removed_at`. Child tables have the same two tables.
  */
 export type RecordState = "current" | "removed";
 export const recordStates: readonly RecordState[] = ["current", "removed"];
@@ -34,7 +33,7 @@ export function tableName({ name }: Pick<TableShape, "name">, state: RecordState
   return state === "current" ? name : `${name}_removed`;
 }
 
-/** Returns the statement that creates a typed table. Columns that the mirror adds come last. */
+/** Returns the statement that creates a typed table. The columns that the mirror adds come last. */
 export function createTableSql(
   shape: TableShape,
   columns: readonly TableColumn[],
@@ -51,7 +50,7 @@ export function createTableSql(
   return `${create} ${quote(tableName(shape, state))} (${definitions.join(", ")})`;
 }
 
-/** Returns the names of a table's columns, in the order of `createTableSql`. */
+/** Returns a table's column names, in the order of `createTableSql`. */
 export function columnNames(
   shape: TableShape,
   columns: readonly TableColumn[],
@@ -72,7 +71,7 @@ export function utcDateColumns(shape: TableShape): { name: string; type: ScalarT
   ];
 }
 
-/** Returns the timestamp column that `--since` and `--until` apply to; undefined if the table has none. */
+/** Returns the timestamp column that `--since` and `--until` apply to, or undefined if the table has none. */
 export function mainDateColumn({ resource, list, columns }: TableShape): Column | undefined {
   if (list) return undefined;
   return columns.find(({ name, type }) => name === resource.date && type === "timestamp");
@@ -83,8 +82,8 @@ export function rowIdColumn({ list }: Pick<TableShape, "list">): "record_id" | "
 }
 
 /**
- * The `row_id` of a child row is the ID of its record times this number, plus its position in the list. The
- * child rows of a record are thus a range of integers, which is faster to replace than rows with text keys.
+ * The `row_id` of a child row is the record's ID times this number, plus the row's position in the list. A
+ * record's child rows are therefore a range of integers, which is faster to replace than rows with text keys.
  */
 export const positionsPerRecord = 2 ** 20;
 

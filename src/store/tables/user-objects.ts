@@ -1,18 +1,18 @@
 import type { Mirror } from "../mirror/database.js";
 import { quote } from "./table-sql.js";
 
-/** An index or a trigger that a user added to a table or view of the mirror. */
+/** An index or trigger that a user added to a table or view of the mirror. */
 export interface UserObject {
   type: "index" | "trigger";
   name: string;
-  /** The table or view of the index or trigger, which is dropped together with it. */
+  /** The table or view to which the index or trigger belongs. Dropping it drops the index or trigger. */
   table: string;
   sql: string;
 }
 
 /**
  * Returns the indexes and triggers that users added to these tables and views.
- * @param own the names of our own indexes
+ * @param own the names of the program's indexes
  */
 export function readUserObjects(
   { db }: Mirror,
@@ -27,25 +27,23 @@ export function readUserObjects(
   return select.all(JSON.stringify(tables)).filter(({ name }) => !own.includes(name));
 }
 
-/**
- * Re-creates indexes and triggers.
- * @returns a message for each that no longer fits its table and was dropped
- */
+/** Recreates indexes and triggers. @returns a message for each that SQLite rejected, which is then dropped */
 export function restoreUserObjects(mirror: Mirror, objects: readonly UserObject[]): string[] {
   return objects.flatMap((object) => {
     const reason = restore(mirror, object);
     if (reason === null) return [];
-    return `the ${object.type} \`${object.name}\` that was added to \`${object.table}\` no longer fits and was dropped (${reason}): ${object.sql}`;
+    return `the ${object.type} \`${object.name}\` that was added to \`${object.table}\` is no longer valid and was dropped (${reason}): ${object.sql}`;
   });
 }
 
-/** @returns the reason if the object could not be re-created; null if it was */
+/** @returns null if the object was recreated, or the reason if it was not */
 function restore({ db }: Mirror, { name, sql, table, type }: UserObject): string | null {
   const find = db.prepare("SELECT 1 FROM main.sqlite_master WHERE type = ? AND name = ?");
   if (find.get(type, name) !== undefined) return null;
   try {
     db.exec(sql);
-    // SQLite compiles a trigger when it first fires. An invalid trigger would make every later sync fail.
+    // SQLite compiles a trigger only when it first fires, and an invalid trigger would make every later sync
+    // fail.
     if (type === "trigger" && find.get("table", table) !== undefined)
       for (const statement of [`INSERT INTO ${quote(table)} DEFAULT VALUES`, `DELETE FROM ${quote(table)}`])
         db.prepare(statement);
@@ -56,7 +54,7 @@ function restore({ db }: Mirror, { name, sql, table, type }: UserObject): string
   }
 }
 
-/** Returns the views that SQLite cannot read, with the errors. */
+/** Returns the views that SQLite cannot read, with the error for each. */
 export function findBrokenViews({ db }: Mirror): Map<string, string> {
   const names = db.prepare("SELECT name FROM main.sqlite_master WHERE type = 'view'").pluck();
   const broken = new Map<string, string>();
@@ -70,8 +68,8 @@ export function findBrokenViews({ db }: Mirror): Map<string, string> {
 }
 
 /**
- * Frees the names of new tables: drops views and renames tables that users created with these names.
- * @returns a message for each
+ * Makes names available for new tables: drops users' views and renames users' tables with these names.
+ * @returns a message for each view or table
  */
 export function freeTableNames({ db }: Mirror, tables: readonly string[]): string[] {
   const find = db.prepare<[string], { name: string; type: string; sql: string }>(
@@ -83,10 +81,10 @@ export function freeTableNames({ db }: Mirror, tables: readonly string[]): strin
     const { name, sql, type } = found;
     if (type === "view") {
       db.exec(`DROP VIEW ${quote(name)}`);
-      return `the view \`${name}\` was dropped, because the mirror has a table of that name now: ${sql}`;
+      return `the view \`${name}\` was dropped, because the mirror now has a table with that name: ${sql}`;
     }
     const renamed = `${name}_renamed`;
     db.exec(`ALTER TABLE ${quote(name)} RENAME TO ${quote(renamed)}`);
-    return `the table \`${name}\` is named \`${renamed}\` now, because the mirror has a table of that name`;
+    return `the table \`${name}\` was renamed to \`${renamed}\`, because the mirror now has a table with that name`;
   });
 }

@@ -9,7 +9,7 @@ import { lateRefunds, restatedOrders, restatements } from "./restatement-views.j
 import { refundsByMonth, salesByDay, salesByMonth } from "./sales-views.js";
 import { type View, viewQuery } from "./view.js";
 
-/** All views, in the order in which `tables` lists them. */
+/** All views, in the order used by `tables`. */
 export const views: readonly View[] = [
   salesByMonth,
   salesByDay,
@@ -27,10 +27,7 @@ export const views: readonly View[] = [
   singleOrderFigures,
 ];
 
-/**
- * The names of amount columns in `orders` and the views. Their values are printed as money in results of a
- * user's SQL.
- */
+/** The names of the amount columns in `orders` and the views. `query` prints their values as money. */
 export const amountNames: ReadonlySet<string> = new Set(
   [...tablesOf(orders), ...views]
     .flatMap(({ columns }) => columns)
@@ -38,15 +35,15 @@ export const amountNames: ReadonlySet<string> = new Set(
     .map(({ name }) => name),
 );
 
-/** Returns the views that a mirror lacks, or that another version created. */
+/** Returns the views that are missing from a mirror or were created by another version. */
 export function findOutdatedViews({ db }: Mirror): View[] {
   const existing = new Set(db.prepare("SELECT sql FROM sqlite_master WHERE type = 'view'").pluck().all());
   return views.filter((view) => !existing.has(createViewSql(view)));
 }
 
 /**
- * Creates missing and outdated views. The tables that they select from must exist.
- * @returns a message for each trigger of a user that no longer fits its view
+ * Creates missing and outdated views. The tables they select from must exist.
+ * @returns a message for each user-defined trigger that is no longer valid
  */
 export function createViews(mirror: Mirror): string[] {
   return findOutdatedViews(mirror).flatMap((view) => {

@@ -25,7 +25,7 @@ export const hosts: View = {
   name: "hosts",
   about:
     "one row per host: roster, orders, net and commission by currency, products, and the API's all-time ranking; orders " +
-    "without a host have a row of their own",
+    "without a host share one row",
   columns: [
     text("id", "the host's ID"),
     hostUsername,
@@ -41,7 +41,7 @@ export const hosts: View = {
     integer("ranking_orders", "orders in the ranking, which can differ from those in the mirror"),
     amount("ranking_sales", "sales in the ranking, in the store currency"),
     integer("recommended_products"),
-    text("username", "the same as `host_username`"),
+    text("username", "identical to `host_username`"),
   ],
   sql: `WITH ids AS (
       ${hostTables.map((table) => `SELECT host_id AS id FROM ${table}`).join("\n      UNION ")}
@@ -80,7 +80,7 @@ export const hosts: View = {
     ORDER BY n.id`,
 };
 
-/** Selects the last response for all hosts in each month. Entries without a host are added up. */
+/** Selects the last response for all hosts in each month. Entries without a host are combined. */
 const rankings = `rankings AS (
     SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
       CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
@@ -93,8 +93,8 @@ const rankings = `rankings AS (
 export const hostsByMonth: View = {
   name: "hosts_by_month",
   about:
-    "one row per host, month (UTC) and currency with orders; orders without a host have a row of their own; the figures of " +
-    "the API's monthly ranking cover all currencies and are repeated on each of a host's rows",
+    "one row per host, month (UTC) and currency with orders; orders without a host share one row; the figures of " +
+    "the API's monthly ranking cover all currencies and are repeated in each of the host's rows",
   columns: [
     ...hostColumns,
     month,
@@ -118,20 +118,23 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
 };
 
 /**
- * The commission taken back is the highest commission in an order's versions minus the current one, for the
- * same host.
+ * For each order, `taken_back` counts the highest commission in any version minus the current commission, for
+ * the same host.
  */
 export const commissionByHost: View = {
   name: "commission_by_host",
   about:
-    "one row per host and currency: the commission of the orders that count, and the commission taken back: the highest " +
-    "that this mirror has read for each order minus the current one; the API does not say what was paid",
+    "one row per host and currency: the commission on orders that count, and the commission clawed back: the highest " +
+    "commission seen for each order minus the current one; the API does not report payments",
   columns: [
     ...hostColumns,
     currency,
     integer("orders", "orders that count: neither removed nor cancelled"),
     amount("commission_amount", "the commission earned according to the API, which does not report payments"),
-    amount("taken_back", "the commission lost to refunds, cancellations, withdrawals and corrections"),
+    amount(
+      "taken_back",
+      "the commission clawed back after refunds, cancellations, withdrawals and corrections",
+    ),
   ],
   sql: `WITH ${orderVersions},
     most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
@@ -150,7 +153,7 @@ export const commissionByHost: View = {
 
 export const contentByHost: View = {
   name: "content_by_host",
-  about: "one row per host with files in the library; files without a host have a row of their own",
+  about: "one row per host with files in the library; files without a host share one row",
   columns: [
     ...hostColumns,
     ...["files", "deliverables", "uploads", "images", "videos", "campaigns", "bytes"].map((name) =>
@@ -158,7 +161,7 @@ export const contentByHost: View = {
     ),
     timestamp("last_added_at"),
   ],
-  // SQLite takes `created_at` from the row that has the maximum.
+  // In a query with max(), SQLite takes `created_at` from the row with the maximum.
   sql: `SELECT ${selectHost("c.host_id")}, count(*) AS files,
       total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
       total(media_type = 'image') AS images, total(media_type = 'video') AS videos,
@@ -172,8 +175,8 @@ const [oldRate, newRate] = [numberFromSqlText("c.old"), numberFromSqlText("c.new
 export const rosterChanges: View = {
   name: "roster_changes",
   about:
-    "one row per change of the roster that a sync found: a host joined, left, or has a different rate; hosts of the first " +
-    "sync are not changes (`roster` says when they joined)",
+    "one row per roster change that a sync detected: a host joined, left, or has a different rate; the hosts found by the first " +
+    "sync are not changes (see `roster` for when they joined)",
   columns: [
     timestamp("seen_at", "the time at which the change was first seen"),
     text("what", "`joined`, `left` or `rate`"),
@@ -182,7 +185,7 @@ export const rosterChanges: View = {
     number("new", "the new commission rate, percentage"),
     timestamp(
       "last_seen_at",
-      "the time at which the old value was last seen; the change was made between the two times",
+      "the time at which the old value was last seen; the change happened between this time and `seen_at`",
     ),
     text("relationship_id"),
   ],

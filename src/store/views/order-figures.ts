@@ -3,11 +3,14 @@ import type { ViewColumn } from "./view.js";
 
 export const orderCounts: readonly ViewColumn[] = [
   integer("orders", "orders that count: neither removed nor cancelled"),
-  integer("cancelled_orders", "cancelled orders, which no other figure includes"),
-  integer("orders_without_total", "orders that count but have no total, which adds nothing to the gross"),
+  integer("cancelled_orders", "cancelled orders, which are not part of any other figure"),
+  integer(
+    "orders_without_total",
+    "orders that count but have no total; they add nothing to the gross amount",
+  ),
 ];
 
-/** The amounts of orders. Null counts as 0. */
+/** The amounts of an order. Null counts as 0. */
 export const orderAmounts: readonly ViewColumn[] = [
   amount("gross_amount", "`total_amount` of the orders that count"),
   amount("refunded_amount", "`refund_amount` of the orders that count"),
@@ -19,7 +22,7 @@ export const orderFigures: readonly ViewColumn[] = [...orderCounts, ...orderAmou
 
 export const currency = text(
   "currency",
-  "amounts of different currencies are never added; null: the API names none",
+  "amounts in different currencies are never added; null if the API gives no currency",
 );
 export const month = text("month", "in UTC, `2026-10`");
 export const day = date("day", "the day in UTC, comparable with `date('now', '-7 days')`");
@@ -33,8 +36,8 @@ export const orderFigureSums = [
 ].join(", ");
 
 /**
- * Computes the figures of an order from the table `orders`. The net of an order without a refund is exactly
- * the API's number; other differences are rounded to six digits to remove binary fractions.
+ * Computes an order's figures from the table `orders`. The net of an order without a refund is exactly the
+ * API's number. Other differences are rounded to six digits to avoid binary rounding errors.
  */
 export const selectOrderFigures = [
   ["orders", "INTEGER", "is_cancelled IS NOT 1"],
@@ -53,7 +56,7 @@ export const selectOrderFigures = [
   .map(([name, type, value]) => `CAST(${value} AS ${type}) AS ${name}`)
   .join(", ");
 
-/** Returns SQL for a sum of amounts, rounded to six digits; 0 if there are no rows. */
+/** Returns SQL for a sum of amounts, rounded to six digits, or 0 if there are no rows. */
 export function sumAmounts(amounts: string): string {
   return `round(total(${amounts}), 6)`;
 }

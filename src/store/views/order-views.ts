@@ -12,8 +12,8 @@ export const singleOrderFigures: View = {
   name: "order_figures",
   isHelper: true,
   about:
-    "one row per order that the API still has, with its share of each figure; the other views of orders sum these rows; " +
-    "a cancelled order adds to `cancelled_orders` only",
+    "one row per order that the API still has, with its share of each figure; the other order views sum these rows; " +
+    "a cancelled order counts only in `cancelled_orders`",
   columns: [
     ...orderColumns("id", "order_number", "order_date"),
     orderedAt,
@@ -24,7 +24,7 @@ export const singleOrderFigures: View = {
     ...orderColumns("is_cancelled", "is_refunded", "attribution"),
     ...hostColumns,
     ...orderColumns("product_id", "product_title"),
-    timestamp("synced_at", "the time of the first read of this version of the order"),
+    timestamp("synced_at", "the time at which this version of the order was first read"),
   ],
   date: "ordered_at",
   rowId: "record_id",
@@ -55,25 +55,25 @@ export const ordersNet: View = {
   sql: `SELECT ${netColumns.map(({ name }) => name).join(", ")}, record_id FROM order_figures WHERE orders = 1`,
 };
 
-/** Unknown states count as open. */
+/** A deliverable, assignment or payment with an unknown state counts as open. */
 export const campaignsOwing: View = {
   name: "campaigns_owing",
   about:
     "one row per campaign with something outstanding: open deliverables, open assignments, payments that the brand has " +
-    "not made, or payments that hosts have earned and not received",
+    "not made, or payments that hosts have earned but not received",
   columns: [
     text("id", "the campaign's ID"),
     text("title"),
     text("status"),
     date("deadline"),
-    boolean("is_overdue", "true if an open deliverable was due before campaigns were last read"),
+    boolean("is_overdue", "true if an open deliverable was due before the last sync of campaigns"),
     integer(
       "deliverables_open",
-      "deliverables that were requested and not completed, in a campaign that is running or has ended",
+      "deliverables that were requested but not completed, in a campaign that is running or has ended",
     ),
-    integer("assignments_open", "assignments that hosts have accepted and not completed"),
+    integer("assignments_open", "assignments that hosts have accepted but not completed"),
     integer("payments_open", "assignments that the brand has not paid yet"),
-    integer("payouts_open", "assignments with a payment that the host has earned and not received"),
+    integer("payouts_open", "assignments with a payment that the host has earned but not received"),
     amount("flat_fee", "the campaign's fixed fee per host, without commission and bonuses"),
   ],
   sql: `SELECT * FROM (

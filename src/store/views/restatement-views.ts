@@ -4,16 +4,16 @@ import { currency, month, selectOrderFigures, sumAmounts } from "./order-figures
 import { orderReads, orderVersions, selectReportedAt } from "./order-history.js";
 import { materialized, numberFromSqlText, orderColumns, type View } from "./view.js";
 
-const reportedAt = timestamp("reported_at", "the end of the first complete read after the end of the month");
-const netReported = amount("net_reported", "the net at the time of the report");
+const reportedAt = timestamp("reported_at", "the time of the first complete read after the end of the month");
+const netReported = amount("net_reported", "the net when the month was reported");
 const netNow = amount("net_now");
 const difference = amount("difference", "`net_now` minus `net_reported`");
 
 export const restatements: View = {
   name: "restatements",
   about:
-    "one row per closed month and currency: its net when it was reported and now; `restated_orders` lists the orders " +
-    "that changed it, and `export sales_by_month --as-of` with the time in `reported_at` shows all figures of that time",
+    "one row per closed month and currency: its net when it was reported and its net now; `restated_orders` lists the orders " +
+    "that changed it, and `export sales_by_month --as-of` with the time in `reported_at` shows all figures at that time",
   columns: [
     month,
     currency,
@@ -21,7 +21,7 @@ export const restatements: View = {
     netReported,
     netNow,
     difference,
-    integer("orders", "number of orders whose net changed"),
+    integer("orders", "the number of orders whose net changed"),
   ],
   date: "month",
   example: "SELECT * FROM restatements WHERE difference <> 0 ORDER BY month DESC, currency",
@@ -40,8 +40,9 @@ const orderColumnNames =
 
 /**
  * `now` contains the current versions that were first read after the first report. `pairs` contains each
- * order with the months whose sum it may have changed since their report, and its version at the time of the
- * report. The two versions count in their own month and currency, so an order that moved has two rows.
+ * order with the months whose sums it may have changed since they were reported, and with its version at that
+ * time. The old and new version each count in their own month and currency, so an order that moved has two
+ * rows.
  */
 export const restatedOrders: View = {
   name: "restated_orders",
@@ -59,7 +60,7 @@ export const restatedOrders: View = {
     difference,
     text(
       "what",
-      "`late` (first seen since), `refunded`, `cancelled`, `withdrawn` (the API no longer returns it), `returned`, " +
+      "`late` (first seen after the report), `refunded`, `cancelled`, `withdrawn` (the API no longer returns it), `returned`, " +
         "`reinstated` (no longer cancelled), `redated`, `currency` or `amount`",
     ),
     timestamp("seen_at", "the time at which the change was first seen"),
@@ -115,16 +116,16 @@ const millisecondsBetween = (from: string, to: string) =>
 export const lateRefunds: View = {
   name: "late_refunds",
   about:
-    "one row per refund, of an order that counts, that appeared after the order was first read; the API gives no dates " +
-    "of refunds, so the time from the order to the refund has a lower and an upper bound",
+    "one row per refund that appeared after the order was first read, for orders that count; the API does not date " +
+    "refunds, so the time from order to refund has a lower and an upper bound",
   columns: [
     text("order_id"),
     ...orderColumns("order_number", "order_date"),
     month,
     currency,
-    amount("refunded_amount", "less than 0 if a refund was taken back"),
+    amount("refunded_amount", "negative if a refund was reversed"),
     integer("days_at_least", "complete days from the order to the last time it was seen without the refund"),
-    integer("days_at_most", "days from the order to the first time the refund was seen, rounded up"),
+    integer("days_at_most", "days from the order to the first time it was seen with the refund, rounded up"),
     timestamp("last_seen_unchanged_at", "the time at which the old amount was last seen"),
     timestamp("seen_changed_at", "the time at which the new amount was first seen"),
     ...hostColumns,

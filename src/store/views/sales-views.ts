@@ -22,29 +22,29 @@ WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
 };
 
 /**
- * SQL for the end of the covered range that contains the first day of the month. If there is none, it is the
- * end of all covered dates.
+ * SQL for the end of the covered range that contains the first day of the month, or of all covered dates if
+ * there is none.
  */
 const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
       WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntil})`;
 
 /**
- * `through` is the last complete day of the month that was read: 31 for a month that is over, null if no day
- * is complete. In the last subquery, `SELECT 1 LIMIT 1` keeps SQLite before 3.35 from computing `days` again
- * for each month.
+ * `through` is the last complete day of the month that was read: 31 if the month is over, null if no day is
+ * complete. In the last subquery, `SELECT 1 LIMIT 1` prevents SQLite before 3.35 from recomputing `days` for
+ * each month.
  */
 export const salesByMonth: View = {
   name: "sales_by_month",
   about:
-    "one row per month (UTC) and currency; a month that is not over is compared with the month before through the same " +
+    "one row per month (UTC) and currency; the current month is compared with the previous month through the same" +
     "day, the last complete day that was read",
   columns: [
     month,
     currency,
     ...orderFigures,
-    boolean("is_partial", "true if the mirror has not read the complete month yet"),
+    boolean("is_partial", "true if the complete month has not been read yet"),
     amount("net_through", "net through the last complete day that was read, to compare with `net_before`"),
-    amount("net_before", "net of the month before; for a month that is not over, through the same day"),
+    amount("net_before", "net of the previous month; for the current month, only through the same day"),
   ],
   date: "month",
   example: `SELECT month, currency, net_through, net_before, round(100 * (net_through / net_before - 1), 1) AS growth
@@ -73,12 +73,13 @@ ORDER BY currency, month`,
 
 export const refundsByMonth: View = {
   name: "refunds_by_month",
-  about: "one row per month of orders (UTC) and currency, with its refunds so far, whenever they were made",
+  about:
+    "one row per month in which orders were placed (UTC) and currency, with all refunds of these orders to date",
   columns: [
     month,
     currency,
     ...orderFigures,
-    integer("refunded_orders", "orders that count and were refunded in full or in part"),
+    integer("refunded_orders", "orders that count and were fully or partly refunded"),
     number("refund_rate", "refunded amount divided by gross amount, 0 to 1"),
   ],
   date: "month",

@@ -2,10 +2,10 @@ import type { ScalarField, ScalarType } from "../../resources/fields.js";
 import { orders } from "../../resources/orders.js";
 import { tablesOf } from "../../resources/table-shape.js";
 
-/** A view that is stored in the mirror's file, so that any SQL program can use it. */
+/** A view that is stored in the mirror file, so that any SQL program can use it. */
 export interface View {
   name: string;
-  /** The meaning of a row, and what readers need to know about it. */
+  /** What a row represents, and what readers need to know about it. */
   about: string;
   columns: readonly ViewColumn[];
   /** An example query. The default selects the first five rows. */
@@ -14,15 +14,15 @@ export interface View {
   sql: string;
   /** The column that `--since` and `--until` apply to. */
   date?: string;
-  /** A stable integer that orders the rows, in views with one row per row of a table. */
+  /** A stable integer that orders the rows, for views with one row per table row. */
   rowId?: string;
-  /** True if the view is mainly a building block of other views. Only `tables --all` lists it. */
+  /** True if the view mainly serves as a building block for other views. Only `tables --all` lists it. */
   isHelper?: true;
 }
 
 export type ViewColumn = Pick<ScalarField, "name" | "type" | "about" | "isAmount">;
 
-/** The SQLite types of columns that do not contain text. */
+/** The SQLite types of the non-text columns. */
 const sqlTypes: Partial<Record<ScalarType, string>> = {
   integer: "INTEGER",
   boolean: "INTEGER",
@@ -30,8 +30,8 @@ const sqlTypes: Partial<Record<ScalarType, string>> = {
 };
 
 /**
- * Returns the query that defines a view. Columns are cast, because other programs rely on declared types. In
- * views with a `rowId`, casts would prevent the use of indexes.
+ * Returns the query that defines a view. Columns are cast, because other programs rely on declared types.
+ * Columns of views with a `rowId` are not cast, because SQLite could then not use the indexes.
  */
 export function viewQuery({ columns, rowId, sql }: View): string {
   if (rowId !== undefined) return sql;
@@ -43,13 +43,13 @@ export function orderColumns(...names: string[]): ViewColumn[] {
   const columns = tablesOf(orders)[0]?.columns ?? [];
   return names.map((name) => {
     const column = columns.find((one) => one.name === name);
-    if (!column) throw new Error(`orders has no column ${name}`);
+    if (!column) throw new Error(`the table orders has no column ${name}`);
     return column;
   });
 }
 
 /**
- * True for columns with times in UTC in the format of `formatUtc`, which can be compared with SQLite's
+ * True for columns with UTC times in the format of `formatUtc`, which can be compared with SQLite's
  * `datetime()`.
  */
 export function isUtcTime(column: string): boolean {
@@ -57,15 +57,15 @@ export function isUtcTime(column: string): boolean {
 }
 
 /**
- * Ends a common table expression that is used more than once: with a LIMIT, SQLite computes it only once. `AS
- * MATERIALIZED` would have the same effect, but SQLite before 3.35 does not support it.
+ * Ends a common table expression that is used more than once, because SQLite computes an expression with a
+ * LIMIT only once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
  */
 export const materialized = "LIMIT -1";
 
 /**
- * Returns SQL for the number in a text that came from JSON, using the rules of `numberFromText`; null if
- * there is none. CASE is nested, because SQLite may evaluate both sides of AND, and `json_type` fails for
- * invalid JSON.
+ * Returns SQL that converts a string from JSON to a number, using the rules of `numberFromText`, or null if
+ * it is not a number. The CASE expressions are nested, because SQLite may evaluate both sides of AND, and
+ * `json_type` fails on invalid JSON.
  */
 export function numberFromSqlText(text: string): string {
   const number = `CASE WHEN json_type(${text}) IN ('integer', 'real') THEN CAST(${text} AS REAL) END`;
