@@ -82,8 +82,14 @@ export function differingCounts(
   distrusted: ReadonlySet<string> = new Set(),
 ): CountComparison[] {
   return counts.filter(
-    ({ apiCount, filter, mirrorCount }) => apiCount !== mirrorCount && !distrusted.has(filter.name),
+    (count) =>
+      (count.apiCount !== count.mirrorCount || countsOtherDates(count)) && !distrusted.has(count.filter.name),
   );
+}
+
+/** True if the API counted records outside the range (A3), so that the count says nothing about the range. */
+export function countsOtherDates({ from, newestDate, to }: CountComparison): boolean {
+  return newestDate !== null && (startOfSecond(newestDate) < from || startOfSecond(newestDate) > to);
 }
 
 /** Compares the counts of each covered range: all records, and the records with each status. */
@@ -121,7 +127,8 @@ export async function* bisect(
     findNthDate(run.mirror, run.resource.name, counted, Math.floor(records / 2)) ?? from,
   );
   const isSplit = middle > from && middle <= to;
-  if (remaining() <= 0 || !isSplit || isEnough(counted, records)) return yield counted;
+  const isLast = !isSplit || isEnough(counted, records) || countsOtherDates(counted);
+  if (remaining() <= 0 || isLast) return yield counted;
   const upper = await compareCount(run, { from: middle, to }, filter);
   const lower = subtractCount(counted, upper, { from, to: middle - 1 });
   for (const half of [upper, lower])

@@ -1,4 +1,4 @@
-import { allTime, mergeRanges } from "../util/ranges.js";
+import { allTime, describeRange, mergeRanges } from "../util/ranges.js";
 import {
   allRecords,
   bisect,
@@ -6,6 +6,7 @@ import {
   compareCount,
   compareCovered,
   compareUnread,
+  countsOtherDates,
   differingCounts,
   futureText,
   separateFuture,
@@ -61,8 +62,10 @@ export async function reconcile(
   return { incompleteReasons: [...wrongFilters, ...differences], totals, hasUndated };
 }
 
-function differenceText(resource: string, { apiCount, filter, mirrorCount }: CountComparison): string {
+function differenceText(resource: string, count: CountComparison): string {
+  const { apiCount, filter, mirrorCount } = count;
   const name = filter === allRecords ? resource : filter.name;
+  if (countsOtherDates(count)) return `the API also counts ${name} that are not from ${describeRange(count)}`;
   return `the API counts ${apiCount} ${name} and the mirror ${mirrorCount}`;
 }
 

@@ -16,6 +16,7 @@ import {
   compareCovered,
   compareUnread,
   countFilters,
+  countsOtherDates,
   differingCounts,
   type FutureRecords,
   separateFuture,
@@ -179,7 +180,9 @@ function dayDifference(day: string, what: string): Difference {
 
 function countDifference(count: CountComparison): Difference {
   const { apiCount, filter, from, mirrorCount, to } = count;
-  const text = `${describeRange(count)}: ${filter.name}: ${apiCount} in the API, ${mirrorCount} in the mirror`;
+  const text = countsOtherDates(count)
+    ? `${describeRange(count)}: ${filter.name}: the API also counts records that are not from these dates`
+    : `${describeRange(count)}: ${filter.name}: ${apiCount} in the API, ${mirrorCount} in the mirror`;
   return { from, to, count, text };
 }
 

@@ -10,17 +10,17 @@ import { syncOrders } from "./unusual-orders.js";
 
 type Row = Record<string, unknown>;
 
-/** Columns from monthly rankings, which have no history because each sync re-reads them. */
+/** Columns of monthly rankings. They have no history, because each sync replaces them. */
 const ranked = ["clicks", "conversion_rate", "ranking_orders", "ranking_revenue"];
 
-/** Changes the mirror through a separate connection, as another program would. */
+/** Changes the mirror through a separate connection, as a different program would. */
 function addToMirror(path: string, sql: string): void {
   const db = new Sqlite(path);
   db.exec(sql);
   db.close();
 }
 
-/** Copies a mirror, including its log. */
+/** Copies a mirror, including the contents of its write-ahead log. Returns the path of the copy. */
 function copyOf(path: string, to: string): string {
   const db = new Sqlite(path);
   db.pragma("wal_checkpoint(TRUNCATE)");
@@ -29,7 +29,7 @@ function copyOf(path: string, to: string): string {
   return to;
 }
 
-test("each view as of a time equals the view of the mirror at that time", async () => {
+test("export --as-of of each view returns what the view returned at that time", async () => {
   const brand = makeBrand({ history: 700, seed: 3 });
   const then: { path: string; at: string }[] = [];
   for (const [month, days] of [30, 35, 25].entries()) {
@@ -60,7 +60,7 @@ test("each view as of a time equals the view of the mirror at that time", async 
   expect([...empty]).toEqual([]);
 }, 120_000);
 
-test("each table as of a past sync equals the table after that sync", async () => {
+test("export --as-of of each table returns what the table contained after that sync", async () => {
   const brand = makeBrand({ history: 300, seed: 5 });
   const tables = ["orders", "order_line_items", "roster", "recommendations", "opportunities", "content"];
   const rowsOf = async (table: string, ...more: string[]) =>
@@ -109,7 +109,7 @@ async function told(brand: TestBrand, ...words: string[]) {
   return { code, err, rows: code === 0 ? (JSON.parse(out) as Row[]) : [] };
 }
 
-test("later changes to an order are ignored as of a time", async () => {
+test("export --as-of ignores later changes to an order", async () => {
   const brand = makeBrand({ orders: [orderAt("a", noon - day, { commission_amount: 5 })] });
   const times: string[] = [];
   for (const commission_amount of [5, 10, 2]) {
@@ -124,7 +124,7 @@ test("later changes to an order are ignored as of a time", async () => {
   expect(await Promise.all(times.map(taken))).toEqual([0, 0, 8]);
 });
 
-test("export --as-of applies to the tables and views in a condition", async () => {
+test("export --as-of also applies to the tables and views in a condition", async () => {
   const { brand, before } = await twoNights();
   const ids = async (...words: string[]) =>
     (await told(brand, "orders_net", "--columns", "id", ...words)).rows.map(({ id }) => id);
@@ -137,7 +137,7 @@ test("export --as-of applies to the tables and views in a condition", async () =
   expect([await ids(...late), await ids(...late, "--as-of", before)]).toEqual([["a", "b", "c"], []]);
 });
 
-test("export --as-of uses the last daily copy of the ranking, and omits later rows of tables without a history with a warning", async () => {
+test("export --as-of uses the ranking's last daily copy, and warns that later rows of tables without a history are omitted", async () => {
   const { brand, before } = await twoNights();
   const clicks = async (...words: string[]) =>
     (await told(brand, "hosts", ...words)).rows.map((row) => row.clicks);
@@ -151,7 +151,7 @@ test("export --as-of uses the last daily copy of the ranking, and omits later ro
   );
 });
 
-test("as of a time, a host that had left the ranking is not in it", async () => {
+test("export --as-of omits a host that had left the ranking by that time", async () => {
   const host = (id: string) => ({ id, username: id, first_name: null, last_name: null, profile_photo: null });
   const orders = ["h1", "h2"].map((id) => orderAt(id, noon - day, { host: host(id) }));
   const brand = makeBrand({ orders });
@@ -206,7 +206,7 @@ test("query --as-of applies to a table no matter how the statement names it", as
   expect([await count(refunds), await count(refunds, "--as-of", before)]).toEqual([1, 0]);
 });
 
-test("query --as-of rejects statements that it cannot read as of a time", async () => {
+test("query --as-of rejects statements that cannot be answered for an earlier time", async () => {
   const { brand, before } = await twoNights();
   addToMirror(brand.db, "CREATE VIEW own AS SELECT id FROM main.orders; CREATE TABLE notes (id)");
   const refused = async (...words: string[]) => {

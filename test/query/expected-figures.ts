@@ -1,8 +1,8 @@
 type Order = Readonly<Record<string, unknown>>;
 
 /**
- * The expected figures of orders. They are computed without the views: amounts are added as integers, and
- * JavaScript computes the days.
+ * The expected figures of orders. They are computed without the views: amounts are summed as integers, and JavaScript
+ * computes the days.
  */
 export interface Figures {
   orders: number;
@@ -14,7 +14,7 @@ export interface Figures {
   commission_amount: number;
 }
 
-/** Returns an amount, which may be text. */
+/** Parses an amount, which may be a string. Returns null if it is not an amount. */
 export const amountOf = (value: unknown) =>
   typeof value === "string" && /^\d+\.\d\d$/.test(value)
     ? Number(value)
@@ -23,7 +23,7 @@ export const amountOf = (value: unknown) =>
       : null;
 const millionths = (value: unknown) => Math.round((amountOf(value) ?? 0) * 1e6);
 
-/** Returns the figures of orders that are not removed. */
+/** Returns the figures of orders, none of which are removed. */
 export function sumFigures(orders: readonly Order[]): Figures {
   const counted = orders.filter((order) => order.is_cancelled !== true);
   const sum = (member: string) => counted.reduce((total, order) => total + millionths(order[member]), 0);
@@ -41,7 +41,7 @@ export function sumFigures(orders: readonly Order[]): Figures {
 
 /**
  * Returns the figures of each group of orders.
- * @param groupOf returns the columns by which orders are grouped
+ * @param groupOf returns the columns to group by
  */
 export function groupFigures<Group extends object>(
   orders: readonly Order[],
@@ -61,7 +61,7 @@ export const currencyOf = (order: Order) => (order.currency ?? null) as string |
 export const hostOf = (order: Order) =>
   ((order.host as { id?: unknown } | null | undefined)?.id ?? null) as string | null;
 
-/** Sorts rows so that they can be compared in any order. */
+/** Sorts rows so that their order does not matter in a comparison. */
 export function sorted<Row extends object>(rows: readonly Row[]): Row[] {
   return [...rows].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }

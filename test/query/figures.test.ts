@@ -33,14 +33,14 @@ function read<Row extends object>(sql: string): Row[] {
 
 const names = Object.keys(sumFigures([])).join(", ");
 
-test("sales figures sum the orders of a day and currency that are neither removed nor cancelled", () => {
+test("sales_by_day sums the orders of each day and currency that are neither removed nor cancelled", () => {
   const wanted = groupFigures(present, (order) => ({ day: dayOf(order), currency: currencyOf(order) }));
   expect(wanted.length).toBeGreaterThan(300);
   expect(wanted.some(({ currency }) => currency === null)).toBe(true);
   expect(sorted(read("SELECT * FROM sales_by_day"))).toEqual(sorted(wanted));
 });
 
-test("all views with months have the same figures by month and currency", () => {
+test("all views by month have the same figures for each month and currency", () => {
   const wanted = sorted(
     groupFigures(present, (order) => ({ month: monthOf(order), currency: currencyOf(order) })),
   );
@@ -62,7 +62,7 @@ test("all views with months have the same figures by month and currency", () => 
   expect(net.length).toBeGreaterThan(20);
 });
 
-test("hosts_by_month sums orders by host, month and currency, with a row for orders without a host", () => {
+test("hosts_by_month sums orders by host, month and currency, and has a row for orders without a host", () => {
   const wanted = groupFigures(present, (order) => ({
     host_id: hostOf(order),
     month: monthOf(order),
@@ -74,7 +74,7 @@ test("hosts_by_month sums orders by host, month and currency, with a row for ord
   );
 });
 
-test("commission_by_host and hosts have the same figures by host and currency", () => {
+test("commission_by_host and hosts have the same figures for each host and currency", () => {
   const wanted = groupFigures(present, (order) => ({
     host_id: hostOf(order),
     currency: currencyOf(order),
@@ -113,7 +113,7 @@ test("commission_by_host and hosts have the same figures by host and currency", 
   }
 });
 
-test("refunds_by_month has the share of refunds and the number of refunded orders", () => {
+test("refunds_by_month has the refund rate and the number of refunded orders", () => {
   const rows = read<{
     month: string;
     currency: string | null;
@@ -137,7 +137,7 @@ test("the day of an order is in UTC, no matter how the API formats the date", ()
     `SELECT order_date, day, ordered_at FROM order_figures WHERE CAST(substr(id, 2) AS INTEGER) < ${monthBorders.length} ORDER BY record_id`,
   );
   expect(rows.map(({ order_date, day }) => [order_date, day])).toEqual(monthBorders);
-  // JavaScript dates have milliseconds only.
+  // JavaScript dates have only milliseconds.
   const instant = (text: string) => new Date(text).getTime();
   for (const { order_date, ordered_at } of rows)
     expect([order_date, instant(`${ordered_at.replace(" ", "T")}Z`)]).toEqual([
@@ -146,7 +146,7 @@ test("the day of an order is in UTC, no matter how the API formats the date", ()
     ]);
 });
 
-test("orders_net has the amounts of the API, and 0 for null", () => {
+test("orders_net has the API's amounts, and 0 instead of null", () => {
   const rows = read<{ id: string; gross_amount: number; net_amount: number; commission_amount: number }>(
     "SELECT * FROM orders_net",
   );
@@ -165,7 +165,7 @@ test("orders_net has the amounts of the API, and 0 for null", () => {
   }
 });
 
-test("the net of an order without a total is the negative refund", async () => {
+test("the net amount of an order without a total is its negated refund", async () => {
   const own = await makeMirror();
   writeRead(own, "orders", [orderAt("a", noon, { total_amount: null, refund_amount: 2.5 })]);
   expect(own.db.prepare("SELECT gross_amount, net_amount FROM orders_net").get()).toEqual({

@@ -8,7 +8,7 @@ import { findAllChanges, syncOrders } from "./unusual-orders.js";
 
 const october = Date.UTC(2026, 9, 10);
 
-/** Returns an entry in the ranking of a month. */
+/** Returns a row of a month's ranking. */
 function ranked(id: string | null, total_clicks: number, orders: number): JsonObject {
   const host = id === null ? null : { id, username: id };
   return { host, total_clicks, orders, revenue: orders * 10.5, conversion_rate: orders / total_clicks };
@@ -65,7 +65,7 @@ test("hosts_by_month has the clicks and orders of the month's ranking", async ()
   mirror.db.close();
 });
 
-test("hosts has a row per host with figures of the ranking, and a row for orders without a host", async () => {
+test("hosts has a row per host with figures from the ranking, and a row for orders without a host", async () => {
   const mirror = await makeMirror();
   const host = { id: "h1", username: "ada" };
   writeRead(mirror, "orders", [
@@ -95,7 +95,7 @@ test("hosts has a row per host with figures of the ranking, and a row for orders
   mirror.db.close();
 });
 
-test("commission_by_host computes the commission taken back from the highest and the current commission of each order", async () => {
+test("commission_by_host computes the clawed-back commission from the highest and the current commission of each order", async () => {
   const host = (n: number) => ({
     host: { id: `h${n}`, username: `host ${n}`, first_name: null, last_name: null, profile_photo: null },
   });
@@ -167,7 +167,7 @@ test("roster_changes lists only hosts that joined or left, or whose rate changed
   }
 });
 
-test("content_by_host counts the files of each host, with a row for files without a host", async () => {
+test("content_by_host counts each host's files, and has a row for files without a host", async () => {
   const mirror = await makeMirror();
   const file = (id: string, host: string | null, rest: JsonObject = {}): JsonObject => ({
     id,

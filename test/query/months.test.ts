@@ -19,7 +19,7 @@ const months = (brand: TestBrand) =>
     "SELECT month, currency, is_partial, net_amount, net_through, net_before FROM sales_by_month",
   );
 
-/** Returns an order per day. Sums of their amounts show which days are included. */
+/** Returns one order per day. The sum of any of their amounts shows which days are included. */
 function everyDay(first: number, days: number, hourOfDay = 12): Order[] {
   return Array.from({ length: days }, (_, n) =>
     orderAt(`o${n}`, first + n * day + hourOfDay * hour, { total_amount: 2 ** (n % 40) / 100 }),
@@ -36,12 +36,12 @@ const readings: [name: string, read: string, through: string | null, before: [st
   ["the 1st at 05:00", "2026-11-01T05:00", null, null],
   ["the 2nd at 05:00", "2026-11-02T05:00", "2026-11-01", ["2026-10", "2026-10-01"]],
   ["the last day of a month", "2026-11-30T23:00", "2026-11-29", ["2026-10", "2026-10-29"]],
-  ["a day after the last of February", "2026-03-30T15:00", "2026-03-29", ["2026-02", "2026-02-28"]],
-  ["a day in February", "2026-02-28T15:00", "2026-02-27", ["2026-01", "2026-01-27"]],
+  ["the 30th of March", "2026-03-30T15:00", "2026-03-29", ["2026-02", "2026-02-28"]],
+  ["the last day of February", "2026-02-28T15:00", "2026-02-27", ["2026-01", "2026-01-27"]],
 ];
 
 test.each(readings)(
-  "sales_by_month compares through the last complete day when orders are read on %s",
+  "sales_by_month compares through the last complete day if orders are read on %s",
   async (_name, read, through, before) => {
     const begin = Date.parse(`${read}Z`);
     const orders = everyDay(begin - 62 * day - (begin % day), 63, 1);
@@ -60,7 +60,7 @@ test.each(readings)(
   },
 );
 
-test("sales_by_month compares a month that is over with the complete month before, even if that is shorter", async () => {
+test("sales_by_month compares a complete month with the entire previous month, even if that month is shorter", async () => {
   const orders = everyDay(Date.UTC(2026, 1, 1), 70);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 3, 15) });
   await syncOrders(brand, untilFlag(Date.UTC(2026, 3, 1) - 1));
@@ -71,7 +71,7 @@ test("sales_by_month compares a month that is over with the complete month befor
   });
 });
 
-test("sales_by_month compares a partially read month through the last day that was read", async () => {
+test("sales_by_month compares a partially read month through the last completely read day", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
   await syncOrders(brand, untilFlag(Date.UTC(2026, 9, 11, 6)));
@@ -94,7 +94,7 @@ test("sales_by_month compares a partially read month through the last day that w
   expect([september?.net_before, november?.net_before]).toEqual([null, null]);
 });
 
-test("sales_by_month has no net_before for a brand's first month", async () => {
+test("sales_by_month has a null net_before for a brand's first month", async () => {
   const orders = everyDay(Date.UTC(2026, 10, 3), 12);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
   await syncOrders(brand);
@@ -121,7 +121,7 @@ test("a month is partial until it is read after its end", async () => {
   ]);
 });
 
-test("net_before is null without orders in that currency in the month before, and 0 if their net is 0", async () => {
+test("net_before is null if the previous month has no orders in that currency, and 0 if their net is 0", async () => {
   const at = (month: number, nth: number) => Date.UTC(2026, month, nth, 12);
   const orders = [
     orderAt("a", at(6, 3)),
@@ -160,7 +160,7 @@ test("the first month stays partial if the first sync began in the middle of it"
   ]);
 });
 
-test("sales_by_month --as-of equals the view at that time", async () => {
+test("export sales_by_month --as-of returns what the view returned at that time", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75);
   const brand = makeBrand({
     orders: orders.filter((order) => monthOf(order) < "2026-11"),
@@ -180,7 +180,7 @@ test("sales_by_month --as-of equals the view at that time", async () => {
   ]);
 });
 
-test("a month is partial until its last unread day is synced, and is then reported by that sync", async () => {
+test("a month is partial until a sync reads its last unread day, and reported_at is then the end of that sync", async () => {
   const orders = everyDay(Date.UTC(2026, 7, 1), 112, 1);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 8, 10, 3) });
   const placedBy = (ms: number) => orders.filter(({ order_date }) => Date.parse(String(order_date)) <= ms);
@@ -199,7 +199,7 @@ test("a month is partial until its last unread day is synced, and is then report
   }
   const before = at(brand.now());
   brand.pass(hour);
-  // The first half of the missing days completes one month.
+  // Half of the missing days complete one of the two months.
   const half = await nightOf([...sinceFlag(Date.UTC(2026, 8, 1)), ...untilFlag(Date.UTC(2026, 9, 1))]);
   expect(partialMonths()).toEqual(["2026-08 0", "2026-09 0", "2026-11 1"]);
   brand.pass(day);

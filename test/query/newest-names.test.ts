@@ -39,7 +39,7 @@ async function renamed() {
   return { mirror, names };
 }
 
-test("views use the newest handle of a host, not the alphabetically last one", async () => {
+test("views use a host's newest handle, not the alphabetically last one", async () => {
   const { mirror, names } = await renamed();
   for (const view of [...perHost, ...perOrder]) expect([view, names(view)]).toEqual([view, [["ada", "ada"]]]);
   expect(mirror.db.prepare("SELECT username, host_label FROM hosts").raw().all()).toEqual([["ada", "ada"]]);
@@ -48,7 +48,7 @@ test("views use the newest handle of a host, not the alphabetically last one", a
   for (const view of [...perHost, ...perOrder]) expect([view, names(view)]).toEqual([view, [["ada", "ada"]]]);
 });
 
-test("views keep the newest name of a host even if the record with this name is removed", async () => {
+test("views keep a host's newest name even if the record with this name is removed", async () => {
   const { mirror, names } = await renamed();
   writeRead(mirror, "roster", [], { at: at(4), remove: ["r"] });
   writeRead(mirror, "orders", [], { at: at(4), remove: ["o1"] });

@@ -6,7 +6,7 @@ const placed = "2026-10-01T10:00:00Z";
 const order = (n: number, fields: JsonObject) =>
   anOrder(n, { order_date: placed, refund_amount: 0, ...fields });
 
-/** Opens a mirror that read these versions of orders in daily runs at 02:00. */
+/** Creates a mirror in which runs at 02:00 read these versions of orders. Returns the rows of `late_refunds`. */
 async function readOn(nights: Record<string, readonly JsonObject[]>) {
   const mirror = await makeMirror();
   for (const [day, orders] of Object.entries(nights))
@@ -21,7 +21,7 @@ async function readOn(nights: Record<string, readonly JsonObject[]>) {
   return rows;
 }
 
-test("the age of each refund is within the bounds in late_refunds", async () => {
+test("late_refunds has a lower and an upper bound of each refund's age", async () => {
   const rows = await readOn({
     "2026-10-02": [order(1, {}), order(2, { refund_amount: 5 })],
     "2026-10-05": [order(1, {}), order(2, { refund_amount: 5 })],
@@ -33,7 +33,7 @@ test("the age of each refund is within the bounds in late_refunds", async () => 
   ]);
 });
 
-test("late_refunds has negative amounts for refunds taken back, and omits cancelled orders and changes from null to 0", async () => {
+test("late_refunds has negative amounts for revoked refunds, and omits cancelled orders and changes from null to 0", async () => {
   const night = (refund_amount: number | null, cancelled: number) => [
     order(1, { refund_amount }),
     order(2, { refund_amount: cancelled, is_cancelled: cancelled > 0 }),

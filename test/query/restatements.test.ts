@@ -24,7 +24,7 @@ const restated = (brand: TestBrand) =>
     "SELECT month, currency, order_id, net_reported, net_now, difference, what FROM restated_orders",
   );
 
-/** Exports `sales_by_month` as of a time. */
+/** Exports `sales_by_month` with `--as-of`. */
 async function monthsAsOf(brand: TestBrand, at: string): Promise<Record<string, unknown>[]> {
   const { code, out } = await brand.run(`export sales_by_month --json --as-of ${at}`);
   expect(code).toBe(0);
@@ -97,7 +97,7 @@ test("restated_orders lists each changed order with the kind of change and the d
   ]);
 });
 
-test("a month is not restated if the change was undone", async () => {
+test("a month is not restated if a change was undone", async () => {
   const { brand } = await reportedOctober();
   for (const refund of [4, 0]) {
     brand.change("orders", "o1", { refund_amount: refund });
@@ -119,7 +119,7 @@ test("restated_orders omits an order that was withdrawn and returned unchanged",
   expect(restated(brand)).toEqual([]);
 });
 
-test("reported_at is the first sync for earlier months, and null for the current month", async () => {
+test("reported_at is the end of the first sync for earlier months, and the current month has no row", async () => {
   const brand = makeBrand({
     orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)],
     now: november + 3 * day,
@@ -144,7 +144,7 @@ test("reported_at ignores runs that were stopped or did not cover the month", as
   expect(restatements(brand)[1]).toMatchObject({ month: "2026-10", reported_at: finished_at });
 });
 
-test("reported_at is the run that read the missing part of a month", async () => {
+test("reported_at is the end of the run that read the missing part of a month", async () => {
   const orders = [orderAt("a", october + day), orderAt("b", october + 20 * day), orderAt("c", november)];
   const brand = makeBrand({ orders, now: november + 40 * day });
   await syncOrders(brand, sinceFlag(october + 10 * day));
@@ -156,7 +156,7 @@ test("reported_at is the run that read the missing part of a month", async () =>
   ]);
 });
 
-test("reported_at ignores runs that began before the end of the month, and is null as of a time before the run ended", async () => {
+test("reported_at ignores runs that began before the month ended, and --as-of ignores runs that ended later", async () => {
   const brand = makeBrand({ orders: [orderAt("a", october + day)], now: november - 15 });
   const first = await syncOrders(brand);
   expect([first.started_at < "2026-11-01", String(first.finished_at) > "2026-11-01"]).toEqual([true, true]);
@@ -168,7 +168,7 @@ test("reported_at ignores runs that began before the end of the month, and is nu
   expect([await asOf(started_at), await asOf(finished_at)]).toEqual([[true], [false]]);
 });
 
-/** Changes a random order of any age, so that months change after their report. */
+/** Changes a random order of any age, so that months change after they were reported. */
 function changeRandomOrder(brand: TestBrand, n: number): void {
   const orders = brand.data.orders;
   const pick = (what: string, of: number) => hash(what, n + 1) % of;
@@ -203,7 +203,7 @@ test.each([1, 2])(
       ),
       now: october + 12 * day,
     });
-    /** The orders of the API at the time of each report. */
+    /** The API's orders at the time of each report. */
     const reported = new Map<string, { at: string; orders: Order[] }>();
     for (let n = 0; n < 12; n += 1) {
       const { finished_at } = await syncOrders(brand, findAllChanges);

@@ -4,7 +4,7 @@ import { openRows } from "../../src/query/select.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 test.each([undefined, 0, 255, 256, 257, 512, 700])(
-  "each record is read once and in order with a limit of %d",
+  "with a limit of %s, openRows reads each record once and in order",
   async (limit) => {
     const mirror = await makeMirror();
     const numbers = Array.from({ length: 600 }, (_, n) => `#${n}`);

@@ -71,7 +71,7 @@ test.each([
   expect(findReads(db, sql)?.datetimeComparisons).toEqual(columns);
 });
 
-test("findReads leaves no temporary tables behind", () => {
+test("findReads does not leave temporary tables behind", () => {
   findReads(db, "SELECT 1 FROM orders");
   expect(db.prepare("SELECT name FROM temp.sqlite_schema").all()).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
 import { unusualOrders } from "./unusual-orders.js";
 
-/** The declared type of a column in SQLite, by its type in the view. */
+/** Possible SQLite types of a view's column, by the declared type. */
 const sqliteTypes = {
   text: ["TEXT"],
   timestamp: ["TEXT"],
@@ -45,7 +45,7 @@ test("each view declares the columns and types that SQLite reports", async () =>
   mirror.db.close();
 });
 
-test("each view has an example query on itself that any SQLite program can run", async () => {
+test("each view has an example query that reads the view and runs in any SQLite program", async () => {
   const mirror = await filled();
   const plain = new Sqlite(mirror.path, { readonly: true });
   for (const { name, date } of views) {

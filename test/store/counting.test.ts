@@ -36,7 +36,7 @@ async function mirrored() {
   return mirror;
 }
 
-/** Counts records without SQL. */
+/** Counts the current records in a range with the given flags, without counting in SQL. */
 function countOneByOne(
   mirror: Awaited<ReturnType<typeof mirrored>>,
   { from, to }: { from: number; to: number },
@@ -54,15 +54,15 @@ function countOneByOne(
 }
 
 test.each([
-  ["everything", never],
-  ["everything up to a day", { ...never, to: first + 6 * day }],
-  ["everything from the oldest on", { ...never, from: first }],
-  ["everything from before the oldest to a day", { from: first - day, to: first + 3 * day }],
+  ["all records", never],
+  ["all records up to a day", { ...never, to: first + 6 * day }],
+  ["all records from the oldest on", { ...never, from: first }],
+  ["all records from before the oldest to a day", { from: first - day, to: first + 3 * day }],
   ["a range with older records before it", { from: first + 2 * day, to: first + 5 * day }],
-  ["all but the oldest day", { ...never, from: first + 1 }],
+  ["all records except the oldest day", { ...never, from: first + 1 }],
   ["a range before all records", { ...never, to: first - 1 }],
   ["a range after all records", { ...never, from: first + 99 * day }],
-])("counting a range by index gives the number of its current records: %s", async (_, range) => {
+])("countCurrent returns the number of current records in a range: %s", async (_, range) => {
   const mirror = await mirrored();
   for (const flags of [0, 1, 2, 3])
     expect(countCurrent(mirror, "orders", range, flags), `flags ${flags}`).toBe(
@@ -70,7 +70,7 @@ test.each([
     );
 });
 
-test("the number of records is correct for resources without dates and for empty resources", async () => {
+test("countCurrent and countRemoved also count resources that have no dates or no records", async () => {
   const mirror = await mirrored();
   expect(countCurrent(mirror, "roster")).toBe(2);
   expect(countCurrent(mirror, "surveys")).toBe(0);

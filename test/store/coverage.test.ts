@@ -4,7 +4,7 @@ import { readCoverage } from "../../src/store/state/coverage.js";
 import { SyncState } from "../../src/store/state/sync-state.js";
 import { makeMirror } from "../support/mirror.js";
 
-test("coverage merges adjacent ranges of a run, and replaces older reads of the same dates", async () => {
+test("coverage merges a run's adjacent ranges, and replaces older reads of the same dates", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   const cover = (from: number, to: number, requestedAt: number, runId: number) =>

@@ -14,7 +14,7 @@ const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const listed = { id: "c1", title: "Spring", status: "OPEN" };
 const detailed = { ...listed, deliverables: [{ id: "d1", title: "Reel" }], assignments: [] };
 
-/** Opens a mirror, and returns a function that writes a campaign as an item of the list or as details. */
+/** Opens a mirror. Returns it with a function that writes a campaign, either as a list item or as details. */
 async function campaigns() {
   const mirror = await makeMirror();
   const runId = beginRun(mirror, "opportunities", at(1));
@@ -33,7 +33,7 @@ const present = (mirror: Mirror) => [...readCurrentRecords(mirror, "opportunitie
 const changes = (mirror: Mirror) =>
   rows(mirror, "SELECT field, old, new, last_seen_unchanged_at AS since FROM changes ORDER BY change_id");
 
-test("the first details of a record are not logged as a change, but later changes to details are", async () => {
+test("a record's first details are not logged as a change, but later changes to details are", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   expect(write(detailed, 2, true)).toMatchObject({ added: 0, changed: 0 });
@@ -44,13 +44,13 @@ test("the first details of a record are not logged as a change, but later change
   ]);
   const later = { ...detailed, deliverables: [{ id: "d1", title: "Story" }] };
   expect(write(later, 4, true)).toMatchObject({ changed: 1 });
-  // The list does not return this member, so it was last seen with the details.
+  // The list does not return this field, so it was last seen when the details were read.
   expect(changes(mirror)).toEqual([
     { field: "deliverables.d1.title", old: "Reel", new: "Story", since: at(2) },
   ]);
 });
 
-test("a newer list item overwrites members of the details, and drops members that the list no longer returns", async () => {
+test("a newer list item overwrites fields of the details, and drops fields that the list no longer returns", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);
@@ -69,7 +69,7 @@ test("a newer list item overwrites members of the details, and drops members tha
   expect(present(mirror)).toMatchObject([{ detailedAt: at(5), isOutdated: false }]);
 });
 
-test("an item of a list is compared with the previous item, not with the details", async () => {
+test("a list item is compared with the previous list item, not with the details", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);

@@ -8,7 +8,7 @@ const day = { readAt: 1, runId: 1, fault: "a fault" };
 const firstDay = { from: 0, to: 86_399_999, ...day };
 const bothDays = { from: 0, to: 2 * 86_400_000 - 1, ...day };
 
-/** Opens a mirror with an order without a readable date, which the slice of the first day returned. */
+/** Opens a mirror with an order that has no readable date. The slice of the first day returned this order. */
 async function withUndatedOrder() {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { order_date: "soon" })]);
@@ -17,7 +17,7 @@ async function withUndatedOrder() {
   return state;
 }
 
-test("a slice that was read in part keeps the undated records of the slices that it replaces", async () => {
+test("a partially read slice keeps the undated records of the slices that it replaces", async () => {
   const state = await withUndatedOrder();
   state.markIncompleteSlice({ ...bothDays, recordIds: [] });
   expect(state.markedSlices()).toEqual([{ ...bothDays, recordIds: [1] }]);

@@ -14,7 +14,10 @@ import { Sqlite } from "../support/sqlite.js";
 const schema = readFileSync(new URL("./schema-0.1.0.sql", import.meta.url), "utf8");
 const day = (n: number) => `2026-11-0${n}T00:00:00.000Z`;
 
-/** Creates a mirror of version 0.1.0 with a refunded and a removed order. @param more additional SQL */
+/**
+ * Creates a mirror of version 0.1.0 with a refunded order and a removed order.
+ * @param more additional SQL
+ */
 function releasedMirror(more = ""): string {
   const path = join(makeHome(), "default.sqlite");
   const db = new Sqlite(path);
@@ -143,7 +146,7 @@ test("a failed migration leaves a mirror of version 0.1.0 unchanged", async () =
   expect(rowsIn(path, "SELECT id FROM orders WHERE removed_at IS NOT NULL")).toEqual([{ id: "order-2" }]);
 });
 
-test("a migration keeps users' indexes, triggers and views, and reports those that no longer fit", async () => {
+test("a migration keeps users' indexes, triggers and views, and reports those that no longer work", async () => {
   const path = releasedMirror(`
     CREATE TABLE log (id);
     CREATE INDEX my_index ON orders (currency);

@@ -13,7 +13,7 @@ import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
 import { Sqlite, sqlitePath } from "../support/sqlite.js";
 
-/** Opens a mirror that is closed after the test. */
+/** Opens a mirror and closes it after the test. */
 async function openForTest(path: string) {
   const mirror = await openMirror(path);
   onTestFinished(() => void mirror.db.close());
@@ -41,7 +41,7 @@ test("temporary data is kept in memory, because read-only systems have no tempor
   reader.db.close();
 });
 
-test("opening a mirror removes the incomplete file of a killed process", async () => {
+test("opening a mirror removes incomplete files that a killed process left", async () => {
   const home = makeHome();
   const path = join(home, "mirror.sqlite");
   for (const end of ["-new", "-new-wal", "-new-journal"]) writeFileSync(path + end, "half");
@@ -49,7 +49,7 @@ test("opening a mirror removes the incomplete file of a killed process", async (
   expect(readdirSync(home).filter((name) => name.includes("-new"))).toEqual([]);
 });
 
-test("the log of a mirror that was moved away is not applied to a new mirror", async () => {
+test("the write-ahead log of a mirror that was moved away is not applied to a new mirror", async () => {
   const home = makeHome();
   const path = join(home, "mirror.sqlite");
   await openForTest(path);
@@ -158,7 +158,7 @@ test("the lock blocks a second run until it is released", async () => {
   (await lockMirror(path, options)).release();
 });
 
-test("the lock is released when its process is killed, although its file stays", async () => {
+test("the lock is released when its process is killed, even though the lock file stays", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const script = `const Sqlite = require(${JSON.stringify(sqlitePath)});
     new Sqlite(${JSON.stringify(`${path}-lock`)}).exec("BEGIN EXCLUSIVE");

@@ -12,7 +12,7 @@ const row = (id: string | null, clicks: number): Json => ({
   sales: 2.5,
 });
 
-test("the ranking history has a row per day for each host whose figures changed, with nulls for hosts that left", async () => {
+test("the ranking history has a row per day for each host whose figures changed, with null figures for hosts that left", async () => {
   const mirror = await makeMirror();
   const keep = (day: string, ...ranking: Json[]) => saveRanking(mirror, day, `${day}T04:00:00.000Z`, ranking);
   keep("2026-11-01", row("a", 5), row("b", 4), row(null, 1), row(null, 2));
@@ -34,7 +34,7 @@ test("the ranking history has a row per day for each host whose figures changed,
   expect(rows(mirror, "SELECT count(*) AS n FROM analytics_hosts_days")).toEqual([{ n: 4 }]);
 });
 
-test("the ranking history adds up figures that the API sends as text", async () => {
+test("the ranking history stores figures that the API sends as strings as numbers", async () => {
   const mirror = await makeMirror();
   const ranking = [{ ...(row("a", 5) as object), sales: "12.50", clicks: "n/a" }] as Json[];
   saveRanking(mirror, "2026-11-01", "2026-11-01T04:00:00.000Z", ranking);

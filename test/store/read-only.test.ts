@@ -7,7 +7,7 @@ import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
 
-/** Root can write to read-only folders, so the program runs as `nobody` if the tests run as root. */
+/** Root can write to read-only folders. If the tests run as root, the program therefore runs as `nobody`. */
 const uid = process.getuid?.() === 0 ? { uid: 65_534 } : {};
 
 /**
@@ -40,7 +40,7 @@ test.skipIf(process.platform === "win32").each([
   [["status"], /^orders +30 /m],
   [["report", "--text", "--month", "2026-11"], /USD|EUR/],
   [["changes"], /^(?!.*brandapi:)/s],
-])("commands read a mirror in a read-only folder: %j", async (args, expected) => {
+])("a command reads a mirror in a read-only folder: %j", async (args, expected) => {
   const { makeReadOnly, path, run } = await readableMirror();
   makeReadOnly();
   const { code, out, err } = await run(...args);
@@ -50,7 +50,7 @@ test.skipIf(process.platform === "win32").each([
 });
 
 test.skipIf(process.platform === "win32")(
-  "opening a read-only mirror with data in its log fails and suggests a copy",
+  "opening a read-only mirror with data in its write-ahead log fails and suggests a copy",
   async () => {
     const { makeReadOnly, path, run } = await readableMirror();
     const writer = new Sqlite(path).exec("CREATE TABLE notes (text)");

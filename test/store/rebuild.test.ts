@@ -25,10 +25,7 @@ function dump({ db }: Mirror) {
   return { tables, schema };
 }
 
-/**
- * Changes tables to those of an older version: with fewer, renamed and reordered columns, and without a child
- * table.
- */
+/** Makes the tables look like those of an older version: drops and renames columns, and empties a child table. */
 function fakeOlderShape({ db }: Mirror) {
   for (const { name } of views) db.exec(`DROP VIEW IF EXISTS ${name}`);
   db.exec(`
@@ -82,7 +79,7 @@ test("an export rebuilds outdated tables, so new columns are available without a
   reader.db.close();
 });
 
-test("a table that a user dropped is created again with all rows", async () => {
+test("a table that a user dropped is recreated with all its rows", async () => {
   const mirror = await filledMirror();
   const before = dump(mirror);
   mirror.db.exec("DROP VIEW orders_net; DROP TABLE order_line_items; DROP TABLE gifts");
@@ -91,7 +88,7 @@ test("a table that a user dropped is created again with all rows", async () => {
   expect(dump(again).tables).toEqual(before.tables);
 });
 
-test("a rebuild keeps discovered columns, except those that are declared now", async () => {
+test("a rebuild keeps discovered columns, except those that are now declared", async () => {
   const mirror = await filledMirror();
   const products = () => rows(mirror, "SELECT id, title, note FROM recommendation_products");
   const kept = () => rows(mirror, "SELECT id, colour, nested_size, live FROM gifts ORDER BY record_id");

@@ -11,45 +11,47 @@ import { order, rows, write } from "./record-mirror.js";
 
 test.each([
   ["the ID", orders, { id: "o1" }, "o1"],
-  ["the ID as text, if the ID is a number", orders, { id: 17 }, "17"],
+  ["the ID as a string if the ID is a number", orders, { id: 17 }, "17"],
   ["both parts of an ID, separated by a slash", content, { source: "upload", id: "c1" }, "upload/c1"],
   [
-    "unambiguous, if a part of the ID contains a slash",
+    "unambiguous if a part of the ID contains a slash",
     content,
     { source: "a/b", id: "50%/c" },
     "a%2Fb/50%25%2Fc",
   ],
-  ["the position, if an undocumented record has no ID", gifts, { colour: "red" }, "#4"],
+  ["the position if an undocumented record has no ID", gifts, { colour: "red" }, "#4"],
   [
-    "the position, if the ID of an undocumented record is neither text nor a number",
+    "the position if the ID of an undocumented record is neither a string nor a number",
     gifts,
     { id: { a: 1 } },
     "#4",
   ],
-  ["the position, if the record is not an object", gifts, "red", "#4"],
-] as [string, Resource, Json, string][])("the key of a record is %s", (_, resource, value, key) => {
+  ["the position if the record is not an object", gifts, "red", "#4"],
+] as [string, Resource, Json, string][])("a record's key is %s", (_, resource, value, key) => {
   expect(recordKey(resource, value, 4)).toBe(key);
 });
 
 test.each([
-  ["documented record without an ID", orders, { id: null }, "has no `id`"],
-  ["documented record without a part of its ID", content, { id: "c1" }, "has no `source`, `id`"],
+  ["a documented record without an ID", orders, { id: null }, "has no `id`"],
+  ["a documented record with an incomplete ID", content, { id: "c1" }, "has no `source`, `id`"],
   [
-    "record with a numeric ID that a double rounds",
+    "a documented record with a numeric ID that a double would round",
     orders,
     JSON.parse('{"id":9007199254740993}'),
     "too many digits",
   ],
-  ["undocumented record with a numeric ID that a double rounds", gifts, { id: -1e300 }, "too many digits"],
-] as [string, Resource, Json, string][])(
-  "a %s is rejected, because it has no key",
-  (_, resource, value, message) => {
-    expect(() => recordKey(resource, value, 0)).toThrow(UnexpectedResponse);
-    expect(() => recordKey(resource, value, 0)).toThrow(message);
-  },
-);
+  [
+    "an undocumented record with a numeric ID that a double would round",
+    gifts,
+    { id: -1e300 },
+    "too many digits",
+  ],
+] as [string, Resource, Json, string][])("recordKey rejects %s", (_, resource, value, message) => {
+  expect(() => recordKey(resource, value, 0)).toThrow(UnexpectedResponse);
+  expect(() => recordKey(resource, value, 0)).toThrow(message);
+});
 
-test("a response with a record without a key is not written at all", async () => {
+test("no record of a response is written if one of them has no key", async () => {
   const mirror = await makeMirror();
   mirror.transaction(() => {
     expect(() => write(mirror, orders, [order("o1"), { no: "id" }])).toThrow("has no `id`");

@@ -4,7 +4,10 @@ import { RecordWriter } from "../../src/store/records/record-writer.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 
-/** Writes records with a given read time. @returns the printed notes and warnings */
+/**
+ * Writes records with the given read time.
+ * @returns the printed notes and warnings
+ */
 export function write(
   mirror: Mirror,
   resource: Resource,
@@ -27,7 +30,7 @@ export function unrecordedRun(runId: number) {
   return { runId, reporter: silentReporter };
 }
 
-/** Returns an order with these members and default values for the others. */
+/** Returns an order with these fields, and default values for all other fields. */
 export function order(id: string, rest: JsonObject = {}): JsonObject {
   return {
     id,

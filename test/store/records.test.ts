@@ -18,12 +18,12 @@ const before = order("o1", { refund_amount: 0, host: { id: "h1", username: "ada"
 const cases: [string, Json, Json, object[]][] = [
   ["equal versions have no differences", before, { ...before }, []],
   [
-    "a different order of members is not a difference",
+    "a different order of fields is not a difference",
     { a: 1, b: { c: 1, d: 2 } },
     { b: { d: 2, c: 1 }, a: 1 },
     [],
   ],
-  ["null instead of a missing member is not a difference", { a: 1 }, { a: 1, b: null }, []],
+  ["null instead of a missing field is not a difference", { a: 1 }, { a: 1, b: null }, []],
   [
     "a changed amount is one difference",
     before,
@@ -31,7 +31,7 @@ const cases: [string, Json, Json, object[]][] = [
     [{ field: "refund_amount", old: "0", new: "4.5" }],
   ],
   [
-    "a difference in a nested object is named like its column",
+    "a difference in a nested object has the column's name",
     before,
     { ...before, host: { id: "h1", username: "bo" } },
     [{ field: "host_username", old: "ada", new: "bo" }],
@@ -43,17 +43,17 @@ const cases: [string, Json, Json, object[]][] = [
     [{ field: "host", old: '{"id":"h1"}', new: null }],
   ],
   [
-    "a list of items without IDs is one difference",
+    "a changed list of items without IDs is one difference",
     { line_items: [{ sku: "a" }] },
     { line_items: [{ sku: "b" }] },
     [{ field: "line_items", old: '[{"sku":"a"}]', new: '[{"sku":"b"}]' }],
   ],
 ];
-test.each(cases)("comparing two versions: %s", (_, old, now, changes) => {
+test.each(cases)("diffRecords compares two versions: %s", (_, old, now, changes) => {
   expect(diffRecords(old, now, orders)).toEqual(changes);
 });
 
-test("list items with IDs are compared one by one in any order, and an added or removed item is one difference", () => {
+test("list items are matched by ID in any order, and an added or removed item is one difference", () => {
   const item = (id: string, status: string) => ({ id, status });
   expect(
     diffRecords(
@@ -111,7 +111,7 @@ test.each([
   expect(diffRecords(before, after, orders)).toEqual([{ field: "product_cover_photo", old, new: now }]);
 });
 
-test("a new URL signature is logged if something else in the same list item changed", () => {
+test("a new URL signature is logged if another field of the same list item changed", () => {
   const [before, after] = [
     attached("https://cdn.test/b?sig=1"),
     attached("https://cdn.test/b?sig=2", "new.pdf"),
@@ -125,7 +125,7 @@ test("a new URL signature is logged if something else in the same list item chan
   ]);
 });
 
-test("a new query in a campaign's target URL is a change, because it is not a signature", () => {
+test("a new query string in a campaign's target URL is a change, because it is not a signature", () => {
   const target = (query: string) => ({ id: "p1", target_url: `https://shop.test/?${query}` });
   expect(diffRecords(target("utm=a"), target("utm=b"), opportunities)).toHaveLength(1);
 });
@@ -155,7 +155,7 @@ test("a new URL signature is stored in records and tables without logging a chan
     expect(rows(mirror, `SELECT * FROM ${table}`)).toEqual([]);
 });
 
-test("a column is discovered with the first scalar value, even in a nested object, and stays", async () => {
+test("a column is discovered with its first scalar value, even in a nested object, and is kept", async () => {
   const mirror = await makeMirror();
   write(mirror, gifts, [{ id: "g1", status: "sent", host: { id: "h1", deep: { x: 1, deeper: { y: 2 } } } }]);
   write(mirror, gifts, [{ id: "g2", value: 2.5, live: true, tags: ["a"], "odd name": 1, SELECT: "kept" }]);
@@ -167,7 +167,7 @@ test("a column is discovered with the first scalar value, even in a nested objec
   expect(names).not.toContain("tags");
 });
 
-test("discovered columns can have values of any type, never clash with the mirror's columns, and are limited to 300", async () => {
+test("discovered columns accept values of any type, never clash with the mirror's columns, and are limited to 300", async () => {
   const mirror = await makeMirror();
   write(mirror, gifts, [
     { id: 1, v: "a", record_id: 77, Synced_At: "x", removed_at: "y" },
@@ -207,7 +207,7 @@ test("a new attribute is reported with its path, once per mirror", async () => {
   expect(write(mirror, orders, [order("o4", { other: null })])).toHaveLength(1);
 });
 
-test("a value of an unexpected type is stored, and causes no message", async () => {
+test("a value of an unexpected type is stored without a message", async () => {
   const mirror = await makeMirror();
   const odd = (id: string) => order(id, { total_amount: "10.00", host: "ada" });
   expect(write(mirror, orders, [odd("o1"), odd("o2")])).toEqual([]);
@@ -222,14 +222,14 @@ test("a value of an unexpected type is stored, and causes no message", async () 
   expect(readUnexpectedColumns(mirror, "orders").map(({ records }) => records)).toEqual([1, 1]);
 });
 
-test("at most a hundred new attributes are reported, and none of unchanged records", async () => {
+test("at most 100 new attributes are reported, and none for undocumented resources", async () => {
   const mirror = await makeMirror();
   const many = Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`new_${n}`, n]));
   expect(write(mirror, orders, [order("o1", many)])).toHaveLength(100);
   expect(write(mirror, gifts, [{ id: 1, anything: { goes: 1 } }])).toEqual([]);
 });
 
-test("an unchanged record is not written, and a different order of members is not logged as a change", async () => {
+test("a record in which only the order of the fields changed is not written or logged as a change", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1")]);
   const before = rows(mirror, "SELECT record_id, since_at FROM records");
@@ -246,7 +246,7 @@ const changes = (mirror: Mirror) =>
     "SELECT kind, field, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
   );
 
-test("the change of a record that returns starts when it was last present with the old value", async () => {
+test("the interval of a returned record's change starts when the record was last present with the old value", async () => {
   const mirror = await makeMirror();
   for (const day of [1, 2]) writeRead(mirror, "orders", [order("o1")], { at: at(day), whole: true });
   writeRead(mirror, "orders", [], { at: at(3), remove: ["o1"], whole: true });
@@ -261,7 +261,7 @@ test("the change of a record that returns starts when it was last present with t
   ]);
 });
 
-test("the change of a record with a new date starts at the last read of its old date", async () => {
+test("the interval of a redated record's change starts at the last read of the old date", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1", { order_date: "2026-08-01T00:00:00Z" })], { at: at(1) });
   const recent = {
@@ -279,7 +279,7 @@ test("the change of a record with a new date starts at the last read of its old 
   ]);
 });
 
-test("each of several records removed in one run has its own earliest time", async () => {
+test("records that were removed in the same run have separate intervals when they return changed", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1")], { at: at(1) });
   writeRead(mirror, "orders", [order("o2")], { at: at(2) });

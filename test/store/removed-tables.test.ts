@@ -12,8 +12,7 @@ const host = (id: string) => ({ id, username: id, first_name: null, last_name: n
 const member = (n: number) => ({ relationship_id: `r${n}`, host: host(`h${n}`), commission_rate: 10 });
 
 /**
- * Opens a mirror with removed records: one of three orders and one of two hosts. Order 3 was removed and has
- * returned.
+ * Opens a mirror in which one of three orders and one of two hosts are removed. Order 3 was removed and has returned.
  */
 async function withRemovals() {
   const mirror = await makeMirror();
@@ -36,7 +35,7 @@ async function exported(path: string, ...args: string[]) {
   return (parse(run.out) as string[][]).map((row) => row.join(" "));
 }
 
-test("removed records and their child rows are in separate tables, and only those have removed_at", async () => {
+test("removed records and their child rows are in separate tables, and only these tables have removed_at", async () => {
   const { all } = await withRemovals();
   expect(all("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "order-1" }, { id: "order-3" }]);
   expect(all("SELECT id, removed_at FROM orders_removed")).toEqual([{ id: "order-2", removed_at: at(2) }]);
@@ -110,7 +109,7 @@ test("export --include-removed adds removed records, and removed_at is null for 
   expect(refused.code).toBe(2);
 });
 
-test("export --as-of has the records that had been removed at that time", async () => {
+test("export --as-of returns the records that had been removed by that time", async () => {
   const { mirror } = await withRemovals();
   const { path } = mirror;
   mirror.db.close();

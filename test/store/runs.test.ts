@@ -39,7 +39,7 @@ test("the next run marks a killed run as stopped, and keeps its number of rows",
   expect(row).toMatchObject({ outcome: "stopped", error: "killed", rows_read: 100 });
 });
 
-test("the last run is the latest sync, or a later verify that found a difference", async () => {
+test("findLastRun returns the latest sync, or a later verify that found a difference", async () => {
   const mirror = await makeMirror();
   const failed = run(mirror, 1, { outcome: "failed", error: "no network" });
   run(mirror, 2, { outcome: "verified", verified: true });
@@ -92,7 +92,7 @@ test("another process reads the progress of the current run, but not that of an 
   expect(await findCurrentRun(mirror.path)).toBeNull();
 });
 
-test("a command that failed before it read anything is remembered until a later one starts", async () => {
+test("a command that failed before it read anything is remembered until a later command starts", async () => {
   const mirror = await makeMirror();
   const failed = { command: "sync", at: at(1), error: "no network", hint: null, isRefused: false };
   writeFailedRun(mirror, failed);

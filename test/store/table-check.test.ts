@@ -170,7 +170,7 @@ test.each([
     "INSERT INTO roster (host_id, synced_at) VALUES ('x', '')",
     one("roster", { extra: 1 }),
   ],
-])("the table check finds %s, and nothing else", async (_, sql, expected) => {
+])("the table check finds only %s", async (_, sql, expected) => {
   const mirror = await filled();
   mirror.db.exec(sql);
   expect(compareTables(mirror, all)).toEqual(expected);
@@ -182,7 +182,7 @@ test.each([
   ["a dropped table", "DROP TABLE orders"],
   ["a dropped column", "ALTER TABLE orders DROP COLUMN currency"],
   ["a renamed column", "ALTER TABLE orders RENAME COLUMN currency TO money"],
-])("the table check reports all rows as missing for %s", async (_, sql) => {
+])("the table check reports all rows as missing after %s", async (_, sql) => {
   const mirror = await filled();
   for (const { name } of views) mirror.db.exec(`DROP VIEW ${name}`);
   mirror.db.exec(sql);
@@ -191,7 +191,7 @@ test.each([
   expect(compareTables(mirror, all)).toEqual([]);
 });
 
-test("the table check is limited to the given resources", async () => {
+test("the table check only checks the given resources", async () => {
   const mirror = await filled();
   mirror.db.exec("DELETE FROM orders; DELETE FROM opportunities");
   expect(compareTables(mirror, [opportunities])).toEqual(one("opportunities", { missing: 1 }));

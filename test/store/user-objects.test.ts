@@ -6,9 +6,7 @@ import { rebuildTables } from "../../src/store/tables/rebuild.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { unrecordedRun } from "./record-mirror.js";
 
-/**
- * Opens a mirror with an index and a trigger that a user added, and a user's table that references records.
- */
+/** Opens a mirror to which a user added indexes, triggers and a table that references records. */
 async function withAddedObjects() {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
@@ -43,7 +41,7 @@ test("forgetting a host or omitting a field keeps users' indexes and triggers", 
   expect(added()).toEqual(names);
 });
 
-test("a rebuild reports a user's unique index that the rows violate", async () => {
+test("a rebuild drops and reports a user's unique index that the rows violate", async () => {
   const { mirror, added } = await withAddedObjects();
   mirror.db.exec(
     "DELETE FROM orders WHERE id = 'order-2'; CREATE UNIQUE INDEX my_unique ON orders (currency)",

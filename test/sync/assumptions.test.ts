@@ -6,7 +6,7 @@ import { at, day, hour, minute, noon, orderAt, ordersBefore } from "../support/r
 const second = 1_000;
 const orders = ordersBefore(noon - hour, 150, 20 * hour);
 
-/** Syncs orders, and returns the exit code and the messages. */
+/** Syncs orders. Returns the exit code and what was printed to stderr. */
 async function synced(brand: TestBrand, command = "sync orders") {
   const { code, err } = await brand.run(command);
   return { code, err, verified: brand.lastRun().verified };
@@ -20,7 +20,7 @@ describe("counts after a sync", () => {
     }),
   });
 
-  test("sync re-reads a range if a response lacked a record (A4)", async () => {
+  test("sync re-reads a range if a response omits a record (A4)", async () => {
     const brand = makeBrand({ orders });
     brand.once(
       ({ path, query }) => path === "/orders" && query.per_page === "100",
@@ -48,7 +48,7 @@ describe("counts after a sync", () => {
     expect(err).toContain("the API counts 25 orders and the mirror 150");
   });
 
-  test("sync finds an order whose date the API changed (A6)", async () => {
+  test("sync finds an order whose date changed in the API (A6)", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.change("orders", "o140", { order_date: at(noon - 50 * day) });
@@ -59,7 +59,7 @@ describe("counts after a sync", () => {
   });
 });
 
-test("sync reports a wrong status filter once, and then ignores it until its count agrees (A7)", async () => {
+test("sync reports a wrong status filter once, then ignores the filter until its count is right (A7)", async () => {
   const brand = makeBrand({ orders, variants: { refundedFilter: "any" } });
   brand.refund("o5", 1);
   expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });
@@ -76,13 +76,13 @@ test("sync reports a wrong status filter once, and then ignores it until its cou
 describe("daily totals", () => {
   const requestsTotals = ({ path }: { path: string }) => path === "/analytics/clicks";
   type Envelope = { data: { timeseries: { orders: number }[] } };
-  /** Replaces the days in the next response with daily totals. */
+  /** Changes the days in the next response that contains daily totals. */
   const change = (brand: TestBrand, days: (points: Envelope["data"]["timeseries"]) => object[]) =>
     brand.once(requestsTotals, () => ({
       envelope: (one: Envelope) => ({ ...one, data: { ...one.data, timeseries: days(one.data.timeseries) } }),
     }));
 
-  test("sync warns about missing daily totals only if the API returned totals before", async () => {
+  test("sync warns about missing daily totals only if an earlier response contained them", async () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     expect(await brand.run("sync orders --quiet")).toMatchObject({ code: 0, err: "" });
     brand.variants = {};
@@ -99,7 +99,7 @@ describe("daily totals", () => {
     expect((await synced(brand)).code).toBe(7);
   });
 
-  test("sync ignores daily totals that are zero or have no day", async () => {
+  test("sync ignores daily totals that are zero or whose date is not a day", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const zeros = ["2026-01-05", "soon"].map((date) => ({ date, orders: 0, revenue: 0 }));
@@ -110,7 +110,7 @@ describe("daily totals", () => {
   });
 });
 
-describe("more differences than 100 requests can read", () => {
+describe("differences that take more than 100 requests to read", () => {
   const hours = ordersBefore(noon - 40 * day, 13_000, hour);
   const isPage = ({ path, query }: { path: string; query: Readonly<Record<string, string>> }) =>
     path === "/orders" && query.per_page === "100";
@@ -118,34 +118,37 @@ describe("more differences than 100 requests can read", () => {
   test.each([
     ["days apart", 36],
     ["adjacent days", 12],
-  ])("sync reads the remaining changed days in the next run: %s (A8)", async (_, step) => {
-    const brand = makeBrand({ orders: hours });
-    await brand.run("sync orders --audit 0");
-    for (let n = 0; n < hours.length; n += step) brand.refund(`o${n}`, 1);
-    const { asked, code, err } = await brand.run("sync orders --audit 0");
-    expect(err).toMatch(/the API's daily totals changed on \d+ days/);
-    expect([code, brand.lastRun().verified]).toEqual([8, 0]);
-    // The additional request reads the time since the last run.
-    expect(asked.filter(isPage)).toHaveLength(100 + 1);
-    expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
-  });
+  ])(
+    "after 100 requests, sync leaves the remaining changed days to the next run: %s (A8)",
+    async (_, step) => {
+      const brand = makeBrand({ orders: hours });
+      await brand.run("sync orders --audit 0");
+      for (let n = 0; n < hours.length; n += step) brand.refund(`o${n}`, 1);
+      const { asked, code, err } = await brand.run("sync orders --audit 0");
+      expect(err).toMatch(/the API's daily totals changed on \d+ days/);
+      expect([code, brand.lastRun().verified]).toEqual([8, 0]);
+      // The additional request reads the orders since the last run.
+      expect(asked.filter(isPage)).toHaveLength(100 + 1);
+      expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+    },
+  );
 
-  test("sync reads a history that was added at once in several runs", async () => {
+  test("sync takes more than one run to read 13,000 orders that appear all at once", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.data.orders = hours;
     const { asked, code, err } = await brand.run("sync orders --audit 0");
     expect(err).toMatch(/the API counts 13000 orders and the mirror \d+/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
-    // The counts share the budget of 100 requests.
+    // Counts are included in the budget of 100 requests.
     expect(asked.filter(isPage).length).toBeLessThanOrEqual(100);
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("sync does not distrust a filter if the budget ran out within the differing range", async () => {
+  test("sync still trusts a filter if the budget runs out in the middle of a range that differs", async () => {
     const brand = makeBrand({ orders: hours.slice(0, 9_000), variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
-    // The remaining request reads the first of two pages.
+    // Only the first of two pages can be read with the last request.
     for (let n = 300; n < 9_000; n += 1) brand.cancel(`o${n}`);
     expect(await synced(brand, "sync orders --audit 0")).toMatchObject({ code: 8, verified: 0 });
     expect(brand.sql("SELECT distrusted FROM sync_state")).toEqual([{ distrusted: "[]" }]);
@@ -164,7 +167,7 @@ test("sync exits with code 8 if a list never settles (A9)", async () => {
   expect(err).toContain("never settled");
 });
 
-test("sync stores a dense second that never settles, but does not cover it (A9)", async () => {
+test("sync stores a dense second that never settles, but does not add it to the coverage (A9)", async () => {
   const second = noon - 90 * day;
   const brand = makeBrand({ orders: Array.from({ length: 150 }, (_, n) => orderAt(`c${n}`, second)) });
   brand.before = ({ path, query }) => {
@@ -180,17 +183,17 @@ test("sync stores a dense second that never settles, but does not cover it (A9)"
 });
 
 test.each([
-  ["6 minutes", 6 * minute, 3],
-  ["-6 minutes", -6 * minute, 3],
-  ["4 minutes", 4 * minute, 0],
-])("sync compares the local clock with the API's, which differs by %s (A10)", async (_, skew, code) => {
+  [3, "6 minutes", 6 * minute],
+  [3, "-6 minutes", -6 * minute],
+  [0, "4 minutes", 4 * minute],
+])("sync exits with code %i if the local clock differs from the API's by %s (A10)", async (code, _, skew) => {
   const brand = makeBrand({ orders });
   const clock = { ...brand.clock, now: () => brand.now() + skew };
   const ran = await brand.run("sync orders", { clock });
   expect(ran.code, ran.err).toBe(code);
 });
 
-test("sync warns in every run about a record that is in no date range, and does not verify the orders (A11)", async () => {
+test("every sync warns about a record that is in no date range, and leaves the orders unverified (A11)", async () => {
   const brand = makeBrand({
     orders: [...orders, orderAt("none", null)],
     variants: { undated: "without range" },
@@ -219,7 +222,7 @@ test("sync exits with code 3 if the mirror file is replaced during the run (A12)
   expect(err).not.toContain("verified");
 });
 
-test("sync reads orders with fractions of a second at the end of a range", async () => {
+test("sync reads orders in the last fraction of a second of a range", async () => {
   const fine = Array.from({ length: 250 }, (_, n) =>
     orderAt(`f${n}`, new Date(noon - hour - n * 700).toISOString().replace("Z", "987Z")),
   );

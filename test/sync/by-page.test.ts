@@ -15,7 +15,7 @@ async function runNextDay(brand: TestBrand, command = "sync orders") {
   return await synced(brand, command);
 }
 
-/** Simulates an API that returns these orders in every date range. */
+/** Changes the dates of these orders in all responses, whatever date range was requested. */
 function showDates(brand: TestBrand, dates: Record<string, string | null>): void {
   brand.before = ({ path }) =>
     path !== "/orders"
@@ -88,7 +88,7 @@ describe("a coarse date (A2)", () => {
 
 describe("an unreadable date (A2)", () => {
   test.each(["2026-02-30T11:00:00Z", "2026-11-20T24:00:00Z", "yesterday", null])(
-    "sync stores an order dated %s unchanged, warns, and does not verify the orders",
+    "sync stores an order dated %s unchanged, warns, and leaves the orders unverified",
     async (date) => {
       const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
       showDates(brand, { odd: date });
@@ -108,7 +108,7 @@ describe("an unreadable date (A2)", () => {
     },
   );
 
-  test("verify leaves an unreadable date to the API, even if the date contains a semicolon", async () => {
+  test("verify says that the API must correct an unreadable date, even if the date contains a semicolon", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "n/a; later" });
     await synced(brand);
@@ -135,7 +135,7 @@ describe("an unreadable date (A2)", () => {
     expect(status.out).not.toContain("not read:");
   });
 
-  test("sync verifies a day again when the API has corrected its unreadable date", async () => {
+  test("sync verifies a day again once the API has corrected an unreadable date on that day", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("odd", noon - 2 * day), orderAt("lost", noon - 4 * day)],
     });
@@ -151,7 +151,7 @@ describe("an unreadable date (A2)", () => {
     expect((await brand.run("verify orders")).code).toBe(0);
   });
 
-  test("sync marks each day that returns an unreadable date", async () => {
+  test("sync marks the slice of each day whose response contains an unreadable date", async () => {
     const odd = Object.fromEntries([3, 11, 40].map((days) => [`odd${days}`, "soon"]));
     const brand = makeBrand({
       orders: [...orders, ...[3, 11, 40].map((days) => orderAt(`odd${days}`, noon - days * day))],
@@ -185,7 +185,7 @@ describe("an unreadable date (A2)", () => {
     expect([code, err]).toEqual([8, expect.stringContaining("`odd`: `order_date`")]);
   });
 
-  test("sync re-reads marked slices outside the window within the audit's budget", async () => {
+  test("sync re-reads marked slices outside the window as part of the audit", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
     await brand.run("sync orders --since 40d");
     showDates(brand, { odd: "soon" });
@@ -215,7 +215,7 @@ describe("an unreadable date (A2)", () => {
     expect((await brand.run("status --max-age 1h")).code).toBe(0);
   });
 
-  test("sync logs no change for a new order with an unreadable date", async () => {
+  test("sync does not log a change for a new order with an unreadable date", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
     showDates(brand, { odd: "soon" });
     await brand.run("sync orders --since 30d");
@@ -225,7 +225,7 @@ describe("an unreadable date (A2)", () => {
 });
 
 describe("a date outside the requested range (A3)", () => {
-  test("sync stores an order dated before the requested range, and does not verify the orders", async () => {
+  test("sync stores an order dated before the requested range, and leaves the orders unverified", async () => {
     const brand = makeBrand({ orders, variants: { includesRecordBelow: true } });
     await brand.run("sync orders --since 10d");
     const { code, err, verified } = await runNextDay(brand, "sync orders --since 10d");
@@ -243,7 +243,7 @@ describe("a date outside the requested range (A3)", () => {
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
-  test("sync marks a dense second if its second page has an unexpected date", async () => {
+  test("sync marks a dense second if an order on its second page has an unexpected date", async () => {
     const dense = Array.from({ length: 130 }, (_, n) => orderAt(`c${n}`, noon - day));
     const brand = makeBrand({ orders: dense });
     brand.once(
@@ -260,7 +260,7 @@ describe("a date outside the requested range (A3)", () => {
     expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("sync marks the slice of a library file with an unexpected date", async () => {
+  test("sync marks the slice that contains a library file with an unexpected date", async () => {
     const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
     const brand = makeBrand({
       content: [...files, fileAt("odd", 0, { created_at: "2026-13-01T00:00:00Z" })],
@@ -284,7 +284,7 @@ describe("an order that the API lists twice", () => {
     ["a newer date", copy("o120", noon - 3 * day - minute)],
     ["an older date outside the window", copy("o20", noon - 51 * day)],
   ])(
-    "sync stores an ID that the API lists twice once, with a warning and without changes: %s",
+    "sync stores one copy of an order that the API lists twice, warns, and logs no changes: %s",
     async (_, second) => {
       const brand = makeBrand({ orders: [...orders, second] });
       for (const command of [
@@ -311,7 +311,7 @@ describe("an order that the API lists twice", () => {
     },
   );
 
-  test("sync verifies the orders again when an ID is no longer listed twice", async () => {
+  test("sync verifies the orders again once no ID is listed twice", async () => {
     const brand = makeBrand({ orders: [...orders, copy("o20", noon - 40 * day)] });
     await synced(brand);
     brand.data.orders = brand.data.orders.filter(
@@ -323,7 +323,7 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("sync counts the orders that the audit reads last", async () => {
+test("sync counts the orders that the last requests of the audit read", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - 60 * day, 2_000, hour),
     variants: { dailyTotals: "absent" },

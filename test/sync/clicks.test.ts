@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { makeBrand, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, noon, orderAt } from "../support/records.js";
 
-/** One order in each month from January to November 2026, and one on the day before the current time. */
+/** One order in each month from January to November 2026, and one yesterday. */
 const dates = [...Array.from({ length: 11 }, (_, month) => Date.UTC(2026, month, 15, 9)), noon - day];
 const orders = dates.map((ms, n) => orderAt(`o${n}`, ms)).reverse();
 
-/** Runs a sync, and returns the requested months, such as `2026-10` or `2026-10 week`. */
+/** Runs a sync. The result includes the requested months, such as `2026-10` or `2026-10 week`. */
 async function runSync(brand: TestBrand, flags = "", after = day) {
   brand.pass(after);
   const ran = await brand.run(`sync analytics-clicks ${flags}`);
@@ -33,14 +33,14 @@ const revenueOf = (brand: TestBrand, month: string) =>
     `${month}-01`,
   )[0]?.revenue;
 
-describe("months of clicks", () => {
-  test("sync reads all months of clicks first, and later only months in the window", async () => {
+describe("monthly clicks", () => {
+  test("the first sync reads the clicks of all months, and later syncs only the months in the window", async () => {
     const brand = makeBrand({ orders });
     const { asked, last, months } = await runSync(brand);
     expect(months).toEqual(Array.from({ length: 11 }, (_, n) => `2026-${String(n + 1).padStart(2, "0")}`));
     const ofClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
     expect(asked.filter(ofClicks)).toHaveLength(12);
-    // A sync of orders and clicks requests the daily totals once.
+    // A sync of orders and clicks requests the daily totals only once.
     const both = await makeBrand({ orders }).run("sync orders analytics-clicks");
     expect(both.asked.filter(ofClicks)).toHaveLength(12);
     expect(last).toMatchObject({ verified: 1, outcome: "done" });
@@ -48,7 +48,7 @@ describe("months of clicks", () => {
     expect((await runSync(brand, "--window 5d")).months).toEqual(["2026-11"]);
   });
 
-  test("sync re-reads only months of clicks in which a day changed", async () => {
+  test("sync re-reads the clicks of a month outside the window only if one of its days changed", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.refund("o2", 4);
@@ -58,7 +58,7 @@ describe("months of clicks", () => {
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 
-  test("sync reads clicks before the oldest month if an order is added there, but not before the first --since", async () => {
+  test("sync reads clicks of earlier months if an order appears there, but not before the first --since", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.attributeLate(Date.UTC(2025, 10, 3), orderAt("late", Date.UTC(2025, 10, 3)));
@@ -70,7 +70,7 @@ describe("months of clicks", () => {
     expect((await runSync(narrow, "--full")).months).toHaveLength(11);
   });
 
-  test("sync --until skips newer months of clicks, which the next run reads", async () => {
+  test("sync --until skips the clicks of newer months, and the next run reads them", async () => {
     const brand = makeBrand({ orders });
     expect((await runSync(brand, "--until 2026-04")).months).toEqual([
       "2026-01",
@@ -81,7 +81,7 @@ describe("months of clicks", () => {
     expect((await runSync(brand)).months).toHaveLength(7);
   });
 
-  test("sync re-reads every month of clicks after three months without a run", async () => {
+  test("after three months without a run, sync reads the clicks of every month since the last run", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand, "--window 0d");
     for (const month of [11, 12]) brand.order(orderAt(`new${month}`, Date.UTC(2026, month, 5)));
@@ -93,7 +93,7 @@ describe("months of clicks", () => {
     ]);
   });
 
-  test("sync requests clicks only of months with activity, and of the current month", async () => {
+  test("sync requests clicks only for months with activity and for the current month", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", "1969-12-31T23:59:59.000Z")] });
     const { last, months } = await runSync(brand);
     expect(months).toEqual([
@@ -107,7 +107,7 @@ describe("months of clicks", () => {
     expect((await runSync(makeBrand())).months).toEqual(["2026-11"]);
   });
 
-  test("sync resumes an interrupted run without re-reading its months of clicks", async () => {
+  test("sync resumes an interrupted run without re-reading the clicks of months that it had read", async () => {
     const brand = makeBrand({ orders });
     await brand.stopped(
       "sync analytics-clicks",
@@ -116,7 +116,7 @@ describe("months of clicks", () => {
     expect((await runSync(brand, "--window 0d", 0)).months[0]).toBe("2026-06");
   });
 
-  test("sync replaces the summary, days and top lists of a month together", async () => {
+  test("sync --full replaces the summary, days and top lists of a month", async () => {
     const brand = makeBrand({ history: 200 });
     await runSync(brand);
     const rows = () =>
@@ -132,7 +132,7 @@ describe("months of clicks", () => {
   test.each([
     ["no points", "timeseries", 7],
     ["no summary", "summary", 7],
-  ])("sync rejects a month of clicks with %s, and keeps the stored month", async (_, member, code) => {
+  ])("sync rejects a month of clicks with %s, and keeps the stored clicks", async (_, member, code) => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.refund("o10", 5);
@@ -164,7 +164,7 @@ describe("clicks by host and by bucket", () => {
     },
   );
 
-  test("sync --host and --per-host store the clicks of each host in addition to those of all hosts", async () => {
+  test("sync --host and --per-host store clicks by host in addition to the clicks of all hosts", async () => {
     const brand = makeBrand({ history: 60 });
     const without = await runSync(brand, "--per-host --since 30d");
     expect([without.code, without.err]).toEqual([
@@ -182,12 +182,12 @@ describe("clicks by host and by bucket", () => {
     expect(brand.sql("SELECT count(DISTINCT host_id) AS n FROM analytics_clicks_periods")).toEqual([
       { n: hosts.length },
     ]);
-    // The next plain sync does not mistake the points of one host for those of all hosts.
+    // The next sync without these options does not mistake one host's clicks for the clicks of all hosts.
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 });
 
-test("verify sends no request for clicks and rankings, which the API restates", async () => {
+test("verify sends no requests for clicks and rankings, because the API can restate them", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync analytics-clicks analytics-hosts");
   const { asked, code, out } = await brand.run("verify analytics-clicks analytics-hosts --json");
@@ -202,7 +202,7 @@ describe("the ranking of hosts", () => {
     orders: 1,
     sales,
   });
-  /** Serves the rows of a ranking, twenty per page. */
+  /** Serves the rows of a ranking, 20 per page. */
   function serve(brand: TestBrand, rows: () => object[]) {
     brand.before = ({ path, query }) => {
       if (path !== "/analytics/hosts") return undefined;
@@ -236,7 +236,7 @@ describe("the ranking of hosts", () => {
     expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(fifty.map(({ host }) => host?.id));
   });
 
-  test("sync does not store a ranking whose order changes in every reading", async () => {
+  test("sync does not store a ranking whose order changes every time it is read", async () => {
     const brand = makeBrand();
     let count = 0;
     serve(brand, () => (++count % 3 === 2 ? [...fifty.slice(20), ...fifty.slice(0, 20)] : fifty));
@@ -252,7 +252,7 @@ describe("the ranking of hosts", () => {
     expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(["h0", null, null, "h1"]);
   });
 
-  test("sync loses no host of the ranking when a row without a host moves to the next page", async () => {
+  test("sync stores every host in the ranking even if a row without a host moves to the next page", async () => {
     const brand = makeBrand();
     const before = [...fifty.slice(0, 19), row(null, 500), ...fifty.slice(19)];
     const after = [...fifty.slice(0, 20), row(null, 500), ...fifty.slice(20)];
@@ -262,7 +262,7 @@ describe("the ranking of hosts", () => {
     expect(ranked(brand).map(({ host_id }) => host_id)).toContain("h19");
   });
 
-  test("sync stores the last ranking of each day, and removes hosts that left from the current ranking", async () => {
+  test("sync keeps each day's last ranking, and removes hosts that left from the current ranking", async () => {
     const brand = makeBrand();
     let rows = fifty;
     serve(brand, () => rows);
@@ -282,7 +282,7 @@ describe("the ranking of hosts", () => {
     ]);
   });
 
-  test("sync rejects a ranking that lost more than half of its rows, unless --accept-removals is given", async () => {
+  test("sync rejects a ranking that has lost more than half of its rows, except with --accept-removals", async () => {
     const brand = makeBrand();
     let rows = fifty;
     serve(brand, () => rows);

@@ -11,7 +11,7 @@ interface Clicks {
 const asksForClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
 const readsOrders = ({ path, query }: SentRequest) => path === "/orders" && query.per_page === "100";
 
-/** Changes every point in the responses to `/analytics/clicks`. `request` is the number of the request. */
+/** Changes every point in the responses to `/analytics/clicks`. `request` is the request's number, from 1. */
 function changePoints(brand: TestBrand, change: (point: Point, request: number) => Point): void {
   let request = 0;
   brand.before = (asked) => {
@@ -26,7 +26,7 @@ function changePoints(brand: TestBrand, change: (point: Point, request: number) 
   };
 }
 
-/** Changes the last digit in each response, as if doubles were added in a different order. */
+/** Changes the last digit of the amounts in each response, as if they were summed in a different order. */
 function changeLastDigits(brand: TestBrand): void {
   changePoints(brand, (point, request) => {
     const drift = (value: unknown) => Number(value) * (1 + (request % 5) * Number.EPSILON);
@@ -42,7 +42,7 @@ function changeLastDigits(brand: TestBrand): void {
 
 const orders = ordersBefore(noon - hour, 1_200, 6 * hour);
 
-// One day later, a run reads the last day, and the day on which the first run ended.
+// A run on the next day reads two pages: the last day, and the day on which the first run ended.
 describe("rounding differences in amounts", () => {
   test("sync and verify ignore rounding differences in daily totals", async () => {
     const brand = makeBrand({ orders });
@@ -55,7 +55,7 @@ describe("rounding differences in amounts", () => {
     expect([verified.code, verified.out]).toEqual([0, expect.not.stringContaining("different")]);
   });
 
-  test("sync compares daily totals with those that an earlier version stored", async () => {
+  test("sync ignores rounding differences from daily totals that an earlier version stored", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders --audit 0");
     changeLastDigits(brand);
@@ -64,7 +64,7 @@ describe("rounding differences in amounts", () => {
     expect(asked.filter(readsOrders)).toHaveLength(2);
   });
 
-  test("sync ignores rounding differences in months of clicks", async () => {
+  test("sync ignores rounding differences in monthly clicks", async () => {
     const brand = makeBrand({ orders });
     changeLastDigits(brand);
     await brand.run("sync analytics-clicks");
@@ -76,7 +76,7 @@ describe("rounding differences in amounts", () => {
     expect(brand.lastRun("analytics-clicks")).toMatchObject({ rows_read: 11, rows_changed: 0 });
   });
 
-  test("sync adds no row to the history of the ranking for a rounding difference", async () => {
+  test("sync does not add a row to the ranking's history for a rounding difference", async () => {
     const brand = makeBrand();
     let request = 0;
     brand.before = ({ path }) => {
@@ -102,12 +102,12 @@ describe("rounding differences in amounts", () => {
 });
 
 test.each([
-  [0.1 + 0.2, 0.3, true],
-  [1e15 + 0.5, 1e15, true],
-  [9007199254740990, 9007199254740991, false],
-  [12.5, 12.501, false],
-  [0, 1e-9, false],
-])("sync compares the amounts %d and %d of a record: equal is %s", (a, b, isSame) => {
+  [true, 0.1 + 0.2, 0.3],
+  [true, 1e15 + 0.5, 1e15],
+  [false, 9007199254740990, 9007199254740991],
+  [false, 12.5, 12.501],
+  [false, 0, 1e-9],
+])("isSameJson returns %s for the amounts %d and %d", (isSame, a, b) => {
   expect(isSameJson({ value: a }, { value: b })).toBe(isSame);
 });
 
@@ -126,7 +126,7 @@ test("sync re-reads a day after a refund of a tenth of a cent", async () => {
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1 });
 });
 
-describe("amounts that drift on every day", () => {
+describe("daily amounts that keep drifting", () => {
   const rates = (rate: (day: string, request: number) => number) => (brand: TestBrand) =>
     changePoints(brand, (point, request) => ({
       ...point,
@@ -139,7 +139,7 @@ describe("amounts that drift on every day", () => {
     return await brand.run(command);
   };
 
-  test("sync warns once about drifting amounts, and exits with code 0 after few requests", async () => {
+  test("sync warns once about drifting amounts, sends few requests and exits with code 0", async () => {
     const brand = makeBrand({ orders: hourly });
     applyNewRate(brand);
     await brand.run("sync orders");
@@ -150,13 +150,13 @@ describe("amounts that drift on every day", () => {
     for (const _ of [1, 2]) {
       const { asked, code, err } = await runNextDay(brand);
       expect([code, err]).toEqual([0, expect.stringMatching(/^orders: .*, verified by counts\n$/)]);
-      // The limit includes the window, the audit, a sample of 500 orders and the counts.
+      // The limit includes the window, the audit and a sample of 500 orders.
       expect(asked.filter(readsOrders).length).toBeLessThanOrEqual(8 + 5 + 6);
     }
     expect(brand.lastRun().verified).toBe(1);
   });
 
-  test("verify reports no difference if amounts drift, and states that it compared counts", async () => {
+  test("verify reports no difference if amounts drift, and states that it compared only counts", async () => {
     const brand = makeBrand({ orders: hourly });
     applyNewRate(brand);
     await brand.run("sync orders");
@@ -179,7 +179,7 @@ describe("amounts that drift on every day", () => {
     expect(brand.lastRun()).toMatchObject({ verified: 1, rows_new: 1, rows_removed: 1 });
   });
 
-  test("sync compares amounts if the sampled orders changed as well", async () => {
+  test("sync does not treat amounts as drifting if the sampled orders also changed", async () => {
     const brand = makeBrand({ orders: hourly });
     await brand.run("sync orders --audit 0");
     for (let n = 0; n < hourly.length; n += 12) brand.refund(`o${n}`, 1);
@@ -188,7 +188,7 @@ describe("amounts that drift on every day", () => {
     expect((await brand.run("verify orders")).code).toBe(8);
   });
 
-  test("sync compares drifting amounts if all orders are in the window", async () => {
+  test("sync compares amounts even if they drift, if all orders are in the window", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
     applyNewRate(brand);
     await brand.run("sync orders");

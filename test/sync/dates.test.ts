@@ -40,7 +40,7 @@ describe.each(["1969-12-31T23:59:59.000Z", "1900-02-28T12:00:00.000Z", "0001-01-
   },
 );
 
-test("sync --until 9999-12-31 reads up to now", async () => {
+test("sync --until 9999-12-31 reads up to the current time", async () => {
   const brand = makeBrand({ orders });
   expect((await brand.run("sync orders --until 9999-12-31")).code).toBe(0);
   expect(brand.mirrored()).toHaveLength(20);
@@ -52,7 +52,7 @@ test("sync --until 9999-12-31 reads up to now", async () => {
   expect((await brand.run(report)).out).toContain("1–21 Nov 2026");
 });
 
-test("sync --since accepts an age that reaches back before 1970, but not before the year 0", async () => {
+test("sync --since accepts an age that reaches back to before 1970, but not before the year 0", async () => {
   const brand = makeBrand({ orders: [...orders, orderAt("old", "1950-01-01T00:00:00Z")] });
   await brand.run("sync orders --since 5000w");
   expect(brand.mirrored()).toHaveLength(21);

@@ -27,7 +27,7 @@ const campaigns = [
   campaign("paid", { status: "COMPLETED", assignments: [paid] }),
 ];
 
-/** Runs a sync, and returns the IDs of the campaigns whose details it requested. */
+/** Runs a sync. The result includes the IDs of the campaigns whose details it requested. */
 async function runSync(brand: TestBrand, command = "sync opportunities", after = day) {
   brand.pass(after);
   const { asked, code, err } = await brand.run(command);
@@ -38,8 +38,8 @@ const detailsOf = (asked: readonly SentRequest[]) =>
   asked.flatMap(({ path }) => path.match(/^\/\w+\/(.+?)(?:\/results)?$/)?.[1] ?? []).sort();
 const detail = (id: string) => (request: SentRequest) => request.path === `/opportunities/${id}`;
 
-describe("details of campaigns", () => {
-  test("sync reads all campaign details first, and later those of changed or open campaigns", async () => {
+describe("campaign details", () => {
+  test("the first sync reads all campaign details, later syncs only those of changed or open campaigns", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     expect((await runSync(brand)).details).toEqual(["active", "archived", "owing", "paid"]);
     expect(await runSync(brand)).toMatchObject({ details: ["active", "owing"], last: { verified: 1 } });
@@ -61,7 +61,7 @@ describe("details of campaigns", () => {
     });
   });
 
-  test("sync reads campaign details that the previous run skipped, and verify reports them as unproven until then", async () => {
+  test("verify reports skipped campaign details as unproven until the next sync reads them", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand, "sync opportunities --details none");
     const { code, out } = await brand.run("verify opportunities --json");
@@ -70,7 +70,7 @@ describe("details of campaigns", () => {
     expect((await brand.run("verify opportunities")).code).toBe(0);
   });
 
-  test("sync stores a change that is only in the details of a campaign", async () => {
+  test("sync stores a change that appears only in a campaign's details", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);
     brand.change("opportunities", "owing", { assignments: [paid] as never });
@@ -81,7 +81,7 @@ describe("details of campaigns", () => {
     expect((await runSync(brand)).details).toEqual(["active"]);
   });
 
-  test("sync removes a campaign in the next run if it is withdrawn between the list and the details", async () => {
+  test("sync removes a campaign one run later if it is withdrawn while details are read", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);
     brand.once(detail("owing"), () => void brand.remove("opportunities", "owing"));
@@ -118,7 +118,7 @@ describe("details of campaigns", () => {
     expect((await brand.run("verify opportunities")).code).toBe(0);
   });
 
-  test("sync requests the details of four campaigns at a time", async () => {
+  test("sync requests the details of up to four campaigns in parallel", async () => {
     const brand = makeBrand({ opportunities: Array.from({ length: 10 }, (_, n) => campaign(`c${n}`)) });
     let [now, most] = [0, 0];
     const fetch: typeof brand.fetch = async (url, init) => {
@@ -133,7 +133,7 @@ describe("details of campaigns", () => {
     expect(brand.sql("SELECT * FROM records WHERE detailed_at IS NOT NULL")).toHaveLength(10);
   });
 
-  test("sync resumes campaign details within an hour of an interruption, and re-reads them after more than an hour", async () => {
+  test("sync keeps the campaign details of an interrupted run for an hour, and then re-reads them", async () => {
     const brand = makeBrand({ opportunities: Array.from({ length: 20 }, (_, n) => campaign(`c${n}`)) });
     await runSync(brand);
     for (const [later, isOn] of [
@@ -154,7 +154,7 @@ describe("details of campaigns", () => {
   });
 });
 
-describe("results of surveys", () => {
+describe("survey results", () => {
   const surveys = ["s1", "s2"].map((id) => openRecord(id));
   const question = (id: string, share = 0.5) => ({ id, share });
   const results = { s1: [question("q1"), question("q2")], s2: [question("q1")] };
@@ -163,7 +163,7 @@ describe("results of surveys", () => {
       .sql<{ it: string }>("SELECT survey_id || ' ' || coalesce(id, '') AS it FROM survey_results ORDER BY 1")
       .map(({ it }) => it);
 
-  test("sync replaces the results of a survey", async () => {
+  test("sync replaces a survey's results", async () => {
     const brand = makeBrand({ surveys, results });
     expect(await runSync(brand, "sync surveys")).toMatchObject({
       details: ["s1", "s2"],
@@ -175,7 +175,7 @@ describe("results of surveys", () => {
     expect(brand.sql("SELECT share FROM survey_results WHERE id = 'q2'")).toEqual([{ share: 0.7 }]);
   });
 
-  test("sync removes the results of a removed survey", async () => {
+  test("sync removes a survey's results together with the survey", async () => {
     const brand = makeBrand({ surveys, results });
     await runSync(brand, "sync surveys");
     brand.remove("surveys", "s1");
@@ -202,7 +202,7 @@ describe("results of surveys", () => {
     expect((await brand.run("verify surveys")).code).toBe(0);
   });
 
-  test("sync prints a note after a 404 for a survey that never had results", async () => {
+  test("sync prints a note if the API returns a 404 for the results of a survey that never had any", async () => {
     const brand = makeBrand({ surveys, results });
     brand.before = ({ path }) => (path === "/surveys/s1/results" ? { status: 404 } : undefined);
     const { code, err, last } = await runSync(brand, "sync surveys");
@@ -213,8 +213,8 @@ describe("results of surveys", () => {
   test.each([
     ["one object", { questions: 3 }, ["s1/#0"]],
     ["scalars and null", [4, null, "x"], ["s1/#0", "s1/#1", "s1/#2"]],
-    ["nothing", [], []],
-  ])("sync stores survey results of an undocumented shape: %s", async (_, shape, keys) => {
+    ["an empty list", [], []],
+  ])("sync stores survey results with an undocumented shape: %s", async (_, shape, keys) => {
     const brand = makeBrand({ surveys: surveys.slice(0, 1), results: { s1: shape } });
     expect((await runSync(brand, "sync surveys")).code).toBe(0);
     expect(brand.mirrored("survey-results")).toEqual(keys);
@@ -222,7 +222,7 @@ describe("results of surveys", () => {
     expect(texts.map(({ json }) => json)).toEqual([shape].flat().map((one) => JSON.stringify(one)));
   });
 
-  test("sync reads survey results to the last page", async () => {
+  test("sync reads all pages of survey results", async () => {
     const many = Array.from({ length: 60 }, (_, n) => question(`q${n}`));
     const brand = makeBrand({ surveys: surveys.slice(0, 1) });
     brand.before = ({ path, query }) => {
@@ -241,7 +241,7 @@ describe("results of surveys", () => {
 });
 
 test.each(["opportunities", "surveys"] as const)(
-  "sync requests no details for an ID that is not a single path segment: %s",
+  "sync requests no details for a record whose ID is not a single path segment: %s",
   async (list) => {
     const ids = ["a/b", "../me", "x?y#z", "..", "", "fine"];
     const records = ids.map((id) => (list === "surveys" ? openRecord(id) : campaign(id)));

@@ -30,7 +30,7 @@ describe("orders dated in the future", () => {
     expect(out).toMatch(/ 3 +0 +unproven +\S+ \S+ +dated in the future, not due yet/);
   });
 
-  test("sync reads an order dated in the future when its date is reached", async () => {
+  test("sync reads an order dated in the future once that date is reached", async () => {
     const brand = makeBrand({ orders: [...ahead, ...orders] });
     await brand.run("sync orders");
     brand.pass(4 * hour);
@@ -45,7 +45,7 @@ describe("orders dated in the future", () => {
     });
   });
 
-  test("verify reports an unread order even if other orders are dated in the future", async () => {
+  test("verify reports an unread order even if another order is dated in the future", async () => {
     const brand = makeBrand({ orders: [...ahead, ...orders] });
     await brand.run("sync orders");
     brand.pass(2 * hour);

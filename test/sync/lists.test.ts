@@ -18,7 +18,7 @@ async function runNextDay(brand: TestBrand, command: string) {
 }
 
 describe("the roster", () => {
-  test("sync removes a host who leaves the roster, and adds a new record if the host returns", async () => {
+  test("sync removes a host who leaves the roster, and adds a new record when the host returns", async () => {
     const brand = makeBrand({ roster: members.slice(0, 4) });
     await brand.run("sync roster");
     brand.leave("h-r2");
@@ -34,7 +34,7 @@ describe("the roster", () => {
     ]);
   });
 
-  test("sync reads each page of the roster once if no record is missing", async () => {
+  test("sync reads each page of the roster only once if no record is missing", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     await brand.run("sync roster");
     expect(requests((await runNextDay(brand, "sync roster")).asked, "/roster")).toHaveLength(3);
@@ -53,7 +53,7 @@ describe("the roster", () => {
     expect(requests(asked, "/roster")).toHaveLength(6);
     expect(last).toMatchObject({ verified: 1, rows_removed: 0 });
     expect(brand.mirrored("roster")).toContain("r20");
-    // The first reading still contains `r0`, so only the next run removes it.
+    // The first pass still returned `r0`, so only the next run removes it.
     const [claim] = brand.sql<{ to_at: string }>("SELECT to_at FROM coverage WHERE resource = 'roster'");
     expect(claim && claim.to_at < happened).toBe(true);
     await runNextDay(brand, "sync roster");
@@ -70,7 +70,7 @@ describe("the roster", () => {
     expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
   });
 
-  test("sync exits with code 8 if the roster has more pages than the API serves", async () => {
+  test("sync exits with code 8 if the roster has more pages than the API returns", async () => {
     const brand = makeBrand({ roster: members });
     brand.before = ({ path, query }) =>
       path !== "/roster"
@@ -94,7 +94,7 @@ describe("the roster", () => {
   });
 });
 
-test("sync stores the recommendations of a host as one record, and replaces the products", async () => {
+test("sync stores a host's recommendations as one record, and replaces the products", async () => {
   const brand = makeBrand({ history: 20 });
   await brand.run("sync recommendations");
   const hostId = brand.data.recommendations[0]?.host.id ?? "";
@@ -112,19 +112,19 @@ test("sync stores the recommendations of a host as one record, and replaces the 
   expect(brand.mirrored("recommendations")).not.toContain(hostId);
 });
 
-describe("a list whose pagination is not documented", () => {
+describe("a list with undocumented pagination", () => {
   test.each([
     ["25 records in one request without parameters", 25, {}, [{}]],
     ["60 records in pages if the response announces more", 60, {}, [{}, { page: "1", per_page: "100" }]],
     ["60 records in one response", 60, { undocumentedLists: "complete" }, [{}]],
-  ] as const)("sync reads a list without documented pagination: %s", async (_, count, variants, asked) => {
+  ] as const)("sync reads a list with undocumented pagination: %s", async (_, count, variants, asked) => {
     const brand = makeBrand({ codes: gifts.slice(0, count), variants });
     expect(requests((await brand.run("sync codes")).asked, "/codes")).toEqual(asked);
     expect(brand.lastRun("codes")).toMatchObject({ verified: 1 });
     expect(brand.mirrored("codes")).toHaveLength(count);
   });
 
-  test("sync omits `per_page` if the API refuses it", async () => {
+  test("sync omits `per_page` if the API rejects it", async () => {
     const brand = makeBrand({ gifts });
     brand.before = ({ query }) => (query.per_page ? { status: 400 } : undefined);
     const { asked, code } = await brand.run("sync gifts");
@@ -133,7 +133,7 @@ describe("a list whose pagination is not documented", () => {
     expect(brand.mirrored("gifts")).toHaveLength(60);
   });
 
-  test("sync exits with code 8 if the API announces more records and refuses every page", async () => {
+  test("sync exits with code 8 if the API announces more records but rejects every request for a page", async () => {
     const brand = makeBrand({ gifts });
     brand.before = ({ query }) => (query.page ? { status: 400 } : undefined);
     const { code, err } = await brand.run("sync gifts");
@@ -141,7 +141,7 @@ describe("a list whose pagination is not documented", () => {
     expect(err).toContain("25 distinct records were read where the API counts 60");
   });
 
-  test("sync identifies records without IDs by position, and stores duplicates", async () => {
+  test("sync identifies records without IDs by their position, and stores duplicates", async () => {
     const rows = ["a", "b", "a"].map((title) => ({ title }));
     const brand = makeBrand({ gifts: rows as never, variants: { undocumentedLists: "complete" } });
     expect(await runNextDay(brand, "sync gifts")).toMatchObject({ code: 0, last: { verified: 1 } });
@@ -155,7 +155,7 @@ describe("a list whose pagination is not documented", () => {
     expect(brand.mirrored("gifts")).toEqual(["#0", "#1"]);
   });
 
-  test("sync loses no record if a record without an ID is added while the list is read", async () => {
+  test("sync stores every record even if one without an ID is added while the list is read", async () => {
     const rows = Array.from({ length: 45 }, (_, n) => ({ title: `t${n}` }));
     const brand = makeBrand({ gifts: rows as never, variants: { maxPerPage: 20 } });
     brand.once(page("/gifts", 2), () => brand.add("gifts", { title: "new" } as never));
@@ -164,7 +164,7 @@ describe("a list whose pagination is not documented", () => {
     expect(new Set(stored.map(({ title }) => title)).size).toBe(46);
   });
 
-  test("sync stores numeric IDs as text, and exits with code 7 if a number is too precise for a double", async () => {
+  test("sync stores numeric IDs as strings, and exits with code 7 if a double cannot represent an ID", async () => {
     const brand = makeBrand({ codes: [openRecord(7), openRecord(9_007_199_254_740_991)] });
     await brand.run("sync codes");
     expect(brand.mirrored("codes")).toEqual(["7", "9007199254740991"]);
@@ -183,7 +183,7 @@ describe("a list whose pagination is not documented", () => {
     ["one object without an ID", { rate: 5 }, ["#0"]],
     ["strings, numbers, null and arrays", ["a", 7, null, ["b"], true], ["#0", "#1", "#2", "#3", "#4"]],
     ["IDs that are objects or empty", [{ id: { n: 1 } }, { id: "" }], ["", "#0"]],
-  ])("sync stores a list of an undocumented shape: %s", async (_, data, keys) => {
+  ])("sync stores a list with an undocumented shape: %s", async (_, data, keys) => {
     const brand = makeBrand();
     brand.before = ({ path }) =>
       path === "/gifts" ? { body: JSON.stringify({ success: true, data }) } : undefined;
@@ -221,7 +221,7 @@ describe("removals", () => {
     [10, 21, 0],
     [11, 21, 8],
     [15, 20, 0],
-  ])("sync that would remove %i of %i records exits with code %i", async (gone, of, code) => {
+  ])("a sync that would remove %i of %i records exits with code %i", async (gone, of, code) => {
     const brand = makeBrand({ roster: members.slice(0, of) });
     await brand.run("sync roster");
     brand.data.roster = brand.data.roster.slice(gone);
@@ -229,7 +229,7 @@ describe("removals", () => {
     expect(brand.mirrored("roster")).toHaveLength(code === 0 ? of - gone : of);
   });
 
-  test("sync keeps refused removals as missing records until they return", async () => {
+  test("sync treats records that it refused to remove as missing until they return", async () => {
     const brand = makeBrand({ gifts: gifts.slice(0, 30) });
     await brand.run("sync gifts");
     const gone = brand.remove("gifts", ...gifts.slice(0, 20).map(({ id }) => String(id)));
@@ -240,10 +240,10 @@ describe("removals", () => {
   });
 });
 
-describe("a list in changing order", () => {
+describe("a list whose order changes", () => {
   const hosts = Array.from({ length: 340 }, (_, n) => memberOf(`r${n}`));
 
-  test("sync merges the readings of a list in changing order, and verifies it", async () => {
+  test("sync merges several reads of a list whose order changes, and verifies the list", async () => {
     const brand = makeBrand({ roster: hosts, variants: { ties: "random" } });
     for (const _ of [1, 2]) {
       expect(await runNextDay(brand, "sync roster")).toMatchObject({
@@ -270,7 +270,7 @@ test("sync stores a list that never settles, but removes nothing", async () => {
   expect(brand.mirrored("roster")).toEqual(expect.arrayContaining(listed));
 });
 
-test("sync warns about a host that the roster lists twice, and stores one copy without changes", async () => {
+test("sync warns about a host that the roster lists twice, stores one copy and logs no changes", async () => {
   const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
   brand.data.roster = [...members, memberOf("r3", { commission_rate: 20 })];
   for (const _ of [1, 2, 3]) {
@@ -282,7 +282,7 @@ test("sync warns about a host that the roster lists twice, and stores one copy w
   expect(brand.sql("SELECT * FROM changes")).toEqual([]);
 });
 
-describe("totals of a list in `sync_runs`", () => {
+describe("a list's totals in `sync_runs`", () => {
   const totals = (brand: TestBrand, resource: string) => {
     const { api_total, differing, mirror_total } = brand.lastRun(resource);
     return { api_total, mirror_total, differing };

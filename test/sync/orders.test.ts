@@ -20,7 +20,7 @@ const amountOf = (brand: ReturnType<typeof makeBrand>, id: string) =>
   brand.sql<{ refund: number }>("SELECT refund_amount AS refund FROM orders WHERE id = ?", id)[0]?.refund;
 
 describe("the first sync", () => {
-  test("sync sends one request per hundred orders, one for daily totals and four for counts", async () => {
+  test("the first sync sends one request per 100 orders, one for daily totals and four for counts", async () => {
     const brand = makeBrand({ orders });
     const { asked, code } = await brand.run("sync orders");
     expect(code).toBe(0);
@@ -38,7 +38,7 @@ describe("the first sync", () => {
     });
   });
 
-  test("sync never reads orders before the first --since in later runs", async () => {
+  test("later syncs never read orders before the first --since", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders --since 2026-11-01");
     const stored = brand.mirrored().length;
@@ -47,7 +47,7 @@ describe("the first sync", () => {
     expect(last.covered_from).toBe("2026-11-01T00:00:00.000Z");
   });
 
-  test("sync reads a second with more orders than fit on a page as a list", async () => {
+  test("sync reads a second that has more orders than fit on a page as a list", async () => {
     const crowd = Array.from({ length: 230 }, (_, n) => orderAt(`c${n}`, noon - 90 * day + (n % 900)));
     const brand = makeBrand({ orders: [...orders.slice(0, 150), ...crowd, ...orders.slice(200)] });
     await brand.run("sync orders");
@@ -62,12 +62,12 @@ describe("the first sync", () => {
 });
 
 describe("later syncs", () => {
-  test("sync re-reads the window if there are no new orders, and verifies the orders", async () => {
+  test("sync re-reads and verifies the window even if there are no new orders", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const { last, requests } = await runNextDay(brand);
     expect(last).toMatchObject({ outcome: "done", verified: 1, rows_new: 0, rows_changed: 0 });
-    // The window takes one page, and the audit three.
+    // The window takes one page, the counts four requests and the audit three pages.
     expect(requests).toBe(1 + 4 + 3);
   });
 
@@ -79,7 +79,7 @@ describe("later syncs", () => {
     expect(amountOf(brand, "o20")).toBe(3);
   });
 
-  test("sync finds a refund of an old order by the daily totals", async () => {
+  test("sync uses daily totals to find a refund of an old order", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 3_000, hour) });
     await brand.run("sync orders --audit 0");
     brand.refund("o2500", 3);
@@ -89,7 +89,7 @@ describe("later syncs", () => {
     expect(asked.filter(pages)).toHaveLength(8 + 1);
   });
 
-  test("sync finds a revoked refund that was read without daily totals", async () => {
+  test("sync finds a revoked refund even if the refund was read without daily totals", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.variants = { dailyTotals: "absent" };
@@ -102,7 +102,7 @@ describe("later syncs", () => {
     expect(amountOf(brand, "o20")).toBe(0);
   });
 
-  test("sync finds a refund by the audit by the announced date if the daily totals are gross", async () => {
+  test("the audit finds a refund of an old order within a week if the daily totals are gross", async () => {
     const brand = makeBrand({
       orders: ordersBefore(noon - hour, 3_000, hour),
       variants: { revenue: "gross" },
@@ -117,14 +117,14 @@ describe("later syncs", () => {
     expect(nights).toBeLessThanOrEqual(7);
   });
 
-  test("sync continues the audit with the newest order after the oldest", async () => {
+  test("the audit starts over with the newest order after it has read the oldest", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     for (const _ of ["three pages of four", "the last one, and two from the top"])
       expect((await runNextDay(brand, "sync orders --audit 3 --window 0d")).requests).toBe(1 + 4 + 3);
   });
 
-  test("sync finds a late attribution without daily totals", async () => {
+  test("sync finds a late attribution even without daily totals", async () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     const late = brand.attributeLate(noon - 150 * day);
@@ -134,7 +134,7 @@ describe("later syncs", () => {
     expect(err).toContain("returned no daily totals");
   });
 
-  test("sync reads a history that appears after the first sync in one run, without daily totals", async () => {
+  test("sync reads 450 old orders that appear after the first sync in one run, even without daily totals", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders");
     brand.data.orders = ordersBefore(noon - 40 * day, 450, 6 * hour);
@@ -143,7 +143,7 @@ describe("later syncs", () => {
     expect(requests).toBeLessThan(20);
   });
 
-  test("sync sets `removed_at` for a withdrawn order, and clears it when the order returns", async () => {
+  test("sync sets `removed_at` of a withdrawn order, and clears it when the order returns", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const gone = brand.withdraw("o9", "o300");
@@ -159,7 +159,7 @@ describe("later syncs", () => {
     ]);
   });
 
-  test("sync neither misses nor removes an order that is added while pages are read", async () => {
+  test("sync does not miss or remove an order that is added while pages are read", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);
@@ -177,7 +177,7 @@ describe("later syncs", () => {
     expect(brand.mirrored()).toContain(fresh);
   });
 
-  test("sync finds a cancelled old order by the count of cancelled orders", async () => {
+  test("sync uses the count of cancelled orders to find an old order that was cancelled", async () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.cancel("o330");
@@ -189,7 +189,7 @@ describe("later syncs", () => {
 });
 
 describe("removals", () => {
-  test("sync removes more than half of more than 20 orders only with --accept-removals", async () => {
+  test("sync removes more than half of a list of over 20 orders only with --accept-removals", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.withdraw(...orders.slice(0, 200).map(({ id }) => id));
@@ -201,7 +201,7 @@ describe("removals", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("sync removes all of a few orders only with --accept-removals", async () => {
+  test("sync removes all orders of a short list only with --accept-removals", async () => {
     const brand = makeBrand({ orders: orders.slice(0, 3) });
     await brand.run("sync orders");
     brand.withdraw("o0", "o1", "o2");
@@ -211,7 +211,7 @@ describe("removals", () => {
 });
 
 describe("an interrupted run", () => {
-  test("sync resumes an interrupted run without re-reading orders that were read within the last hour", async () => {
+  test("sync resumes an interrupted run without re-reading orders that it read within the last hour", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
     const fifth = (request: Parameters<typeof readsOrders>[0]) => pages(request) && ++page === 5;
@@ -220,13 +220,14 @@ describe("an interrupted run", () => {
     expect(stored).toBeGreaterThanOrEqual(300);
     brand.pass(10 * minute);
     const { asked, err } = await brand.run("sync orders");
-    // The remaining orders take six requests, newer orders one, and the day that both runs read in part at most two.
+    // The remaining orders take six requests, newer orders take one, and the day that both runs read partly takes at
+    // most two.
     expect(asked.filter(pages).length).toBeLessThanOrEqual(9);
     expect(err).toContain(`resumes an interrupted sync: ${stored} records already read`);
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("sync stores only complete responses if it is killed, and the next run reads the rest", async () => {
+  test("a killed sync has stored only complete responses, and the next run reads the rest", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
     await brand.killed("sync orders", (request) => pages(request) && ++page === 7);
@@ -236,7 +237,7 @@ describe("an interrupted run", () => {
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("sync searches for records that an interrupted run did not find, before it removes any", async () => {
+  test("sync looks again for records that an interrupted run did not find before it removes them", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);
@@ -251,7 +252,7 @@ describe("an interrupted run", () => {
 });
 
 describe("ranges", () => {
-  test("sync warns about the gap that a range leaves, and the next run reads the gap", async () => {
+  test("sync --since warns about the gap that it leaves, and the next run reads the gap", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(90 * day);
@@ -263,7 +264,7 @@ describe("ranges", () => {
     expect(brand.sql("SELECT count(*) AS spans FROM coverage WHERE from_at IS NULL")).toEqual([{ spans: 1 }]);
   });
 
-  test("sync --since does not cover older dates that an interrupted run did not read", async () => {
+  test("sync --since does not count older dates that an interrupted run did not read as covered", async () => {
     const brand = makeBrand({ orders });
     let page = 0;
     await brand.stopped("sync orders", (request) => pages(request) && ++page === 3);
@@ -285,7 +286,7 @@ describe("ranges", () => {
   });
 });
 
-test("sync reads all library files although the API excludes the end of a date range", async () => {
+test("sync reads all library files even though the API excludes the end of a date range", async () => {
   const files = Array.from({ length: 130 }, (_, n) => fileAt(`f${n}`, noon - hour - n * 30 * minute));
   const brand = makeBrand({ content: files });
   const { asked } = await brand.run("sync content");
@@ -298,7 +299,7 @@ test("sync reads all library files although the API excludes the end of a date r
   expect(brand.mirrored("content")).toHaveLength(129);
 });
 
-test("changes prints an interval that contains the time of the change", async () => {
+test("the interval of a change contains the time at which the record changed", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   const seen = brand.now();
@@ -314,7 +315,7 @@ test("changes prints an interval that contains the time of the change", async ()
   expect(change && change.from <= at(happened) && change.to >= at(happened)).toBe(true);
 });
 
-test("sync does not mention daily totals if the API refuses the orders", async () => {
+test("sync does not mention daily totals if the API refuses access to orders", async () => {
   const brand = makeBrand();
   brand.before = ({ path }) =>
     path === "/orders" || path.startsWith("/analytics") ? { status: 402 } : undefined;

@@ -10,7 +10,7 @@ import { orderAt } from "../support/records.js";
 const day = 86_400_000;
 const first = Number.NEGATIVE_INFINITY;
 const now = 1_000 * day - 1;
-/** The ranges consist of days from 0 to 1000. */
+/** Ranges are given in days, from 0 to 1000. */
 const days = (from: number, to: number) => ({ from: from === first ? first : from * day, to: to * day - 1 });
 const read = (from: number, to: number, runId = 1) => ({ ...days(from, to), readAt: now - day, runId });
 const before = (given: Partial<PlanInput>): PlanInput => ({
@@ -118,7 +118,7 @@ test.each(table)("planDated: %s", (_, given, options, ranges, gaps) => {
   expect(plan.gaps).toEqual(gaps);
 });
 
-test("groupDays merges days that are adjacent or fit on one page, and sorts the least recently read first", async () => {
+test("groupDays merges days that are adjacent or fit on one page, and puts the least recently read first", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   for (const [at, count] of [

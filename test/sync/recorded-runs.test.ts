@@ -8,12 +8,12 @@ import { makeMirror } from "../support/mirror.js";
 
 const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;
 
-describe("the row of a run", () => {
+describe("a run's row in `sync_runs`", () => {
   const clock = { ...systemClock, now: () => Date.parse(at(3)) };
   const stats = { requests: 7, retries: 1 };
   const api = { stats } as ApiClient;
 
-  test("finishRun stores the outcome and the number of requests of the run", async () => {
+  test("finishRun stores a run's outcome and number of requests", async () => {
     const mirror = await makeMirror();
     const session = { mirror, clock, api, keys: new Set<string>() };
     const started = startRun(session, "orders");
@@ -24,7 +24,7 @@ describe("the row of a run", () => {
     expect(findLastRun(mirror, "orders")).toEqual(run);
   });
 
-  test("finishRun stores the error without API keys", async () => {
+  test("finishRun removes API keys from the error that it stores", async () => {
     const mirror = await makeMirror();
     const key = `grk_${"a1B2".repeat(8)}`;
     const session = { mirror, clock, api, keys: new Set([key]) };
@@ -36,7 +36,7 @@ describe("the row of a run", () => {
   });
 });
 
-describe("the line that a run prints", () => {
+describe("a run's line of output", () => {
   test.each([
     [{ outcome: "done", verified: true }, null, "verified"],
     [
@@ -52,7 +52,7 @@ describe("the line that a run prints", () => {
     [{ outcome: "done", verified: false }, null, "not verified"],
     [{ outcome: "failed", error: "no network" }, null, "failed: no network"],
     [{ outcome: "stopped", error: "Stopped." }, null, "stopped"],
-  ] as const)("runLine ends with the outcome of the run: %o", (fields, floor, end) => {
+  ] as const)("runLine ends with the run's outcome: %o", (fields, floor, end) => {
     const run = {
       ...createUnrecordedRun("orders", at(1)),
       finished_at: "2026-11-20T01:02:00.000Z",
@@ -67,7 +67,7 @@ describe("the line that a run prints", () => {
   test.each([
     [null, "verified by counts"],
     ["2026-10-01T00:00:00.000Z", "verified by counts from 2026-10-01 (older orders were never read)"],
-  ])("runLine states that only counts were compared, from %s", (covered_from, end) => {
+  ])("runLine states that only counts were compared if the coverage starts at %s", (covered_from, end) => {
     const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
     const line = runLine(
       { ...createUnrecordedRun("orders", at(1)), ...done },
@@ -76,7 +76,7 @@ describe("the line that a run prints", () => {
     expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
   });
 
-  test("runLine states the numbers of surveys and results separately", () => {
+  test("runLine prints the numbers of surveys and survey results separately", () => {
     const run = {
       ...createUnrecordedRun("surveys", at(1)),
       finished_at: at(1),
@@ -86,7 +86,7 @@ describe("the line that a run prints", () => {
     const facts = { floor: null, comparesTotals: true };
     expect(runLine(run, { ...facts, listRows: 9 })).toMatch(/^9 surveys and 9 results read, 0 new/);
     expect(runLine(run, { ...facts, listRows: 17 })).toMatch(/^17 surveys and 1 result read, 0 new/);
-    // A failed run has only the total number of rows.
+    // For a failed run, only the total number of rows is known.
     expect(runLine(run, facts)).toMatch(/^18 surveys and results read, 0 new/);
   });
 });

@@ -16,7 +16,7 @@ interface Line {
   [member: string]: unknown;
 }
 
-/** Runs a sync with `--json`, and returns the printed objects. After a failure, the last object is the error. */
+/** Runs a sync with `--json`. Returns the printed objects. After a failure, the last one is the error. */
 async function synced(brand: TestBrand, command = "sync", options: Parameters<TestBrand["run"]>[1] = {}) {
   const ran = await brand.run(`${command} --json`, options);
   const lines = ran.out
@@ -34,8 +34,8 @@ const scopesBut = (...without: string[]) =>
   resources.map(({ scope }) => scope).filter((scope) => !without.includes(scope));
 const asks = (path: string) => (request: SentRequest) => request.path === path;
 
-describe("several resources", () => {
-  test("sync reads the smallest resources first, and prints one JSON object per run", async () => {
+describe("a sync of several resources", () => {
+  test("sync reads the smallest resources first, and --json prints one object per run", async () => {
     const brand = makeBrand(lists());
     const { code, lines } = await synced(brand);
     expect(code).toBe(0);
@@ -45,12 +45,12 @@ describe("several resources", () => {
     const last = lines.at(-1);
     expect(last).toEqual({ ...rows.at(-1), verified: true });
     expect(last).toMatchObject({ rows_read: 250, rows_new: 250, retries: 0, outcome: "done", error: null });
-    // The rows count every request except the one to `/me`.
+    // The rows count all requests except the one to `/me`.
     const counted = rows.reduce((sum, row) => sum + Number(row.requests), 0);
     expect(counted).toBe(brand.asked.length - 1);
   });
 
-  test("sync reads the other resources if one fails, and exits with code 8", async () => {
+  test("sync reads the other resources and exits with code 8 if one resource fails", async () => {
     const brand = makeBrand(lists());
     brand.before = (request) =>
       asks("/roster")(request) ? { body: '{"success":true,"data":7}' } : undefined;
@@ -60,7 +60,7 @@ describe("several resources", () => {
     expect((await brand.run("sync roster")).code).toBe(7);
   });
 
-  test("sync reports the number of retries", async () => {
+  test("sync records the number of retries", async () => {
     const brand = makeBrand(lists());
     brand.once(readsOrders, () => "reset");
     expect((await brand.run("sync orders")).code).toBe(0);
@@ -85,8 +85,8 @@ describe("several resources", () => {
   });
 });
 
-describe("refused resources", () => {
-  test("sync skips a resource without a scope, unless it is named", async () => {
+describe("resources that the API refuses", () => {
+  test("sync skips a resource if the key lacks its scope, unless the resource is named", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
     const { asked, code, err, outcomes } = await synced(brand);
@@ -97,7 +97,7 @@ describe("refused resources", () => {
     expect((await brand.run("sync roster")).code).toBe(5);
   });
 
-  test("sync skips a resource that the plan does not include, unless it is named", async () => {
+  test("sync skips a resource that the plan does not include, unless the resource is named", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ hasAnalyticsPlan: false });
     const { code, outcomes } = await synced(brand);
@@ -110,7 +110,7 @@ describe("refused resources", () => {
     expect((await brand.run("sync orders")).code).toBe(5);
   });
 
-  test("sync fails if the key and the plan allow no resource", async () => {
+  test("sync fails if neither the key nor the plan allows any resource", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: [] });
     expect((await brand.run("sync")).code).toBe(5);
@@ -120,16 +120,16 @@ describe("refused resources", () => {
 
   describe.each([
     [
-      "the scope",
+      "a missing scope",
       { scopes: scopesBut("analytics:read") },
       { scopes: scopesBut() },
       "the key lacks the scope analytics:read",
     ],
     ["the plan", { hasAnalyticsPlan: false }, { hasAnalyticsPlan: true }, "(402)"],
-  ])("access lost: %s", (_, loss, regain, reason) => {
+  ])("access lost because of %s", (_, loss, regain, reason) => {
     const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
-    test("sync reads the other resources and exits with code 8 if the API refuses one that was read before", async () => {
+    test("sync reads the other resources and exits with code 8 if the API refuses a resource that was read before", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -199,7 +199,7 @@ describe("refused resources", () => {
     expect([named.code, named.err]).toEqual([10, expect.stringContaining("Never synced: roster.")]);
   });
 
-  test("sync exits with code 8 if the key lost all scopes, and status reports all resources as stale", async () => {
+  test("sync exits with code 8 if the key has lost all scopes, and status reports all resources as stale", async () => {
     const brand = makeBrand(lists());
     await brand.run("sync");
     brand.setKey({ scopes: [] });
@@ -210,7 +210,7 @@ describe("refused resources", () => {
   test.each([
     ["before the run", (brand: TestBrand) => brand.setKey({ revoked: true })],
     [
-      "in the middle",
+      "in the middle of the run",
       (brand: TestBrand) => brand.once(asks("/content"), () => void brand.setKey({ revoked: true })),
     ],
   ])("status --max-age reports stale data if the API rejected the key %s", async (_, revoke) => {
@@ -230,7 +230,7 @@ describe("refused resources", () => {
     expect((await brand.run("status --max-age 26h")).code).toBe(0);
   });
 
-  test("sync resumes a resource that the API refused in the middle of a run", async () => {
+  test("sync resumes reading a resource that the API refused in the middle of a run", async () => {
     const brand = makeBrand(lists());
     let page = 0;
     const isThird = (request: SentRequest) => readsOrders(request) && ++page === 3;
@@ -244,7 +244,7 @@ describe("refused resources", () => {
 });
 
 describe("outages and rejected keys", () => {
-  test("sync waits once for an API that stops responding, and lists the skipped resources", async () => {
+  test("sync waits only once for an API that stops responding, and lists the skipped resources", async () => {
     const brand = makeBrand(lists());
     brand.once(asks("/gifts"), () => {
       brand.before = () => ({ status: 503 });
@@ -253,7 +253,7 @@ describe("outages and rejected keys", () => {
     const began = brand.now();
     const { code, err, lines } = await synced(brand, "sync --max-wait 2m");
     expect(code).toBe(8);
-    // The second resource is tried for a tenth of --max-wait, in case only the first endpoint is down.
+    // The sync tries the second resource for a tenth of --max-wait, in case only the first endpoint is down.
     expect(brand.now() - began).toBeLessThan(2.5 * minute);
     expect(lines.filter(({ outcome }) => outcome === "failed")).toHaveLength(2);
     const [, skipped = ""] = /Skipped because the API is down: (.*?)\./.exec(err) ?? [];
@@ -271,7 +271,7 @@ describe("outages and rejected keys", () => {
     expect([code, outcomes.gifts, outcomes.orders]).toEqual([8, "failed", "done"]);
   });
 
-  test("sync exits with code 4 if the key is revoked during the run, and keeps what was read", async () => {
+  test("sync exits with code 4 if the key is revoked during the run, and keeps the records that it read", async () => {
     const brand = makeBrand(lists());
     brand.once(asks("/content"), () => void brand.setKey({ revoked: true }));
     const { code, outcomes } = await synced(brand);

@@ -15,7 +15,7 @@ async function evidenceOf(brand: TestBrand, command: string): Promise<Evidence[]
 const installed = ["sqlite3", "jq"].filter((name) => spawnSync(name, ["--version"]).status === 0);
 const shell = promisify(exec);
 
-/** Runs a command from the evidence, and returns the number that it prints. */
+/** Runs a command from the evidence. Returns the number that it prints. */
 async function printed(brand: TestBrand, line: string, env: Record<string, string>): Promise<number> {
   if (line.startsWith("sqlite3") && !installed.includes("sqlite3")) {
     const sql = line.slice(line.indexOf('"') + 1, -1).replace(/\\(.)/g, "$1");
@@ -33,7 +33,7 @@ async function printed(brand: TestBrand, line: string, env: Record<string, strin
   return Number(stdout);
 }
 
-/** Evaluates the jq filters if jq is not installed. */
+/** Evaluates a jq filter if jq is not installed. */
 function withoutJq({ data, pagination }: Answered, filter: string): number {
   const points = data.timeseries ?? [];
   const [, figure] = /\[\]\.(\w+)\] \| add/.exec(filter) ?? [];
@@ -63,7 +63,7 @@ test.each([
     },
   ],
 ])(
-  "verify --evidence prints commands that return the printed numbers, for a brand %s",
+  "verify --evidence prints commands that return the printed numbers for a brand %s",
   async (_, happen) => {
     const brand = makeBrand({ history: 250 });
     expect((await brand.run("sync")).code).toBe(0);
@@ -99,7 +99,7 @@ test("verify --evidence sends the same requests as verify", async () => {
   expect(brand.lastRun()).toMatchObject({ api_total: 120, mirror_total: 120, differing: 1 });
 });
 
-test("verify --evidence prints counts, unproven numbers and the dates of the next readings", async () => {
+test("verify --evidence prints counts, unproven numbers and the dates by which records are re-read", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 600, day / 4) });
   await brand.run("sync orders --audit 2");
   const { out } = await brand.run("verify orders --evidence");
@@ -120,7 +120,7 @@ test("verify --evidence prints counts, unproven numbers and the dates of the nex
   ]);
 });
 
-test("verify --evidence prints the dates of the audit if there is no window", async () => {
+test("verify --evidence prints the audit's dates if there is no window", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 300, day) });
   await brand.run("sync orders");
   brand.pass(3 * day);
@@ -152,7 +152,7 @@ test("verify --evidence prints unread dates, wrong filters and undated records a
 });
 
 test.each(["orders", "content"] as const)(
-  "verify reports all records as never read before the first sync: %s",
+  "before the first sync, verify --evidence reports all records as never read: %s",
   async (name) => {
     const brand = makeBrand({ orders: [orderAt("one", noon - day)], content: [fileAt("one", noon - day)] });
     await brand.run("sync roster");

@@ -16,7 +16,7 @@ async function verified(brand: TestBrand, command: string) {
 }
 
 describe("lists without dates", () => {
-  test("verify reads an identical list once and prints both totals", async () => {
+  test("verify reads an unchanged list once, and prints both totals", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     const { code, month, result } = await verified(brand, "verify roster");
@@ -33,7 +33,7 @@ describe("lists without dates", () => {
     });
   });
 
-  test("verify counts new, changed and removed records of a list without writing, and --repair fixes them", async () => {
+  test("verify counts new, changed and removed records in a list without storing them, and --repair stores them", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.add("roster", memberOf("new"), memberOf("newer"));
@@ -75,7 +75,7 @@ describe("lists without dates", () => {
     expect([code, result?.state, result?.unsettled]).toEqual([8, "unproven", true]);
   });
 
-  test("verify compares records without IDs in a list without documented pagination", async () => {
+  test("verify compares records without IDs in a list with undocumented pagination", async () => {
     const brand = makeBrand({ gifts: [{ title: "a" }, { title: "b" }] as never, codes: [openRecord(7)] });
     await brand.run("sync gifts codes");
     expect((await brand.run("verify gifts codes")).code).toBe(0);
@@ -117,7 +117,7 @@ describe("tables that do not match the records", () => {
     expect((await verified(brand, "verify orders")).result?.state).toBe("proven");
   });
 
-  test("verify --repair repairs differing records and tables", async () => {
+  test("verify --repair repairs both records and tables", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     await spoil(brand, "DELETE FROM orders WHERE id = 'a'");
@@ -132,7 +132,7 @@ describe("tables that do not match the records", () => {
     expect(brand.sql("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "a" }, { id: "b" }]);
   });
 
-  test("verify reports a refusal by the API, and status lists the inconsistent tables", async () => {
+  test("verify reports the API's refusal, and status lists the inconsistent tables", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     await spoil(brand, "DELETE FROM orders");
@@ -143,7 +143,7 @@ describe("tables that do not match the records", () => {
     expect((await brand.run("status")).out).toContain("brandapi verify orders --repair");
   });
 
-  test("verify compares the tables of resources that the API restates", async () => {
+  test("verify compares the tables of resources that the API can restate", async () => {
     const brand = makeBrand({ history: 30 });
     await brand.run("sync analytics-clicks analytics-hosts");
     await spoil(brand, "DELETE FROM analytics_clicks", "DELETE FROM analytics_hosts");

@@ -29,8 +29,8 @@ async function synced(options: Parameters<typeof makeBrand>[0] = {}, flags = "--
   return brand;
 }
 
-describe("verification of orders", () => {
-  test("verify compares each month of orders with six requests, and records both totals in `sync_runs`", async () => {
+describe("verify orders", () => {
+  test("verify needs six requests to compare each month of orders, and records both totals in `sync_runs`", async () => {
     const brand = await synced();
     const { asked, code, last, states, result } = await verified(brand);
     expect(code).toBe(0);
@@ -65,14 +65,14 @@ describe("verification of orders", () => {
     expect([code, why(result, "2026-11")]).toEqual([0, "daily totals and counts agree (all, cancelled)"]);
   });
 
-  test("verify succeeds for a brand without orders", async () => {
+  test("verify proves the orders of a brand that has none", async () => {
     expect(await verified(await synced({ orders: [] }))).toMatchObject({
       code: 0,
       result: { state: "proven" },
     });
   });
 
-  test("verify compares content with three requests, because it has no daily totals and no filters", async () => {
+  test("verify needs three requests to compare content, which has no daily totals and no filters", async () => {
     const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
     const brand = makeBrand({ content: files });
     await brand.run("sync content");
@@ -146,7 +146,7 @@ describe("unread orders", () => {
     expect([code, result?.state, result?.unread]).toEqual([8, "unproven", 1]);
   });
 
-  test("verify counts orders that are newer than the last sync, and --repair reads them", async () => {
+  test("verify reports orders that are newer than the last sync as unread, and --repair reads them", async () => {
     const brand = await synced();
     brand.pass(day);
     brand.order(orderAt("new", brand.now() - hour));
@@ -199,7 +199,7 @@ describe("unread orders", () => {
     expect(result?.months.at(-1)?.why).toMatch(/orders were never read: `brandapi sync orders` reads them/);
   });
 
-  test("verify reports all records as unread before the first sync", async () => {
+  test("before the first sync, verify reports all records as unread", async () => {
     const brand = makeBrand({ orders, content: [fileAt("f", noon - day)] });
     await brand.run("sync roster");
     for (const name of ["orders", "content"] as const) {
@@ -229,7 +229,7 @@ test("status keeps the problems of an earlier verification if a later one fails"
   expect((await brand.run("status")).out).toContain("differs from the API (2026-07)");
 });
 
-test("verify prints only one error with its hint in an outage", async () => {
+test("verify prints only one error and one hint during an outage", async () => {
   const brand = await synced();
   brand.before = (request) => (counts(request) ? { status: 503 } : undefined);
   const { code, err, out } = await brand.run("verify orders --max-wait 10s");
