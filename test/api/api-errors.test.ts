@@ -10,10 +10,10 @@ const me = (scopes: string[]) => ({
   success: true,
   data: { brand: { id: "b", name: "B" }, key: { id: "k", scopes, expires_at: "2027-01-01T00:00:00Z" } },
 });
-/** Error bodies are not documented, and any of them could contain the key. */
+/** Error bodies are undocumented, and any of them could contain the key. */
 const bodies = [`{"error":{"message":"bad key ${key}"}}`, `<html>${key}</html>`, "", `plain ${key}`];
 
-/** nock intercepts Node's `fetch`, but not undici, which the program uses. */
+/** nock intercepts Node's `fetch`, but not the undici package, which the program uses. */
 const fetchMocked: Fetch = (url, options) => fetch(url, { ...options, redirect: "manual" });
 const open = (settings: Partial<ApiSettings> = {}) =>
   testApi(baseUrl, { settings, deps: { fetch: fetchMocked } });
@@ -44,7 +44,7 @@ describe("an error status", () => {
     [302, "/orders", "UnexpectedResponse", 7, /redirected/],
     [304, "/orders", "UnexpectedResponse", 7, /undocumented status: 304/],
   ])(
-    "%i for %s throws %s after one request, without quoting the body",
+    "HTTP %i for %s throws %s after one request, and the error does not quote the body",
     async (status, path, name, exitCode, message) => {
       for (const body of [204, 304].includes(status) ? [""] : bodies) {
         const scope = nock(origin)
@@ -54,7 +54,7 @@ describe("an error status", () => {
         const error = await rejection(api.get(path));
         expect(error).toMatchObject({ name, exitCode, status });
         expect(error.message).toMatch(message);
-        // Waiting longer does not help.
+        // Waiting longer would not help.
         expect(`${error.hint}`).not.toContain("--max-wait");
         expect(`${error.message}${error.hint}${error.stack}${String(error.cause)}`).not.toContain(key);
         expect(api.stats).toMatchObject({ requests: 1, retries: 0 });
@@ -95,7 +95,7 @@ describe("an error with status 403", () => {
     ],
     ["/me rejects the key", 401, [], "Unauthorized", undefined, /^The API rejected the key/],
   ])(
-    "the message of a 403 depends on the response of /me: %s",
+    "the message of a 403 depends on the response to /me: %s",
     async (_, status, scopes, name, affectsAllRequests, message) => {
       nock(origin)
         .get("/api/brand/v1/orders")
@@ -109,12 +109,12 @@ describe("an error with status 403", () => {
     },
   );
 
-  it("a 403 for /me means that the IP address is not allowed, and sends no second request", async () => {
+  it("a 403 for /me means that the IP address is not allowed, so no second request is sent", async () => {
     nock(origin).get("/api/brand/v1/me").reply(403);
     expect(await rejection(open().get("/me"))).toMatchObject({ affectsAllRequests: true });
   });
 
-  it("a client requests /me once for all 403 errors", async () => {
+  it("a client requests /me only once for all 403 errors", async () => {
     nock(origin).get("/api/brand/v1/orders").times(3).reply(403).get("/api/brand/v1/me").reply(200, me([]));
     const api = open();
     await Promise.all([1, 2, 3].map(() => rejection(api.get("/orders", {}, scope))));
@@ -124,7 +124,7 @@ describe("an error with status 403", () => {
 
 describe("the URL of a request", () => {
   it.each(["/../../../evil", "/../v2/orders", "/orders?page=1", "/orders#x", "/content/../../..\\evil"])(
-    "the client rejects the path %s, which leads outside the base URL or contains a query",
+    "the client rejects the path %s, because it leads outside the base URL or is not a plain path",
     async (path) => {
       const api = open();
       expect((await rejection(api.get(path))).name).toBe("UnexpectedResponse");
@@ -133,7 +133,7 @@ describe("the URL of a request", () => {
   );
 
   it.each(["//evil.test/x", "https://evil.test/"])(
-    "the client never sends the key to a different host for the path %s",
+    "the client does not send the key to a different host if the path is %s",
     async (path) => {
       const scope = nock(origin)
         .get(`/api/brand/v1/${path.replace(/^\//, "")}`)
@@ -144,7 +144,7 @@ describe("the URL of a request", () => {
   );
 
   it.each(["", "two words", "line\nbreak", "bk_\u00e9"])(
-    "the client rejects an invalid key such as %j without quoting it",
+    "the client rejects the invalid key %j without quoting it",
     (bad) => {
       expect(() => open({ key: bad })).toThrow(/key contains invalid characters/);
     },

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { FakeClock, freePort, key, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
 
-it("a request contains the key in the Authorization header only, and its result contains the local time and the server's time", async () => {
+it("a request sends the key only in the Authorization header, and returns the local time and the server's time", async () => {
   const server = await serve((_request, response) =>
     sendJson(response, '{"success":true,"data":[{"id":"a"}]}', 200, {
       date: "Tue, 20 Oct 2026 12:00:07 GMT",
@@ -29,7 +29,7 @@ it("a request contains the key in the Authorization header only, and its result 
 it.each([
   [{ per_page: 1 }, "the 1 item"],
   [{}, "the 200000 items"],
-])("the client rejects a response with more items than requested by %j", async (query, maximum) => {
+])("the client rejects a response with more items than the query %j allows", async (query, maximum) => {
   const items = JSON.stringify(Array(200_001).fill(0));
   const server = await serve((_request, response) => sendJson(response, `{"success":true,"data":${items}}`));
   const error = await rejection(testApi(server.baseUrl).get("/orders", query));
@@ -50,7 +50,7 @@ it("the client waits for the reset when the rate-limit headers allow no more req
   expect(clock.waitedMs).toBe(25_000);
 });
 
-it("requests without a response count against the rate limit", async () => {
+it("requests that get no response count against the rate limit", async () => {
   const clock = new FakeClock();
   const settings = { rateLimit: 1, statePath: temporaryFolder() };
   const api = testApi(`http://127.0.0.1:${await freePort()}/api/brand/v1`, { settings, deps: { clock } });

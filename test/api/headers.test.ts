@@ -20,7 +20,7 @@ describe("rate-limit headers", () => {
     ["X-RateLimit-", "5", String(now / 1_000 + 999_999), null],
     ["X-RateLimit-", "5", "2026-10-22T12:00:20Z", null],
     ["RateLimit-", "many", "30", null],
-  ])("%sRemaining: %s with Reset: %s is read as %j", (prefix, remaining, reset, expected) => {
+  ])("readServerLimit reads %sRemaining: %s with Reset: %s as %j", (prefix, remaining, reset, expected) => {
     const headers = new Headers({ [`${prefix}Remaining`]: remaining, [`${prefix}Reset`]: reset });
     expect(readServerLimit(headers, now)).toEqual(expected);
   });
@@ -31,11 +31,11 @@ describe("rate-limit headers", () => {
     ["limit=60, remaining=0, reset=30", limit(0, 30_000)],
     ["limit=60;remaining=4;reset=30", limit(4, 30_000)],
     ["what?", null],
-  ])("RateLimit: %s is read as %j", (text, expected) => {
+  ])("readServerLimit reads RateLimit: %s as %j", (text, expected) => {
     expect(readServerLimit(new Headers({ RateLimit: text }), now)).toEqual(expected);
   });
 
-  it("an absolute reset time is compared with the server's Date header", () => {
+  it("readServerLimit compares an absolute reset time with the server's Date header", () => {
     const headers = new Headers({
       date: "Tue, 20 Oct 2026 15:00:00 GMT",
       "x-ratelimit-remaining": "0",
@@ -66,7 +66,7 @@ it.each([
   ["in 2026", null],
   ["Infinity", null],
   ["1e9", null],
-])("Retry-After: %j is read as %j ms", (value, expected) => {
+])("readRetryAfter reads Retry-After: %j as %j ms", (value, expected) => {
   expect(readRetryAfter(new Headers({ "retry-after": value }), now)).toBe(expected);
 });
 

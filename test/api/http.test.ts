@@ -9,13 +9,13 @@ import { FakeClock, freePort, key, rejection, sendJson, serve, serveBytes, testA
 
 const good = '{"success":true,"data":[]}';
 const head = (more: string) => `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${more}\r\n`;
-/** Timeouts short enough for a test. */
+/** Timeouts that are short enough for a test. */
 function setTimer(_ms: number, call: () => void) {
   const timer = setTimeout(call, 1_500);
   return () => clearTimeout(timer);
 }
 
-/** A client with a `--max-wait` of one minute and waits that take no time. */
+/** Opens a client with a `--max-wait` of one minute and a clock whose waits take no time. */
 function retryingClient(baseUrl: string, deps: Partial<Deps> = {}, events: ApiEvents = {}) {
   const clock = new FakeClock();
   const api = testApi(baseUrl, { settings: { maxWaitMs: 60_000 }, deps: { clock, ...deps }, events });
@@ -26,20 +26,26 @@ describe("a request whose connection is lost", () => {
   it.each([
     ["reset before the response", (socket: Socket) => socket.resetAndDestroy()],
     [
-      "reset within the body",
+      "reset in the middle of the body",
       (socket: Socket) =>
         socket.write(`${head("content-length: 26\r\n")}{"succ`, () =>
           setTimeout(() => socket.resetAndDestroy(), 20),
         ),
     ],
-    ["closed within the body", (socket: Socket) => socket.end(`${head("content-length: 26\r\n")}{"succ`)],
     [
-      "closed within a chunked body",
+      "closed in the middle of the body",
+      (socket: Socket) => socket.end(`${head("content-length: 26\r\n")}{"succ`),
+    ],
+    [
+      "closed in the middle of a chunked body",
       (socket: Socket) => socket.end(`${head("transfer-encoding: chunked\r\n")}6\r\n{"succ\r\n`),
     ],
-    ["not HTTP", (socket: Socket) => socket.end("220 mail.test ESMTP\r\n")],
+    ["not an HTTP connection", (socket: Socket) => socket.end("220 mail.test ESMTP\r\n")],
     ["stalled before the response", () => {}],
-    ["stalled within the body", (socket: Socket) => socket.write(`${head("content-length: 26\r\n")}{"succ`)],
+    [
+      "stalled in the middle of the body",
+      (socket: Socket) => socket.write(`${head("content-length: 26\r\n")}{"succ`),
+    ],
   ])("a request is retried if the connection is %s", async (_name, fail) => {
     const server = await serveBytes((socket, count) => {
       if (count === 1) fail(socket);
@@ -67,7 +73,7 @@ describe("an API that is down", () => {
     expect(clock.waitedMs).toBeCloseTo(60_000, 0);
   });
 
-  it("the error names the host and port if nothing listens there", async () => {
+  it("the error of a refused connection names the host and port", async () => {
     const port = await freePort();
     const baseUrl = `http://127.0.0.1:${port}/api/brand/v1`;
     const error = await rejection(retryingClient(baseUrl).api.get("/me"));
@@ -76,11 +82,11 @@ describe("an API that is down", () => {
   });
 });
 
-describe("a Retry-After", () => {
+describe("a Retry-After header", () => {
   it.each([
     ["20", 20_125],
     ["60", 60_000],
-  ])("a retry waits for a Retry-After of %s seconds", async (seconds, expected) => {
+  ])("a retry waits for the %s seconds of a Retry-After header", async (seconds, expected) => {
     const server = await serve((_request, response, count) =>
       sendJson(response, good, count > 1 ? 200 : 429, { "retry-after": seconds }),
     );
@@ -95,7 +101,7 @@ describe("a Retry-After", () => {
     [429, "61", "61s", 1],
     [503, "120", "2m", 1],
   ])(
-    "HTTP %i with a Retry-After of %s seconds fails the request if that exceeds the remaining --max-wait",
+    "a request fails after HTTP %i if its Retry-After of %s seconds exceeds the remaining --max-wait",
     async (status, wait, formatted, attempts) => {
       const server = await serve((_request, response) =>
         sendJson(response, "", status, { "retry-after": wait }),
@@ -113,7 +119,7 @@ describe("a Retry-After", () => {
 it.each([
   ["a login page", Buffer.from("<title>Log in</title>"), {}, /a web page, not JSON/],
   ["invalid UTF-8", Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), {}, /not UTF-8/],
-  ["a damaged gzip", Buffer.from("no gzip"), { "content-encoding": "gzip" }, /compressed body is damaged/],
+  ["damaged gzip data", Buffer.from("no gzip"), { "content-encoding": "gzip" }, /compressed body is damaged/],
 ])(
   "a response with %s as its body is rejected after five attempts",
   async (_name, body, headers, message) => {
@@ -125,7 +131,7 @@ it.each([
   },
 );
 
-it.each(["099 Odd", "000 Odd"])("an invalid status line is rejected: %s", async (status) => {
+it.each(["099 Odd", "000 Odd"])("a response with the invalid status %s is rejected", async (status) => {
   const server = await serveBytes((socket) =>
     socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 2\r\n\r\n{}`),
   );
@@ -134,7 +140,7 @@ it.each(["099 Odd", "000 Odd"])("an invalid status line is rejected: %s", async 
   expect(error.message).toBe("The API's response to /orders cannot be read: it is not valid HTTP.");
 });
 
-it("a status above 599 is rejected without a retry", async () => {
+it("a response with a status above 599 is rejected without a retry", async () => {
   const server = await serveBytes((socket) => socket.end("HTTP/1.1 600 Odd\r\ncontent-length: 2\r\n\r\n{}"));
   const { api } = retryingClient(server.baseUrl);
   expect(await rejection(api.get("/orders"))).toMatchObject({ name: "UnexpectedResponse", exitCode: 7 });
@@ -169,7 +175,7 @@ describe("the body of a response", () => {
   });
 });
 
-it("a redirect is not followed, because that would send the key to a different server", async () => {
+it("a redirect is not followed, because the key would be sent to a different server", async () => {
   const other = await serve((_request, response) => sendJson(response, good));
   const server = await serve((_request, response) =>
     sendJson(response, "", 307, { location: `${other.baseUrl}/orders` }),
@@ -182,7 +188,7 @@ it("a redirect is not followed, because that would send the key to a different s
 describe("an abort signal", () => {
   const settings = { maxWaitMs: 60_000 };
 
-  it("an abort signal ends the current request with its reason", async () => {
+  it("an abort signal makes the current request fail with the signal's reason", async () => {
     const stop = new AbortController();
     const server = await serve(() => stop.abort(new Error("stop now")));
     const api = testApi(server.baseUrl, { settings, deps: { signal: stop.signal } });
@@ -220,7 +226,7 @@ describe("an error thrown by a request", () => {
       expect(failure).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
   });
 
-  it("an error that is a defect of the program is not classified", () => {
+  it("an error caused by a bug in the program is not classified", () => {
     expect(classifyError(new TypeError("x is not a function"), "h")).toBeNull();
     expect(classifyError("text", "h")).toBeNull();
     for (const code of ["UND_ERR_INVALID_ARG", "ERR_INVALID_URL"])

@@ -50,7 +50,7 @@ describe("a Retry-After longer than --max-wait", () => {
   });
 });
 
-describe("the timeout of a request", () => {
+describe("a request's timeout", () => {
   const drip = (response: ServerResponse) => {
     response.writeHead(200, { "content-type": "application/json" });
     const timer = setInterval(() => response.write(" "), 5);
@@ -104,7 +104,7 @@ describe("the remaining --max-wait", () => {
     expect(outage.remainingMs(sentAt)).toBe(9_000);
   });
 
-  it("a request that starts when --max-wait is used up gets a tenth of it", () => {
+  it("a request that starts after --max-wait has expired gets a tenth of it", () => {
     const { clock, outage } = start();
     outage.recordFailure("/orders", clock.mono);
     clock.pass(maxWaitMs);
@@ -119,7 +119,7 @@ describe("the remaining --max-wait", () => {
     [["/surveys", "/surveys/7/results"], false],
     [["/orders", "/roster"], true],
     [["/orders", "a response", "/roster"], false],
-  ])("counts several endpoints as failed after %j: %s", (paths, expected) => {
+  ])("affectsSeveralEndpoints after failures of %j is %s", (paths, expected) => {
     const { clock, outage } = start();
     for (const path of paths) {
       if (path === "a response") outage.recordResponse();

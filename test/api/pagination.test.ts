@@ -39,13 +39,16 @@ describe("a list", () => {
     [10, [1]],
     [11, [1, 2]],
     [25, [1, 2, 3]],
-  ])("of %i items is read as the pages %j, in order, without further requests", async (rows, expected) => {
-    const { requested, baseUrl } = await serveList(rows);
-    const pages = await read(baseUrl);
-    expect(pages.map(({ page }) => page)).toEqual(expected);
-    expect(itemsOf(pages)).toEqual(upTo(rows));
-    expect(requested).toEqual(expected);
-  });
+  ])(
+    "a list of %i items is read in order as the pages %j, without further requests",
+    async (rows, expected) => {
+      const { requested, baseUrl } = await serveList(rows);
+      const pages = await read(baseUrl);
+      expect(pages.map(({ page }) => page)).toEqual(expected);
+      expect(itemsOf(pages)).toEqual(upTo(rows));
+      expect(requested).toEqual(expected);
+    },
+  );
 
   it("the next page is requested while the caller processes the current page", async () => {
     const { requested, baseUrl } = await serveList(40);
@@ -54,13 +57,13 @@ describe("a list", () => {
   });
 
   it.each([
-    [400, [1, 2, 1]],
-    [404, [1, 2, 1]],
-    ["an empty page", [1, 2]],
-    ["the last page", [1, 2]],
+    ["HTTP 400", 400, [1, 2, 1]],
+    ["HTTP 404", 404, [1, 2, 1]],
+    ["an empty page", 200, [1, 2]],
+    ["the last page", 200, [1, 2]],
   ] as const)(
-    "that shrinks while it is read simply ends if the response beyond its end is %s",
-    async (beyondEnd, expected) => {
+    "a list that shrinks while it is read ends without an error if the response beyond its end is %s",
+    async (beyondEnd, status, expected) => {
       const { requested, baseUrl } = await serveList(20, (list, page, response) => {
         if (page !== 2) return false;
         list.total = 10;
@@ -69,7 +72,7 @@ describe("a list", () => {
           data: [],
           pagination: pagination(beyondEnd === "the last page" ? 1 : 2, 10, 10),
         };
-        sendJson(response, body, typeof beyondEnd === "number" ? beyondEnd : 200);
+        sendJson(response, body, status);
         return true;
       });
       expect(itemsOf(await read(baseUrl))).toEqual(upTo(10));
@@ -77,7 +80,7 @@ describe("a list", () => {
     },
   );
 
-  it("a list that grows while it is read is read to its new end", async () => {
+  it("a list that grows while it is read is read up to its new end", async () => {
     const { baseUrl } = await serveList(20, (list, page) => {
       if (page === 2) list.total = 35;
       return false;
@@ -85,7 +88,7 @@ describe("a list", () => {
     expect(itemsOf(await read(baseUrl))).toEqual(upTo(35));
   });
 
-  it("a list ends with an empty page, even if more pages are announced", async () => {
+  it("a list ends with an empty page even if the API announces more pages", async () => {
     const { requested, baseUrl } = await serveList(90, (_list, page, response) => {
       if (page > 1) sendJson(response, { success: true, data: [], pagination: pagination(page, 10, 90) });
       return page > 1;
@@ -119,11 +122,11 @@ describe("a list", () => {
       /page 3 of 3 has a next page/,
     ],
     [
-      "another page than requested",
+      "a different page than requested",
       (page: number) => ({ data: [page], pagination: pagination(Math.min(page, 2), 10, 90) }),
       /is page 2, but page 3 was requested/,
     ],
-    ["no list", () => ({ data: {} }), /is not a list/],
+    ["an object instead of a list", () => ({ data: {} }), /is not a list/],
     ["no pagination", () => ({ data: [] }), /has no `pagination`/],
   ])("a list is rejected if the API returns %s", async (_name, body, message) => {
     const { baseUrl } = await serveList(0, (_list, page, response) => {

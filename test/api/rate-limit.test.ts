@@ -24,7 +24,7 @@ function openLimiter(clock: FakeClock, given: Partial<ApiSettings> = {}, events:
     }
     return times;
   };
-  /** Sends one request. Returns the milliseconds that it had to wait. */
+  /** Sends one request. Returns how many milliseconds it had to wait. */
   const waited = async () => {
     const start = clock.mono;
     const [sent = 0] = await send(1);
@@ -47,7 +47,7 @@ describe("the rate limit", () => {
     expect((times[189] ?? 0) - start).toBeLessThan(3 * 60_000 * 1.03);
   });
 
-  it("a request counts from its response, so that a slow network does not put 61 requests into a minute of the server", async () => {
+  it("a request counts from its response on, so the server never sees 61 requests in a minute on a slow network", async () => {
     const clock = new FakeClock();
     const { send } = openLimiter(clock);
     const times = await send(60, 500);
@@ -55,7 +55,7 @@ describe("the rate limit", () => {
     expect(next - (times[0] ?? 0)).toBe(500 + 60_050);
   });
 
-  it("all processes share the limit of a key for an origin, and the machine has twice that limit", async () => {
+  it("all processes share the limit for a key and an origin, and the machine's limit is twice that", async () => {
     const clock = new FakeClock();
     const { send, statePath } = openLimiter(clock);
     const other = openLimiter(clock, { statePath });
@@ -70,7 +70,7 @@ describe("the rate limit", () => {
     expect(waits).toEqual([{ ms: 60_050, reason: "rate-limit" }]);
   });
 
-  it("a process with a lower limit counts the requests of all processes", async () => {
+  it("a process with a lower limit also counts the requests of other processes", async () => {
     const clock = new FakeClock();
     const { send, statePath } = openLimiter(clock);
     const times = await send(60, 100);
@@ -78,7 +78,7 @@ describe("the rate limit", () => {
     expect(next).toBe((times[50] ?? 0) + 100 + 60_050);
   });
 
-  it("the permit of a killed process is released when its request can no longer arrive", async () => {
+  it("a killed process's permit is released once its request can no longer arrive", async () => {
     const clock = new FakeClock();
     const { limiter, statePath } = openLimiter(clock, { rateLimit: 1 });
     await limiter.acquire(never);
@@ -86,10 +86,10 @@ describe("the rate limit", () => {
   });
 
   it.each([
-    ["back to zero by a reboot", -900_000, 60_050],
+    ["back to zero after a reboot", -900_000, 60_050],
     ["back by less than a window", -30_000, 60_050],
     ["forward by less than a window", 30_000, 30_050],
-  ])("is not exceeded when the clock jumps %s", async (_, jump, expected) => {
+  ])("the rate limit is not exceeded if the clock jumps %s", async (_, jump, expected) => {
     const clock = new FakeClock();
     const { send, statePath } = openLimiter(clock);
     await send(60);
@@ -99,14 +99,14 @@ describe("the rate limit", () => {
 });
 
 describe("the rate-limit file", () => {
-  it("the rate-limit file can only be read by its owner and does not contain the key", async () => {
+  it("the rate-limit file is readable only by its owner, and does not contain the key", async () => {
     const { file, send, statePath } = openLimiter(new FakeClock());
     await send(3);
     expect([statePath, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
     expect(readFileSync(file).includes(key)).toBe(false);
   });
 
-  it("no rate-limit file is created and no request waits if the limit is disabled", async () => {
+  it("a disabled rate limit creates no rate-limit file and delays no request", async () => {
     const clock = new FakeClock();
     const { send, statePath } = openLimiter(clock, { rateLimit: null });
     await send(500);
@@ -114,7 +114,7 @@ describe("the rate-limit file", () => {
     expect(statSync(statePath, { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  it("a deleted rate-limit file is created again with the complete limit used", async () => {
+  it("a deleted rate-limit file is recreated as if the limit were used up", async () => {
     const clock = new FakeClock();
     const { file, send, waited } = openLimiter(clock);
     await send(2);
@@ -123,7 +123,7 @@ describe("the rate-limit file", () => {
     expect(statSync(file).isFile()).toBe(true);
   });
 
-  it("a damaged rate-limit file is replaced, with the complete limit used", async () => {
+  it("a damaged rate-limit file is replaced as if the limit were used up", async () => {
     const clock = new FakeClock();
     const { file, statePath, waited } = openLimiter(clock);
     mkdirSync(statePath);
@@ -131,7 +131,7 @@ describe("the rate-limit file", () => {
     expect(await waited()).toBe(60_050);
   });
 
-  it("requests are counted in memory, with a notice, if the folder of the rate-limit file cannot be used", async () => {
+  it("requests are counted in memory, and a notice is printed, if the rate-limit file's folder cannot be used", async () => {
     const clock = new FakeClock();
     const statePath = join(temporaryFolder(), "state");
     writeFileSync(statePath, "a file, where the folder should be");
@@ -148,7 +148,7 @@ describe("the rate-limit file", () => {
 
 describe("rate-limit headers", () => {
   it.each([60, null])(
-    "rate-limit headers without remaining requests delay the run until the reset, at most a minute (own limit: %s)",
+    "rate-limit headers without remaining requests delay the run until the reset, but at most a minute (our own limit: %s)",
     async (rateLimit) => {
       for (const [resetMs, expected] of [
         [12_000, 12_000],
@@ -162,7 +162,7 @@ describe("rate-limit headers", () => {
     },
   );
 
-  it("rate-limit headers only count if they allow fewer requests than our own count", async () => {
+  it("rate-limit headers matter only if they allow fewer requests than our own limit", async () => {
     const clock = new FakeClock();
     const { limiter, send } = openLimiter(clock);
     limiter.release(await limiter.acquire(never), { remaining: 5_000, resetMs: 20_000 });
@@ -171,7 +171,7 @@ describe("rate-limit headers", () => {
     expect((await send(5)).map((at) => at - start)).toEqual([0, 0, 0, 20_000, 20_000]);
   });
 
-  it("rate-limit headers that agree with our own count do not delay requests", async () => {
+  it("rate-limit headers that agree with our own limit do not delay requests", async () => {
     const clock = new FakeClock();
     const { limiter } = openLimiter(clock, { rateLimit: 3 });
     const start = clock.mono;
@@ -196,7 +196,7 @@ describe("rate-limit headers", () => {
     expect(await openLimiter(clock, { statePath }).waited()).toBe(0);
   });
 
-  it("rate-limit headers delay requests by at most --max-wait, unlike our own limit", async () => {
+  it("rate-limit headers delay requests by at most --max-wait, but our own limit can delay them longer", async () => {
     const clock = new FakeClock();
     const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
     await send(1);

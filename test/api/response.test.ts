@@ -12,7 +12,7 @@ const nested = (levels: number) =>
   `{"success":true,"data":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
 describe("the envelope of a response", () => {
-  it("a response contains the data, its items if it is a list, and the pagination", () => {
+  it("readEnvelope returns the data, its items if it is a list, and the pagination", () => {
     const page = pagination(1, 100, 250);
     const text = JSON.stringify({ success: true, data: [{ a: 1.5 }], pagination: page, new: 1 });
     expect(read(text)).toEqual({ data: [{ a: 1.5 }], items: [{ a: 1.5 }], pagination: page });
@@ -51,7 +51,7 @@ describe("the envelope of a response", () => {
     [list({ total_pages: 5 }), "has an impossible `pagination`: 5 pages for 250 items at 100 per page"],
     [nested(101), "is nested more than 100 levels deep; it was rejected"],
     ['{"success":true,"data":[1,2,3]}', "contains more than the 2 items requested; it was rejected"],
-  ])("the response %s is rejected because it %s", (text, problem) => {
+  ])("readEnvelope rejects %s, because it %s", (text, problem) => {
     expect(() => read(text)).toThrow(UnexpectedResponse);
     expect(() => read(text)).toThrow(`The API's response to /orders ${problem}.`);
   });
@@ -65,7 +65,7 @@ describe("the envelope of a response", () => {
     nested(100),
     '{"success":true,"data":[],"pagination":null}',
     '{"success":true,"data":{"__proto__":{"x":1}},"__proto__":{"success":false}}',
-  ])("the response %s is accepted", (text) => {
+  ])("readEnvelope accepts %s", (text) => {
     expect(read(text).data).toBeTypeOf("object");
   });
 
@@ -74,7 +74,7 @@ describe("the envelope of a response", () => {
     ["  <!DOCTYPE html><p>Log in", "its body is a web page, not JSON"],
     ['{"success":true,"data":[{"id":', "its JSON is truncated or damaged"],
     ["OK", "its body is not JSON"],
-  ])("the body %j is not JSON: %s", (text, what) => {
+  ])("readEnvelope rejects the body %j: %s", (text, what) => {
     expect(() => read(text)).toThrow(what);
     expect(() => read(text)).not.toThrow(UnexpectedResponse);
   });
@@ -101,13 +101,13 @@ describe("the envelope of a response", () => {
   });
 
   it.each([
-    ["only a part of the key", key.slice(1)],
+    ["only part of the key", key.slice(1)],
     ["the key with an escape that is itself escaped", `\\\\u0062${key.slice(1)}`],
   ])("a response that contains %s is accepted", (_, text) => {
     expect(read(`{"success":true,"data":[{"id":"\\u0041${text}"}]}`).items).toHaveLength(1);
   });
 
-  it("a response can contain a key that is too short to be a real key", () => {
+  it("a response may contain the key if the key is too short to be real", () => {
     const response = readEnvelope('{"success":true,"data":[{"id":"orders"}]}', { ...request, key: "orders" });
     expect(response.items).toHaveLength(1);
   });

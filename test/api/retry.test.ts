@@ -49,14 +49,19 @@ describe("a failed request", () => {
   });
 
   it.each([
-    ["for Retry-After plus jitter", status(429, 20_000), 300_000, 20_125],
-    ["for the Retry-After of a 503, too", status(503, 20_000), 300_000, 20_125],
-    ["for a Retry-After that ends with the remaining time", status(429, 199_950), 200_000, 200_000],
-    ["not at all if Retry-After exceeds the remaining time", status(429, 200_001), 200_000, null],
+    ["for the Retry-After of a 429 plus jitter", status(429, 20_000), 300_000, 20_125],
+    ["for the Retry-After of a 503 plus jitter", status(503, 20_000), 300_000, 20_125],
+    [
+      "without jitter for a Retry-After that takes all of the remaining time",
+      status(429, 199_950),
+      200_000,
+      200_000,
+    ],
+    ["not at all if the Retry-After exceeds the remaining time", status(429, 200_001), 200_000, null],
     ["no longer than the remaining time", network, 100, 100],
     ["not at all if no time remains", network, 5, null],
     ["not at all if retries are disabled", status(429, 1_000), 0, null],
-  ] as const)("waits %s", (_, failure, remainingMs, expected) => {
+  ] as const)("a retry waits %s", (_, failure, remainingMs, expected) => {
     expect(wait(failure, { remainingMs, attempt: 3 })).toBe(expected);
   });
 });

@@ -43,7 +43,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Returns Deps with real sockets, no timeouts and a fixed `random`. */
+/** Returns dependencies with real sockets, no timeouts and a fixed `random`. */
 function testDeps(given: Partial<Deps>): Deps {
   const { setTimer: _, ...system } = systemDeps({
     signal: new AbortController().signal,
@@ -54,7 +54,7 @@ function testDeps(given: Partial<Deps>): Deps {
   return { ...system, random: () => 0.5, ...given };
 }
 
-/** Opens a client without retries or a rate limit, and closes it after the test. */
+/** Opens a client without retries and without a rate limit. Closes it after the test. */
 export function testApi(
   baseUrl: string,
   given: {
@@ -79,7 +79,7 @@ export function testApi(
 
 type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void;
 
-/** Starts an HTTP server on loopback. Returns the received requests as `requests`. */
+/** Starts an HTTP server on loopback, which records the received requests in `requests`. */
 export async function serve(
   handler: Handler,
 ): Promise<{ baseUrl: string; port: number; requests: IncomingMessage[] }> {
@@ -92,7 +92,7 @@ export async function serve(
   return { baseUrl: `http://127.0.0.1:${port}/api/brand/v1`, port, requests };
 }
 
-/** Starts a TCP server on loopback to which the test writes raw bytes. */
+/** Starts a TCP server on loopback whose responses the test writes as raw bytes. */
 export async function serveBytes(
   handler: (socket: Socket, count: number) => void,
 ): Promise<{ baseUrl: string }> {
@@ -145,7 +145,7 @@ export async function rejection(
   } catch (error) {
     return error as Error;
   }
-  throw new Error("the promise did not reject");
+  throw new Error("the promise was not rejected");
 }
 
 /** Returns a port on which no server listens. */

@@ -25,7 +25,7 @@ async function serveProxy(status = 502) {
   return { received, url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
 }
 
-it("plain http does not use a proxy, which could read the key", async () => {
+it("plain http does not use a proxy, because the proxy could read the key", async () => {
   const proxy = await serveProxy();
   const server = await serve((_request, response) => sendJson(response, "{}"));
   for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"]) {
@@ -58,7 +58,7 @@ it.each([
 });
 
 it.each(["user:password@", "socks5://127.0.0.1:1"])(
-  "an invalid HTTPS_PROXY such as %s is an error for https and ignored for http",
+  "the invalid HTTPS_PROXY %s is an error for https, and is ignored for http",
   async (value) => {
     const server = await serve((_request, response) => sendJson(response, "{}"));
     const fetch = createFetch({ HTTPS_PROXY: value });
@@ -69,7 +69,7 @@ it.each(["user:password@", "socks5://127.0.0.1:1"])(
   },
 );
 
-it.each(["http:", "https:"])("an %s proxy is a valid HTTPS_PROXY", async (protocol) => {
+it.each(["http:", "https:"])("HTTPS_PROXY can be an %s URL", async (protocol) => {
   const fetch = createFetch({ HTTPS_PROXY: `${protocol}//127.0.0.1:${await freePort()}` });
   const error = await rejection(fetch("https://api.test/me"));
   expect(classifyError(error, "api.test")).toMatchObject({ kind: "network" });
@@ -105,7 +105,7 @@ it.each([
   const { status, headers } = await createFetch({})(server.baseUrl, { signal: stop.signal });
   expect([status, headers.get("x"), headers.get("y")]).toEqual([503, "1, 2", null]);
   if (end === "aborted") stop.abort(new Error("not needed"));
-  // An unhandled error would fail the test.
+  // Vitest reports an unhandled error as a failure of the test.
   await sleep(60);
 });
 
