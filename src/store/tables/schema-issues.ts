@@ -106,10 +106,11 @@ export interface UnexpectedColumn {
 
 /** Returns the columns of a resource that have values of an unexpected type in current records. */
 export function readUnexpectedColumns(mirror: Mirror, resource: string): UnexpectedColumn[] {
+  // CROSS JOIN makes SQLite start with the unexpected values: there are few of them, but many records.
   const select = statement(
     mirror,
     `SELECT table_name AS "table", column_name AS "column", found, count(*) AS records
-     FROM unexpected_values AS u JOIN records AS r USING (record_id)
+     FROM unexpected_values AS u CROSS JOIN records AS r USING (record_id)
      WHERE r.resource = ? AND r.removed_at IS NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
   );
   return select.all(resource) as UnexpectedColumn[];
@@ -118,7 +119,7 @@ export function readUnexpectedColumns(mirror: Mirror, resource: string): Unexpec
 function countUnexpectedRecords(mirror: Mirror, resource: string): number {
   const select = statement(
     mirror,
-    `SELECT count(DISTINCT record_id) FROM unexpected_values JOIN records AS r USING (record_id)
+    `SELECT count(DISTINCT record_id) FROM unexpected_values CROSS JOIN records AS r USING (record_id)
      WHERE r.resource = ? AND r.removed_at IS NULL`,
   );
   return select.pluck().get(resource) as number;
