@@ -7,9 +7,9 @@ import { formatCells, neutralize } from "./csv-cells.js";
 import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
- * Writes CSV: UTF-8, a header, RFC 4180 quoting, LF line ends, empty cells for null, exact values. With `excel`: a BOM,
- * CRLF, timestamps in the format that spreadsheets recognize, and an apostrophe before each formula. Without `excel`,
- * formulas are unchanged, and one warning counts them.
+ * Writes CSV in UTF-8 with a header, RFC 4180 quoting, LF line endings, empty cells for null, and exact values. `excel`
+ * adds a BOM, CRLF line endings, timestamps in a format that spreadsheets recognize, and an apostrophe before each
+ * formula. Without `excel`, formulas are unchanged, and one warning gives their number.
  */
 export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
   const { excel, decimalComma = false, delimiter = ",", warn } = options;
@@ -19,7 +19,7 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
     delimiter,
     record_delimiter: excel ? "\r\n" : "\n",
     quote_record_delimiter: true,
-    // Most readers skip empty lines, so an empty value in a single column is quoted.
+    // Most readers skip empty lines. If there is only one column, empty values are therefore quoted.
     quoted_empty: hasOneColumn,
   };
   yield { data: (excel ? "\ufeff" : "") + stringify([columns.map(({ name }) => name)], csv), rows: 0 };
@@ -35,11 +35,11 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
     const type = columns[index]?.type;
     if (typeof value === "string" && textColumns[index])
       return formatText((excel ? spreadsheetTime(value, type) : undefined) ?? value);
-    // csv-stringify writes false as an empty cell.
+    // csv-stringify would write false as an empty cell.
     if (type === "boolean" && typeof value === "number") return String(value === 1);
     return decimalComma && typeof value === "number" ? String(value).replace(".", ",") : value;
   };
-  // SQLite joins the cells of most tables, which is faster. csv-stringify writes all other rows and formats.
+  // For most tables, SQLite joins the cells. In all other cases, csv-stringify writes the same bytes.
   const needsOtherFormat = excel || decimalComma || hasOneColumn;
   const joined = needsOtherFormat ? undefined : source.cells?.();
   if (joined)
@@ -57,7 +57,10 @@ export function* write([source]: RowSources, options: FormatOptions): Iterable<C
     );
 }
 
-/** Formats a timestamp for spreadsheets, in UTC: `2026-11-28 06:44:52`. Returns undefined for other text. */
+/**
+ * Formats a timestamp for spreadsheets, in UTC: `2026-11-28 06:44:52`. Returns undefined if the text is not a
+ * timestamp.
+ */
 function spreadsheetTime(text: string, type: ReadableColumn["type"] | undefined): string | undefined {
   if (type !== "timestamp" && !(type === "any" && isTimestampText(text))) return undefined;
   const read = readTimestamp(text);

@@ -3,15 +3,15 @@ import { link, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errorCode } from "../util/system-errors.js";
 
-/** Error codes of `link` on a file system without hard links, such as exFAT. */
+/** The error codes of `link` on file systems without hard links, such as exFAT. */
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
-/** Maximum age of a lock file. An older lock file belongs to a killed process. */
+/** The maximum age of a lock file. Any older lock file was left by a killed process. */
 const maxClaimMs = 60_000;
 
 /**
- * Moves a file to a path where no file exists. If two processes try it at the same time, only one succeeds.
+ * Moves a file to a path where no file exists. If two processes try this at the same time, only one succeeds.
  * @param now milliseconds since 1970
- * @throws EEXIST if the path exists or a different process is about to create it
+ * @throws EEXIST if the path exists or another process is about to create it
  */
 export async function linkExclusive(from: string, to: string, now: number): Promise<void> {
   try {
@@ -20,11 +20,11 @@ export async function linkExclusive(from: string, to: string, now: number): Prom
     if (!withoutLinks.has(errorCode(error))) throw error;
     return await renameExclusive(from, to, now);
   }
-  // A remaining second link to the file is harmless.
+  // If this second link to the file remains, it is harmless.
   await rm(from).catch(() => {});
 }
 
-/** Renames the file while holding a lock file, for file systems without hard links. */
+/** Renames the file while holding a lock file. Used on file systems without hard links. */
 async function renameExclusive(from: string, to: string, now: number): Promise<void> {
   const claim = join(dirname(to), `.${basename(to)}.claim.part`);
   const age = now - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);

@@ -4,7 +4,7 @@ import type { RowSource } from "../query/select.js";
 /** A piece of an export's output. */
 export interface Chunk {
   data: Uint8Array | string;
-  /** The number of rows that end in this part. */
+  /** The number of rows that end in this piece. */
   rows: number;
   /** The name of the row source. Optional if there is only one. */
   table?: string;
@@ -12,21 +12,21 @@ export interface Chunk {
 
 export interface FormatOptions {
   excel: boolean;
-  /** For CSV: decimal commas in numbers. */
+  /** CSV: true to write numbers with a decimal comma. */
   decimalComma?: boolean;
-  /** For CSV: the delimiter. Default: a comma. */
+  /** CSV: the delimiter. Default: a comma. */
   delimiter?: string;
-  /** For Singer: the bookmarks of the last state. */
+  /** Singer: the bookmarks from the last state. */
   bookmarks?: Readonly<Bookmarks> | undefined;
   warn(text: string): void;
 }
 
-/** The state of a Singer export: for each stream a bookmark and a hash of its columns. */
+/** The state of a Singer export: each stream's bookmark and a hash of its columns. */
 export type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 export type RowSources = readonly [RowSource, ...RowSource[]];
 
-/** Generates the output for rows. Keeps only a few batches in memory. */
+/** Generates the output for the given rows. Keeps only a few batches in memory. */
 export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
 
 /** An export format. Its module exports the writer as `write`. */
@@ -34,21 +34,21 @@ export interface Format {
   name: string;
   flag: string;
   about: string;
-  /** The extensions of `-o` that choose the format. Files in a folder get the first one. */
+  /** The `-o` extensions that select the format. Files in a folder get the first extension. */
   extensions: readonly string[];
-  /** Extensions of other formats that are allowed if the flag is given. */
+  /** Other extensions that are allowed if the flag is given. */
   alsoExtensions: readonly string[];
-  /** True if the output can be printed on a terminal and compressed (`.gz`). */
+  /** True if the output can be printed to a terminal and compressed (`.gz`). */
   isText: boolean;
   /** True if one file can contain several tables. */
   holdsMany: boolean;
-  /** Imports the module of the format on demand, which keeps other commands fast. */
+  /** Imports the format's module on demand, so that other commands start fast. */
   load(): Promise<{ write: Writer }>;
 }
 
-/** The export formats, in the order of the help. */
+/** The export formats, in the order in which the help lists them. */
 export const formats: readonly Format[] = [
-  define("csv", "comma-separated values, with a header", [".csv", ".tsv"], () => import("./csv.js")),
+  define("csv", "comma-separated values with a header row", [".csv", ".tsv"], () => import("./csv.js")),
   define("json", "one array of records, as returned by the API", [".json"], () => import("./json.js")),
   define(
     "ndjson",
@@ -69,7 +69,7 @@ export const formats: readonly Format[] = [
   }),
 ];
 
-/** Returns a text format with one table per file. `options` overrides that. */
+/** Defines a text format with one table per file, unless `options` says otherwise. */
 function define(
   name: string,
   about: string,

@@ -5,8 +5,8 @@ import { parseJson } from "../util/json-value.js";
 import type { Chunk, RowSources } from "./formats.js";
 
 /**
- * Writes JSON objects in batches, with a separator between the objects of a batch. Complete records are written as the
- * API returned them; other rows become objects of their columns.
+ * Writes JSON objects in batches, with a separator between the objects in a batch. Complete records are written as the
+ * API returned them. Other rows become objects with one key per column.
  */
 export function* writeJsonRows(source: RowSource, separator: ",\n" | "\n"): Iterable<Chunk> {
   if (source.records) {
@@ -39,7 +39,7 @@ function writeValue(value: RowValue): string {
   return typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }
 
-/** Writes one array, with one record per line. */
+/** Writes a single array with one record per line. */
 export function* write([source]: RowSources): Iterable<Chunk> {
   let isEmpty = true;
   for (const chunk of writeJsonRows(source, ",\n")) {

@@ -8,14 +8,14 @@ import type { Chunk, RowSources } from "./formats.js";
 type Value = Exclude<RowValue, null>;
 export type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
-/** A type that Parquet supports. */
+/** A type supported by Parquet. */
 export interface ColumnType {
   schema: Omit<SchemaElement, "name">;
-  /** The name of the type in the schema of a Delta table. */
+  /** The type's name in a Delta table's schema. */
   delta: string;
-  /** Converts a value to its stored form; undefined if the type cannot represent it. */
+  /** Converts a value to its stored form. Returns undefined if the type cannot represent the value. */
   convert(value: Value): unknown;
-  /** Converts a stored value back, with the precision of the type. */
+  /** Converts a stored value back to its original form, with the type's precision. */
   revert(stored: unknown): Value;
 }
 
@@ -69,8 +69,8 @@ const integerType: ColumnType = {
 };
 
 /**
- * Sums of amounts are rounded to six decimals. All files have the same scale, because readers combine them into one
- * table.
+ * Sums of amounts are rounded to six decimal places. All files use the same scale, because readers combine them into
+ * one table.
  */
 const [precision, scale] = [18, 6];
 
@@ -94,12 +94,12 @@ const doubleType: ColumnType = {
 
 const allTypes = [textType, timestampType, dateType, booleanType, integerType, decimalType, doubleType];
 
-/** Returns the type for a type name in the schema of a Delta table. Tables of this program have no other types. */
+/** Returns the type with the given name in a Delta table's schema. This program's tables have no other types. */
 export function typeOfDelta(name: string): ColumnType {
   return allTypes.find(({ delta }) => delta === name) ?? textType;
 }
 
-/** The types to try for a column, best first. If none of them fits, the column is text. */
+/** The types to try for a column, in order of preference. If none of them fits, the column is stored as text. */
 const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnType[]>> = {
   text: [],
   json: [],
@@ -111,8 +111,9 @@ const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnTyp
   any: [dateType, timestampType, integerType, decimalType, doubleType],
 };
 
-/* The types to try for a column that already has a type in files of other brands. A long can have more digits than the decimal type
- * allows.
+/*
+ * The types to try for a column that already has a type in other brands' files. A `long` can have more digits than the
+ * decimal type allows.
  */
 function widerTypes(current: ColumnType): readonly ColumnType[] {
   if (current === integerType) return [integerType, doubleType];
@@ -121,9 +122,9 @@ function widerTypes(current: ColumnType): readonly ColumnType[] {
 }
 
 /**
- * Reads all rows and returns the best type for each column that fits all its values.
- * @param options.visit called for each row
- * @param options.currentType returns the type of a column in earlier files, which can become wider, but not narrower
+ * Reads all rows and returns, for each column, the most preferred type that fits all its values.
+ * @param options.visit is called for each row
+ * @param options.currentType returns the column's type in existing files, which can become wider but not narrower
  */
 export function findTypes(
   columns: readonly ReadableColumn[],
@@ -138,7 +139,7 @@ export function findTypes(
     const candidates = candidateTypes[type];
     return current ? widerTypes(current).filter((wider) => candidates.includes(wider)) : [...candidates];
   });
-  // A column without any value in a query result is text.
+  // A query result's column that contains no values is stored as text.
   const isKnown = columns.map(({ type }) => type !== "any");
   for (const rows of batches)
     for (const row of rows) {
@@ -153,50 +154,50 @@ export function findTypes(
   return remaining.map(([best], index) => (isKnown[index] && best) || textType);
 }
 
-/** Maximum number of rows and of text characters in a row group, which is kept in memory. */
+/** The maximum number of rows and of text characters in a row group. A row group is kept in memory. */
 const groupRows = 20_000;
 const groupCharacters = 16e6;
 
 /**
- * Writes one Parquet file. Timestamps have microseconds and are in UTC; amounts are DECIMAL(18, 6) if that fits all
- * values of the column, otherwise DOUBLE; JSON is text. The rows are read twice: first to find the types, then to write
- * them.
+ * Writes one Parquet file. Timestamps are in UTC with microsecond precision. Amounts are DECIMAL(18, 6) if that fits
+ * all values in the column, otherwise DOUBLE. JSON is stored as text. The rows are read twice: once to determine the
+ * types, and once to write them.
  */
 export function* write([source]: RowSources): Iterable<Chunk> {
   const types = findTypes(source.columns, source.rows());
   yield* writeParquetFile(source, types, source.rows());
 }
 
-/** The name of the digest in the footer of a file. */
+/** The digest's key in a file's footer. */
 const digestKey = "brandapi.digest";
 
-/** Reads the digest from the footer of a file; undefined if the file or the digest is missing. */
+/** Reads the digest from a file's footer. Returns undefined if the file or the digest is missing. */
 export async function readDigest(path: string): Promise<string | undefined> {
   const file = await asyncBufferFromFile(path).catch(() => undefined);
   const footer = file && (await parquetMetadataAsync(file).catch(() => undefined));
   return footer?.key_value_metadata?.find(({ key }) => key === digestKey)?.value;
 }
 
-/** Keeps a byte order mark at the start of a text, which hyparquet would drop. */
+/** Keeps a byte order mark at the start of a string, which hyparquet would drop. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const parsers = { stringFromBytes: (bytes: Uint8Array | undefined) => bytes && decoder.decode(bytes) };
 
-/** A Parquet file whose rows are read one row group at a time. */
+/** A Parquet file that is read one row group at a time. */
 export interface ParquetFile {
   columns: readonly string[];
   /**
-   * Reads the stored form of the values: a timestamp is a number of microseconds.
+   * Reads the values in their stored form. For example, a timestamp is a number of microseconds.
    * @throws an error if a page is damaged
    */
   rowGroups(): AsyncIterable<unknown[][]>;
 }
 
-/** Opens a file written by this program. @throws an error if the file is missing or its footer is damaged */
+/** Opens a file that this program wrote. @throws an error if the file is missing or its footer is damaged */
 export async function openParquetFile(path: string): Promise<ParquetFile> {
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file);
   const [root, ...elements] = metadata.schema;
-  // Without a logical type, hyparquet returns the stored form of a value.
+  // If a column has no logical type, hyparquet returns the stored form of its values.
   const schema = elements.map(({ converted_type, logical_type, ...stored }) => stored);
   return {
     columns: elements.map(({ name }) => name),
@@ -222,7 +223,7 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
   };
 }
 
-/** Encodes a table or a partition as one Parquet file. @param digest stored in the footer */
+/** Encodes a table or a partition as one Parquet file. @param digest is stored in the footer */
 export function* writeParquetFile(
   source: { name: string; columns: readonly { name: string }[] },
   types: readonly ColumnType[],
@@ -234,7 +235,7 @@ export function* writeParquetFile(
   yield encoder.finish();
 }
 
-/** Encodes the rows of one file. Keeps one row group in memory. */
+/** Encodes one file's rows. Keeps one row group in memory. */
 export class ParquetEncoder {
   readonly #bytes = new ByteWriter();
   readonly #file: ParquetWriter;
@@ -267,7 +268,7 @@ export class ParquetEncoder {
     });
   }
 
-  /** Adds rows and returns the row groups that are complete. */
+  /** Adds rows and returns the row groups that are now complete. */
   *add(batch: readonly Row[]): Iterable<Chunk> {
     for (const row of batch) {
       for (const [index, type] of this.types.entries()) {
@@ -300,7 +301,7 @@ export class ParquetEncoder {
   }
 }
 
-/** Returns the bytes since the last call. */
+/** Returns the bytes written since the last call. */
 function takeBytes(bytes: ByteWriter): Uint8Array {
   const taken = bytes.getBytes().slice();
   bytes.index = 0;

@@ -13,11 +13,11 @@ import { daysSince1970, readTimestamp } from "../util/timestamp.js";
 import type { Bookmarks, Chunk, FormatOptions, RowSources } from "./formats.js";
 
 /**
- * Reads the state that a Singer target returned: the value of the last STATE message that it stored, or the complete
- * message. `{}` is the state before the first export.
- * @param path absolute
- * @throws ConfigurationError for a missing or empty file, which usually means that the last run failed. An export of
- * all rows would hide that.
+ * Reads the state that a Singer target returned: either the value of the last STATE message that the target stored, or
+ * the complete message. `{}` is the state before the first export.
+ * @param path an absolute path
+ * @throws ConfigurationError if the file is missing or empty, which usually means that the last run failed; exporting
+ * all rows would hide that failure
  */
 export function readSingerState(path: string): Bookmarks {
   const content = parseJson<unknown>(readState(path));
@@ -39,8 +39,8 @@ function readState(path: string): string {
         hint: startHint(path),
         cause,
       });
-    throw new ConfigurationError(`The state file cannot be read, ${errorReason(cause)}: ${path}`, {
-      hint: "use the file with the last line of the target's output",
+    throw new ConfigurationError(`The state file cannot be read (${errorReason(cause)}): ${path}`, {
+      hint: "use the file that contains the last line of the target's output",
       cause,
     });
   }
@@ -52,8 +52,8 @@ function startHint(path: string): string {
 }
 
 function invalidState(path: string): ConfigurationError {
-  return new ConfigurationError(`Not a state of \`brandapi export --singer\`: ${path}`, {
-    hint: "use the last line that the target prints; without `--state` everything is sent",
+  return new ConfigurationError(`Not a state written by \`brandapi export --singer\`: ${path}`, {
+    hint: "use the last line that the target printed, or omit `--state` to send everything",
   });
 }
 
@@ -69,8 +69,8 @@ function areBookmarks(value: Record<string, unknown>): value is Bookmarks {
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
- * Returns the JSON schema of a column. JSON and columns of several types are sent as text, because few targets support
- * more.
+ * Returns a column's JSON schema. JSON columns, and columns with values of several types, are sent as strings because
+ * few targets support anything else.
  */
 export function singerSchema(type: ReadableColumn["type"], isKey: boolean): object {
   const isTime = type === "timestamp" || type === "date";
@@ -79,7 +79,7 @@ export function singerSchema(type: ReadableColumn["type"], isKey: boolean): obje
   return { type: isKey ? [jsonType] : ["null", jsonType], ...(isTime ? { format } : {}) };
 }
 
-/** Converts a value to the schema of its column. Returns undefined if it does not fit. */
+/** Converts a value to its column's schema. Returns undefined if the value does not fit. */
 export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn["type"]): unknown {
   if (type === "boolean") return value === 0 || value === 1 ? value === 1 : undefined;
   if (type === "integer") return Number.isInteger(value) ? value : undefined;
@@ -91,24 +91,23 @@ export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn
   return at && (rfc3339.test(text) ? text : formatInstant(at.ms));
 }
 
-/** The property with the time at which a row was removed; null for a current row. */
+/** The property that contains the time at which a row was removed; null for a current row. */
 const deletedAtProperty = "_sdc_deleted_at";
 
 interface SingerStream {
   source: RowSource;
   changed: ChangedRows;
-  /** The properties that identify a row: the API's IDs if they are documented. */
+  /** The properties that identify a row. These are the API's IDs if they are documented. */
   keys: readonly string[];
-  /** The keys that are not columns of the table. */
+  /** The key properties that are not columns of the table. */
   addedKeys: readonly string[];
   properties: Readonly<Record<string, object>>;
 }
 
 /**
- * Writes the messages of the Singer specification: for each table a SCHEMA, a RECORD for each row that was added,
- * changed or removed, and the STATE for the next run. Removed rows have `_sdc_deleted_at`. With the state of a
- * different mirror, all rows are sent.
- * Source: github.com/singer-io/getting-started, docs/SPEC.md.
+ * Writes the messages defined in the Singer specification. For each table, these are a SCHEMA, a RECORD for each row
+ * that was added, changed or removed, and the STATE for the next run. Removed rows have `_sdc_deleted_at`. If the state
+ * comes from a different mirror, all rows are sent. Source: github.com/singer-io/getting-started, docs/SPEC.md.
  */
 export function* write(sources: RowSources, options: FormatOptions): Iterable<Chunk> {
   const streams = sources.map(openStream);
@@ -120,7 +119,7 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
     const previous = bookmark && changed.matches(bookmark) ? bookmark : undefined;
     const schema = { type: "object", properties };
     yield messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
-    // If a column was added, all rows are sent, because each of them can have a value in it.
+    // If a column was added, all rows are sent, because any of them can have a value in it.
     const rows = changed.rows(previous?.columns === columnsHash ? previous : undefined);
     yield* recordLines(stream, rows, options);
     if (previous) yield* recordLines(stream, changed.removedItems(previous), options);
@@ -133,15 +132,12 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
 function openStream(source: RowSource): SingerStream {
   const changed = source.changed?.();
   if (!changed)
-    throw new UsageError(
-      `A Singer export supports only tables of the API's records, not \`${source.name}\`.`,
-      {
-        hint: "choose tables such as `orders` or `roster`; `brandapi tables` lists them",
-      },
-    );
+    throw new UsageError(`A Singer export supports only tables of API records, not \`${source.name}\`.`, {
+      hint: "choose tables such as `orders` or `roster`; `brandapi tables` lists them",
+    });
   const { idColumns, isList } = changed;
   const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(isList ? ["position"] : [])];
-  // An undocumented column can have the name of a key but a different meaning.
+  // An undocumented column can have the same name as a key but a different meaning.
   const isDeclared = (name: string) =>
     source.columns.some((column) => column.name === name && !column.stored?.isDiscovered);
   const addedKeys = keys.filter((name) => !isDeclared(name));
@@ -166,7 +162,7 @@ function* recordLines(
         const value = values[index] ?? null;
         const converted = value === null ? null : singerValue(value, type);
         if (converted === undefined) mismatches += 1;
-        // A target needs the key even if its value does not fit the column.
+        // A target needs the key even if the key's value does not fit the column.
         record[name] = converted ?? (keys.includes(name) ? key : null);
       }
       for (const name of addedKeys) record[name] = name === "position" ? position : key;
@@ -177,7 +173,7 @@ function* recordLines(
   }
   if (mismatches > 0)
     options.warn(
-      `sent ${pluralize(mismatches, "value")} of \`${source.name}\` as null because the type differs from the column's`,
+      `sent ${pluralize(mismatches, "value")} in \`${source.name}\` as null because the type differs from the column's`,
     );
 }
 

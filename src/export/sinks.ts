@@ -9,9 +9,9 @@ import { errorCode, errorReason } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { quoteShellWord } from "../util/text.js";
 
-/** The target of an export. The last call is either `finish` or `discard`. */
+/** Where an export is written. The last call must be either `finish` or `discard`. */
 export interface Sink {
-  /** Resolves when the sink accepts the next piece. */
+  /** Resolves when the sink can accept the next piece. */
   write(data: Uint8Array | string): Promise<void>;
   /** Makes the output visible at the target. */
   finish(): Promise<void>;
@@ -21,14 +21,14 @@ export interface Sink {
 
 export interface WriteResult {
   bytes: number;
-  /** True if the reader closed the output before the end. */
+  /** True if the reader closed the output early. */
   isCutShort: boolean;
 }
 
 /** Thrown when the reader closes the output (`| head`), which is not a failure. */
 class OutputClosed extends Error {}
 
-/** Writes data to a sink. Discards the sink if an error is thrown. */
+/** Writes data to a sink, and discards the sink if an error is thrown. */
 export async function writeAll(
   data: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
   sink: Sink,
@@ -69,7 +69,7 @@ export function createStreamSink(stream: OutputStream): Sink {
   };
 }
 
-/** Resolves when the stream accepts data again or has failed. */
+/** Resolves when the stream accepts data again, or when it has failed. */
 async function waitForDrain(stream: OutputStream): Promise<void> {
   const done = new AbortController();
   const events = ["drain", "close"].map((name) => once(stream, name, { signal: done.signal }));
@@ -78,8 +78,8 @@ async function waitForDrain(stream: OutputStream): Promise<void> {
 }
 
 /**
- * Opens a file that appears at its path only when it is complete. A device or a pipe is written directly.
- * @param publish moves the complete temporary file to its path
+ * Opens a file that appears at its path only once it is complete. A device or a pipe is written to directly.
+ * @param publish moves the complete temporary file to the path
  * @throws ConfigurationError if the file cannot be written
  */
 export async function openFileSink(
@@ -90,7 +90,7 @@ export async function openFileSink(
   const fail = (cause: unknown): never => {
     throw errorCode(cause) === "EPIPE" ? new OutputClosed() : explainWriteError(path, cause);
   };
-  // A link such as `/dev/fd/63`, which a shell creates for `>(…)`, leads to a pipe and cannot be resolved.
+  // A link such as `/dev/fd/63`, which a shell creates for `>(…)`, points to a pipe and cannot be resolved.
   const previous = existsSync(path) ? statSync(path) : undefined;
   if (previous && !previous.isFile()) return createDeviceSink(await open(path, "w").catch(fail), fail);
   const target = await resolveLinks(path);
@@ -99,7 +99,7 @@ export async function openFileSink(
   return new FileSink(file, { target, mode, publish, fail, deps });
 }
 
-/** Returns a sink for a device or a pipe, which cannot be replaced. */
+/** Returns a sink for a device or a pipe. Unlike a file, it cannot be replaced. */
 function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Sink {
   const close = async () => await file.close().catch(() => {});
   return {
@@ -112,17 +112,17 @@ function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Si
 /**
  * A file that replaces the target when it is complete.
  *
- * While an export reads the mirror, a signal ends the process at once (`signals.ts`), without time to remove a temporary file.
- * The data is therefore written to a file that has no name: it is deleted right after it was opened, and the system frees it
- * however the process ends. A file without a name cannot be renamed, so `finish` copies it to a temporary file with a name,
- * with signals handled, and renames that one to the target.
+ * While an export reads the mirror, a signal ends the process immediately (`signals.ts`), leaving no time to remove a
+ * temporary file. The data is therefore written to an unnamed file. Its name is deleted as soon as the file is open, so
+ * the operating system frees the file however the process ends. An unnamed file cannot be renamed. `finish` therefore
+ * copies it to a named temporary file, while signals are handled, and renames that file to the target.
  */
 class FileSink implements Sink {
   constructor(
     private readonly file: FileHandle,
     private readonly options: {
       target: string;
-      /** The permissions of the previous file, if any. */
+      /** The permissions of the file to be replaced; undefined if there is none. */
       mode: number | undefined;
       publish(from: string, to: string): Promise<void>;
       fail(cause: unknown): never;
@@ -162,7 +162,7 @@ class FileSink implements Sink {
   }
 }
 
-/** Opens a file next to the target and deletes its name. */
+/** Opens a file next to the target and deletes the file's name. */
 async function openUnnamedFile(target: string, random: () => number): Promise<FileHandle> {
   const path = await reserveTempFile(target, random);
   const file = await open(path, "wx+").finally(() => releaseTempFile(path));
@@ -170,7 +170,7 @@ async function openUnnamedFile(target: string, random: () => number): Promise<Fi
   return file;
 }
 
-/** Flushes a folder to disk on systems that support it, so that new file names survive a power failure. */
+/** Flushes a folder to disk, on systems that support this, so that new file names survive a power failure. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r").catch(() => undefined);
   await handle?.sync().catch(() => {});
@@ -197,6 +197,6 @@ function explainWriteError(path: string, cause: unknown): BrandapiError {
   const reason = isMissing ? `the folder ${folder} does not exist` : errorReason(cause);
   const hint = isMissing
     ? `run \`mkdir -p ${quoteShellWord(folder)}\`, or choose another file`
-    : "check the folder and its disk; an existing file was not changed";
+    : "check the folder and its disk; the existing file, if any, has not been changed";
   return new ConfigurationError(`Cannot write ${path}: ${reason}`, { hint, cause });
 }

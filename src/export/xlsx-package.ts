@@ -2,14 +2,17 @@ import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
 import { UsageError } from "../errors.js";
 
-/** Maximum size of an entry without ZIP64. */
+/** The maximum size of a ZIP entry without ZIP64. */
 const maxEntryBytes = 2 ** 32 - 1;
-/** The compression level. Sheets compress well, and higher levels take far longer to save little. */
+/**
+ * The compression level. Sheets compress well even at this level, and higher levels take far longer but save little
+ * space.
+ */
 const compressionLevel = 3;
 
 /**
- * Writes a ZIP file entry by entry. fflate writes the structure of the file; Node's zlib compresses, which is several
- * times as fast.
+ * Writes a ZIP file entry by entry. fflate writes the file's structure, but the entries are compressed with Node's
+ * zlib, which is several times as fast as fflate.
  */
 export class ZipWriter {
   #output: Uint8Array[] = [];
@@ -19,17 +22,17 @@ export class ZipWriter {
     this.#output.push(data);
   });
 
-  /** Ends the current entry and begins the next one. */
+  /** Ends the current entry and starts the next. */
   begin(name: string): void {
     this.#endEntry();
-    // With a fixed time, the same rows give the same bytes.
+    // With a fixed time, the same rows produce the same bytes.
     this.#entry = { filename: name, size: 0, crc: 0, compression: 8, mtime: new Date(2000, 0, 1) };
     this.#zip.add(this.#entry);
   }
 
   write(text: string): void {
     const entry = this.#entry;
-    if (!entry) throw new Error("no entry was begun");
+    if (!entry) throw new Error("no entry has been started");
     const data = Buffer.from(text);
     entry.size += data.length;
     if (entry.size > maxEntryBytes)
@@ -68,20 +71,18 @@ const contentType = "application/vnd.openxmlformats-officedocument.spreadsheetml
 /** The index of each cell style in the workbook. */
 export const styles = { text: 1, day: 2, time: 3, header: 4, yesNo: 5, amount: 6 } as const;
 
-/** A sheet and the range of its filter, such as `A1:K10`. */
+/** A sheet and its filter range, such as `A1:K10`. */
 export interface Sheet {
   table: string;
   range: string;
 }
 
-/**
- * Returns the name of a table's sheet. Excel accepts at most 31 characters, and no two tables start with the same 31.
- */
+/** Returns a table's sheet name. Excel accepts at most 31 characters, and no two table names share their first 31. */
 export function sheetName(table: string): string {
   return table.slice(0, 31);
 }
 
-/** Returns `xl/workbook.xml`. Each filter needs a hidden name. */
+/** Returns `xl/workbook.xml`. Each filter needs a hidden defined name. */
 export function workbookXml(sheets: readonly Sheet[]): string {
   const list = sheets.map(({ table }, index) => {
     const number = index + 1;
@@ -99,7 +100,7 @@ export function workbookXml(sheets: readonly Sheet[]): string {
 }
 
 /**
- * Returns the other required parts of a workbook (ECMA-376) except its sheets.
+ * Returns the other parts that a workbook requires (ECMA-376), except the sheets.
  * @param sheets the names of the tables
  */
 export function workbookParts(sheets: readonly string[]): readonly (readonly [name: string, xml: string])[] {
@@ -132,8 +133,8 @@ export function workbookParts(sheets: readonly string[]): readonly (readonly [na
 function styleSheet(): string {
   const xf = (format: number, fontId = 0) =>
     `<xf numFmtId="${format}" fontId="${fontId}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>`;
-  // The formats, in the order of `styles`. Format 49 is text, which also applies to values that a user types into the
-  // cell; format 4 is `#,##0.00`.
+  // The number formats, in the order of `styles`. Format 49 is text and also applies to values that a user types into
+  // the cell. Format 4 is `#,##0.00`.
   const cells = [xf(0), xf(49), xf(164), xf(165), xf(49, 1), xf(166), xf(4)];
   const font = (weight: string) => `<font>${weight}<sz val="11"/><name val="Calibri"/></font>`;
   return (
@@ -150,7 +151,10 @@ function styleSheet(): string {
   );
 }
 
-/** Escapes text for XML. Characters that XML does not allow become `_x0000_`, and text in that form is escaped. */
+/**
+ * Escapes text for XML. Characters that XML does not allow are written in the form `_x0000_`. Text that already has
+ * this form is escaped.
+ */
 export function xmlText(text: string): string {
   if (/^[\w ./:,+-]*$/.test(text) && !text.includes("_x")) return text;
   return (

@@ -16,16 +16,16 @@ import {
   ZipWriter,
 } from "./xlsx-package.js";
 
-/** Maximum number of rows in a sheet, including its header. */
+/** The maximum number of rows in a sheet, including the header. */
 const maxSheetRows = 1_048_576;
-/** Number of characters of XML to compress at a time. */
+/** The number of XML characters to compress at a time. */
 const flushLength = 256 * 1_024;
 
 /**
  * Writes a workbook with one sheet per table, each with a frozen header and a filter. Times are in UTC, amounts have
- * two decimals, and IDs are text. Strings are written inline, because a table of shared strings would have to stay in
- * memory.
- * @throws UsageError if a table has more rows than a sheet
+ * two decimal places, and IDs are text. Strings are written inline, because a shared strings table would have to be
+ * kept in memory.
+ * @throws UsageError if a table has more rows than a sheet allows
  */
 export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<Chunk> {
   for (const source of sources) checkRows(source.name, source.count?.() ?? 0);
@@ -48,11 +48,11 @@ export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<C
   yield { data: zip.take(), rows: 0 };
   if (cutTexts > 0)
     warn(
-      `${pluralize(cutTexts, "text")} cut to 32,767 characters, the limit of a cell; export CSV for the complete text`,
+      `${pluralize(cutTexts, "cell")} truncated to 32,767 characters, the spreadsheet limit; export CSV for the complete text`,
     );
 }
 
-/** Writes a sheet. Returns the range of its cells and the number of texts that were cut. */
+/** Writes a sheet. Returns its cell range and the number of strings that were truncated. */
 function* writeSheet(
   source: RowSource,
   zip: ZipWriter,
@@ -88,7 +88,7 @@ function* writeSheet(
   return { range, cutTexts };
 }
 
-/** Returns the start of a sheet: the column widths and the frozen header. */
+/** Returns the XML at the start of a sheet, with the column widths and the frozen header. */
 function sheetStart(columns: readonly ReadableColumn[], letters: readonly string[]): string {
   const widths = columns.map(({ name, type }, index) => {
     const width = Math.max(name.length + 2, type === "text" || type === "timestamp" ? 20 : 12);
@@ -121,12 +121,12 @@ function checkRows(name: string, rows: number): void {
   );
 }
 
-/** Maximum length of a text. Spreadsheets report a file with a longer text as damaged. */
+/** The maximum length of a cell's text. Spreadsheets report files with longer text as damaged. */
 const maxCellText = 32_767;
 
 /**
- * Returns a cell without the opening `<c` and its position; empty for null. A value that does not fit the type of the
- * column becomes text. No cell is a formula.
+ * Returns a cell's XML without the opening `<c` and the position, or an empty string for null. A value that does not
+ * fit the column's type becomes text. No cell is a formula.
  */
 export function formatCell(value: RowValue, column: CellColumn): string {
   if (value === null) return "";
@@ -144,14 +144,17 @@ function typedCell(value: Exclude<RowValue, null>, { type, isAmount }: CellColum
   return day ?? (isTime ? dateCell((parseTimestamp(value) ?? Number.NaN) / dayMs, styles.time) : undefined);
 }
 
-/** Returns undefined for an integer of 16 digits or more, because a spreadsheet would round such an ID. */
+/** Returns undefined for an integer with 16 digits or more, which may be an ID that a spreadsheet would round. */
 function numberCell(value: number | bigint, isAmount: boolean): string | undefined {
   const number = Number(value);
   const fits = Number.isFinite(number) && !(Number.isInteger(number) && Math.abs(number) >= 1e15);
   return fits ? `${isAmount ? ` s="${styles.amount}"` : ""}><v>${value}</v></c>` : undefined;
 }
 
-/** Booleans are 1 and 0, displayed as true and false, because LibreOffice converts boolean cells to formulas. */
+/**
+ * Booleans are written as 1 and 0 and displayed as true and false, because LibreOffice converts boolean cells to
+ * formulas.
+ */
 function booleanCell(value: number | bigint): string | undefined {
   return value === 0 || value === 1 ? ` s="${styles.yesNo}"><v>${value}</v></c>` : undefined;
 }

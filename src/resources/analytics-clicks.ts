@@ -26,16 +26,16 @@ const clicks: readonly Field[] = [
   integer("unique_buy_now_clicks"),
 ];
 
-/** Parameters of the request that the response does not repeat. */
+/** Request parameters that the response does not repeat. */
 const parameters: readonly Field[] = [
   requestParameter("period_start", "date", "first day of the requested month"),
   requestParameter("period_end", "date", "last day of the requested month"),
   requestParameter("group_by", "text", "bucket of the time series: `day`, `week` or `month`"),
-  requestParameter("host_id", "text", "the requested host; null: all hosts"),
+  requestParameter("host_id", "text", "the requested host, or null for all hosts"),
 ];
 
 const parent = ["period_start", "group_by", "host_id"].map((column) => ({ column, from: column }));
-/** Parent columns for child tables that already have a column `host_id`. */
+/** The parent columns of child tables that already have a `host_id` column of their own. */
 const parentOfHosts = parent.map(({ from }) => ({
   column: from === "host_id" ? "asked_host_id" : from,
   from,
@@ -43,7 +43,7 @@ const parentOfHosts = parent.map(({ from }) => ({
 
 /**
  * Clicks, views and sales, one response per calendar month (API document, "2. GET /analytics/clicks" and "Click
- * analytics"). Unique counts of several days or months must not be added.
+ * analytics"). Unique counts must not be summed across days or months.
  */
 export const analyticsClicks = {
   ...common,
@@ -53,10 +53,10 @@ export const analyticsClicks = {
   scope: "analytics:read",
   strategy: { kind: "monthly", totalsSource: analyticsTotals, hostList: "roster" },
   key: [],
-  // Maximum length of the top lists.
+  // The maximum length of the top lists.
   query: { limit: 100 },
   table: "analytics_clicks_periods",
-  tableAbout: "one row per month with its summary",
+  tableAbout: "one row per month, with its summary",
   history: false,
   date: "period_start",
   fields: [
@@ -65,14 +65,14 @@ export const analyticsClicks = {
       integer("total_clicks", "every tracked click on the brand's products"),
       integer("product_clicks", "clicks on a product card"),
       integer("product_views", "product page views"),
-      integer("buy_now_clicks", "clicks that lead to the brand's store"),
-      integer("unique_buy_now_clicks", "buy-now clicks, one per session"),
+      integer("buy_now_clicks", "clicks through to the brand's store"),
+      integer("unique_buy_now_clicks", "buy-now clicks, counted once per session"),
       integer("profile_views", "views of host profiles that feature the brand"),
       integer("list_views", "views of gear lists that feature the brand"),
       integer("opportunity_clicks", "clicks on campaign links"),
       integer("unique_sessions", "distinct browsing sessions"),
       integer("unique_users", "distinct signed-in shoppers"),
-      integer("orders", "attributed orders of all connected stores and networks"),
+      integer("orders", "attributed orders from all connected stores and networks"),
       ...sales,
       integer("manual_orders", "orders that the team attributed manually"),
     ]),
@@ -92,17 +92,17 @@ export const analyticsClicks = {
     }),
     list("top_hosts", {
       table: "analytics_clicks_top_hosts",
-      about: "one row per host among the top 100 of a month by clicks; not a total",
+      about: "one row per host in a month's top 100 by clicks; not a total",
       parent: parentOfHosts,
       position: true,
       fields: [object("host", baseHost), ...clicks, integer("unique_sessions"), integer("orders"), ...sales],
     }),
     list("top_products", {
       table: "analytics_clicks_top_products",
-      about: "one row per product among the top 100 of a month by clicks; not a total",
+      about: "one row per product in a month's top 100 by clicks; not a total",
       parent,
       position: true,
-      fields: [text("product_id"), text("title"), text("brand_name", "brand of the product"), ...clicks],
+      fields: [text("product_id"), text("title"), text("brand_name", "the product's brand"), ...clicks],
     }),
   ],
 } as const satisfies Resource;

@@ -3,7 +3,7 @@ import { baseHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
 /**
- * All-time clicks and sales per host (API document, "3. GET /analytics/hosts"). Several entries can lack a host, so
+ * All-time clicks and sales per host (API document, "3. GET /analytics/hosts"). More than one entry can lack a host, so
  * entries are identified by their position in the ranking.
  */
 export const analyticsHosts = {
@@ -16,14 +16,14 @@ export const analyticsHosts = {
   key: [],
   query: { sort: "sale_amount", order: "desc" },
   table: "analytics_hosts",
-  tableAbout: "one row per entry of the current ranking by sales",
+  tableAbout: "one row per entry in the current ranking by sales",
   history: false,
   indexes: [["host_id"]],
   fields: [
     requestParameter("position", "integer", "0-based position in the ranking"),
     object("host", baseHost),
-    integer("clicks", "clicks on the brand's products from this host"),
-    integer("buy_now_clicks", "clicks that lead to the store"),
+    integer("clicks", "this host's clicks on the brand's products"),
+    integer("buy_now_clicks", "clicks through to the store"),
     integer("orders", "attributed orders"),
     amount("sales", "attributed sales in the store's currency"),
   ],

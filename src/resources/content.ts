@@ -16,20 +16,20 @@ export const content = {
     until: "uploaded_before",
     end: "exclusive",
   },
-  // IDs are only unique within a source.
+  // IDs are unique only within a source.
   key: ["source", "id"],
   table: "content",
   tableAbout: "one row per file in the library",
   date: "created_at",
   indexes: [["id"], ["created_at"]],
   fields: [
-    text("id", "ID of the file, unique within its source"),
+    text("id", "file ID, unique within its source"),
     text("source", "`deliverable` or `upload`"),
     text("media_type", "`image`, `video`, `audio`, `document` or `other`"),
     text("filename"),
     text("mime_type"),
     integer("file_size_bytes"),
-    timestamp("created_at", "time at which the file was added"),
+    timestamp("created_at", "when the file was added"),
     text("uploaded_by", "`host`, `brand` or `peer_brand`"),
     object("host", contentHost),
     object("opportunity", [text("id"), text("title"), text("assignment_id"), text("assignment_status")]),

@@ -1,5 +1,6 @@
 /**
- * The types of values. `timestamp` and `date` are stored as text; `json` is an array or an object, stored as JSON text.
+ * The types of scalar fields. `timestamp` and `date` are stored as text. `json` is an array or an object and is stored
+ * as JSON text.
  */
 export type ScalarType = "text" | "timestamp" | "date" | "integer" | "number" | "boolean" | "json";
 
@@ -8,15 +9,20 @@ export interface ScalarField {
   name: string;
   type: ScalarType;
   about: string;
-  /** The source of the value: the record, or a parameter of the request, such as the month of a response. */
+  /** Where the value comes from: the record, or a request parameter such as the month. */
   from: "record" | "context";
-  /** True for an amount of money, which spreadsheets display with two decimals. */
+  /** True for an amount of money, which spreadsheets show with two decimal places. */
   isAmount?: true | undefined;
-  /** True for a URL with a signature in its query, which differs between responses for the same file. */
+  /**
+   * True for a URL with a signature in its query string. The signature of the same file's URL differs between
+   * responses.
+   */
   isSignedUrl?: true;
 }
 
-/** A nested object, whose fields become columns. If `prefixed`, their names start with the name of the object. */
+/**
+ * A nested object whose fields become columns. If `prefixed` is true, the column names start with the object's name.
+ */
 export interface ObjectField {
   kind: "object";
   name: string;
@@ -24,13 +30,13 @@ export interface ObjectField {
   fields: readonly Field[];
 }
 
-/** An array of objects, which become the rows of a child table. */
+/** An array of objects that become the rows of a child table. */
 export interface ListField {
   kind: "list";
   name: string;
   table: string;
   about: string;
-  /** The columns that identify the parent row, and the columns of the main table that they are copied from. */
+  /** The columns that identify the parent row, and the main table's columns that they are copied from. */
   parent: readonly { column: string; from: string }[];
   /** True if items have no ID and are identified by their 0-based `position`. */
   position: boolean;
@@ -57,7 +63,10 @@ export function amount(name: string, about = ""): ScalarField {
   return { ...number(name, about), isAmount: true };
 }
 
-/** Declares a URL with a signature in its query. A different query alone does not count as a change of the record. */
+/**
+ * Declares a URL with a signature in its query string. A record does not count as changed if only the query string
+ * differs.
+ */
 export function signedUrl(name: string, about = ""): ScalarField {
   return { ...text(name, about), isSignedUrl: true };
 }
@@ -81,7 +90,7 @@ export function list(
   return { kind: "list", name, position: false, discoversColumns: false, ...options };
 }
 
-/** Declares a column for a parameter of the request that the response does not repeat. */
+/** Declares a column for a request parameter that the response does not repeat. */
 export function requestParameter(name: string, type: ScalarType, about: string): ScalarField {
   return { kind: "scalar", name, type, about, from: "context" };
 }

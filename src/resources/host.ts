@@ -1,6 +1,6 @@
 import { type Field, json, signedUrl, text } from "./fields.js";
 
-/** The public identity of a host (API document, "Host"). Endpoints return one of these four variants. */
+/** A host's public identity (API document, "Host"). Endpoints return one of these four variants. */
 export const baseHost: readonly Field[] = [
   text("id", "user ID of the host"),
   text("username", "public handle"),
@@ -9,7 +9,7 @@ export const baseHost: readonly Field[] = [
   signedUrl("profile_photo", "URL of the photo"),
 ];
 
-/** A host with its public profile, as in the roster. */
+/** A host with a public profile, as listed in the roster. */
 export const profileHost: readonly Field[] = [
   ...baseHost,
   text("title", "headline"),
@@ -20,10 +20,10 @@ export const profileHost: readonly Field[] = [
   json("socials", "public links by network"),
 ];
 
-/** A host with its profile and a motto, as in recommendations. */
+/** A host with a public profile and a motto, as listed in recommendations. */
 export const mottoHost: readonly Field[] = [...profileHost, text("motto")];
 
-/** A host with a display name but no photo, as in content. */
+/** A host with a display name but no photo, as listed in content. */
 export const contentHost: readonly Field[] = [
   text("id", "user ID of the host"),
   text("username"),

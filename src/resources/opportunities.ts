@@ -3,7 +3,7 @@ import { amount, date, integer, json, list, number, object, signedUrl, text, tim
 import { baseHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
-/** Final states of campaigns and of payments to the brand (API document, "States and transitions"). */
+/** The final states of campaigns and of brand payments (API document, "States and transitions"). */
 const settledStates = ["DRAFT", "DECLINED", "ARCHIVED"];
 const settledPayments = ["PAID", "REFUNDED"];
 
@@ -30,21 +30,21 @@ export const opportunities = {
   fields: [
     text("id", "the campaign's ID"),
     text("title"),
-    text("description", "the brief for hosts"),
+    text("description", "brief for hosts"),
     text("project_details", "detailed project notes"),
     text("status", "`DRAFT`, `READY`, `PROPOSED`, `ACTIVE`, `COMPLETED`, `DECLINED` or `ARCHIVED`"),
     text("listing_type", "how the campaign is offered to hosts"),
     date("deadline", "when deliverables are due"),
     date("application_deadline", "when applications close"),
-    text("target_url", "target page of the campaign's links"),
+    text("target_url", "page that the campaign's links lead to"),
     object("payment", [
       amount("flatFee", "fixed fee per host"),
       number("commission", "percentage"),
       json("bonuses", "bonus terms"),
       text("terms"),
-      amount("totalPotential", "maximum earnings of a host"),
+      amount("totalPotential", "the most that a host can earn"),
     ]),
-    number("commission_rate", "commission in percent that overrides the default"),
+    number("commission_rate", "commission percentage that overrides the default"),
     json("content_types", "requested content"),
     json("category", "campaign categories"),
     json("assignment_counts", "host assignments by status"),
@@ -58,7 +58,7 @@ export const opportunities = {
     }),
     list("assignments", {
       table: "opportunity_assignments",
-      about: "one row per host of a campaign, with the states of both payments",
+      about: "one row per host assigned to a campaign, with the states of both payments",
       parent: [{ column: "opportunity_id", from: "id" }],
       fields: [
         text("id"),
@@ -84,8 +84,8 @@ export const opportunities = {
 } as const satisfies Resource;
 
 /**
- * True unless the campaign's state is final or all assignments are declined or paid. A payment does not necessarily
- * change `updated_at`, so the list does not reveal it.
+ * True unless the campaign's state is final or all its assignments are declined or paid. A payment does not necessarily
+ * change `updated_at`, so the list alone does not show whether a campaign has changed.
  */
 function canStillMove(record: JsonObject): boolean {
   if (settledStates.includes(String(record.status))) return false;

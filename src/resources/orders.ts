@@ -26,18 +26,18 @@ export const orders = {
   date: "order_date",
   indexes: [["id"], ["order_date"]],
   fields: [
-    text("id", "order ID of the platform"),
-    text("external_order_id", "order ID of the brand's store or network"),
-    text("order_number", "order number for the customer"),
+    text("id", "the platform's order ID"),
+    text("external_order_id", "order ID in the brand's store or network"),
+    text("order_number", "order number shown to the customer"),
     timestamp(
       "order_date",
-      "time of the order in the API's format; `day`, `month` and `order_date_utc` are in UTC: write " +
+      "time of the order in the API's format; `day`, `month` and `order_date_utc` are in UTC, so write " +
         "`order_date_utc >= datetime('now', '-7 days')`",
     ),
     text("currency", "ISO 4217 code"),
     amount("total_amount", "order total"),
     amount("subtotal_amount", "total before tax and shipping"),
-    amount("refund_amount", "refunds so far; may be null: write `coalesce(refund_amount, 0) = 0`"),
+    amount("refund_amount", "refunds so far; can be null, so write `coalesce(refund_amount, 0) = 0`"),
     text("financial_status", "payment state reported by the store"),
     text("fulfillment_status", "fulfillment state reported by the store"),
     boolean("is_cancelled"),
@@ -50,7 +50,7 @@ export const orders = {
     object("gear_list", [text("id"), text("title")]),
     list("line_items", {
       table: "order_line_items",
-      about: "one row per item of an order",
+      about: "one row per item in an order",
       parent: [{ column: "order_id", from: "id" }],
       position: true,
       fields: [

@@ -19,7 +19,7 @@ export const recommendations = {
     integer("product_count", "number of recommended products"),
     list("products", {
       table: "recommendation_products",
-      about: "one row per product recommended by a host, with every field that the API returns",
+      about: "one row per product that a host recommends, with every field that the API returns",
       parent: [{ column: "host_id", from: "host_id" }],
       discoversColumns: true,
       fields: [text("id", "product id"), text("title")],

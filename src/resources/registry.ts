@@ -8,7 +8,7 @@ import type { Resource } from "./resource.js";
 import { roster } from "./roster.js";
 import { codes, gifts, surveyResults, surveys } from "./undocumented.js";
 
-/** All resources, in the order of `sync` and of the help. */
+/** All resources, in the order in which `sync` reads them and the help lists them. */
 export const resources: readonly Resource[] = [
   orders,
   roster,
@@ -23,7 +23,8 @@ export const resources: readonly Resource[] = [
 ];
 
 /**
- * Resources that are only read as details of a different resource. They have tables, but no name on the command line.
+ * Resources that are read only as details of another resource. They have tables, but cannot be named on the command
+ * line.
  */
 export const detailResources: readonly Resource[] = [surveyResults];
 

@@ -4,11 +4,11 @@ import type { Field } from "./fields.js";
 
 /**
  * How a resource is read. Each strategy has a file in `sync`.
- * - dated: newest first, filtered by date; each run re-reads a trailing window (orders, content)
- * - full: all pages in every run
- * - details: all pages, and one request for each record whose details may have changed
- * - monthly: one response per calendar month
- * - ranking: all pages of a ranking, whose figures are stored once a day
+ * - dated: reads newest first, filtered by date; each run re-reads a trailing window (orders, content)
+ * - full: reads all pages in every run
+ * - details: reads all pages, and sends one request for each record whose details may have changed
+ * - monthly: reads one response per calendar month
+ * - ranking: reads all pages of a ranking and stores its figures once a day
  */
 export type Strategy =
   | DatedStrategy
@@ -19,16 +19,16 @@ export type Strategy =
 
 export interface DatedStrategy {
   kind: "dated";
-  /** The name of the member with the date. */
+  /** The name of the field that contains the date. */
   date: string;
   /**
-   * The API's parameters for a range. The instant of `from` is included; `end` defines whether the instant of `until`
-   * is included as well.
+   * The API's parameters for a range. The range includes the instant `from`; `end` determines whether it also includes
+   * the instant `until`.
    */
   from: string;
   until: string;
   end: "inclusive" | "exclusive";
-  /** Filters of the API that are used to compare counts, but not to read records. */
+  /** API filters that are used to compare counts, but not to read records. */
   countedFilters?: readonly CountedFilter[];
   totalsSource?: TotalsSource;
 }
@@ -37,11 +37,11 @@ export interface DetailsStrategy {
   kind: "details";
   /** Returns the path of a record's details. */
   path(key: string): string;
-  /** True if the details can change while the item in the list stays the same. */
+  /** True if the details can change while the list item stays the same. */
   canChange(record: JsonObject): boolean;
   /**
-   * `merge`: the details replace the item. Otherwise the details are records of `resource`, with the key of their
-   * parent in `parent`.
+   * If this is `merge`, the details replace the list item. Otherwise, the details are records of `resource`, and
+   * `parent` names the field with their parent's key.
    */
   into: "merge" | { resource: Resource; parent: string };
 }
@@ -53,7 +53,7 @@ export interface MonthlyStrategy {
   hostList: string;
 }
 
-/** A filter of the API, and the member that is true in the matching records. */
+/** An API filter, and the field that is true in matching records. */
 export interface CountedFilter {
   name: string;
   query: QueryParameters;
@@ -61,17 +61,23 @@ export interface CountedFilter {
 }
 
 /**
- * The API's totals by day. They change when a record of the day changes, so one request shows which old days to
- * re-read. Their exact definition is not documented, so they are compared with earlier totals and not with sums of
- * records.
+ * The API's daily totals. A day's totals change when one of its records changes, so one request shows which old days to
+ * re-read. Because their exact definition is not documented, they are compared with earlier totals rather than with
+ * sums over the records.
  */
 export interface TotalsSource {
   path: string;
   query: QueryParameters;
-  /** `points` is the member of the response with a list of points. `day` is the member of a point with its day. */
+  /**
+   * `points` is the response field that contains the list of points. `day` is the field of a point that contains its
+   * day.
+   */
   points: string;
   day: string;
-  /** `count` is the member of a point with the number of records. `amounts` are the members with amounts of money. */
+  /**
+   * `count` is the field of a point that contains the number of records. `amounts` are the fields that contain amounts
+   * of money.
+   */
   count: string;
   amounts: readonly string[];
 }
@@ -83,17 +89,17 @@ export interface Resource<How extends Strategy = Strategy> {
   path: string;
   scope: string;
   /**
-   * `documented`: pages of 100. `unknown`: the first request has no page, and more pages are requested only if the
-   * response has a `pagination`.
+   * If this is `documented`, pages of 100 are requested. If it is `unknown`, the first request names no page, and more
+   * pages are requested only if the response has a `pagination` object.
    */
   pagination: "documented" | "unknown";
   strategy: How;
   /**
-   * The members that identify a record, as paths with dots (`host.id`). A record without these members, or any record
-   * if the list is empty, is identified by its position in the list.
+   * The fields that identify a record, as dotted paths (`host.id`). If this is empty, or a record lacks these fields,
+   * the record is identified by its position in the API's list.
    */
   key: readonly string[];
-  /** Parameters of all list requests. */
+  /** The parameters sent with every list request. */
   query: QueryParameters;
   /** The name of the main table. */
   table: string;
@@ -101,11 +107,11 @@ export interface Resource<How extends Strategy = Strategy> {
   fields: readonly Field[];
   /** True if undocumented scalars get a column when they first appear. */
   discoversColumns: boolean;
-  /** The column of the main table that `--since` and `--until` filter by, if any. */
+  /** The main table's column that `--since` and `--until` filter by; null if there is none. */
   date: string | null;
   /** True if earlier versions of records are stored for `changes` and `--as-of`. */
   history: boolean;
-  /** Indexes of the main table for users' queries. */
+  /** The main table's indexes, which speed up users' queries. */
   indexes: readonly (readonly string[])[];
 }
 
@@ -125,17 +131,17 @@ export function acceptsDates({ strategy }: Resource): boolean {
   return strategy.kind === "dated" || strategy.kind === "monthly";
 }
 
-/** Returns the resource of the details of a resource; null if its details are not separate records. */
+/** Returns the resource that a resource's details belong to, or null if they are not separate records. */
 export function detailsResource({ strategy }: Resource): Resource | null {
   return strategy.kind === "details" && strategy.into !== "merge" ? strategy.into.resource : null;
 }
 
-/** True if the details of records replace the items of the list. */
+/** True if a record's details replace its list item. */
 export function mergesDetails({ strategy }: Resource): boolean {
   return strategy.kind === "details" && strategy.into === "merge";
 }
 
-/** Orders and sales by day for the complete history, in one response (API document, "2. GET /analytics/clicks"). */
+/** Daily orders and sales for the complete history, in one response (API document, "2. GET /analytics/clicks"). */
 export const analyticsTotals: TotalsSource = {
   path: "/analytics/clicks",
   query: { group_by: "day", limit: 1 },

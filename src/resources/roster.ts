@@ -12,7 +12,7 @@ export const roster = {
   strategy: { kind: "full" },
   key: ["relationship_id"],
   table: "roster",
-  tableAbout: "one row per relationship with a host",
+  tableAbout: "one row per host relationship",
   date: "joined_at",
   indexes: [["relationship_id"], ["host_id"]],
   fields: [
@@ -20,8 +20,8 @@ export const roster = {
     object("host", profileHost),
     text("status", "always `active` in the roster"),
     number("commission_rate", "percentage"),
-    timestamp("joined_at", "time at which the relationship was created"),
-    timestamp("activated_at", "time at which the relationship became active"),
+    timestamp("joined_at", "when the relationship was created"),
+    timestamp("activated_at", "when the relationship became active"),
     object("campaigns", [
       text("status", "`active`, `invited`, `completed` or `none`"),
       integer("invited"),

@@ -1,13 +1,16 @@
 import type { Field, ListField, ScalarField, ScalarType } from "./fields.js";
 import type { Resource } from "./resource.js";
 
-/** A column of a table and the source of its values. */
+/** A table column, and where its values come from. */
 export interface Column {
   name: string;
   type: ScalarType;
   about: string;
   from: ScalarField["from"] | "parent" | "position";
-  /** The path of the value in the record, list item or request; for `parent`, a column of the main table. */
+  /**
+   * The path of the value in the record, list item or request. If `from` is `parent`, this is the name of a column in
+   * the main table.
+   */
   path: readonly string[];
   isAmount?: true | undefined;
 }
@@ -44,8 +47,9 @@ export function tablesOf(resource: Resource): readonly TableShape[] {
 }
 
 /**
- * True if JSON exports of a table contain the API's records instead of objects of the columns. A row of a child table
- * is only part of a record, and records of a monthly resource do not contain their month.
+ * True if JSON exports of a table contain the API's records. Otherwise they contain one object per row, built from the
+ * columns, because a child table's row is only part of a record and a monthly resource's records do not contain their
+ * month.
  */
 export function exportsRawRecords(shape: TableShape | null): shape is TableShape {
   if (shape === null || shape.list !== null) return false;

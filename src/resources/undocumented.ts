@@ -3,7 +3,7 @@ import { common, type Resource } from "./resource.js";
 
 /**
  * Gifts, discount codes, surveys and their results. The API document ("11" to "14") describes neither parameters nor
- * payloads, so each record is stored complete, identified by its `id` if it has one, and its scalars become columns.
+ * payloads, so each complete record is stored, identified by its `id` if it has one, and its scalars become columns.
  */
 function undocumentedResource(name: "gifts" | "codes" | "surveys", about: string) {
   return {
@@ -15,7 +15,7 @@ function undocumentedResource(name: "gifts" | "codes" | "surveys", about: string
     pagination: "unknown",
     strategy: { kind: "full" },
     table: name,
-    tableAbout: `one row per record of /${name}; its columns are the scalars found in records so far`,
+    tableAbout: `one row per record from /${name}; the columns are the scalars found in records so far`,
     discoversColumns: true,
     fields: [],
   } as const satisfies Resource;
@@ -26,15 +26,15 @@ const undocumentedCodes = undocumentedResource("codes", "discount codes that hos
 
 export const codes = {
   ...undocumentedCodes,
-  tableAbout: `${undocumentedCodes.tableAbout}; no field of an order names a code`,
+  tableAbout: `${undocumentedCodes.tableAbout}; orders have no field that names a code`,
 } as const satisfies Resource;
 
 export const surveyResults = {
-  ...undocumentedResource("surveys", "aggregate results per question"),
+  ...undocumentedResource("surveys", "aggregate results by question"),
   name: "survey-results",
   path: "/surveys/{id}/results",
   table: "survey_results",
-  tableAbout: "one row per record of a survey's results; its columns are the scalars found in records so far",
+  tableAbout: "one row per record in a survey's results; the columns are the scalars found in records so far",
   fields: [requestParameter("survey_id", "text", "the survey")],
 } as const satisfies Resource;
 

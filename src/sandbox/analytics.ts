@@ -5,14 +5,14 @@ import { createHash } from "./data/random.js";
 import { type InstantRange, selectRange } from "./listing.js";
 import { instant, integerParameter, oneOf, ordersRange, type ParsedQuery, uuid } from "./parameters.js";
 
-/** The number of orders and visits, and amounts in hundredths of all currencies together. */
+/** Counts of orders, clicks and visits, and amounts in hundredths, added across all currencies. */
 type Activity = Record<"orders" | "tracked" | "revenue" | "subtotal" | "buyNow" | "visits", number>;
 
-/** The activity of one host on one day. */
+/** One host's activity on one day. */
 interface HostDay extends Activity {
   /** Midnight UTC in milliseconds since 1970. */
   start: number;
-  /** The host's ID; empty for orders without a host. */
+  /** The host's ID, or an empty string for orders that have no host. */
   hostId: string;
 }
 
@@ -70,8 +70,8 @@ export function createHostRanking(brand: Brand, now: number) {
 }
 
 /**
- * Returns the activity in a range up to `now`, and all days of the range. Sales are computed from the orders, so a
- * refund changes the day of its order.
+ * Returns the activity in a range, up to `now`, and every day of the range. Sales are computed from the orders, so a
+ * refund changes the figures for the day on which its order was placed.
  */
 function computeActivity(brand: Brand, range: InstantRange, hostId: string | null, now: number) {
   const byDay = new Map<number, Map<string, HostDay>>();
@@ -103,7 +103,8 @@ function computeActivity(brand: Brand, range: InstantRange, hostId: string | nul
     if (!Number.isNaN(start) && isIncluded(id) && order.is_cancelled !== true)
       addOrder(hostDay(start, id), order);
   }
-  // Traffic starts with the brand's first order, so a month has the same days in a range and in the complete history.
+  // Traffic starts with the brand's first order, so a month has the same days whether a query asks for a range or for
+  // the complete history.
   const upToNow = selectRange(brand.orders, "order_date", { from: null, to: now * 1_000 });
   const first = midnight(Date.parse(upToNow.list[upToNow.end - 1]?.order_date ?? "") || now);
   const last = Math.max(now, Date.parse(orders[0]?.order_date ?? "") || 0);
@@ -122,7 +123,7 @@ function computeActivity(brand: Brand, range: InstantRange, hostId: string | nul
     }
   }
   const hostDays = [...byDay.values()].flatMap((ofDay) => [...ofDay.values()]);
-  // Each tracked order needs at least one click on "buy now".
+  // A tracked order implies at least one "buy now" click.
   for (const one of hostDays) one.buyNow = one.tracked * 3 + Math.floor(one.visits / 3);
   return { hostDays, days };
 }
@@ -138,7 +139,7 @@ function midnight(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;
 }
 
-/** Returns the first day of the bucket that contains a day. Weeks start on Monday. */
+/** Returns the first day of the bucket that contains the given day. Weeks start on Monday. */
 function bucketStart(start: number, bucket: "day" | "week" | "month"): string {
   const monday = start - ((Math.floor(start / dayMs) + 3) % 7) * dayMs;
   const date = dateText(bucket === "week" ? monday : start);
@@ -149,7 +150,7 @@ function noActivity(): Activity {
   return { orders: 0, tracked: 0, revenue: 0, subtotal: 0, buyNow: 0, visits: 0 };
 }
 
-/** A sum of activity with its number of days, because unique counts do not add up. */
+/** Summed activity and the number of days it covers, which is needed because unique counts cannot be summed. */
 type ActivitySum = Activity & { days: number };
 
 function sumActivity(hostDays: readonly HostDay[]): ActivitySum {
@@ -178,7 +179,7 @@ function groupBy<K>(hostDays: readonly HostDay[], keyOf: (hostDay: HostDay) => K
   return groups;
 }
 
-/** Returns all hosts with traffic or orders by ID, with their current names. */
+/** Returns all hosts that have traffic or orders, keyed by ID, with their current names. */
 function collectHosts({ people, orders }: Brand): Map<string, Host> {
   const hosts = new Map<string, Host>();
   for (const { host } of orders) if (host) hosts.set(host.id, host);
@@ -186,7 +187,7 @@ function collectHosts({ people, orders }: Brand): Map<string, Host> {
   return hosts;
 }
 
-/** Returns the members that the summary, the days and the hosts have in common. */
+/** Returns the fields that the summary, the days and the hosts have in common. */
 function commonFigures(sum: ActivitySum) {
   const { buyNow, visits, orders, tracked, revenue, subtotal } = sum;
   return {
@@ -210,12 +211,15 @@ function countSessions(sum: ActivitySum): number {
   return estimateUnique(Math.ceil(sum.buyNow * 0.8) + Math.ceil(sum.visits * 0.7), sum);
 }
 
-/** Estimates a unique count. People return, so the count of several days is lower than the sum of the days. */
+/**
+ * Estimates a unique count. Because people come back, the count for several days is lower than the sum of the daily
+ * counts.
+ */
 function estimateUnique(count: number, { days }: ActivitySum): number {
   return days <= 1 ? count : Math.floor(count * (0.6 + 0.4 / days));
 }
 
-/** Distributes clicks to the products by weight. */
+/** Distributes clicks among the products by weight. */
 function rankProducts({ products, name }: Brand, { buyNow, visits }: Activity) {
   const totalWeight = products.reduce((sum, { weight }) => sum + weight, 0);
   return products

@@ -14,32 +14,35 @@ import { RequestLimits } from "./request-limits.js";
 /** The root path of all endpoints. */
 export const apiRoot = "/api/brand/v1";
 
-/** The two feeds without a key that the API replaced (API document, "Versioning"). */
+/** The two keyless feeds that the API replaced (API document, "Versioning"). */
 const retiredFeeds = [
   "/api/public/brands/{partner_id}/recommendations",
   "/api/brands/{domain}/recommendations",
 ];
 
 export interface SandboxApiOptions {
-  /** The brands, each with its own keys. Requests without a known key are served for the first brand. */
+  /**
+   * The brands, each with its own keys. A request with an unknown key or no key is handled as a request for the first
+   * brand.
+   */
   brands: readonly Brand[];
   /** Returns milliseconds since 1970. */
   now(): number;
   /** Returns monotonic milliseconds for the rate limit. Default: `now`. */
   monotonic?(): number;
   /**
-   * Maximum number of requests per minute for each key, and twice that for each IP address; null: no limit. Default:
-   * null.
+   * The maximum number of requests per minute for each key; the limit for each IP address is twice that. Null (the
+   * default) means no limit.
    */
   rateLimit?: number | null;
-  /** Computes the data of a response. Default: `respond`. */
+  /** Computes the response data. Default: `respond`. */
   respond?: typeof respond;
 }
 
-/** An in-memory API for one or more brands. Only the rate limits have a state. */
+/** An in-memory API for one or more brands. Its only state is the rate limits. */
 export interface SandboxApi {
   brands: readonly Brand[];
-  /** The origin of the file host. `serveSandbox` sets it when the port is known. */
+  /** The origin of the file host. `serveSandbox` sets it once the port is known. */
   filesUrl: string;
   handle(request: SandboxRequest): SandboxResponse;
   handleFile(request: SandboxRequest): SandboxResponse<Buffer>;
@@ -77,7 +80,7 @@ export function createSandboxApi(options: SandboxApiOptions): SandboxApi {
 }
 
 /**
- * Returns the data of the documented response to a request.
+ * Returns the data of the documented response.
  * @throws ErrorResponse for a request that the API rejects; `brandapi sandbox --help` lists the order of the checks
  */
 export function respond(
@@ -105,19 +108,21 @@ function findEndpoint(path: string) {
   throw new ErrorResponse(404, "unknown_path", "There is no endpoint at this path.");
 }
 
-/** The sandbox's choices where the API document does not specify the behavior; printed by its help. */
+/**
+ * The sandbox's choices where the API document does not specify the behavior. `brandapi sandbox --help` prints them.
+ */
 export const undocumentedChoices: readonly string[] = [
   "A date without a time is a complete day in UTC; timestamps end in Z or a zero offset.",
   "A page past the end is an empty list; an empty list has total_pages 0.",
   "`active` orders are neither cancelled nor fully refunded.",
-  "Of orders with the same date, the one attributed last comes first.",
+  "Among orders with the same date, the one attributed last comes first.",
   "A malformed ID is a 404 in a path, a 400 in a query.",
   "Checks run in this order: limit, path, method, key, scope, plan, parameters.",
-  "Refused requests count against the limits.",
-  "Analytics ignores cancelled orders, subtracts refunds and adds up currencies.",
-  "Weeks start on Monday; unique counts of days do not add up.",
-  "`download_path` starts at /content; attachment URLs do not exist.",
-  "Recommended products have a `note` and a `url` besides `id` and `title`.",
+  "Rejected requests count toward the limits.",
+  "Analytics ignores cancelled orders, subtracts refunds and mixes currencies.",
+  "Weeks start on Monday; daily unique counts do not sum to the total.",
+  "`download_path` starts with /content; attachment URLs lead nowhere.",
+  "Recommended products have `note` and `url` in addition to `id` and `title`.",
   "Gifts, codes, surveys: paginated, with UUIDs; results: one object.",
   "Errors: {success: false, error: {code, message, status}}.",
 ];

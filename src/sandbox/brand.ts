@@ -1,16 +1,16 @@
-/** Members of a record that the sandbox never reads. */
+/** Fields that the sandbox never reads. */
 type OtherMembers = { [member: string]: unknown };
-/** Members with nullable text. */
+/** Nullable string fields. */
 type Texts<Names extends string> = Record<Names, string | null>;
 
 /*
- * Records have the exact shape of the API's responses; the types only declare the members that the sandbox reads. Records and
+ * Records have exactly the shape of the API's responses. The types declare only the fields that the sandbox reads. Records and
  * lists are never changed in place: an event replaces the record and the array that contains it.
  */
 
 export type Host = { id: string } & Texts<"username" | "first_name" | "last_name" | "profile_photo">;
 
-/** A host in the roster and in recommendations, with a biography, links and a location. */
+/** A host as the roster and the recommendations list it, with a biography, links and a location. */
 export type HostProfile = Host & OtherMembers;
 
 export type Order = OtherMembers &
@@ -32,7 +32,7 @@ export type Assignment = OtherMembers & {
   host: Host | null;
 };
 
-/** An opportunity with its details. `GET /opportunities` omits `deliverables` and `assignments`. */
+/** An opportunity including its details. `GET /opportunities` omits `deliverables` and `assignments`. */
 export type Campaign = OtherMembers & {
   id: string;
   title: string;
@@ -65,7 +65,7 @@ export type Recommendation = OtherMembers & { host: HostProfile; products: { id:
 /** A gift, code or survey. The API document does not describe their fields, so the sandbox invents some. */
 export type OpenRecord = OtherMembers & { id: string | number };
 
-/** The lists of a brand. The record added last is the first of a list. */
+/** A brand's lists, each with the most recently added record first. */
 export interface Lists {
   orders: readonly Order[];
   roster: readonly RosterEntry[];
@@ -79,13 +79,13 @@ export interface Lists {
 
 export type ListName = keyof Lists;
 
-/** A host known to the brand, even if not on the roster. */
+/** A host whom the brand knows, whether or not they are on the roster. */
 export interface Person {
   profile: HostProfile;
   motto: string | null;
-  /** The commission rate agreed with the host, in percent; null: the brand's default. */
+  /** The commission rate agreed with the host, in percent; null if the brand's default applies. */
   rate: number | null;
-  /** The host's share of sales and clicks, relative to other hosts. */
+  /** The host's weight in the distribution of sales and clicks. */
   weight: number;
 }
 
@@ -97,11 +97,11 @@ export interface Product {
   /** Unit price in hundredths of the order's currency. */
   cents: number;
   variants: readonly (string | null)[];
-  /** The product's share of orders and views, relative to other products. */
+  /** The product's weight in the distribution of orders and views. */
   weight: number;
 }
 
-/** An API key of a brand (API document, "Authentication"). */
+/** A brand's API key (API document, "Authentication"). */
 export interface ApiKey {
   name: string;
   secret: string;
@@ -109,16 +109,16 @@ export interface ApiKey {
   note: string;
   id: string;
   scopes: readonly string[];
-  /** The expiry in milliseconds since 1970. */
+  /** The time of expiry, in milliseconds since 1970. */
   expiresAt: number;
   revoked: boolean;
-  /** The IP addresses that may use the key; null: any. */
+  /** The IP addresses that may use the key; null if any address may. */
   allowlist: readonly string[] | null;
   /** True if the brand's plan includes Analytics. */
   hasAnalyticsPlan: boolean;
 }
 
-/** A brand's data in the API, and the material for new records. */
+/** A brand's data in the API, and what new records are made from. */
 export interface Brand extends Lists {
   seed: number;
   id: string;
@@ -127,19 +127,19 @@ export interface Brand extends Lists {
   /** The hosts that generate traffic and new records. */
   people: readonly Person[];
   products: readonly Product[];
-  /** Results of surveys by survey ID. */
+  /** Survey results by survey ID. */
   results: Readonly<Record<string, unknown>>;
-  /** The number of the next record that an event creates. */
+  /** The sequence number of the next record that an event creates. */
   nextNumber: number;
 }
 
-/** The material for new records. */
+/** What new records are made from. */
 export type BrandMaterial = Pick<Brand, "seed" | "people" | "products" | "opportunities">;
 
-/** The commission rate in percent of hosts without an agreed rate. */
+/** The commission rate, in percent, of hosts who have not agreed on a rate. */
 export const defaultRate = 12;
 
-/** Creates a brand without records or hosts. */
+/** Creates a brand that has no records and no hosts. */
 export function emptyBrand(keys: readonly ApiKey[] = [], seed = 1): Brand {
   return {
     seed,
@@ -172,8 +172,8 @@ export function dateText(ms: number): string {
 }
 
 /**
- * Parses a timestamp to microseconds since 1970, because the API's dates can be finer than milliseconds. Returns NaN
- * for any other value.
+ * Parses a timestamp into microseconds since 1970, because the API's dates can be more precise than milliseconds.
+ * Returns NaN if the value is not a timestamp.
  */
 export function toMicroseconds(text: unknown): number {
   if (typeof text !== "string") return Number.NaN;

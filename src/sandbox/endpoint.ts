@@ -3,11 +3,11 @@ import type { ApiKey, Brand } from "./brand.js";
 /** A request to the API or to its file host. */
 export interface SandboxRequest {
   method: string;
-  /** The path and query as received. */
+  /** The path and query string as received. */
   url: string;
-  /** The headers by lower-case name. */
+  /** The headers, keyed by lower-case name. */
   headers: Record<string, string | undefined>;
-  /** The IP address of the client. */
+  /** The client's IP address. */
   address: string;
 }
 
@@ -17,10 +17,10 @@ export interface SandboxResponse<Body = string> {
   body: Body;
 }
 
-/** A row of the API document's table of endpoints. */
+/** A row of the endpoint table in the API document. */
 export interface Endpoint {
   path: string;
-  /** The scope that a key needs; null: none. */
+  /** The scope that the key needs; null if none. */
   scope: string | null;
   /** True if the endpoint is part of the Analytics plan. */
   needsAnalyticsPlan?: boolean;
@@ -40,7 +40,7 @@ export interface EndpointContext {
   now: number;
 }
 
-/** The parts of the response envelope that an endpoint fills in. */
+/** The parts of the response envelope that an endpoint supplies. */
 export interface ResponseData {
   data: unknown;
   pagination?: PageInfo;
@@ -56,8 +56,8 @@ export interface PageInfo {
 }
 
 /**
- * Thrown to respond with an error status. The API document does not describe the body of errors, so the sandbox invents
- * one.
+ * Thrown to respond with an error status. The API document does not describe the body of an error response, so the
+ * sandbox invents one.
  */
 export class ErrorResponse extends Error {
   constructor(
@@ -76,7 +76,7 @@ export class ErrorResponse extends Error {
   }
 }
 
-/** Returns the values of the `{…}` segments of a pattern; null if the path does not match. */
+/** Returns the values of a pattern's `{…}` segments, or null if the path does not match. */
 export function matchPath(pattern: string, path: string): string[] | null {
   const expression = pattern.replaceAll(/\{[a-z_]+\}/g, "([^/]+)");
   return new RegExp(`^${expression}$`).exec(path)?.slice(1) ?? null;

@@ -124,7 +124,7 @@ function content({ brand, query }: EndpointContext): ResponseData {
   return respondWithPage(fullSlice(matching), { page, per_page });
 }
 
-/** True if there is no filter or it contains the value. */
+/** True if there is no filter or if it contains the value. */
 function isSelected(filter: readonly string[] | null, value: string | undefined): boolean {
   return filter?.some((selected) => selected === value) ?? true;
 }
@@ -141,7 +141,7 @@ function surveyResults({ brand, query, params: [id = ""] }: EndpointContext): Re
   return { data: brand.results[id] ?? {} };
 }
 
-/** Declares a list whose only parameters are the page and its size. */
+/** Declares a list endpoint whose only parameters are the page and its size. */
 function unfilteredList(name: ListName): Endpoint {
   return {
     path: `/${name}`,

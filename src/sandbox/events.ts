@@ -7,8 +7,8 @@ import { createCode, createGift } from "./data/undocumented-data.js";
 export type BrandEvents = ReturnType<typeof createBrandEvents>;
 
 /**
- * Returns functions that change a brand as real events would. With the ID of an unknown record they throw a
- * `RangeError`. Arrays and records are replaced, not changed, so a shallow copy of a brand is a snapshot.
+ * Returns functions that change a brand as real events would. They throw a `RangeError` for an unknown ID. Arrays and
+ * records are replaced rather than changed, so a shallow copy of a brand is a snapshot.
  * @param now returns milliseconds since 1970
  */
 export function createBrandEvents(brand: Brand, now: () => number) {
@@ -24,34 +24,34 @@ export function createBrandEvents(brand: Brand, now: () => number) {
     add,
     change,
     remove,
-    /** Adds an order that is attributed immediately, through a link or code. Returns its ID. */
+    /** Adds an order that is attributed immediately, through a link or code. Returns the order's ID. */
     order: (fields?: Partial<Order>, at = now()) => addOrder(at, false, fields),
-    /** Adds an order that was placed at `date` and is attributed manually. Returns its ID. */
+    /** Adds a manually attributed order that was placed at `date`. Returns the order's ID. */
     attributeLate: (date: number, fields?: Partial<Order>) => addOrder(date, true, fields),
-    /** Refunds an additional `amount` in the order's currency, or the complete order without an amount. */
+    /** Refunds an additional `amount` in the order's currency, or the complete order if no amount is given. */
     refund: (id: string, amount?: number) => change("orders", id, (order) => refundOrder(order, amount)),
     cancel: (id: string) => change("orders", id, cancelOrder),
-    /** Withdraws the attribution, so that the API no longer lists the orders. Returns the orders. */
+    /** Withdraws the attribution of orders, so the API no longer lists them. Returns these orders. */
     withdraw: (...ids: string[]) => remove("orders", ...ids),
-    /** Removes the order's host, who has deleted their account. */
+    /** Removes the host from an order, as if they had deleted their account. */
     loseHost: (id: string) => change("orders", id, { host: null }),
-    /** Sets the commission rate of an order in percent. */
+    /** Sets an order's commission rate, in percent. */
     changeRate: (id: string, rate: number) =>
       change("orders", id, (order) => withCommission({ ...order, commission_rate: rate })),
-    /** Adds a new host to the roster. Returns the ID of the host. */
+    /** Adds a new host to the roster. Returns the host's ID. */
     join(): string {
       const person = createPerson(brand.seed, brand.nextNumber++);
       brand.people = [...brand.people, person];
       add("roster", createRosterEntry(brand, person, now()));
       return person.profile.id;
     },
-    /** Removes a host from the roster. Returns the ID of the roster entry. */
+    /** Removes a host from the roster. Returns the roster entry's ID. */
     leave(hostId: string): string {
       const id = brand.roster.find(({ host }) => host.id === hostId)?.relationship_id ?? hostId;
       remove("roster", id);
       return id;
     },
-    /** Sets the rate of a host on the roster in percent, or the default with null. Existing orders keep their rate. */
+    /** Sets a roster host's rate in percent; null restores the default. Existing orders keep their rate. */
     agreeRate(hostId: string, rate: number | null) {
       brand.people = brand.people.map((person) =>
         person.profile.id === hostId ? { ...person, rate } : person,
@@ -69,18 +69,18 @@ export function createBrandEvents(brand: Brand, now: () => number) {
 
 type RecordOf<L extends ListName> = Lists[L][number];
 
-/** Returns functions that add, change and remove records. Each replaces the array of the list. */
+/** Returns functions that add, change and remove records. Each function replaces the list's array. */
 function createListEdits(brand: Brand) {
   function replace<L extends ListName>(list: L, records: readonly RecordOf<L>[]): void {
     brand[list] = records as unknown as Brand[L];
   }
 
-  /** Adds records to the front of a list. */
+  /** Adds records at the start of a list. */
   function add<L extends ListName>(list: L, ...records: RecordOf<L>[]): void {
     replace(list, [...records, ...brand[list]]);
   }
 
-  /** Replaces the record that has a key. */
+  /** Replaces the record with the given key. */
   function change<L extends ListName>(
     list: L,
     key: string,
@@ -108,7 +108,7 @@ function createListEdits(brand: Brand) {
   return { add, change, remove };
 }
 
-/** Returns the key of a record in its list; `source/id` for a library file. */
+/** Returns the key that identifies a record in its list: `source/id` for a library file, otherwise the ID. */
 export function sandboxRecordKey(list: ListName, record: RecordOf<ListName>): string {
   if (list === "content") return `${record.source}/${record.id}`;
   if (list === "recommendations") return (record as RecordOf<"recommendations">).host.id;

@@ -7,7 +7,7 @@ import type { SandboxRequest, SandboxResponse } from "./endpoint.js";
 /** The lifetime of a download URL (API document, "Download URL"). */
 const downloadSeconds = 300;
 
-/** Returns the `data` of a download response. Its URL changes with `now`. */
+/** Returns the `data` of a download response. The URL changes with `now`. */
 export function createDownloadUrl({ seed }: Brand, item: ContentItem, filesUrl: string, now: number) {
   const path = `/files/${item.source}/${item.id}`;
   const expires = String(now + downloadSeconds * secondMs);
@@ -20,7 +20,7 @@ function sign(seed: number, path: string, expires: string): string {
   return createHmac("sha256", `files of ${seed}`).update(`${path}\n${expires}`).digest("hex");
 }
 
-/** Responds as the file host, which accepts no key and supports `Range: bytes=N-`. */
+/** Responds as the file host, which refuses requests that contain a key and supports `Range: bytes=N-`. */
 export function handleFileRequest(
   request: SandboxRequest,
   brand: Brand,
@@ -51,7 +51,7 @@ export function handleFileRequest(
   };
 }
 
-/** Returns the status of the error response; null if the request is valid. */
+/** Returns the error status, or null if the request is valid. */
 function checkRequest(
   { method, headers }: SandboxRequest,
   { seed }: Brand,
@@ -66,9 +66,7 @@ function checkRequest(
   return isSigned && Number(expires) > now ? null : 403;
 }
 
-/**
- * Returns the bytes of a file from offset `first` (included) to `end` (excluded). They only depend on the file's ID.
- */
+/** Returns a file's bytes from offset `first` (inclusive) to `end` (exclusive). They depend only on the file's ID. */
 export function fileBytes(id: string, first: number, end: number): Buffer {
   const salt = Number.parseInt(id.slice(0, 8), 16) || 0;
   const from = first - (first % 4);

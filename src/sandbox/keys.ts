@@ -18,7 +18,7 @@ export function createKey(seed: number, name: string, now: number, overrides: Pa
     secret: `brk_sandbox_${name.replace("-", "_")}_${randomHex(random, 8)}${randomHex(random, 8)}`,
     note: "all scopes",
     scopes,
-    // The API document states no maximum lifetime; three years is plausible.
+    // The API document gives no maximum lifetime. Three years is plausible.
     expiresAt: now + 3 * 365 * dayMs,
     revoked: false,
     allowlist: null,
@@ -27,7 +27,7 @@ export function createKey(seed: number, name: string, now: number, overrides: Pa
   };
 }
 
-/** Creates the keys of a brand: one with all scopes, and one for each reason for which a key can be rejected. */
+/** Creates a brand's keys: one with all scopes, and one for each reason that a key can be rejected. */
 export function createKeys(seed: number, now: number): ApiKey[] {
   const key = (name: string, note: string, overrides: Partial<ApiKey> = {}) =>
     createKey(seed, name, now, { note, ...overrides });
@@ -36,25 +36,29 @@ export function createKeys(seed: number, now: number): ApiKey[] {
     key("expiring", "all scopes, expires in 3 days", { expiresAt: now + 3 * dayMs }),
     key("expired", "expired yesterday: 401", { expiresAt: now - dayMs }),
     key("revoked", "revoked: 401", { revoked: true }),
-    key("ip-blocked", "allowed from 203.0.113.7 only: 403", { allowlist: ["203.0.113.7"] }),
-    key("no-plan", "all scopes, a plan without Analytics: 402", { hasAnalyticsPlan: false }),
+    key("ip-blocked", "allowed only from 203.0.113.7: 403", { allowlist: ["203.0.113.7"] }),
+    key("no-plan", "all scopes, but the plan lacks Analytics: 402", { hasAnalyticsPlan: false }),
     key("only-me", "no scope, only for /me", { scopes: [] }),
     ...scopes.map((scope) => key(`only-${scope.split(":")[0]}`, `${scope} only`, { scopes: [scope] })),
   ];
 }
 
 /**
- * Returns the key in the Authorization header; undefined if the header is missing or malformed or the key is unknown.
+ * Returns the key in the Authorization header. Returns undefined if the header is missing or malformed, or if the key
+ * is unknown.
  */
 export function findKey({ headers }: SandboxRequest, { keys }: Brand): ApiKey | undefined {
   const [, secret] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(headers.authorization ?? "") ?? [];
   return keys.find((key) => key.secret === secret);
 }
 
-/** Query parameters that users may try for the key. */
+/** Query parameters that users might try to send the key in. */
 const keyParameters = ["api_key", "apikey", "api-key", "key", "access_token", "token", "authorization"];
 
-/** Rejects a key in the URL or in `x-api-key`, even with a valid Authorization header. @throws ErrorResponse (400) */
+/**
+ * Rejects a key in the URL or in `x-api-key`, even if the Authorization header is valid.
+ * @throws ErrorResponse (400)
+ */
 export function refuseMisplacedKey(
   { url, headers }: SandboxRequest,
   query: URLSearchParams,
@@ -68,7 +72,7 @@ export function refuseMisplacedKey(
 }
 
 /**
- * Returns the key of a request if it may be used for the endpoint.
+ * Returns the request's key if it may be used for the endpoint.
  * @throws ErrorResponse: 401 for the key, 403 for the IP address, 403 for the scope, 402 for the plan, in this order
  */
 export function authorize(request: SandboxRequest, brand: Brand, endpoint: Endpoint, now: number): ApiKey {

@@ -1,13 +1,13 @@
 import { toMicroseconds } from "./brand.js";
 import type { PageInfo, ResponseData } from "./endpoint.js";
 
-/** A range in microseconds since 1970, including both ends; null: no limit. */
+/** A range in microseconds since 1970, including both ends. Null means that an end is open. */
 export interface InstantRange {
   from: number | null;
   to: number | null;
 }
 
-/** Consecutive records of a list. Because they are indexes, a list of a million records is not copied for each page. */
+/** Consecutive records of a list, given by indexes so that a list of a million records is not copied for each page. */
 export interface ListSlice<T> {
   list: readonly T[];
   start: number;
@@ -31,8 +31,8 @@ export function respondWithPage<T extends object>(
 }
 
 /**
- * Returns the records of a range, newest first. Of equal dates, the record added last is first. Records without a date
- * are last, and only included without a range.
+ * Returns the records in a range, newest first. Among records with the same date, the one added last comes first.
+ * Records without a date come last, and are included only if the range is open at both ends.
  */
 export function selectRange<T extends object>(
   list: readonly T[],
@@ -48,12 +48,12 @@ export function selectRange<T extends object>(
 
 interface SortedList<T> {
   records: readonly T[];
-  /** The date of each record in microseconds since 1970, descending. */
+  /** Each record's date in microseconds since 1970, in descending order. */
   instants: Float64Array;
   undated: readonly T[];
 }
 
-/** Caches the order of each list, which never changes because events replace arrays. */
+/** A cache of sorted lists. An entry never becomes stale, because events replace arrays. */
 const sortedLists = new WeakMap<readonly object[], SortedList<object>>();
 
 function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): SortedList<T> {
@@ -71,8 +71,7 @@ function sortByDate<T extends object>(list: readonly T[], dateMember: keyof T): 
 }
 
 /**
- * Returns the first index at which `matches` is true, by binary search. `matches` has to be true for all later indexes
- * as well.
+ * Finds the first index at which `matches` is true, by binary search. `matches` must also be true at all later indexes.
  */
 function firstIndex(instants: Float64Array, matches: (at: number) => boolean): number {
   let low = 0;

@@ -5,21 +5,21 @@ import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteg
 import { type BrandEvents, createBrandEvents, sandboxRecordKey } from "./events.js";
 
 export interface Pace {
-  /** The number of orders per hour. Refunds, cancellations and late orders depend on it. */
+  /** The number of orders per hour. The rates of refunds, cancellations and late attributions depend on it. */
   ordersPerHour: number;
-  /** The factor by which all other events are more frequent than at a real brand. */
+  /** How many times as frequent all other events are as at a real brand. */
   speed: number;
 }
 
-/** Returns the pace at the end of a history of `orders` orders, `speed` times as fast. */
+/** Returns the pace at the end of a history of `orders` orders, multiplied by `speed`. */
 export function naturalPace(orders: number, speed = 1): Pace {
-  // The number of orders grows: at the end of a history it is a third above the average.
+  // The number of orders per day grows over the history. At its end, the number is a third above average.
   return { ordersPerHour: ((4 / 3) * orders * speed) / (historyDays * 24), speed };
 }
 
 /**
- * Applies the events after `from` and up to `to`, in milliseconds since 1970. They are always the same for a brand and
- * a pace.
+ * Applies the events after `from` and up to `to`, both in milliseconds since 1970. The same brand and pace always
+ * produce the same events.
  */
 export function simulateActivity(brand: Brand, from: number, to: number, pace: Pace): void {
   let now = from;
@@ -41,7 +41,7 @@ interface SimulatedEvent {
   at: number;
 }
 
-/** The kinds of events, with their number per order and per day. */
+/** The kinds of events, and how often each occurs per order and per day. */
 const eventKinds: readonly (readonly [
   perOrder: number,
   perDay: number,
@@ -80,7 +80,7 @@ function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pac
   return scheduled.sort((a, b) => a.at - b.at);
 }
 
-/** Returns a random age in milliseconds: `typical` days on average, and at most `most` days. */
+/** Returns a random age in milliseconds: about `typical` days on average, and at most `most` days. */
 function randomAge(random: RandomStream, typical: number, most: number): number {
   return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * dayMs;
 }
@@ -89,7 +89,9 @@ function startOfSecond(ms: number): number {
   return Math.floor(ms / secondMs) * secondMs;
 }
 
-/** Calls `apply` with the newest order that has at least a random age, unless it is cancelled or refunded. */
+/**
+ * Calls `apply` with the newest order that is at least a random age old, unless that order is cancelled or refunded.
+ */
 function withAnOrder({ at, brand, random }: SimulatedEvent, apply: (order: Order) => void): void {
   const date = timeText(at - randomAge(random, 25, 200));
   let newest: Order | undefined;

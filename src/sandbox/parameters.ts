@@ -5,11 +5,11 @@ import type { InstantRange } from "./listing.js";
 
 /** A query parameter. */
 export interface Parameter<T> {
-  /** The value without the parameter. */
+  /** The value if the parameter is missing. */
   absent: T;
   /** Describes the valid values, for the error message "page must be …". */
   expected: string;
-  /** Returns undefined for an invalid value. */
+  /** Returns undefined if the value is invalid. */
   parse(text: string): T | undefined;
 }
 
@@ -56,14 +56,14 @@ export function oneOf<const V extends string>(values: readonly V[], absent: V): 
 }
 
 /**
- * Declares a comma-separated list of some of `values`; null if it is missing.
+ * Declares a parameter that is a comma-separated list of some of `values`, and null if it is missing.
  * @param normalize converts an item to the spelling in `values`
  */
 export function someOf<const V extends string>(
   values: readonly V[],
   normalize = (text: string) => text,
 ): Parameter<V[] | null> {
-  const expected = `a comma-separated list of ${values.join(", ")}`;
+  const expected = `a comma-separated list of values from ${values.join(", ")}`;
   return listOf(expected, Number.POSITIVE_INFINITY, (item) =>
     values.find((value) => value === normalize(item)),
   );
@@ -91,7 +91,7 @@ const parseUuid = (text: string) => (uuidPattern.test(text) ? text.toLowerCase()
 export const uuid: Parameter<string | null> = { absent: null, expected: "a UUID", parse: parseUuid };
 export const uuids = listOf("up to 50 UUIDs, separated by commas", 50, parseUuid);
 
-/** An instant in microseconds since 1970. `isDay` is true if it was given as a date without a time. */
+/** An instant in microseconds since 1970. `isDay` is true if the client sent a date without a time. */
 export interface Instant {
   at: number;
   isDay: boolean;

@@ -1,22 +1,22 @@
 import { ErrorResponse } from "./endpoint.js";
 
-/** The sliding window in which requests are counted (API document, "Limits"). */
+/** The length of the sliding window in which requests are counted (API document, "Limits"). */
 const windowMs = 60_000;
 
-/** The headers of the response, and the error if a request exceeds a limit. */
+/** The response headers, and the error if the request exceeds a limit. */
 export interface LimitResult {
   error: ErrorResponse | null;
   headers: Record<string, string>;
 }
 
 /**
- * Counts the requests of each key, and of each IP address with twice the limit. Rejected requests count as well: that
- * is the strictest interpretation of the API document.
+ * Counts the requests for each key and for each IP address, whose limit is twice as high. Rejected requests also count,
+ * which is the strictest interpretation of the API document.
  */
 export class RequestLimits {
   private readonly arrivals = new Map<string, number[]>();
 
-  /** @param perMinute maximum number of requests per minute for each key; null: no limit */
+  /** @param perMinute maximum number of requests per minute for each key, or null for no limit */
   constructor(private readonly perMinute: number | null) {}
 
   /** @param now monotonic milliseconds */
@@ -35,18 +35,13 @@ export class RequestLimits {
     };
     if (!isOver) return { error: null, headers };
     const retry = { "retry-after": String(seconds) };
-    const error = new ErrorResponse(
-      429,
-      "rate_limited",
-      "The limit of requests per minute is exceeded.",
-      retry,
-    );
+    const error = new ErrorResponse(429, "rate_limited", "Too many requests per minute.", retry);
     return { error, headers };
   }
 
   /**
-   * Returns the number of remaining requests (-1 if this request exceeds the limit) and the milliseconds until the next
-   * one is allowed.
+   * Returns the number of remaining requests (-1 if this request exceeds the limit), and the number of milliseconds
+   * until the next request is allowed.
    */
   private add(caller: string, limit: number, now: number) {
     const recent = (this.arrivals.get(caller) ?? []).filter((time) => now - time < windowMs);

@@ -10,8 +10,9 @@ export interface RunningServer {
 }
 
 /**
- * Serves an API and its file host on two ports of 127.0.0.1. Rejects with the system's error if the port is in use.
- * @param port 0: any free port
+ * Serves an API and its file host on two ports of 127.0.0.1. Rejects with the operating system's error if the port is
+ * in use.
+ * @param port the API's port, or 0 for any free port
  * @param beforeResponse runs before each response and delays it
  */
 export async function serveSandbox(
@@ -27,7 +28,7 @@ export async function serveSandbox(
         const { status, headers, body } = handle(toApiRequest(incoming));
         outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) }).end(body);
       } catch {
-        // The sandbox is shutting down or has a bug, so the client sees a broken connection.
+        // The sandbox is shutting down or has a bug. Either way, the client sees a broken connection.
         incoming.socket.destroy();
       }
     };
@@ -45,7 +46,7 @@ function toApiRequest({ method = "GET", url = "/", headers, socket }: IncomingMe
 }
 
 function listen(server: Server, port: number): Promise<number> {
-  // A client that waits a minute for its rate limit keeps its connection.
+  // A client that waits a minute because of the rate limit can reuse its connection.
   server.keepAliveTimeout = 90_000;
   return new Promise((resolve, reject) => {
     server.once("error", reject);

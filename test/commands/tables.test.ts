@@ -16,7 +16,7 @@ test("tables lists every table and view with its meaning and number of rows", as
   const { out, code } = await brandapi(["tables", "--db", db]);
   expect(code).toBe(0);
   expect(out).toMatch(/^name +rows +about\norders +2 +one row per order\norder_line_items +2 /);
-  expect(out).toMatch(/\nroster +not synced +one row per relationship/);
+  expect(out).toMatch(/\nroster +not synced +one row per host relationship/);
   expect(out).toMatch(/\nsales_by_month +view +one row per month/);
   for (const inner of ["record_versions", "mirror_info", "coverage", "order_figures"])
     expect(out).not.toContain(inner);
@@ -137,11 +137,11 @@ test("tables NAME shows the number of rows with a value for each column", async 
   expect((await columnsOf("roster")).get("host_id")).not.toHaveProperty("rows_with_value");
   const { out } = await brandapi(["tables", "orders", "--db", mirror.path]);
   expect(out).toMatch(/^column +type +with a value +about$/m);
-  expect(out).toMatch(/^refund_amount +number +2 \(50 %\) +refunds so far; may be null/m);
+  expect(out).toMatch(/^refund_amount +number +2 \(50 %\) +refunds so far; can be null/m);
   expect(out).toMatch(/^fulfillment_status +text +none /m);
   expect(out).toMatch(/^commission_rate +number +all +percentage of `subtotal_amount`$/m);
   expect((await brandapi(["tables", "codes", "--db", mirror.path])).out).toContain(
-    "no field of an order names a code",
+    "orders have no field that names a code",
   );
 });
 

@@ -195,7 +195,7 @@ test("export --all-profiles rejects a Delta table of one brand", async () => {
   });
   expect(await run("export orders --all-profiles")).toMatchObject({
     code: 3,
-    err: expect.stringMatching(/fern: .*has one brand only.*moss: .*has one brand only/s),
+    err: expect.stringMatching(/fern: .*is a single-brand table.*moss: .*is a single-brand table/s),
   });
   expect(await run("export orders --profile fern")).toMatchObject({
     code: 0,
@@ -208,7 +208,7 @@ test("export --all-profiles continues if the mirror of a brand has no brand ID",
   mirrorOf("fern").db.exec("DELETE FROM mirror_info WHERE name = 'brand_id'");
   const { code, err } = await run("export orders --all-profiles");
   expect(code).toBe(3);
-  expect(err).toMatch(/fern: .*does not know its brand.*`brandapi sync --profile fern`/s);
+  expect(err).toMatch(/fern: .*brand is unknown.*`brandapi sync --profile fern`/s);
   expect([...(await readDeltaLog(table)).brands.keys()]).toEqual(["moss"]);
 });
 

@@ -179,11 +179,11 @@ test("rejects a Delta log of another program, brand or protocol and does not cha
   };
   const own = JSON.stringify(actionsOf(table, 0)[0]);
   writeFileSync(next(1), '{"commitInfo":{"timestamp":1,"engineInfo":"Apache-Spark/3.5"}}\n');
-  await refused("another program has written");
+  await refused("another program wrote");
   writeFileSync(next(1), "{");
   await refused("has a damaged version");
   writeFileSync(next(1), `${own}\n{"protocol":{"minReaderVersion":3,"minWriterVersion":7}}\n`);
-  await refused("needs a newer protocol");
+  await refused("requires a newer protocol");
   writeFileSync(next(1), own.replaceAll("fern", "moss"));
   await refused("belongs to a different brand");
   renameSync(next(1), next(2));

@@ -224,7 +224,7 @@ test("a Singer export sends an unreadable timestamp as null and warns", async ()
   ]);
   mirror.db.close();
   const run = await brandapi(["export", "orders", "--singer", "--db", mirror.path]);
-  expect(run.err).toContain("sent 1 value of `orders` as null because the type differs from the column's");
+  expect(run.err).toContain("sent 1 value in `orders` as null because the type differs from the column's");
   const [first, second] = target().take(run.out);
   expect([first?.record.order_date, second?.record.order_date]).toEqual([null, "2026-10-01T12:00:00.000Z"]);
 });
@@ -312,12 +312,16 @@ test.each([
   [["orders", "--singer", "--as-of", "7d"], 2, "cannot be used with option `--as-of <time>`"],
   [["orders", "--csv", "--state", "s"], 2, "`--state <file>` cannot be used with option `--csv`"],
   [["sales_by_month", "--singer"], 2, "not `sales_by_month`"],
-  [["orders", "--singer", "--state", "bad.json"], 3, "Not a state of `brandapi export --singer`: "],
-  [["orders", "--singer", "--state", "other.json"], 3, "Not a state of `brandapi export --singer`: "],
-  [["orders", "--singer", "--state", "config.json"], 3, "Not a state of `brandapi export --singer`: "],
+  [["orders", "--singer", "--state", "bad.json"], 3, "Not a state written by `brandapi export --singer`: "],
+  [["orders", "--singer", "--state", "other.json"], 3, "Not a state written by `brandapi export --singer`: "],
+  [
+    ["orders", "--singer", "--state", "config.json"],
+    3,
+    "Not a state written by `brandapi export --singer`: ",
+  ],
   [["orders", "--singer", "--state", "empty.json"], 3, "The state file is empty: "],
   [["orders", "--singer", "--state", "none.json"], 3, "The state file does not exist: "],
-  [["orders", "--singer", "--state", "."], 3, "The state file cannot be read, it is a folder: "],
+  [["orders", "--singer", "--state", "."], 3, "The state file cannot be read (it is a folder): "],
 ])("an impossible Singer export is rejected and writes nothing: %j", async (args, code, message) => {
   const home = makeHome();
   writeFileSync(join(home, "bad.json"), "[]");

@@ -182,7 +182,7 @@ test("XLSX cuts text that is too long for a cell and warns once", async () => {
   mirror.db.close();
   const path = join(makeHome(), "long.xlsx");
   const run = await brandapi(["export", "orders", "-o", path, "--db", mirror.path]);
-  expect(run.err).toContain("1 text cut to 32,767 characters, the limit of a cell");
+  expect(run.err).toContain("1 cell truncated to 32,767 characters, the spreadsheet limit");
   expect(partsOf(path)["xl/worksheets/sheet1.xml"]).toMatch(/>x{32767}</);
 });
 

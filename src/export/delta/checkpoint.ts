@@ -14,7 +14,10 @@ import {
   versionsOf,
 } from "./log-files.js";
 
-/** The footer key for the states of the brands. They come from `commitInfo` actions, which a checkpoint must not contain. */
+/**
+ * The footer key under which the brands' states are stored. The states come from `commitInfo` actions, which a
+ * checkpoint must not contain.
+ */
 const brandsKey = "brandapi.brands";
 
 export interface Checkpoint {
@@ -24,9 +27,10 @@ export interface Checkpoint {
 }
 
 /**
- * Reads the newest checkpoint of a log. An unreadable checkpoint is skipped, because an older checkpoint or the first version may still exist. Returns undefined without a checkpoint.
- * @param names the files in the log
- * @throws ConfigurationError if another program has written the checkpoint
+ * Reads the newest readable checkpoint in a log. Unreadable checkpoints are skipped, because an older checkpoint or the
+ * first version may still exist. Returns undefined if no checkpoint can be read.
+ * @param names the names of the files in the log
+ * @throws ConfigurationError if another program wrote the checkpoint
  */
 export async function readNewestCheckpoint(
   folder: string,
@@ -38,7 +42,7 @@ export async function readNewestCheckpoint(
     const rows = metadata && (await parquetReadObjects({ file, metadata }).catch(() => undefined));
     if (!metadata || !rows) continue;
     const brands = metadata.key_value_metadata?.find(({ key }) => key === brandsKey)?.value;
-    if (!brands) throw rejectDeltaTable(folder, "has a checkpoint that another program has written");
+    if (!brands) throw rejectDeltaTable(folder, "has a checkpoint that another program wrote");
     return { version, actions: rows.map(toAction), brands: parseJson<BrandState[]>(brands) ?? [] };
   }
   return undefined;
@@ -48,14 +52,15 @@ function checkpointPath(folder: string, version: number): string {
   return logPath(folder, `${versionName(version)}.checkpoint.parquet`);
 }
 
-/** Converts a row to an action, with numbers for 64-bit integers. */
+/** Converts a row to an action. 64-bit integers become numbers. */
 function toAction(row: unknown): Action {
   return JSON.parse(JSON.stringify(row, (_, value) => (typeof value === "bigint" ? Number(value) : value)));
 }
 
-/* Writes a classic checkpoint with the current files and the files that were removed recently. Readers then need only the versions
- * after it.
- * @param since milliseconds since 1970; files that were removed earlier are omitted
+/*
+ * Writes a classic checkpoint that lists the current files and the recently removed files. Readers then need only the
+ * versions after the checkpoint.
+ * @param since milliseconds since 1970; files removed before this time are omitted
  */
 export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps): Promise<void> {
   const { brands, files, folder, metaData, removedFiles, version } = log;
@@ -72,7 +77,7 @@ export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps):
   ];
   const bytes = encodeCheckpoint(rows, [...brands.values()]);
   await writeAll([bytes], await openFileSink(checkpointPath(folder, version), deps));
-  // Readers open this file first, instead of listing the complete log.
+  // Readers open this file first so that they do not have to list the complete log.
   const pointer = { version, size: rows.length, sizeInBytes: bytes.length, numOfAddFiles: files.size };
   await writeAll([JSON.stringify(pointer)], await openFileSink(logPath(folder, "_last_checkpoint"), deps));
 }
@@ -111,7 +116,7 @@ function map(name: string): SchemaElement[] {
   ];
 }
 
-/** The columns of a checkpoint: one per kind of action (section "Checkpoint Schema" of the Delta protocol). */
+/** The columns of a checkpoint, one for each kind of action (Delta protocol, "Checkpoint Schema"). */
 const columns = [
   struct("protocol", scalar("minReaderVersion", "INT32"), scalar("minWriterVersion", "INT32")),
   struct(
@@ -137,7 +142,7 @@ const columns = [
   struct("remove", text("path"), scalar("deletionTimestamp", "INT64"), scalar("dataChange", "BOOLEAN")),
 ];
 
-/** @param rows each row has one member, which is named after its action */
+/** @param rows objects with one action each, under the action's name */
 function encodeCheckpoint(
   rows: readonly Record<string, unknown>[],
   brands: readonly BrandState[],

@@ -7,10 +7,11 @@ import { writeCheckpoint } from "./checkpoint.js";
 import { type DeltaLog, hasManyBrands, readDeltaLog } from "./log.js";
 import { brandFolder, listLog, logPath, readVersion, versionName, versionsOf } from "./log-files.js";
 
-/** The number of versions from one checkpoint to the next. */
+/** The number of versions between two checkpoints. */
 const checkpointInterval = 50;
 
-/* Cleans up after an export: removes unused files of the brand and old versions, and writes a checkpoint if one is due.
+/*
+ * Cleans up after an export: removes the brand's unused files and old versions, and writes a checkpoint if one is due.
  * @param since milliseconds since 1970; later versions stay readable
  */
 export async function cleanUpTable(
@@ -24,12 +25,15 @@ export async function cleanUpTable(
   removeOldVersions(folder, since);
 }
 
-/** Matches the paths of files that this program writes, including temporary files, relative to the table's folder. */
+/**
+ * Matches the paths, relative to the table's folder, of all files that this program writes, including temporary files.
+ */
 const ownFile =
   /^(_delta_log\/\..+\.part|(brand_id=[\w-]+\/)?(month=[\d-]+\/)?\.?part-[\da-f-]{36}\.parquet[^/]*)$/;
 
-/* Removes files that no version since `since` uses, including leftovers of killed exports. In a table of many brands, it checks the
- * files of one brand only, so the duration does not depend on the number of brands.
+/*
+ * Removes files that no version since `since` uses, including those that killed exports left behind. In a multi-brand
+ * table, only the given brand's files are checked, so the time does not depend on the number of brands.
  */
 function removeUnusedFiles(log: DeltaLog, brand: string | null, since: number): void {
   const { files, folder, removedFiles } = log;
@@ -45,7 +49,8 @@ function removeUnusedFiles(log: DeltaLog, brand: string | null, since: number): 
   }
 }
 
-/* Removes all versions before the newest checkpoint that is older than `since` (section "Metadata Cleanup" of the Delta protocol).
+/*
+ * Removes all versions before the newest checkpoint that is older than `since` (Delta protocol, "Metadata Cleanup").
  */
 function removeOldVersions(folder: string, since: number): void {
   const names = listLog(folder);
@@ -60,7 +65,7 @@ function removeOldVersions(folder: string, since: number): void {
       rmSync(logPath(folder, name), { force: true });
 }
 
-/** False for a version that a concurrent export has just removed. */
+/** Returns false if a concurrent export has just removed the version. */
 function wasWrittenBefore(folder: string, version: number, time: number): boolean {
   if (!pathExists(logPath(folder, `${versionName(version)}.json`))) return false;
   return readVersion(folder, version).some(({ commitInfo }) => commitInfo && commitInfo.timestamp <= time);

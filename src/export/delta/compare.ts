@@ -7,7 +7,7 @@ import { type ColumnType, findTypes, openParquetFile, readDigest, typeOfDelta } 
 import { type DeltaLog, filesOfBrand, hasManyBrands } from "./log.js";
 import { type DataFile, rejectDeltaTable } from "./log-files.js";
 
-/** A column in the schema of a Delta table. */
+/** A column in a Delta table's schema. */
 export interface Field {
   name: string;
   type: string;
@@ -15,32 +15,32 @@ export interface Field {
   metadata: object;
 }
 
-/** The result of comparing the mirror's table with the brand's files in the newest version of the Delta table. */
+/** The result of comparing a table in the mirror with the brand's files in the newest version of the Delta table. */
 export interface TableComparison {
-  /** The mirror's columns, with their names in the Delta table. */
+  /** The mirror's columns, under their names in the Delta table. */
   columns: readonly { name: string }[];
   types: readonly ColumnType[];
-  /** The number of rows in the mirror. */
+  /** The number of rows in the mirror's table. */
   rows: number;
-  /** The digest of each month's rows in the mirror. */
+  /** The digest of the mirror's rows for each month. */
   digests: ReadonlyMap<string, string>;
-  /** The columns of the Delta table before and after the export. */
+  /** The Delta table's columns before and after the export. */
   oldFields: readonly Field[];
   fields: readonly Field[];
-  /** The brand's current files, keyed by month; the key of rows without a month is `""`. */
+  /** The brand's current files, keyed by month. The key for rows without a month is `""`. */
   files: ReadonlyMap<string, DataFile>;
-  /** The months to write: those that differ, or all months if the type of a column changes. */
+  /** The months to write: those that differ, or all months if a column's type changes. */
   differing: string[];
 }
 
 /**
- * Reads the mirror's table once and compares each month with the digest in the footer of its file.
- * @throws ConfigurationError if the Delta table belongs to a different brand, or has a different layout
+ * Reads the mirror's table once and compares each month with the digest in the footer of the month's file.
+ * @throws ConfigurationError if the Delta table belongs to a different brand or has a different layout
  */
 export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Promise<TableComparison> {
   checkOwner(source, log);
   const oldFields = readFields(log);
-  // The files of other brands keep their columns, and their values may not fit a narrower type.
+  // The other brands' files keep their columns, and the values in them may not fit a narrower type.
   const sharedFields = new Map(
     hasManyBrands(log) ? oldFields.map((field) => [field.name.toLowerCase(), field]) : [],
   );
@@ -75,17 +75,20 @@ export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Pro
   return { columns, types, rows, digests, oldFields, fields, files, differing };
 }
 
-/** Checks that the table belongs to the mirror's brand, or accepts many brands. */
+/** Checks that the table belongs to the mirror's brand or accepts many brands. */
 function checkOwner({ mirrorState: { brand }, partitionColumns }: MonthlyRows, log: DeltaLog): void {
   const { folder, metaData } = log;
   const manyBrands = partitionColumns.includes(brandColumn);
   if (manyBrands && brand === null)
-    throw new ConfigurationError(`The mirror does not know its brand, so it cannot be added to ${folder}.`, {
-      hint: "run `brandapi sync` once",
-    });
+    throw new ConfigurationError(
+      `The mirror's brand is unknown, so the mirror cannot be exported to ${folder}.`,
+      {
+        hint: "run `brandapi sync` once",
+      },
+    );
   if (!metaData) return;
   if (manyBrands && !hasManyBrands(log))
-    throw rejectDeltaTable(folder, "has one brand only, without the column `brand_id`");
+    throw rejectDeltaTable(folder, "is a single-brand table without the column `brand_id`");
   const lastBrand = [...log.brands.keys()].at(-1);
   if (!manyBrands && (hasManyBrands(log) || lastBrand !== brand))
     throw rejectDeltaTable(folder, "belongs to a different brand");
@@ -100,7 +103,10 @@ function readFields({ metaData }: DeltaLog): Field[] {
   return fields;
 }
 
-/** Merges two lists of fields: keeps the order of `current`, takes the types from `own`, and appends new fields. */
+/**
+ * Merges two lists of fields. The result keeps the order of `current`, takes the types from `own`, and ends with the
+ * new fields.
+ */
 function mergeFields(current: readonly Field[], own: readonly Field[]): Field[] {
   const ownByName = new Map(own.map((field) => [field.name, field]));
   const names = new Set(current.map(({ name }) => name));
@@ -115,8 +121,8 @@ export function findRetyped(oldFields: readonly Field[], fields: readonly Field[
 }
 
 /**
- * Compares the rows of a month with those in its file, value by value.
- * @returns the number of equal rows, or the first difference as text
+ * Compares a month's rows with those in its file, value by value.
+ * @returns the number of rows if all are equal, otherwise a description of the first difference
  */
 export async function compareRows(
   source: MonthlyRows,

@@ -28,12 +28,13 @@ import {
   rejectDeltaTable,
 } from "./log-files.js";
 
-/** Maximum number of attempts if other brands change the schema at the same time. */
+/** The maximum number of attempts if other brands' exports change the schema at the same time. */
 const maxAttempts = 10;
 
 /**
- * Adds a version with the months that changed, if there are any. Returns a summary of what it wrote.
- * @param log read before the mirror was opened: otherwise an older state of the mirror could follow a newer one
+ * Adds a version with the months that have changed, if there are any. Returns a summary of what was written.
+ * @param log must have been read before the mirror was opened, because otherwise an older state of the mirror could
+ * overwrite a newer one
  * @throws ConfigurationError, MirrorBusy
  */
 export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps: Deps): Promise<string> {
@@ -51,7 +52,7 @@ export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps:
   });
 }
 
-/** Parameters that all files of an export share. */
+/** The parameters that all files of an export share. */
 interface FileContext {
   folder: string;
   /** The time of the export in milliseconds since 1970. */
@@ -59,7 +60,7 @@ interface FileContext {
   deps: Deps;
 }
 
-/** Returns undefined if another brand changed the schema of the table in the meantime. */
+/** Returns undefined if another brand's export changed the table's schema in the meantime. */
 async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promise<string | undefined> {
   const { folder } = log;
   const comparison = await compareWithMirror(source, log);
@@ -92,7 +93,7 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
     const { brand } = source.mirrorState;
     version = await commitVersion(log, actions, { brand, manyBrands: isOfManyBrands(source) }, deps);
   } finally {
-    // No version refers to these files. On a full disk they would prevent the next export.
+    // No version refers to these files. If the disk is full, leaving them would make the next export fail.
     if (version === undefined) for (const { path } of added) rmSync(join(folder, path), { force: true });
   }
   if (version === undefined) return undefined;
@@ -103,7 +104,7 @@ function isOfManyBrands({ partitionColumns }: MonthlyRows): boolean {
   return partitionColumns.includes(brandColumn);
 }
 
-/** Returns the actions for a new table or a changed schema; an empty list if the schema is unchanged. */
+/** Returns the actions for a new table or a changed schema. The list is empty if the schema is unchanged. */
 function createSchemaActions(
   { partitionColumns }: MonthlyRows,
   { metaData }: DeltaLog,
@@ -123,13 +124,12 @@ function createCommitInfo({ mirrorState }: MonthlyRows, rows: number, at: number
   return { commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror } };
 }
 
-/** Flushes the parents of the partition folders to disk, so that new folders survive a power loss. */
+/** Flushes the partition folders' parents to disk so that new folders survive a power loss. */
 async function syncParentFolders(folder: string, files: readonly DataFile[]): Promise<void> {
   const parents = new Set(files.map(({ path }) => dirname(join(folder, dirname(path)))));
   for (const parent of new Set([folder, ...parents])) await syncFolder(parent);
 }
 
-/** Writes the file of a month. */
 async function writeMonth(
   source: MonthlyRows,
   month: string,
@@ -144,16 +144,17 @@ async function writeMonth(
   return await writeFile(partitionValues, encode, context);
 }
 
-/** Returns the files of other brands if the type of a column changes. */
+/** Returns the other brands' files if a column's type changes, otherwise an empty list. */
 function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: TableComparison): DataFile[] {
   if (findRetyped(oldFields, fields).length === 0) return [];
   const ownPaths = new Set([...files.values()].map(({ path }) => path));
   return [...log.files.values()].filter(({ path }) => !ownPaths.has(path));
 }
 
-/* Rewrites a file of another brand with the new column types, because all files of a Delta table must have the same types. The new
- * file has no digest, so the next export of that brand replaces it with data from its mirror.
- * @returns undefined if none of its columns changes
+/*
+ * Rewrites another brand's file with the new column types, because all files in a Delta table must have the same types.
+ * The new file has no digest, so that brand's next export replaces it with data from the brand's mirror.
+ * @returns undefined if none of the file's columns changes
  */
 async function convertFile(
   { partitionValues, path }: DataFile,
@@ -164,7 +165,7 @@ async function convertFile(
   const { folder } = context;
   const file = await openParquetFile(join(folder, path)).catch(() => {
     const reason = `has a missing or damaged file, ${path}`;
-    throw rejectDeltaTable(folder, reason, "export the brand of this file again");
+    throw rejectDeltaTable(folder, reason, "re-export the brand that this file belongs to");
   });
   const retyped = new Set(findRetyped(oldFields, fields));
   if (!file.columns.some((name) => retyped.has(name))) return undefined;
@@ -191,8 +192,9 @@ function revertRow(stored: readonly unknown[], types: readonly ColumnType[]): Ro
   });
 }
 
-/* Writes a Parquet file with a unique name.
- * @param encode called after the file was opened, because an open SQLite statement blocks the connection
+/*
+ * Writes a Parquet file under a unique name.
+ * @param encode is called once the file is open, because an open SQLite statement blocks the connection
  */
 async function writeFile(
   partitionValues: DataFile["partitionValues"],

@@ -5,10 +5,10 @@ import { brandColumn, type MirrorState } from "../../query/monthly-rows.js";
 import { pathExists } from "../../util/files.js";
 import { parseJson } from "../../util/json-value.js";
 
-/** The versions of the Delta protocol that this program reads and writes. */
+/** The Delta protocol versions that this program reads and writes. */
 export const protocol = { minReaderVersion: 1, minWriterVersion: 2 };
 
-/** An action of the Delta protocol with the members that this program uses. Times are milliseconds since 1970. */
+/** A Delta protocol action, with the fields that this program uses. Times are in milliseconds since 1970. */
 export interface Action {
   /** `mirror` is not part of the Delta protocol. */
   commitInfo?: { timestamp: number; mirror?: MirrorState & { rows: number }; [member: string]: unknown };
@@ -26,42 +26,42 @@ export interface MetaData {
   configuration: Record<string, string>;
 }
 
-/** A data file, as described by the action `add`. */
+/** A data file, as an `add` action describes it. */
 export interface DataFile {
-  /** Relative to the folder of the table. */
+  /** The path relative to the table's folder. */
   path: string;
   partitionValues: { brand_id?: string; month?: string | null };
   size: number;
   modificationTime: number;
   dataChange: boolean;
-  /** JSON with the member `numRecords`. */
+  /** A JSON object that contains `numRecords`. */
   stats: string;
 }
 
-/** The state of a brand's mirror when the brand last wrote to the table. */
+/** The state of a brand's mirror at the brand's last export to the table. */
 export interface BrandState extends MirrorState {
-  /** The newest version that the brand has written. */
+  /** The newest version that one of the brand's exports added. */
   version: number;
   rows: number;
 }
 
-/** Returns the name of a brand's folder in a table of many brands. */
+/** Returns the name of a brand's folder in a multi-brand table. */
 export function brandFolder(brand: string | null): string {
   return partitionFolder(brandColumn, brand ?? "");
 }
 
-/** Returns the folder name of a partition. Readers of the table ignore it and take the value from the log. */
+/** Returns a partition's folder name. Readers ignore this name and take the value from the log. */
 export function partitionFolder(column: string, value: string): string {
   return `${column}=${value.replace(/[^\w-]/g, "_")}`;
 }
 
-/** Returns the names of the files in the log's folder. */
+/** Returns the names of the files in the log folder. */
 export function listLog(folder: string): string[] {
   const path = logPath(folder);
   return pathExists(path) ? readdirSync(path).sort() : [];
 }
 
-/** Returns the path of a file in the log. */
+/** Returns the path of a file in the log folder. */
 export function logPath(folder: string, name = ""): string {
   return join(folder, "_delta_log", name);
 }
@@ -70,14 +70,14 @@ export function versionName(version: number): string {
   return String(version).padStart(20, "0");
 }
 
-/** Returns the versions of the files in the log with this extension, in ascending order. */
+/** Returns the versions of the log files that have the given extension, in ascending order. */
 export function versionsOf(names: readonly string[], extension: ".json" | ".checkpoint.parquet"): number[] {
   return names
     .filter((name) => /^\d{20}\./.test(name) && name.slice(20) === extension)
     .map((name) => Number.parseInt(name, 10));
 }
 
-/** Reads the actions of one version. */
+/** Reads a version's actions. */
 export function readVersion(folder: string, version: number): Action[] {
   const text = readFileSync(logPath(folder, `${versionName(version)}.json`), "utf8");
   return text
@@ -90,9 +90,9 @@ export function readVersion(folder: string, version: number): Action[] {
     });
 }
 
-const defaultHint = "choose a different folder with `--delta`; this one was not changed";
+const defaultHint = "choose a different folder with `--delta`; this one has not been changed";
 
-/** Returns the error for a Delta table that this program cannot use. */
+/** Creates the error for a Delta table that this program cannot use. */
 export function rejectDeltaTable(folder: string, reason: string, hint = defaultHint): ConfigurationError {
   return new ConfigurationError(`The Delta table ${reason}: ${folder}`, { hint });
 }

@@ -22,30 +22,30 @@ import {
   versionsOf,
 } from "./log-files.js";
 
-/** A Delta table as its log describes it. */
+/** A Delta table, as its log describes it. */
 export interface DeltaLog {
   folder: string;
-  /** The name of the mirror's table. */
+  /** The name of the table in the mirror. */
   table: string;
-  /** The newest version; -1 for a table that does not exist. */
+  /** The newest version; -1 if the table does not exist. */
   version: number;
-  /** The version of the newest checkpoint; -1 without one. */
+  /** The version of the newest checkpoint; -1 if there is none. */
   checkpointVersion: number;
   metaData: MetaData | undefined;
-  /** The state of each brand's mirror, keyed by the brand's ID and ordered by version. */
+  /** The state of each brand's mirror, keyed by brand ID and ordered by version. */
   brands: Map<string | null, BrandState>;
-  /** Data files of the newest version, keyed by path. */
+  /** The newest version's data files, keyed by path. */
   files: Map<string, DataFile>;
-  /** Removal times of files that only older versions use, keyed by path. */
+  /** The removal times of files that only older versions use, keyed by path. */
   removedFiles: Map<string, number>;
 }
 
-/** True for a table of many brands, which is partitioned by brand. */
+/** True for a multi-brand table, which is partitioned by brand. */
 export function hasManyBrands({ metaData }: DeltaLog): boolean {
   return metaData?.partitionColumns.includes(brandColumn) === true;
 }
 
-/** Returns the data files of a brand, keyed by month; the key of rows without a month is `""`. */
+/** Returns a brand's data files, keyed by month. The key for rows without a month is `""`. */
 export function filesOfBrand(log: DeltaLog, brand: string | null): Map<string, DataFile> {
   const ofBrand = [...log.files.values()].filter(
     ({ partitionValues }) => !hasManyBrands(log) || partitionValues.brand_id === brand,
@@ -54,8 +54,8 @@ export function filesOfBrand(log: DeltaLog, brand: string | null): Map<string, D
 }
 
 /**
- * Reads the log of a table: the newest checkpoint and the versions after it.
- * @throws ConfigurationError if it is damaged, from another program, or of a newer protocol
+ * Reads a table's log: the newest checkpoint and the versions after it.
+ * @throws ConfigurationError if the log is damaged, was written by another program, or uses a newer protocol
  */
 export async function readDeltaLog(folder: string): Promise<DeltaLog> {
   const names = listLog(folder);
@@ -77,7 +77,7 @@ export async function readDeltaLog(folder: string): Promise<DeltaLog> {
     const actions = readVersion(folder, version);
     const mirror = actions.find(({ commitInfo }) => commitInfo)?.commitInfo?.mirror;
     if (!mirror || version !== log.version + 1)
-      throw rejectDeltaTable(folder, "lacks a version, or has one that another program has written");
+      throw rejectDeltaTable(folder, "lacks a version, or has one that another program wrote");
     log.version = version;
     applyActions(log, actions);
     log.brands.delete(mirror.brand);
@@ -95,7 +95,7 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
     )
       throw rejectDeltaTable(
         log.folder,
-        `needs a newer protocol than reader ${protocol.minReaderVersion} and writer ${protocol.minWriterVersion}`,
+        `requires a newer protocol than reader ${protocol.minReaderVersion} and writer ${protocol.minWriterVersion}`,
       );
     if (metaData) log.metaData = metaData;
     if (remove) {
@@ -106,12 +106,13 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
   }
 }
 
-/** Maximum number of waits, and their duration, while another process creates the same version. */
+/** How often, and how long each time, to wait while another process is creating the same version. */
 const [maxWaits, waitMs] = [100, 50];
 
-/* Adds a version to the log. In a table of many brands, continues with the next version if another brand committed first.
- * @returns the version, or undefined if the schema was changed, so that the actions no longer apply
- * @throws MirrorBusy if another export of the same brand, or of a table of one brand, committed first
+/*
+ * Adds a version to the log. In a multi-brand table, tries the next version if another brand committed first.
+ * @returns the version, or undefined if the schema has changed, so that the actions no longer apply
+ * @throws MirrorBusy if another export of the same brand, or to the same single-brand table, committed first
  */
 export async function commitVersion(
   log: DeltaLog,
@@ -145,8 +146,8 @@ export async function commitVersion(
 }
 
 /**
- * Creates the file of a version. Returns an error if another process has created it or is creating it. A network file system may
- * report that the file exists although this process has created it.
+ * Creates a version's file. Returns an error if another process has created the file or is about to. A network file
+ * system may report that the file already exists even though it was this process that created it.
  */
 async function addVersion(
   folder: string,

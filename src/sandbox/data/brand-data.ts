@@ -8,19 +8,19 @@ import { createPerson, createRosterEntry, repeatByWeight } from "./people-data.j
 import { chance, createRandom, pick, randomInteger, randomUuid } from "./random.js";
 import { createCode, createGift, createSurvey } from "./undocumented-data.js";
 
-/** The number of records in each list, except orders. */
+/** The number of records in each list except the orders. */
 const counts = { people: 130, campaigns: 46, content: 400, gifts: 64, codes: 47, surveys: 9 };
 
 export interface BrandOptions {
   seed: number;
-  /** The number of orders in a history of two years. */
+  /** The number of orders in the two-year history. */
   orders: number;
   /** The end of the history in milliseconds since 1970. */
   now: number;
   name?: string;
 }
 
-/** Creates a realistic brand. The same options always give the same brand. */
+/** Creates a realistic brand. The same options always produce the same brand. */
 export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandOptions): Brand {
   const many = <T>(count: number, create: (index: number) => T) =>
     Array.from({ length: count }, (_, index) => create(index));
@@ -52,7 +52,7 @@ export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandO
   };
 }
 
-/** Creates a roster with four of five hosts. The others have left or have not joined yet. */
+/** Creates a roster of four in five hosts. The others have left or have not joined yet. */
 function createRoster(source: BrandMaterial, now: number) {
   return source.people.flatMap((person, index) => {
     const random = createRandom(source.seed, "relationship", index);
@@ -61,7 +61,7 @@ function createRoster(source: BrandMaterial, now: number) {
   });
 }
 
-/** Creates recommendations by two of five hosts. The sandbox invents the members `note` and `url`. */
+/** Creates recommendations by two in five hosts. The fields `note` and `url` are the sandbox's invention. */
 function createRecommendations({ seed, people, products }: BrandMaterial) {
   const weightedProducts = repeatByWeight(products);
   return people.flatMap(({ motto, profile }, index) => {
@@ -78,7 +78,7 @@ function createRecommendations({ seed, people, products }: BrandMaterial) {
   });
 }
 
-/** Returns the date of a file. Files are spread over 600 days, and a few have the same timestamp. */
+/** Returns a file's date. Files are spread over 600 days, and a few share a timestamp. */
 function fileDate(seed: number, index: number, now: number): number {
   const n = index % 37 === 36 ? index - 1 : index;
   return Math.floor(

@@ -68,7 +68,7 @@ export function createCampaign(
     deliverables: Array.from({ length: randomInteger(random, 1, 4) }, (_, n) => ({
       id: randomUuid(random),
       title: pick(random, ["Reel", "Story set", "Try-on, honest", "Long video", "Blog post"]),
-      description: nullable(0.6, "Natural light, no music with rights."),
+      description: nullable(0.6, "Natural light, no copyrighted music."),
       due_date: nullable(0.2, dateText(deadline - n * 3 * dayMs)),
       completed_at: nullable(0.6, timeText(Math.min(now, created + randomInteger(random, 5, 60) * dayMs))),
     })),
@@ -76,14 +76,14 @@ export function createCampaign(
   };
 }
 
-/** Counts assignments by status. Omits a status without assignments. */
+/** Counts assignments by status. A status that no assignment has is omitted. */
 function countByStatus(assignments: readonly Assignment[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of assignments) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-/** Creates payment terms with only the members that are set (API document, "Opportunity"). */
+/** Creates payment terms that contain only the fields that are set (API document, "Opportunity"). */
 function createPayment(random: RandomStream): Record<string, unknown> {
   return {
     ...(chance(random, 0.6) ? { flatFee: randomInteger(random, 1, 40) * 50 } : {}),

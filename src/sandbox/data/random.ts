@@ -1,4 +1,4 @@
-/** A stream of pseudo-random numbers that only depends on a seed, a topic and an index. */
+/** A stream of pseudo-random numbers determined by a seed, a topic and an index. */
 export interface RandomStream {
   state: number;
 }
@@ -12,7 +12,7 @@ export function hash(seed: number, topic: string, index: number): number {
   return createHash(seed, topic)(index);
 }
 
-/** Returns `hash` for many indexes of the same topic. */
+/** Returns a function that computes `hash` for many indexes of the same topic. */
 export function createHash(seed: number, topic: string): (index: number) => number {
   let h = Math.imul(seed + 1, 0x9e3779b1);
   for (let n = 0; n < topic.length; n++) h = Math.imul(h ^ topic.charCodeAt(n), 0x01000193);
@@ -46,7 +46,7 @@ export function chance(random: RandomStream, probability: number): boolean {
   return randomFloat(random) < probability;
 }
 
-/** Returns a random item of a list. @throws RangeError for an empty list */
+/** Returns a random item from a list. @throws RangeError for an empty list */
 export function pick<T>(random: RandomStream, list: readonly T[]): T {
   const item = list[Math.floor(randomFloat(random) * list.length)];
   if (item === undefined) throw new RangeError("The list is empty.");

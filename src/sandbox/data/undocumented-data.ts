@@ -20,7 +20,7 @@ export function createGift(
     created_at: timeText(now - randomInteger(random, 1, 400) * dayMs),
     feedback:
       status === "delivered"
-        ? { rating: randomInteger(random, 1, 5), text: 'Fits well; "true to size"' }
+        ? { rating: randomInteger(random, 1, 5), text: 'Fits well, "true to size"' }
         : null,
   };
 }
@@ -39,7 +39,7 @@ export function createCode({ seed, people }: BrandMaterial, index: number, now: 
   };
 }
 
-/** Creates a survey and its results, which are aggregates for each question. */
+/** Creates a survey and its results, which are aggregated by question. */
 export function createSurvey(seed: number, index: number, now: number) {
   const random = createRandom(seed, "survey", index);
   const count = randomInteger(random, 1, 80);
