@@ -215,7 +215,7 @@ export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
 }
 
 /**
- * Returns the hosts with the highest net, at most `most` per currency. Orders without a host share one row.
+ * Returns the hosts with the highest net, at most `most` per currency. Orders without a host are grouped together.
  */
 export function readHostShares({ db }: Mirror, days: DayRange, most: number): HostShare[] {
   return db

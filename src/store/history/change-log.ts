@@ -26,7 +26,7 @@ export class ChangeLog {
   readonly #insertChange;
   readonly #insertVersion;
   readonly #findRemoval;
-  /** The coverage without this run's reads, which say nothing about earlier times. */
+  /** The coverage without this run's reads, which provide no information about earlier times. */
   readonly #coverage: readonly CoveredRange[];
 
   constructor(

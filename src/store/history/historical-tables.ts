@@ -31,9 +31,9 @@ export function createHistoricalTables(mirror: Mirror, shapes: readonly TableSha
 
 /**
  * Creates a view `records` with the versions that were valid at the given time, and a table `past` that
- * selects them. A version is valid from its `since_at` until the next version's. Removals count as versions,
- * and a null `version_id` means the current version. If versions overlap because a clock was set back, the
- * one that was read last is used.
+ * selects them. A version is valid from its `since_at` until the `since_at` of the next version. Removals
+ * count as versions, and a null `version_id` means the current version. If versions overlap because a clock
+ * was set back, the one that was read last is used.
  */
 function createRecordsView({ db }: Mirror, resources: readonly string[], at: string): void {
   const names = `(${resources.map((name) => `'${name}'`).join(", ")})`;

@@ -15,8 +15,8 @@ const pollMs = 250;
  * the lock when the process ends. The file is never removed.
  * @param wait true to wait for the other run to end
  * @param onQueued called with a description of the other run
- * @throws MirrorBusy if the mirror is locked and `wait` is false; MirrorUnusable if a mirror cannot have this
- * path
+ * @throws MirrorBusy if the mirror is locked and `wait` is false; MirrorUnusable if the path is a folder or a
+ * device
  */
 export async function lockMirror(
   path: string,

@@ -135,7 +135,7 @@ export function recordState({ removedAt }: Pick<StoredRecord, "removedAt">): Rec
   return removedAt === null ? "current" : "removed";
 }
 
-/** @throws MirrorUnusable if another program wrote a string that is not JSON */
+/** @throws MirrorUnusable if another program has overwritten the record with invalid JSON */
 export function parseRecord({ path }: Mirror, row: StoredRow): StoredRecord {
   try {
     return {

@@ -80,7 +80,7 @@ export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonl
 }
 
 /**
- * Returns the time of the last complete read of a date, or of any read if `dated` is null (ISO 8601). Returns
+ * Returns the time of the last complete read of a date (ISO 8601), or of any date if `dated` is null. Returns
  * null if there is none. A date at midnight can stand for a whole day, and a date without seconds for a
  * minute, so that day or minute must be covered completely.
  */

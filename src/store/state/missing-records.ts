@@ -51,8 +51,8 @@ export class MissingRecords {
   }
 
   /**
-   * Returns the time at which a missing record was last returned (ISO 8601), or null if it is unknown or the
-   * record is not missing.
+   * Returns the time at which a missing record was last returned (ISO 8601), or null if that time is unknown
+   * or the record is not missing.
    */
   lastSeen(id: number): string | null {
     const find = this.#prepared("SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?");

@@ -2,7 +2,8 @@ import { type Mirror, statement } from "../mirror/database.js";
 
 /**
  * The outcome of a run. `verified` means that `verify` completed. If it found differences, they are in
- * `error`. `running` means that the run is still in progress, or was killed if its process no longer exists.
+ * `error`. `running` means that the run is in progress or, if its process no longer exists, that it was
+ * killed.
  */
 export type RunOutcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
 
@@ -207,7 +208,7 @@ export function readFirstReadAt({ db }: Mirror, resource?: string): string | nul
   return first.pluck().get(resource ?? null) as string | null;
 }
 
-/** Summarizes a resource's completed runs. Times are in milliseconds since 1970. */
+/** A summary of a resource's completed runs. Times are in milliseconds since 1970. */
 interface FinishedRuns {
   /** The `run_id` of the newest run, or 0 if there are no completed runs. */
   runId: number;

@@ -93,7 +93,7 @@ const rankings = `rankings AS (
 export const hostsByMonth: View = {
   name: "hosts_by_month",
   about:
-    "one row per host, month (UTC) and currency with orders; orders without a host share one row; the figures of " +
+    "one row per host, month (UTC) and currency with orders; orders without a host are grouped together; the figures of " +
     "the API's monthly ranking cover all currencies and are repeated in each of the host's rows",
   columns: [
     ...hostColumns,

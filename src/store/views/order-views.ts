@@ -55,7 +55,7 @@ export const ordersNet: View = {
   sql: `SELECT ${netColumns.map(({ name }) => name).join(", ")}, record_id FROM order_figures WHERE orders = 1`,
 };
 
-/** A deliverable, assignment or payment with an unknown state counts as open. */
+/** Payments and campaigns with an unknown state count as open. */
 export const campaignsOwing: View = {
   name: "campaigns_owing",
   about:

@@ -36,7 +36,7 @@ const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
 export const salesByMonth: View = {
   name: "sales_by_month",
   about:
-    "one row per month (UTC) and currency; the current month is compared with the previous month through the same" +
+    "one row per month (UTC) and currency; the current month is compared with the previous month through the same " +
     "day, the last complete day that was read",
   columns: [
     month,
