@@ -8,18 +8,18 @@ export interface Clock {
   /** Returns the current time in milliseconds since 1970 (UTC), for times that are stored. */
   now(): number;
   /**
-   * Returns the milliseconds of a clock that never jumps, for measuring durations. All processes share it until a
-   * reboot.
+   * Returns the time in milliseconds on a clock that never jumps, for measuring durations. All processes share this
+   * clock until a reboot.
    */
   monotonic(): number;
   /**
    * Resolves after `ms` milliseconds; 0 means the next turn of the event loop. Rejects with the signal's reason when
-   * it aborts.
+   * the signal aborts.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** A stream for text. If it is a terminal, it has some properties of Node's `tty.WriteStream`. */
+/** A text output stream. If it is a terminal, it has some properties of Node's `tty.WriteStream`. */
 export interface OutputStream extends NodeJS.WritableStream {
   isTTY?: boolean;
   columns?: number;
@@ -32,10 +32,10 @@ export interface InputStream extends Readable {
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The host name and the paths, which crontab lines need, and the version of Node. */
+/** The host name and the paths needed in crontab lines, and Node's version. */
 export interface Machine {
   name: string;
-  /** The absolute path of Node. */
+  /** The absolute path of the Node executable. */
   node: string;
   /** The absolute path of this program. */
   script: string;
@@ -45,9 +45,9 @@ export interface Machine {
 
 /**
  * The environment, streams, clock, network and random numbers, which tests replace. Only this file, `main.ts`,
- * `signals.ts`, `bin/` and the code for terminals use Node's own. Files are read and written directly, in folders
- * that tests choose. So are values that no test has to control: the process ID and host name in the names of
- * temporary files, the timeout of a ping, and the IDs in Delta tables.
+ * `signals.ts`, `bin/` and the terminal code use Node's versions. Files are accessed directly, in folders that tests
+ * choose. Values that no test has to control also come directly from Node: the process ID and host name in the names of
+ * temporary files, the ping timeout, and the IDs in Delta tables.
  */
 export interface Deps {
   env: Env;
@@ -61,33 +61,36 @@ export interface Deps {
   stderr: OutputStream;
   clock: Clock;
   fetch: Fetch;
-  /** The API keys in use, which are hidden in messages and in stored errors. Keys are added when they are read. */
+  /** The API keys in use, which are hidden in messages and in stored errors. Each key is added when it is read. */
   keys: Set<string>;
-  /** `setTimeout` that returns a function to cancel it. Tests omit it to disable timeouts. */
+  /** Like `setTimeout`, but returns a function that cancels the timer. Tests omit it to disable timeouts. */
   setTimer?(ms: number, call: () => void): () => void;
-  /** Opens a file in the default program, such as a page in the browser. */
+  /** Opens a file in its default program, such as a web page in the browser. */
   openInBrowser(path: string): void;
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
   /** Aborts when a signal stops the program. The reason is a `Stopped` error. */
   signal: AbortSignal;
   /**
-   * Runs work that handlers of signals cannot interrupt, such as a long SQLite statement. A signal kills the process:
-   * see `signals.ts`.
+   * Runs work that signal handlers cannot interrupt, such as a long SQLite statement. A signal then kills the process
+   * (see `signals.ts`).
    */
   runKillable<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs a part of killable work that has to clean up after itself. A signal aborts `signal`, as it normally does. */
+  /**
+   * Runs a part of killable work that has to clean up after itself. During that part, a process signal aborts `signal`,
+   * as it normally does.
+   */
   runGracefully<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** What a command receives in addition to its flags and arguments. */
 export interface Context {
   deps: Deps;
-  /** The words on the command line after `brandapi`. */
+  /** The command-line arguments after `brandapi`. */
   argv: readonly string[];
   /** The name of the current profile, if the command runs for all profiles. */
   profile?: string;
-  /** Runs another `brandapi` command and returns its exit code. Throws the error of that command. */
+  /** Runs another `brandapi` command and returns its exit code. Throws that command's error. */
   brandapi(argv: readonly string[], deps: Deps): Promise<ExitCode>;
 }
 
@@ -105,7 +108,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Returns the dependencies of the real machine. Standard input is opened on first use. */
+/** Returns the dependencies for the real machine. Standard input is opened on first use. */
 export function systemDeps(given: Pick<Deps, "signal" | "runKillable" | "runGracefully" | "fetch">): Deps {
   return {
     ...given,
@@ -133,7 +136,7 @@ export function systemDeps(given: Pick<Deps, "signal" | "runKillable" | "runGrac
     openInBrowser(path) {
       const programs: Partial<Record<NodeJS.Platform, string>> = { darwin: "open", win32: "explorer" };
       const { spawn } = process.getBuiltinModule("node:child_process");
-      // Without a browser, nothing happens.
+      // If there is no browser, nothing happens.
       spawn(programs[process.platform] ?? "xdg-open", [path], { stdio: "ignore", detached: true })
         .on("error", () => {})
         .unref();
@@ -165,14 +168,14 @@ export interface FetchOptions {
   signal?: AbortSignal;
 }
 
-/** The members of a `Response` that the program uses. */
+/** The parts of a `Response` that the program uses. */
 export interface HttpResponse {
   status: number;
-  /** Header names are in lower case. */
+  /** Header names are lowercase. */
   headers: Pick<Headers, "get">;
-  /** The decompressed body. Aborting the request's signal ends an unfinished body. */
+  /** The decompressed body. Aborting the request's signal cancels an unfinished body. */
   body: AsyncIterable<Uint8Array> | null;
 }
 
-/** Sends one request, and resolves when the headers of the response have arrived. Redirects are not followed. */
+/** Sends one request, and resolves when the response headers have arrived. Redirects are not followed. */
 export type Fetch = (url: string | URL, options?: FetchOptions) => Promise<HttpResponse>;

@@ -31,7 +31,7 @@ export interface ErrorOptions {
   affectsAllRequests?: boolean | undefined;
 }
 
-/** The base class of all errors. An instance of the base class itself is a defect of the program. */
+/** The base class of all errors. An instance of the base class itself represents a bug in the program. */
 export class BrandapiError extends Error {
   readonly exitCode: ExitCode = exitCodes.defect;
   /** A stable name, printed by `--json` as `{"error":{"code",…}}`. */
@@ -83,7 +83,7 @@ export class PaymentRequired extends Forbidden {
   override readonly code = "plan";
 }
 
-/** Returns the refusal of the API that is this error or its cause; null for other errors. */
+/** Returns the API's refusal if it is this error or its cause; null for other errors. */
 export function findForbidden(error: unknown): Forbidden | null {
   if (error instanceof Forbidden) return error;
   return error instanceof BrandapiError && error.cause instanceof Forbidden ? error.cause : null;
@@ -154,8 +154,8 @@ export class Stopped extends BrandapiError {
 }
 
 /**
- * True if all other resources would fail in the same way: because of the key, this machine's address, a signal or a
- * defect.
+ * True if all other resources would fail in the same way: because of the key, this machine's IP address, a signal or a
+ * bug.
  */
 export function affectsAllResources(error: unknown): boolean {
   const isAddress = error instanceof Forbidden && error.affectsAllRequests;

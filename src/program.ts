@@ -24,9 +24,9 @@ interface CommandModule {
   about: string;
   /** Example command lines for the help, with explanations. */
   examples: Readonly<Record<string, string>>;
-  /** Adds the arguments and options of the command. */
+  /** Adds the command's arguments and options. */
   define?(command: Command): void;
-  /** @param values the values of the arguments @returns the exit code; nothing for 0 */
+  /** @param values the argument values @returns the exit code, or nothing for exit code 0 */
   run(
     options: GlobalFlags,
     context: Context,
@@ -46,7 +46,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: () => import("./commands/logout.js"),
     },
     whoami: {
-      summary: "Show the brand, the scopes of the key and its expiry",
+      summary: "Show the brand and the key's scopes and expiry",
       load: () => import("./commands/whoami.js"),
     },
     doctor: {
@@ -75,7 +75,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       continuesWithoutReader: true,
     },
     status: {
-      summary: "Show how complete and how fresh the mirror is",
+      summary: "Show how complete and up to date the mirror is",
       load: () => import("./commands/status.js"),
       continuesWithoutReader: true,
     },
@@ -133,15 +133,15 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
 
 const entries = new Map(Object.values(groups).flatMap((group) => Object.entries(group)));
 
-/** Returns true for a command that continues when nobody reads stdout. @param name the typed command, if any */
+/** True for a command that continues when nobody reads stdout. @param name the command that was typed, if any */
 export function continuesWithoutReader(name: string | undefined): boolean {
   return entries.get(name ?? "")?.continuesWithoutReader ?? false;
 }
 
 /**
- * Returns commander's tree of all commands, which help, completion and the documentation use.
- * @param words only commands with one of these names are loaded; default: all commands
- * @param onExit called with the exit code of the command, because commander does not return it
+ * Builds commander's tree of all commands, which is used for help, completion and the documentation.
+ * @param words the names of the commands to load; default: all commands
+ * @param onExit called with the command's exit code, because commander does not return it
  */
 export async function buildProgram(
   context: Context,
@@ -173,7 +173,10 @@ export async function buildProgram(
   return program.addCommand(createHelpCommand(program).helpGroup("Help:").copyInheritedSettings(program));
 }
 
-/** Copies the global options that were typed to the command, so that its own options can conflict with them. */
+/**
+ * Copies the global options given on the command line to the command, so that the command's options can conflict with
+ * them.
+ */
 function inheritOptions(program: Command, command: Command): void {
   for (const option of program.options) {
     const name = option.attributeName();
@@ -198,7 +201,7 @@ export async function runProgram(argv: readonly string[], deps: Deps): Promise<E
   const program = await buildProgram({ deps, argv, brandapi: runProgram }, argv, (code) => {
     exitCode = code;
   });
-  // The completion script of a shell runs this command.
+  // Shell completion scripts run this command.
   if (argv[0] === "__complete") {
     const { printCompletions } = await import("./commands/completion.js");
     await printCompletions(program, argv.slice(1), deps);

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { Stopped, stopCodes } from "./errors.js";
 
-/** A signal ends any command within two seconds: a graceful stop that takes longer is cut short. */
+/** A signal must end any command within two seconds, so a graceful stop that takes longer than this is cut short. */
 const gracefulStopMs = 1_500;
 const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -9,20 +9,20 @@ const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 interface Endings {
   /** Reports a graceful stop that took too long, and ends the process. */
   endLate(reason: Stopped): void;
-  /** Ends the process at once. */
+  /** Ends the process immediately. */
   exit(code: number): never;
 }
 
 /**
  * Handles the signals that end the process.
  *
- * By default a stop is graceful: the first signal aborts `signal`, so requests and loops stop, transactions roll
- * back, and temporary files are removed. A second signal ends the process at once, and so does the first one after
- * 1.5 seconds. Node runs signal handlers between two turns of the event loop, and SQLite is synchronous, so no
- * handler runs during a statement that takes minutes. Such statements are killable: the handlers are removed, and the
- * system ends the process at the first signal. SQLite rolls back an open transaction when the file is next opened.
- * Parts of killable work that have to clean up after themselves, such as replacing a file, run gracefully. Calls can
- * be nested, but killable and graceful work must not run concurrently.
+ * By default a stop is graceful: the first signal aborts `signal`, so requests and loops stop, transactions roll back,
+ * and temporary files are removed. A second signal ends the process immediately. The process also ends if a graceful
+ * stop takes more than 1.5 seconds. Node runs signal handlers between turns of the event loop, and SQLite is
+ * synchronous, so no handler runs during a long statement. Such statements are killable: the handlers are removed, so
+ * the operating system ends the process at the first signal. SQLite rolls back an open transaction when the file is
+ * next opened. Parts of killable work that have to clean up after themselves, such as replacing a file, run gracefully.
+ * Calls can be nested, but killable and graceful work must not run concurrently.
  */
 export class ProcessSignals {
   readonly #stop = new AbortController();
@@ -34,22 +34,22 @@ export class ProcessSignals {
     return this.#stop.signal;
   }
 
-  /** Starts to handle signals. */
+  /** Starts handling signals. */
   handle(endings: Endings): void {
     this.#endings = endings;
     this.#addHandlers();
   }
 
-  /** Runs work during which a signal kills the process. @throws Stopped if a signal arrived before */
+  /** Runs work during which a signal kills the process. @throws Stopped if a signal has already arrived */
   readonly runKillable = async <T>(work: () => Promise<T>): Promise<T> => {
     if (this.#isKillable) return await work();
-    // A signal that arrived during synchronous work is handled before the handlers are removed.
+    // Lets the handlers process a signal that arrived during synchronous work before they are removed.
     await setImmediate();
     this.signal.throwIfAborted();
     return await this.#run(true, work);
   };
 
-  /** Runs a graceful part of killable work. @throws Stopped if a signal arrived, even if the work succeeded */
+  /** Runs part of killable work gracefully. @throws Stopped if a signal arrived, even if the work succeeded */
   readonly runGracefully = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!this.#isKillable) return await work();
     const result = await this.#run(false, work);
@@ -57,7 +57,7 @@ export class ProcessSignals {
     return result;
   };
 
-  /** Restores the default effect of the signals. */
+  /** Restores the signals' default behavior. */
   removeHandlers(): void {
     for (const name of names) process.off(name, this.#onSignal);
   }

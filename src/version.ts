@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 
 /**
- * Returns this program's version, from package.json: the path is the same from `src` and from the bundle in `dist`.
+ * Returns this program's version from package.json, whose relative path is the same from `src` and from the bundle in
+ * `dist`.
  */
 export function readVersion(): string {
   return (createRequire(import.meta.url)("../package.json") as { version: string }).version;

@@ -17,19 +17,19 @@ import type { RequestFailure } from "./request-failure.js";
 export interface RequestInfo {
   path: string;
   baseUrl: string;
-  /** The scope that the endpoint needs. */
+  /** The scope that the endpoint requires. */
   scope: string | undefined;
 }
 
 const consolePage = "in the brand's console: settings, integrations, brand API";
 
 /**
- * Returns the error for a status that is not retried, except 403 (API document, "Errors"). Ignores the body of the
- * response: its fields are not documented, and it may contain the key.
+ * Returns the error for a status that is not retried, except 403 (API document, "Errors"). The response body is
+ * ignored, because its fields are undocumented and it may contain the key.
  */
 export function statusError(status: number, { path, baseUrl }: RequestInfo): BrandapiError {
   if (status === 400)
-    return new BadRequest(`The API rejected the parameters of ${path} (400).`, {
+    return new BadRequest(`The API rejected the parameters for ${path} (400).`, {
       status,
       hint: "check the values; if they are correct, this version of brandapi may not support the API",
     });
@@ -70,7 +70,7 @@ export function statusError(status: number, { path, baseUrl }: RequestInfo): Bra
 /** Maximum number of scopes in a message. The API has eight. */
 const maxListedScopes = 20;
 
-/** The scopes of the key; "forbidden" if `/me` returns 403 as well; null if they are unknown. */
+/** The key's scopes; "forbidden" if `/me` also returns 403; null if the scopes are unknown. */
 export type KeyScopes = readonly string[] | "forbidden" | null;
 
 /** Returns the error for status 403. */
@@ -98,7 +98,7 @@ export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScope
   });
 }
 
-/** Returns the key's scopes from the `data` of `/me`; null if they are missing. */
+/** Returns the key's scopes from the `data` field of a `/me` response; null if they are missing. */
 export function readScopes(data: Json): readonly string[] | null {
   const key = isObject(data) ? data.key : undefined;
   const scopes = isObject(key) ? key.scopes : undefined;
@@ -129,7 +129,7 @@ export function unavailableError(
   const tried = `tried ${attempts} in ${formatDuration(spent.elapsedMs)}`;
   if (failure.kind === "status" && failure.retryAfterMs !== null)
     return new ApiUnavailable(
-      `The API is unavailable: ${reason}; it asks to wait ${formatDuration(failure.retryAfterMs)}, ` +
+      `The API is unavailable: ${reason}; it requires a wait of ${formatDuration(failure.retryAfterMs)}, ` +
         `longer than the remaining \`--max-wait\` (${tried}).`,
       {
         status: failure.status,
@@ -147,20 +147,20 @@ export function unavailableError(
   });
 }
 
-/** Returns the error for a wait that the server asked for and that exceeds the remaining `--max-wait`. */
+/** Returns the error for a server-requested wait that exceeds the remaining `--max-wait`. */
 export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   return new ApiUnavailable(
-    `The API asks to wait another ${formatDuration(ms)}, longer than the remaining \`--max-wait\`.`,
+    `The API requires another wait of ${formatDuration(ms)}, longer than the remaining \`--max-wait\`.`,
     { status: 429, affectsAllRequests: true, hint: retryAfterHint(ms, now) },
   );
 }
 
 /**
- * Returns a hint with the time at which to retry and a sufficient `--max-wait`. Later commands do not wait
- * automatically.
+ * Returns a hint with the time at which to retry, because later commands do not wait automatically, and with a
+ * sufficient `--max-wait`.
  */
 function retryAfterHint(ms: number, now: number): string {
   if (ms > dayMs) return "try again later";
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);
-  return `try again after ${formatMinute(now + ms)} UTC, or wait for it with \`--max-wait ${minutes}m\``;
+  return `try again after ${formatMinute(now + ms)} UTC, or let brandapi wait with \`--max-wait ${minutes}m\``;
 }

@@ -14,19 +14,19 @@ export interface ApiSettings {
   /** The API's root URL, which ends in /api/brand/v1. */
   baseUrl: string;
   key: string;
-  /** Maximum number of requests per minute with this key; null: no limit. */
+  /** Maximum number of requests per minute with this key; null for no limit. */
   rateLimit: number | null;
-  /** Maximum time in milliseconds to retry while the API does not respond; 0: no retries. */
+  /** Maximum time in milliseconds to keep retrying while the API does not respond; 0 disables retries. */
   maxWaitMs: number;
   userAgent: string;
-  /** The folder of `rate.sqlite`, the file in which all processes count their requests. */
+  /** The folder that contains `rate.sqlite`, the file in which all processes count their requests. */
   statePath: string;
 }
 
 export interface ApiEvents {
-  /** Called before the wait for the next attempt. */
+  /** Called before waiting for the next attempt. */
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
-  /** Called when a request has to wait for the rate limit or because the server asked for it. */
+  /** Called when a request has to wait because of the rate limit or because the server requested a wait. */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
   /** Called after every request. `status` is 0 if no response arrived. */
   onRequest?(event: { path: string; status: number; ms: number }): void;
@@ -36,25 +36,28 @@ export interface ApiEvents {
 export interface ApiClient {
   /**
    * Requests a path below the base URL, with retries.
-   * @param scope the scope that the endpoint needs, for the message of a 403
-   * @throws BrandapiError with a hint, or the reason of the program's signal
+   * @param scope the scope that the endpoint requires, used in the error message for a 403
+   * @throws BrandapiError with a hint, or the abort reason of the program's signal
    */
   get(path: string, query?: QueryParameters, scope?: string): Promise<ApiResponse>;
   readonly stats: { readonly requests: number; readonly retries: number };
   close(): void;
 }
 
-/** Creates a client for one run. Sends no request. @throws ConfigurationError if the key contains invalid characters */
+/**
+ * Creates a client for one run, without sending a request.
+ * @throws ConfigurationError if the key contains invalid characters
+ */
 export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {}): ApiClient {
   return new Client(settings, deps, events);
 }
 
-/** Tolerance for imprecise timers: a `Retry-After` of exactly `--max-wait` is obeyed. */
+/** Tolerance for imprecise timers, so that a `Retry-After` equal to `--max-wait` is honored. */
 const timerToleranceMs = 50;
 
 /**
- * Each request waits for a permit (`rate-limit.ts`) and is sent (`http.ts`). A failure (`request-failure.ts`) is retried
- * (`retry.ts`) or thrown as an error with a hint (`api-errors.ts`).
+ * Each request waits for a permit (`rate-limit.ts`) and is then sent (`http.ts`). A failure (`request-failure.ts`) is
+ * retried (`retry.ts`) or thrown as an error with a hint (`api-errors.ts`).
  */
 class Client implements ApiClient {
   readonly stats = { requests: 0, retries: 0 };
@@ -69,7 +72,7 @@ class Client implements ApiClient {
     private readonly deps: Deps,
     private readonly events: ApiEvents,
   ) {
-    // Without a trailing slash, `new URL` drops the last segment.
+    // `new URL` would drop the last path segment of a base URL without a trailing slash.
     this.#baseUrl = new URL(settings.baseUrl.replace(/\/*$/, "/"));
     this.#headers = requestHeaders(settings);
     this.#limiter = new RateLimiter(settings, deps.clock, events);
@@ -110,7 +113,7 @@ class Client implements ApiClient {
         remainingMs: this.#outage.remainingMs(firstSentAt),
         random: random(),
       });
-      // A 429 delays every request of the run, even if this request is not retried.
+      // A 429 delays every request in the run, even if this request is not retried.
       if (failure.kind === "status" && failure.status === 429)
         this.#limiter.pause(waitMs ?? failure.retryAfterMs ?? 0);
       if (waitMs === null) throw await this.#errorFor(failure, path, scope, { attempt, firstSentAt });
@@ -144,7 +147,7 @@ class Client implements ApiClient {
     return forbiddenError(request, await this.#keyScopes);
   }
 
-  /** Requests `/me`, which needs no scope, to find out whether a 403 is about the scope or the IP address. */
+  /** Requests `/me`, which needs no scope, to find out whether the scope or the IP address caused a 403. */
   async #requestKeyScopes(): Promise<KeyScopes> {
     try {
       const { data } = await this.get("/me");

@@ -3,7 +3,7 @@ import { ConfigurationError } from "../errors.js";
 import { dayMs, parseTimestamp } from "../util/timestamp.js";
 
 /**
- * Returns the headers of every request (API document, "Authentication").
+ * Returns the headers for every request (API document, "Authentication").
  * @throws ConfigurationError if the key contains characters that are not allowed in a header
  */
 export function requestHeaders({
@@ -21,7 +21,7 @@ export function requestHeaders({
   return { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": userAgent };
 }
 
-/** The rate limit in the headers of a response. */
+/** The rate limit reported in response headers. */
 export interface ServerLimit {
   remaining: number;
   resetMs: number;
@@ -29,10 +29,10 @@ export interface ServerLimit {
 
 /**
  * Reads the rate-limit headers. The API document does not name them, so all common variants are supported:
- * `RateLimit-*`, `X-RateLimit-*`, `X-Rate-Limit-*`, and the combined `RateLimit`. If there are several limits, returns
- * the one with the fewest remaining requests.
- * @param now milliseconds since 1970, for a response without a `Date` header
- * @returns null if the number of remaining requests is missing, or the reset is missing or more than a day away
+ * `RateLimit-*`, `X-RateLimit-*`, `X-Rate-Limit-*`, and the combined `RateLimit` header. If a response reports several
+ * limits, returns the one with the fewest remaining requests.
+ * @param now the local time in milliseconds since 1970, used if the response has no `Date` header
+ * @returns null if the number of remaining requests or the reset time is missing, or the reset is more than a day away
  */
 export function readServerLimit(headers: HttpResponse["headers"], now: number): ServerLimit | null {
   const pairs = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"].map((prefix) => [
@@ -52,8 +52,8 @@ export function readServerLimit(headers: HttpResponse["headers"], now: number): 
 }
 
 /**
- * Returns `Retry-After` in milliseconds from now; null if it is missing, in the past, more than a day away, or invalid
- * (such as `2814, 2`, two values joined by a proxy).
+ * Returns `Retry-After` in milliseconds from now; null if it is missing or invalid (such as `2814, 2`, two values
+ * joined by a proxy), or if it is a date in the past or more than a day away.
  */
 export function readRetryAfter(headers: HttpResponse["headers"], now: number): number | null {
   const text = headers.get("retry-after")?.trim() ?? "";
@@ -68,8 +68,8 @@ export function readDateHeader(headers: HttpResponse["headers"]): number | null 
 }
 
 /**
- * Returns the milliseconds until a reset, which can be in seconds, epoch seconds, epoch milliseconds or a date; null if
- * it is more than a day away.
+ * Returns the number of milliseconds until a reset; null if the text is invalid or the reset is more than a day away.
+ * The text can be a number of seconds, an epoch time in seconds or milliseconds, or a date.
  */
 function readReset(text: string, now: number): number | null {
   const value = isNumber(text) ? Number(text) : Number.NaN;
@@ -86,7 +86,10 @@ function isNumber(text: string): boolean {
 const httpDate =
   /^(?:[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d|[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d) GMT$/;
 
-/** Parses an HTTP date or an ISO 8601 timestamp. `Date.parse` alone accepts almost any text with a number. */
+/**
+ * Parses an HTTP date or an ISO 8601 timestamp. `Date.parse` alone would accept almost any string that contains a
+ * number.
+ */
 function readDate(text: string): number | null {
   const ms = httpDate.test(text) ? Date.parse(text) : parseTimestamp(text);
   return ms === undefined || Number.isNaN(ms) ? null : ms;

@@ -8,9 +8,9 @@ import { readDateHeader } from "./headers.js";
 import { classifyError, type RequestFailure, RequestTimeout, statusFailure } from "./request-failure.js";
 import { type ApiResponse, readEnvelope, responseLimits } from "./response.js";
 
-/** A GET request, which may be sent several times. */
+/** A GET request, which may be sent more than once. */
 export interface ApiRequest {
-  /** The path below the base URL, for messages. */
+  /** The path relative to the base URL, for messages. */
   path: string;
   url: URL;
   headers: Record<string, string>;
@@ -30,8 +30,8 @@ const minTimeoutMs = 5_000;
 /**
  * Sends a request once and reads the response.
  * @param remainingMs the remaining `--max-wait`
- * @throws UnexpectedResponse if the response is JSON but not as documented, UnsafeResponse if it exceeds a limit, or
- * the reason of the program's signal
+ * @throws UnexpectedResponse if the response is JSON with an undocumented shape; UnsafeResponse if it exceeds a limit
+ * or contains the key; the abort reason of the program's signal
  */
 export async function sendRequest(
   request: ApiRequest,
@@ -57,7 +57,7 @@ export async function sendRequest(
     if (signal.aborted) throw signal.reason;
     const failure = error instanceof BrandapiError ? null : classifyError(error, url.host);
     if (!failure) throw error;
-    // `--verbose` prints the cause, and an error of a library may quote the request's headers.
+    // `--verbose` prints the cause, and an error from a library may quote the request's headers.
     return { failure: inspect(error).includes(key) ? { ...failure, cause: undefined } : failure };
   } finally {
     if (status === 0) onHeaders(null);
@@ -65,7 +65,7 @@ export async function sendRequest(
   }
 }
 
-/** Calls `work` with a signal that aborts after `ms` and when the program is stopped. */
+/** Calls `work` with a signal that aborts after `ms` milliseconds or when the program is stopped. */
 async function withTimeout<T>(
   ms: number,
   { setTimer, signal }: Pick<Deps, "setTimer" | "signal">,
@@ -84,7 +84,7 @@ async function withTimeout<T>(
   }
 }
 
-/** Reads a body as UTF-8 without its byte order mark. @throws UnsafeResponse if it is too large */
+/** Reads a body as UTF-8 and drops the byte order mark. @throws UnsafeResponse if it is too large */
 async function readBody({ body }: HttpResponse, path: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -16,10 +16,10 @@ export interface Page {
 export const lastPage = 10_000;
 
 /**
- * Reads a list page by page. Requests the next page before it yields the current one, but never sends two requests at
- * the same time. If the list becomes shorter in the meantime, the iteration simply ends.
- * @throws UnexpectedResponse if the server does not paginate: the wrong page, the same full page twice, a next page
- * after the last one
+ * Reads a list page by page. Requests the next page before yielding the current one, but never sends two requests at
+ * the same time. If the list shrinks in the meantime, the iteration simply ends.
+ * @throws UnexpectedResponse if the server does not paginate as documented: it returns the wrong page, returns the same
+ * full page twice, or announces a page after the last one
  */
 export async function* readPages(
   api: Pick<ApiClient, "get">,
@@ -42,8 +42,8 @@ export async function* readPages(
     if (items.length >= pagination.per_page && isDeepStrictEqual(items, previousItems))
       throw paginationError(path, `repeats page ${page.page - 1} as page ${page.page}`);
     previousItems = items;
-    // An empty page ends the list even if more pages are announced. The caller compares `total_items` with the number
-    // of records.
+    // An empty page ends the list, even if the API announces more pages. The caller compares `total_items` with the
+    // number of records.
     const last = items.length === 0 ? 0 : Math.min(pagination.total_pages, lastPage);
     if (page.page < last) next = request(page.page + 1);
     yield page;
@@ -51,7 +51,7 @@ export async function* readPages(
   }
 }
 
-/** Requests one page of a list; null if the list has become shorter than that. */
+/** Requests one page of a list. Returns null if the list no longer has that page. */
 async function fetchPage(
   api: Pick<ApiClient, "get">,
   path: string,
@@ -61,14 +61,14 @@ async function fetchPage(
 ): Promise<Page | null> {
   try {
     const page = toPage(path, await api.get(path, query, scope));
-    // Some servers return an empty page or the last page for a number beyond the end.
+    // For a page number beyond the end, some servers return an empty page or the last page.
     if (number > 1 && page.pagination.total_pages < number) return null;
     if (page.page === number) return page;
     throw paginationError(path, `is page ${page.page}, but page ${number} was requested`);
   } catch (error) {
     const isRefusal = error instanceof BadRequest || error instanceof NotFound;
     if (number === 1 || !isRefusal) throw error;
-    // Other servers return 400 or 404 for a page beyond the end. Page 1 shows the current length.
+    // Other servers return 400 or 404 for a page number beyond the end. Page 1 has the current number of pages.
     const first = toPage(path, await api.get(path, { ...query, page: 1 }, scope));
     if (first.pagination.total_pages < number) return null;
     if (!(error instanceof NotFound)) throw error;
@@ -76,7 +76,7 @@ async function fetchPage(
   }
 }
 
-/** Converts a response to page 1 of a list. @throws UnexpectedResponse if it is a different page or not a list */
+/** Converts a response to a page. @throws UnexpectedResponse if it is not page 1 of a list */
 export function firstPage(path: string, response: ApiResponse): Page {
   const page = toPage(path, response);
   if (page.page !== 1) throw paginationError(path, `is page ${page.page}, but page 1 was requested`);

@@ -4,30 +4,30 @@ import type { Database, Statement, Transaction } from "better-sqlite3";
 import { createFolder } from "../util/files.js";
 import type { SqliteConstructor } from "../util/sqlite.js";
 
-/** The key and the API whose requests are counted, and the limit. */
+/** The API and the key whose requests are counted, and the limit. */
 export interface RateLimitQuota {
-  /** The origin of the API. A sandbox on a different port has its own quota. */
+  /** The API's origin. A sandbox on a different port has a separate quota. */
   origin: string;
-  /** The SHA-256 hash of the key. */
+  /** The key's SHA-256 hash. */
   key: string;
-  /** Maximum number of requests per window with this key. The limit of the machine is twice that. */
+  /** Maximum number of requests per window with this key. The limit for the machine is twice that. */
   limit: number;
   windowMs: number;
 }
 
-/** The ID of a permit, or the milliseconds until the next attempt to get one. */
+/** A permit's ID, or the number of milliseconds to wait before trying to get one again. */
 export type Permit = { id: number } | { waitMs: number };
 
 /** Allowance for network jitter: a request counts for slightly longer than the window. */
 const marginMs = 50;
-/** Maximum time that a request may need to reach the server. */
+/** Maximum time for a request to reach the server. */
 const maxTransitMs = 10_000;
-/** Timeout for the lock of the database. Other processes keep it for less than a millisecond. */
+/** Timeout for acquiring the database lock, which other processes hold for less than a millisecond. */
 const lockTimeoutMs = 5_000;
 
 /**
  * A row counts as `weight` requests until `until`, on the monotonic clock that all processes share. A reboot resets the
- * clock, so `until` is limited to `ms` from now: a request may count for too long, but never too briefly.
+ * clock, so `until` is capped at `ms` from now. A request may therefore count for too long, but never too briefly.
  */
 const createTable = `CREATE TABLE IF NOT EXISTS sent_requests (id INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL,
   key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL, weight INTEGER NOT NULL)`;
@@ -37,22 +37,22 @@ const insertRequest = `INSERT INTO sent_requests (origin, key, until, ms, weight
   VALUES (:origin, :key, :now + :ms, :ms, :weight) RETURNING id`;
 const renewRequest = "UPDATE sent_requests SET until = :now + :ms, ms = :ms WHERE id = :id RETURNING id";
 const countUsed = "SELECT total(weight) AS used FROM sent_requests WHERE origin = :origin AND key = :key";
-/** Selects the time until enough requests have expired to send another one with this key from this machine. */
+/** Selects the time until enough requests have expired for this machine to send another one with this key. */
 const selectWait = `SELECT ms FROM (SELECT until - :now AS ms,
     sum(iif(key = :key, weight, 0)) OVER newest AS ofKey, sum(weight) OVER newest AS ofMachine
     FROM sent_requests WHERE origin = :origin WINDOW newest AS (ORDER BY until DESC, id))
   WHERE ofKey >= :limit OR ofMachine >= 2 * :limit ORDER BY ms DESC LIMIT 1`;
 
-/** A sliding window of sent requests in a SQLite file that all processes share. Each method is one transaction. */
+/** A sliding window of sent requests, in a SQLite file shared by all processes. Each method runs in one transaction. */
 export class RateLimitFile {
   readonly #db: Database;
   readonly #statements = new Map<string, Statement>();
   readonly #take: Transaction<(clock: () => number) => Permit>;
 
   /**
-   * Opens the file, and creates it and its folder if necessary.
-   * @param path null: count in memory
-   * @throws errors of the file system and of SQLite
+   * Opens the file, creating it and its folder if necessary.
+   * @param path null to count in memory
+   * @throws file system and SQLite errors
    */
   constructor(
     Sqlite: SqliteConstructor,
@@ -65,23 +65,23 @@ export class RateLimitFile {
       closeSync(openSync(path, "a", 0o600));
     }
     this.#db = new Sqlite(path ?? ":memory:", { timeout: lockTimeoutMs });
-    // The extra files of WAL mode could be deleted separately. After a power failure, no recorded request counts any
-    // more, so syncing is unnecessary.
+    // WAL mode has additional files, which could be deleted separately. After a power failure, none of the recorded
+    // requests count any more, so syncing to disk is unnecessary.
     this.#db.pragma("journal_mode = TRUNCATE");
     this.#db.pragma("synchronous = OFF");
     this.#db.exec(createTable);
-    // The clock is read after the lock is acquired, which may take time.
+    // Acquiring the lock may take time, so the clock is read afterwards.
     this.#take = this.#db.transaction((clock) => this.#takePermit(clock()));
   }
 
-  /** Takes a permit if one is free. @param clock returns monotonic milliseconds */
+  /** Takes a permit if one is available. @param clock returns the monotonic time in milliseconds */
   take(clock: () => number): Permit {
     return this.#take.immediate(clock);
   }
 
   /**
-   * Restarts the window of a request, because the server has counted it by this time.
-   * @returns the number of requests in the window with this key
+   * Restarts a request's window, because the server has counted the request by now.
+   * @returns the number of requests with this key in the window
    */
   restartWindow(id: number, now: number): number {
     const transaction = this.#db.transaction(() => {
@@ -91,7 +91,7 @@ export class RateLimitFile {
     return transaction.immediate();
   }
 
-  /** Marks the complete quota as used for one window, because the count in the previous file was lost. */
+  /** Marks the entire quota as used for one window, because the count in the previous file was lost. */
   exhaust(now: number): void {
     this.#insert(now, this.quota.windowMs + marginMs, 2 * this.quota.limit);
   }

@@ -9,25 +9,25 @@ import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
 import { type Permit, RateLimitFile } from "./rate-limit-file.js";
 
-/** Maximum sleep between two checks of the file, which could be deleted in the meantime. */
+/** Maximum sleep between checks of the file, which could be deleted in the meantime. */
 const pollMs = 1_000;
-/** Maximum wait for the reset in a rate-limit header. A `Retry-After` can be longer. */
+/** Maximum wait for the reset time in a rate-limit header. A `Retry-After` can be longer. */
 const maxResetMs = 60_000;
 
 /**
- * Keeps the requests of all processes on this machine within the API's limits (API document, "Limits"), with a sliding
- * window that allows bursts. The window of a request starts when its response headers arrive, because the server has
- * counted it by then. Waits that the server asks for are not saved: they end with the run.
+ * Keeps the requests from all processes on this machine within the API's limits (API document, "Limits"), using a
+ * sliding window that allows bursts. A request's window starts when its response headers arrive, because the server has
+ * counted the request by then. Server-requested waits are not saved, so they end with the run.
  */
 export class RateLimiter {
-  /** Null if the file cannot be used and this process counts only its own requests. */
+  /** Null if the file cannot be used. This process then counts only its own requests. */
   #path: string | null;
   #file: RateLimitFile | null = null;
-  /** True if a new file would replace a file with counted requests. */
+  /** True if the next file to be opened replaces one that contained counted requests. */
   #replacesFile = false;
-  /** The end of a wait that the server asked for, on the monotonic clock. */
+  /** The end of a server-requested wait, on the monotonic clock. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** The limit of the server, if it allows fewer requests than our own count. */
+  /** The server's limit, if it allows fewer requests than our own count does. */
   #serverLimit: { remaining: number; until: number } | null = null;
 
   constructor(
@@ -41,9 +41,9 @@ export class RateLimiter {
 
   /**
    * Waits until a request may be sent.
-   * @param maxServerWaitMs maximum wait that the server may ask for; waits for our own limit always end
-   * @returns the ID of the permit, for `release`
-   * @throws the signal's reason, or ApiUnavailable if the server asks for a longer wait
+   * @param maxServerWaitMs maximum server-requested wait; waits for our own limit always end, so they need no maximum
+   * @returns the permit's ID, to be passed to `release`
+   * @throws the signal's abort reason, or ApiUnavailable if the server requests a longer wait
    */
   async acquire(signal: AbortSignal, maxServerWaitMs = Number.POSITIVE_INFINITY): Promise<number> {
     let serverWaitedMs = 0;
@@ -70,19 +70,19 @@ export class RateLimiter {
   }
 
   /**
-   * Restarts the window of a request when its response headers have arrived or it has failed.
-   * @param server the limit in the headers, if any
+   * Restarts a request's window. Called when its response headers have arrived or it has failed.
+   * @param server the limit in the response headers; null if there is none
    */
   release(permit: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
     const used = this.#restartWindow(permit, now);
     const ownRemaining = (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - used;
-    // If the server has counted more requests than we have, a different machine uses the key or the limit is lower.
+    // If the server has counted more requests than we have, another machine uses the same key, or the limit is lower.
     if (server && server.remaining < ownRemaining)
       this.#serverLimit = { remaining: server.remaining, until: now + Math.min(server.resetMs, maxResetMs) };
   }
 
-  /** Delays all requests of this run by `ms` milliseconds. */
+  /** Delays all requests in this run by `ms` milliseconds. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.clock.monotonic() + ms);
   }
@@ -92,7 +92,7 @@ export class RateLimiter {
     this.#file = null;
   }
 
-  /** Returns the remaining milliseconds of a wait that the server asked for; 0 if there is none. */
+  /** Returns the remaining time of a server-requested wait in milliseconds; 0 if there is none. */
   #serverWaitMs(): number {
     const now = this.clock.monotonic();
     if (this.#serverLimit && this.#serverLimit.until <= now) this.#serverLimit = null;
@@ -102,7 +102,7 @@ export class RateLimiter {
     return Math.max(0, until - now);
   }
 
-  /** Takes a permit if one is free. If the file fails, repairs it, so that the caller can try again. */
+  /** Takes a permit if one is available. If the file cannot be used, repairs it so that the caller can try again. */
   async #take(): Promise<Permit> {
     const { rateLimit } = this.settings;
     if (rateLimit === null) return { id: 0 };
@@ -118,7 +118,7 @@ export class RateLimiter {
     }
   }
 
-  /** Opens the file. If it replaces a lost file, the complete quota counts as used. */
+  /** Opens the file. If it replaces a lost file, the entire quota counts as used. */
   #open(Sqlite: SqliteConstructor, limit: number): RateLimitFile {
     const file = new RateLimitFile(Sqlite, this.#path, {
       origin: new URL(this.settings.baseUrl).origin,
@@ -134,7 +134,7 @@ export class RateLimiter {
   /** Deletes a damaged file. If the file cannot be used at all, falls back to counting in memory. */
   #repair(path: string, error: unknown): void {
     const code = errorCode(error);
-    // The file was deleted while it was open. The next attempt creates a new one.
+    // The file was deleted while it was open. The next attempt recreates it.
     if (code === "SQLITE_READONLY_DBMOVED") return;
     if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) {
       for (const suffix of ["", "-journal"]) rmSync(path + suffix, { force: true });
@@ -145,13 +145,13 @@ export class RateLimiter {
     this.events.onNotice?.({
       message:
         `${this.settings.statePath} cannot be used (${errorReason(error)}): ` +
-        "requests of other brandapi processes are not counted in this run.",
+        "requests from other brandapi processes are not counted in this run.",
     });
   }
 
   /**
-   * Returns the number of requests in the window with this key. If the file cannot be written, the request counts for
-   * longer.
+   * Restarts a request's window, and returns the number of requests with this key in the window. If the file cannot be
+   * written, the request counts for longer than necessary.
    */
   #restartWindow(permit: number, now: number): number {
     try {
@@ -163,7 +163,7 @@ export class RateLimiter {
   }
 }
 
-/** True for an error of SQLite or the file system, false for a defect of this program. */
+/** True for a SQLite or file system error; false for a bug in this program. */
 function isFileError(error: unknown): boolean {
   return /^(SQLITE_|E[A-Z]+$)/.test(errorCode(error));
 }

@@ -4,12 +4,12 @@ import { readRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
 /**
- * The failure of a request. `reason` completes the sentence "The API is unavailable: …".
- * - status: the response is not a 200
- * - network: there is no complete response, because of a refused or lost connection or a timeout; `cannotConnect` if
- *   there was no connection
- * - invalid-body: a 200 that is not JSON, such as a login page or a truncated file
- * - permanent: a retry cannot help, as with an untrusted certificate
+ * Describes why a request failed. `reason` completes the sentence "The API is unavailable: …".
+ * - status: the response status is not 200
+ * - network: no complete response arrived, because the connection was refused or lost or timed out; `cannotConnect` is
+ *   true if no connection was established
+ * - invalid-body: a 200 response that is not JSON, such as a login page or a truncated body
+ * - permanent: a retry cannot help, for example because the certificate is not trusted
  */
 export type RequestFailure = { reason: string; cause?: unknown } & (
   | { kind: "status"; status: number; retryAfterMs: number | null }
@@ -49,12 +49,14 @@ const certificateCodes =
   /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|PATH_LENGTH|^CRL_|^UNSPECIFIED$/;
 const decompressionCodes = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
 /**
- * Error codes of the system, Node and undici. The codes of invalid calls are excluded, because those are defects of
- * this program.
+ * Error codes from the operating system, Node and undici. Codes for invalid calls are excluded, because those are bugs
+ * in this program.
  */
 const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
 
-/** Classifies an error thrown by a request or by its body. Returns null for a defect of this program. */
+/**
+ * Classifies an error thrown while sending a request or reading its response. Returns null for a bug in this program.
+ */
 export function classifyError(cause: unknown, host: string): RequestFailure | null {
   if (cause instanceof InvalidBody) return { kind: "invalid-body", reason: cause.message };
   if (cause instanceof RequestTimeout) return { kind: "network", reason: cause.message };
@@ -89,13 +91,13 @@ export function classifyError(cause: unknown, host: string): RequestFailure | nu
   return networkCodes.test(code) ? { kind: "network", reason: `${host}: ${text}`, cause } : null;
 }
 
-/** Returns the innermost code and message of an error, because connection errors wrap the error of the system. */
+/** Returns the innermost code and message of an error, because connection errors wrap the operating system's error. */
 function rootCause(error: unknown): { code: string; message: string } {
   let [code, message] = ["", ""];
   let current: unknown = error;
   for (let depth = 0; depth < 6 && current instanceof Error; depth += 1) {
     if ("code" in current && typeof current.code === "string") code = current.code;
-    // The errors of undici's parser have a name but no code.
+    // Errors from undici's parser have a name but no code.
     if (current.name === "HTTPParserError") code = current.name;
     message = current.message;
     current = current.cause;

@@ -1,12 +1,12 @@
 import { UnexpectedResponse } from "../errors.js";
 import type { QueryParameters } from "../util/urls.js";
 
-/** Servers commonly reject URLs of 8,000 characters, and a path contains up to two IDs. */
+/** Servers commonly reject URLs longer than 8,000 characters, and a path contains up to two IDs. */
 const maxSegmentLength = 4_000;
 
 /**
- * Encodes an ID as one segment of a URL path. Returns null for an ID that no URL can contain: `.` and `..` change the
- * path, lone surrogates cannot be encoded, and servers reject long URLs.
+ * Encodes an ID as a URL path segment. Returns null for an ID that no URL can contain: `.` and `..` change the path,
+ * lone surrogates cannot be encoded, and servers reject long URLs.
  */
 export function encodePathSegment(id: string): string | null {
   if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) return null;
@@ -15,15 +15,15 @@ export function encodePathSegment(id: string): string | null {
 }
 
 /**
- * Returns the URL of a path below the base URL.
- * @param base with a trailing slash
- * @throws UnexpectedResponse if the URL is not below the base URL: an ID from the API must not send the key to a
- * different server
+ * Returns the URL for a path relative to the base URL.
+ * @param base the base URL with a trailing slash
+ * @throws UnexpectedResponse if the URL leads outside the base URL, because an ID from the API must not cause the key
+ * to be sent to another server
  */
 export function buildUrl(base: URL, path: string, query: QueryParameters): URL {
   const url = new URL(`.${path.startsWith("/") ? "" : "/"}${path}`, base);
   if (!url.href.startsWith(base.href) || url.search || url.hash)
-    throw new UnexpectedResponse("A path leads outside the base URL: not requested.");
+    throw new UnexpectedResponse("A path leads outside the base URL, so it was not requested.");
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) url.searchParams.set(name, String(value));
   return url;

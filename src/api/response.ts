@@ -6,12 +6,12 @@ import type { QueryParameters } from "../util/urls.js";
 /** A validated response with status 200. */
 export interface ApiResponse {
   readonly data: Json;
-  /** The same as `data` if that is an array. */
+  /** The items of `data` if it is an array; otherwise null. */
   readonly items: readonly Json[] | null;
   readonly pagination: Pagination | null;
   /** The local time just before the request was sent, in milliseconds since 1970. */
   readonly requestedAt: number;
-  /** The server's time in the `Date` header, in milliseconds since 1970; null without the header. */
+  /** The server's time from the `Date` header, in milliseconds since 1970; null if the header is missing. */
   readonly serverTime: number | null;
 }
 
@@ -26,11 +26,11 @@ export interface Pagination {
 
 /** The limits for a response. A response that exceeds one of them is rejected and not stored. */
 export const responseLimits = {
-  /** Maximum number of bytes after decompression. A page of 100 orders has about 100 kB. */
+  /** Maximum number of bytes after decompression. A page of 100 orders is about 100 kB. */
   bytes: 16 * 2 ** 20,
   /** Maximum number of items in a list that is requested without `per_page`. */
   items: 200_000,
-  /** Maximum depth of nesting. The deepest documented response has six levels. */
+  /** Maximum nesting depth. The deepest documented response has six levels. */
   depth: 100,
 } as const;
 
@@ -39,20 +39,20 @@ export function maxItemsFor({ per_page }: QueryParameters): number {
   return per_page === undefined ? responseLimits.items : Number(per_page);
 }
 
-/** Thrown for a body that is not JSON. Retried, because a proxy or a login page may have sent it. */
+/** Thrown if a body is not JSON. The request is retried, because the body may come from a proxy or a login page. */
 export class InvalidBody extends Error {}
 
 const baseUrlHint = "check that the base URL belongs to the brand API and ends in /api/brand/v1";
 
-/** Returns the error for JSON with an undocumented shape. The message never quotes the response. */
+/** Returns the error for a JSON response with an undocumented shape. The message never quotes the response. */
 export function unexpectedResponse(path: string, problem: string, hint = baseUrlHint): UnexpectedResponse {
   return new UnexpectedResponse(`The API's response to ${path} ${problem}.`, { status: 200, hint });
 }
 
 /**
- * Parses and validates an envelope (API document, "Envelope"). Ignores undocumented members.
- * @param request the key must not occur in the response
- * @throws InvalidBody if the text is not JSON; UnexpectedResponse if the shape is undocumented; UnsafeResponse if it
+ * Parses and validates an envelope (API document, "Envelope"). Ignores undocumented fields.
+ * @param request the request's path, maximum number of items and key
+ * @throws InvalidBody if the text is not JSON; UnexpectedResponse if its shape is undocumented; UnsafeResponse if it
  * exceeds a limit or contains the key
  */
 export function readEnvelope(
@@ -111,7 +111,7 @@ const minKeyLength = 8;
 function containsKey(text: string, envelope: Json, key: string): boolean {
   if (key.length < minKeyLength) return false;
   if (text.includes(key)) return true;
-  // JSON can escape the characters of a key as \u00xx, and a slash as \/.
+  // JSON can escape a key's characters as \u00xx, and a slash as \/.
   const isEscaped = text.includes("\\u00") || (key.includes("/") && text.includes("\\/"));
   return isEscaped && JSON.stringify(envelope).includes(JSON.stringify(key).slice(1, -1));
 }
@@ -119,7 +119,7 @@ function containsKey(text: string, envelope: Json, key: string): boolean {
 const maxTotalItems = 1e9;
 
 /**
- * Returns the `pagination` of an envelope; null if there is none.
+ * Returns an envelope's `pagination`; null if there is none.
  * @throws UnexpectedResponse if it is not as documented
  */
 function readPagination(value: Json | undefined, path: string): Pagination | null {

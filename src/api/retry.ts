@@ -2,9 +2,9 @@ import type { Clock } from "../deps.js";
 import type { RequestFailure } from "./request-failure.js";
 
 /**
- * Measures how long the API has not responded to any request of a run. All requests share one `--max-wait`, so that a
- * run waits for an outage only once. After that, each new request gets a tenth of the time, to find out whether only
- * the previous endpoint is down.
+ * Measures how long the API has failed to respond to any request in a run. All requests share one `--max-wait`, so a
+ * run waits out an outage only once. After that, each new request gets a tenth of the time, in case only the previous
+ * endpoint is down.
  */
 export class OutageTimer {
   #lastResponseAt = Number.NEGATIVE_INFINITY;
@@ -21,20 +21,20 @@ export class OutageTimer {
     return this.#failedEndpoints.size > 1;
   }
 
-  /** Ends the outage: the API responded, even if it refused the request. */
+  /** Ends the outage, because the API has responded, even if it refused the request. */
   recordResponse(): void {
     this.#lastResponseAt = this.clock.monotonic();
     this.#startedAt = null;
     this.#failedEndpoints.clear();
   }
 
-  /** Records a failed attempt. `/orders` and `/orders/ID` count as one endpoint. */
+  /** Records a failed attempt. `/orders` and `/orders/ID` count as the same endpoint. */
   recordFailure(path: string, sentAt: number): void {
     this.#startedAt ??= Math.max(sentAt, this.#lastResponseAt);
     this.#failedEndpoints.add(path.split("/", 2).join("/"));
   }
 
-  /** Returns the remaining time in milliseconds to retry a request that was first sent at `firstSentAt`. */
+  /** Returns how many milliseconds remain for retrying a request that was first sent at `firstSentAt`. */
   remainingMs(firstSentAt: number): number {
     const now = this.clock.monotonic();
     const sharedMs = this.maxWaitMs - (this.#startedAt === null ? 0 : now - this.#startedAt);
@@ -51,13 +51,14 @@ export function isRetryable(failure: RequestFailure): boolean {
 
 const [minBackoffMs, maxBackoffMs] = [500, 30_000];
 const maxInvalidBodyRetries = 4;
-/** Timers are imprecise: with less time than this, there is no further attempt. */
+/** Timers are imprecise, so no further attempt is made if less time than this remains. */
 const timerPrecisionMs = 5;
 
 /**
- * Returns the milliseconds to wait before the next attempt, or null to give up. The backoff is exponential with full
- * jitter, and the last attempt is made when `remainingMs` ends. Obeys `Retry-After`, unless it exceeds `remainingMs`.
- * @param attempt the number of failed attempts
+ * Returns the number of milliseconds to wait before the next attempt, or null to give up. The backoff is exponential
+ * with full jitter, and the last attempt is made when `remainingMs` expires. Honors `Retry-After` unless it exceeds
+ * `remainingMs`.
+ * @param attempt the number of failed attempts so far
  * @param random a number in [0, 1)
  */
 export function retryDelay(
@@ -69,6 +70,6 @@ export function retryDelay(
   const retryAfterMs = failure.kind === "status" ? failure.retryAfterMs : null;
   if (retryAfterMs !== null && retryAfterMs > remainingMs) return null;
   const backoffMs = random * Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(attempt - 1, 10));
-  // Jitter on top of `Retry-After` keeps processes with the same value from retrying at the same time.
+  // Jitter on top of `Retry-After` keeps processes that received the same value from retrying at the same time.
   return Math.min(remainingMs, retryAfterMs === null ? backoffMs : retryAfterMs + random * 250);
 }

@@ -4,18 +4,18 @@ import { EnvHttpProxyAgent, request } from "undici";
 import type { Env, Fetch } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 
-/** Timeouts for a connection, and for the headers or the next part of the body. */
+/** Timeouts for connecting, and for receiving the headers or the next part of the body. */
 const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];
 
 /**
- * Creates the function that sends all requests of the program, with timeouts, keep-alive and the proxies of the
- * environment (`HTTPS_PROXY`, `NO_PROXY`). Redirects are not followed, because that would forward the key. undici's
- * `request` takes half the CPU time of Node's `fetch`.
+ * Creates the function that sends all of the program's requests, with timeouts, keep-alive and the proxy from the
+ * environment (`HTTPS_PROXY`, `NO_PROXY`). Redirects are not followed, because that would forward the key. The function
+ * uses undici's `request`, which takes half the CPU time of Node's `fetch`.
  */
 export function createFetch(env: Env): Fetch {
   const dispatcher = new EnvHttpProxyAgent({
-    // Plain http is only used on loopback. The empty string keeps undici from using HTTP_PROXY, which would send the
-    // key to that proxy in clear text.
+    // Plain http is used only on loopback. The empty string keeps undici from using HTTP_PROXY, which would send the
+    // key to the proxy unencrypted.
     httpProxy: "",
     httpsProxy: readProxy(env) ?? "",
     noProxy: env.no_proxy ?? env.NO_PROXY ?? "",
@@ -23,7 +23,7 @@ export function createFetch(env: Env): Fetch {
     headersTimeout: stallTimeoutMs,
     bodyTimeout: stallTimeoutMs,
     connections: 8,
-    // One request per connection at a time, so that a reset fails one request only.
+    // A connection handles one request at a time, so a reset affects only one request.
     pipelining: 1,
   });
   return async (url, options = {}) => {
@@ -42,8 +42,8 @@ export function createFetch(env: Env): Fetch {
 }
 
 /**
- * Returns a decompressor for a Content-Encoding, or null. A proxy may choose an encoding that was not requested. As in
- * browsers, the compressed data may be truncated.
+ * Returns a decompressor for a Content-Encoding; null if none is needed. A proxy may choose an encoding that was not
+ * requested. Truncated data is accepted, as in browsers.
  */
 function createDecoder(coding: string) {
   if (/^br$/i.test(coding)) return createBrotliDecompress();
@@ -52,8 +52,8 @@ function createDecoder(coding: string) {
 }
 
 /**
- * Returns the URL of the proxy for https; empty if there is none, null if it is invalid. As with curl, `http://` can be
- * omitted.
+ * Returns the URL of the https proxy; an empty string if there is none; null if it is invalid. As with curl, `http://`
+ * can be omitted.
  */
 function readProxy(env: Env): string | null {
   const set = env.https_proxy ?? env.HTTPS_PROXY ?? "";

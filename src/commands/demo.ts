@@ -100,7 +100,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
     print("\nFiles for spreadsheets and other programs:");
     for (const [file, ...exportFlags] of exports)
       await show("export", parse(file).name, "-o", join(out, file), ...exportFlags);
-    print("\nHow complete and how fresh the mirror is:");
+    print("\nHow complete and up to date the mirror is:");
     await show("status");
     print("\nA sales report to share:");
     await show("report", ...(deps.stdout.isTTY && !quiet ? ["--open"] : []), "-o", reportFile);

@@ -17,14 +17,14 @@ export interface ApiCredentials {
 
 const versionedRoot = "/api/brand/v1";
 
-/** Returns the base URL and the key. Throws a ConfigurationError if one is missing. */
+/** Returns the base URL and the key. Throws a ConfigurationError if either is missing. */
 export function requireCredentials({ baseUrl, key, profile }: Settings): ApiCredentials {
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
   throw new ConfigurationError(
     `No ${missingCredentials({ baseUrl, key })} for the profile \`${profile}\`${place}.`,
     {
-      hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,
+      hint: `run \`${commandFor("login", profile)}\`; if you have no key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,
     },
   );
 }
@@ -35,15 +35,15 @@ export function missingCredentials({ baseUrl, key }: Pick<Settings, "baseUrl" | 
   return baseUrl === undefined ? "key and no base URL" : "key";
 }
 
-/** Returns a `brandapi` command for a profile, to be shown in a hint. */
+/** Returns a `brandapi` command for a profile, to show in a hint. */
 export function commandFor(command: string, profile: string): string {
   return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
 }
 
 /**
- * Checks a base URL and removes trailing slashes. It must be https, or http on a loopback host, end in
+ * Checks a base URL and removes trailing slashes. The URL must use https, or http on a loopback host. It must end in
  * `/api/brand/v1`, and have no user info, query or fragment.
- * @param source the origin of the text for error messages, such as `--base-url`
+ * @param source where the text comes from, such as `--base-url`, for error messages
  * @throws ConfigurationError
  */
 export function checkBaseUrl(text: string, source: string): string {
@@ -64,8 +64,8 @@ export function checkBaseUrl(text: string, source: string): string {
 }
 
 /**
- * Checks a key and removes surrounding white space.
- * @param source the origin of the key for error messages, which never contain the key itself
+ * Checks a key and removes surrounding whitespace.
+ * @param source where the key comes from, for error messages, which never contain the key itself
  * @throws ConfigurationError if the key cannot be sent in a header
  */
 export function checkKey(text: string, source: string): string {
@@ -79,7 +79,7 @@ export function checkKey(text: string, source: string): string {
 
 /**
  * Reads the file passed to `--key-file`. Throws a ConfigurationError if other users can read it, or if it contains no
- * key.
+ * valid key.
  */
 export function readKeyFile(named: string, deps: PathDeps): string {
   const path = expandPath(named, deps);
@@ -95,18 +95,18 @@ export function readKeyFile(named: string, deps: PathDeps): string {
 }
 
 /**
- * Returns the reason why a file cannot be found; null if it exists. The reason does not contain the path, which may
- * be a key.
+ * Returns the reason why a file cannot be found or read; null if it exists. The reason does not contain the path, which
+ * may be a key.
  */
 function keyFileFault(path: string): string | null {
   try {
     return pathExists(path) ? null : "does not exist";
   } catch (error) {
-    return errorCode(error) === "EACCES" ? "cannot be read, permission denied" : "does not exist";
+    return errorCode(error) === "EACCES" ? "cannot be read (permission denied)" : "does not exist";
   }
 }
 
-/** Throws a ConfigurationError if other users of this machine can read a file with a key. */
+/** Throws a ConfigurationError if other users of this machine can read a file that contains a key. */
 export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platform">): void {
   const stat = statSync(path);
   if (stat.isDirectory())
@@ -123,13 +123,12 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
 }
 
 /**
- * Returns true if users other than the owner can read a file. Always false on Windows, which has a different
- * permission model.
+ * True if users other than the owner can read a file. Always false on Windows, which has a different permission model.
  */
 export function isReadableByOthers(stat: Stats, { platform }: Pick<PathDeps, "platform">): boolean {
   return platform !== "win32" && stat.isFile() && (stat.mode & 0o077) !== 0;
 }
 
-/** The hint for a file system that does not support permissions. */
+/** The hint for file systems that do not support permissions. */
 export const noPermissionsHint =
   "set `BRANDAPI_CONFIG_DIR` to a folder on another file system, or pass the key in `BRANDAPI_KEY`";

@@ -6,8 +6,8 @@ import { ConfigurationError } from "../errors.js";
 export type PathDeps = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
 /**
- * Each folder has an XDG variable, a default path in a Linux home, a Windows variable and the default of that
- * variable.
+ * For each folder: its XDG variable, its default path in a Linux home folder, its Windows variable, and that variable's
+ * default value.
  */
 const locations = {
   config: ["XDG_CONFIG_HOME", ".config", "APPDATA", "AppData/Roaming"],
@@ -21,7 +21,7 @@ export function configPath(deps: PathDeps): string {
   return join(override ? expandPath(override, deps) : platformFolder("config", deps), "config.json");
 }
 
-/** Returns the absolute form of a path that a user typed. `~/` is the home folder. */
+/** Converts a path typed by a user to an absolute path. `~/` is the home folder. */
 export function expandPath(path: string, deps: PathDeps): string {
   if (path === "~" || path.startsWith("~/")) return join(homeFolder(deps), path.slice(1));
   return resolve(deps.cwd, path);

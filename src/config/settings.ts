@@ -8,7 +8,7 @@ import { checkBaseUrl, checkKey, readKeyFile } from "./credentials.js";
 import { configPath, platformFolder } from "./folders.js";
 import { mirrorPath, type Profiles, readProfiles } from "./stored-profiles.js";
 
-/** The flags that every command takes. */
+/** The flags that every command accepts. */
 export interface GlobalFlags {
   profile?: string;
   db?: string;
@@ -19,7 +19,7 @@ export interface GlobalFlags {
   json?: boolean;
   quiet?: boolean;
   verbose?: boolean;
-  /** False with `--no-color`. If not false, a stream has colors only if it is a terminal. */
+  /** False with `--no-color`. Otherwise, only terminals get colored output. */
   color?: boolean;
   /** False with `--no-progress`. */
   progress?: boolean;
@@ -36,7 +36,7 @@ export interface Settings {
    * specified.
    */
   brand: { id: string; name: string } | undefined;
-  /** The folder for state that commands share, such as the request log. */
+  /** The folder for state shared by all commands, such as the request log. */
   readonly stateDir: string;
   /** The maximum number of requests per minute; null for no limit. */
   rateLimit: number | null;
@@ -44,16 +44,17 @@ export interface Settings {
   maxWaitMs: number;
   /** The URL that a sync pings, from `BRANDAPI_PING` or the profile. */
   ping: string | undefined;
-  /** Members that are never stored. */
+  /** The fields that are never stored. */
   omit: readonly string[];
   output: GlobalFlags;
 }
 
 /**
- * Combines flags, environment and profile. A missing key or base URL is not an error here: see `requireCredentials`.
- * @param purpose `ask` and `login` have a shorter default `--max-wait`, because a user is waiting; `login` may create
- * a profile
- * @throws ConfigurationError for an invalid value; UsageError for a mistyped profile
+ * Combines the flags, the environment and the profile. A missing key or base URL is not an error here: see
+ * `requireCredentials`.
+ * @param purpose `ask` and `login` have a shorter default `--max-wait`, because a user is waiting; `login` may create a
+ * profile
+ * @throws ConfigurationError for an invalid value; UsageError for a mistyped profile name
  */
 export async function readSettings(
   flags: GlobalFlags,
@@ -103,7 +104,8 @@ export async function readSettings(
 }
 
 /**
- * Returns the environment. With `--profile` on the command line, the variables that belong to one brand are left out.
+ * Returns the environment. If `--profile` is given on the command line, excludes the variables that belong to one
+ * brand.
  */
 export function effectiveEnv({ profile }: GlobalFlags, env: Env): Env {
   if (profile === undefined) return env;
@@ -117,11 +119,11 @@ function chooseProfile({ profile }: GlobalFlags, env: Env): string {
   if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(name)) return name;
   const ErrorClass = profile === undefined ? ConfigurationError : UsageError;
   throw new ErrorClass(`Not a profile name: \`${name}\`.`, {
-    hint: "use letters, digits, `.`, `_` and `-`, not starting with a dot",
+    hint: "use letters, digits, `.`, `_` and `-`, and do not start with a dot",
   });
 }
 
-/** Returns the first defined text, and checks it. */
+/** Returns the first defined text after checking it. */
 function firstGiven(
   check: (text: string, source: string) => string,
   ...texts: readonly (readonly [text: string | undefined, source: string])[]
@@ -147,8 +149,8 @@ function findMirror(name: string, named: string | undefined, deps: Deps): string
 }
 
 /**
- * Throws a UsageError for an unknown profile with a name similar to a stored one. A typo would otherwise create a
- * second mirror.
+ * Throws a UsageError if a profile is unknown and its name resembles that of a stored profile. Otherwise, a typo would
+ * create a second mirror.
  */
 function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
   const near = stored.has(name) ? undefined : closestName(name, stored.keys());

@@ -10,18 +10,18 @@ import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { checkPrivate, isReadableByOthers, noPermissionsHint } from "./credentials.js";
 import { configPath, expandPath, type PathDeps, platformFolder } from "./folders.js";
 
-/** One brand in the config file. Unknown members are kept when the file is written. */
+/** One brand in the config file. Unknown fields are kept when the file is written. */
 export interface Profile {
   baseUrl?: string;
   key?: string;
   db?: string | undefined;
-  /** The brand and the expiry are stored by `login`, so that `status` and `profiles` need no network. */
+  /** `login` stores the brand and the key's expiry, so that `status` and `profiles` need no network access. */
   brandId?: string;
   brandName?: string;
   keyExpiresAt?: string | undefined;
-  /** URL that a sync pings. */
+  /** The URL that a sync pings. */
   ping?: string | undefined;
-  /** Members that are never stored, separated by commas. */
+  /** The fields that are never stored, separated by commas. */
   omit?: string | undefined;
 }
 
@@ -55,9 +55,9 @@ function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
 }
 
 /**
- * Replaces the profiles in the config file atomically, and keeps everything else in the file. The folder has mode
- * 0700, the file 0600.
- * @throws ConfigurationError if other users could read a key in the file; then nothing is stored
+ * Replaces the profiles in the config file atomically, and keeps everything else in the file. The folder gets mode
+ * 0700, and the file gets mode 0600.
+ * @throws ConfigurationError if other users could read a key in the file; in that case, nothing is stored
  */
 export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<void> {
   const root = { ...readConfigFile(deps).root, profiles: Object.fromEntries(profiles) };
@@ -76,7 +76,7 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
   releaseTempFile(part);
 }
 
-/** Returns the profiles that have a stored key, in the order of the file. */
+/** Returns the profiles that have a stored key, in file order. */
 export async function readProfilesWithKey(deps: PathDeps): Promise<[name: string, stored: Profile][]> {
   return [...(await readProfiles(deps))].filter(([, { key }]) => key !== undefined);
 }
@@ -94,7 +94,7 @@ function isNamedProfile(entry: [string, unknown]): entry is [string, Profile] {
 }
 
 /**
- * Returns the keys of all profiles and of `--key-file`. Ignores unreadable files, which are reported when the
+ * Returns the keys from all profiles and from `--key-file`. Ignores unreadable files, which are reported when the
  * settings are read.
  */
 export function readKeysInUse(argv: readonly string[], deps: Deps): string[] {

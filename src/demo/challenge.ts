@@ -20,9 +20,9 @@ interface ScriptCopy {
 }
 
 /**
- * Copies orders and the roster like a typical script: by page number, all orders the first time, then only those of
- * the last 30 days.
- * @param copy updated with the records of the API
+ * Copies orders and the roster the way a typical script does. It reads them page by page: all orders the first time,
+ * and then only those from the last 30 days.
+ * @param copy updated with the API's records
  */
 async function runPlainScript(copy: ScriptCopy, { clock, env, fetch }: Deps) {
   async function* records(path: string, query: Record<string, string>) {
@@ -48,22 +48,22 @@ function findRecord({ orders, roster }: ScriptCopy, { id }: SilentChange): objec
   return orders.get(id) ?? roster.get(id);
 }
 
-/** A change to a record that the API does not announce. */
+/** An unannounced change to a record. */
 interface SilentChange {
   name: string;
   /** The ID of the changed record. */
   id: string;
-  /** The date of the order that was changed. */
+  /** The date of the changed order. */
   date: string;
-  /** The row of `verify --evidence` that can detect the change. */
+  /** The check in the output of `verify --evidence` that can detect the change. */
   check: string;
 }
 
 /** Changes seven records, each in a different way. @param seed selects the records */
 function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
   const events = createBrandEvents(brand, () => now);
-  // Each entry has a name, the age of the order in days, the check that can detect the change, and a function that
-  // changes the order. The function returns the ID of the changed record if that is not the order.
+  // Each entry has a name, the order's age in days, the check that can detect the change, and a function that makes the
+  // change. If the function changes a record other than the order, it returns the ID of that record.
   const kinds: readonly [string, number, string, (order: Order) => unknown][] = [
     ["host left", 20, checks.list, () => events.leave(brand.roster[0]?.host.id ?? "")],
     ["refunded", 15, "refunded", ({ id }) => events.refund(id)],
@@ -99,17 +99,19 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
   });
 }
 
-/** Changes seven records, and prints which of the changes a typical script and a sync find, and when. */
+/**
+ * Changes seven records, and prints which of these changes a typical script and a sync find, and when they find them.
+ */
 export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = flags;
-  // The challenge ends before now, because it starts early enough: each sync re-reads 490 orders.
+  // The challenge starts far enough in the past to end before now, because each sync re-reads 490 orders.
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
   const pastDeps = { ...deps, clock: { ...deps.clock, now: () => time } };
   const { brand, close, sandboxDeps } = await startDemo(out, { seed, orders, now: time }, pastDeps);
   const copy: ScriptCopy = { orders: new Map(), roster: new Map() };
   const print = (text: string) => void (quiet || deps.stdout.write(`${text}\n`));
 
-  /** Runs a command and parses its JSON lines. */
+  /** Runs a command and parses its output as JSON lines. */
   async function run<Line>(command: string): Promise<Line[]> {
     const stdout = new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER });
     await brandapi([...command.split(" "), "--quiet"], { ...sandboxDeps, stdout }).catch((error: unknown) => {
@@ -129,7 +131,9 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
     await syncBoth();
     const before: ScriptCopy = { orders: new Map(copy.orders), roster: new Map(copy.roster) };
     let undetected = changeSilently(brand, seed, time);
-    print("\nNow seven records change without notice. What `brandapi verify --evidence` shows of each:\n");
+    print(
+      "\nNow seven records change without notice. For each change, `brandapi verify --evidence` shows:\n",
+    );
     let evidence = await readEvidence();
     for (const change of undetected) print(`  ${change.name}: ${describeEvidence(change, evidence)}`);
     while (undetected.length > 0) {
@@ -144,20 +148,22 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
         missed.includes(change) ? "not yet" : "found",
         describeEvidence(change, evidence),
       ]);
-      print(`\nAfter the sync of ${utcDay(time)}:\n`);
+      print(`\nAfter the sync on ${utcDay(time)}:\n`);
       print(renderTable(["change", "script", "brandapi", "evidence"], rows));
       undetected = missed;
       evidence = await readEvidence();
     }
     const [first] = evidence;
-    print(`\nTo check with your own API (here ${first?.api} orders, ${first?.mirror} in ${out}):\n`);
+    print(
+      `\nTo run this check against your own API (here: ${first?.api} orders in the API, ${first?.mirror} in ${out}):\n`,
+    );
     print(`${first?.request}\n${first?.sql}`);
   } finally {
     await close();
   }
 }
 
-/** Describes the evidence of a change. Without evidence, returns the day by which a sync re-reads the order. */
+/** Describes the evidence of a change. If there is none, names the day by which a sync will have re-read the order. */
 function describeEvidence({ check, date }: SilentChange, evidence: readonly Evidence[]): string {
   const ofDate = evidence.filter(({ from, to }) => (from ?? "") <= date && date <= (to ?? "9999"));
   const difference = ofDate.findLast((each) => each.agrees === false && each.check === check);

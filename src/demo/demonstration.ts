@@ -18,9 +18,9 @@ export interface DemoFlags extends GlobalFlags {
 }
 
 /**
- * Starts a sandbox with a new brand, and creates a folder for the mirror. Deletes the mirror of an earlier demo.
- * @returns the brand, and the dependencies of commands that use the sandbox
- * @throws UsageError if the folder contains files that no demo wrote; then nothing is changed
+ * Starts a sandbox with a new brand, and creates a folder for the mirror. Deletes the mirror left by an earlier demo.
+ * @returns the brand, and the dependencies for commands that use the sandbox
+ * @throws UsageError if the folder contains files that no demo created; in that case, nothing is changed
  */
 export async function startDemo(out: string, options: BrandOptions, deps: Deps) {
   const folder = expandPath(out, deps);

@@ -1,10 +1,10 @@
 import type { Mirror } from "../store/mirror/database.js";
 
-/** A row of the table `content_downloads`. */
+/** A row in the `content_downloads` table. */
 export interface CompletedDownload {
   source: string;
   id: string;
-  /** The absolute path of the file. */
+  /** The file's absolute path. */
   path: string;
   bytes: number;
   sha256: string;
@@ -30,7 +30,7 @@ export class DownloadLog {
     return this.#completed.values();
   }
 
-  /** Adds a download, or replaces the earlier download of the file. */
+  /** Adds a download, replacing any earlier download of the same file. */
   save(download: CompletedDownload): void {
     const insert = this.mirror.db.prepare(
       `INSERT OR REPLACE INTO content_downloads (${columns}, synced_at)
@@ -41,7 +41,7 @@ export class DownloadLog {
   }
 }
 
-/** Returns the key of a file's record. IDs are only unique within a source. */
+/** Returns the key of a file's record. IDs are unique only within a source. */
 export function fileKey({ source, id }: { source: string; id: string }): string {
   return `${source}/${id}`;
 }

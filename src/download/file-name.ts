@@ -7,22 +7,22 @@ export type NamedFile = Pick<LibraryFile, "source" | "id" | "filename" | "mimeTy
 
 /** Suffix of an incomplete file. */
 export const partSuffix = ".part";
-/** Suffix of the file with the version of an incomplete file. Not longer than `partSuffix`. */
+/** Suffix of the file that contains an incomplete file's version. It must not be longer than `partSuffix`. */
 export const versionSuffix = ".etag";
 
 /**
- * Maximum number of UTF-8 bytes in a name with `.part`. File systems allow 255; Windows allows 260 characters for the
- * complete path.
+ * Maximum number of UTF-8 bytes in a name, including `.part`. File systems allow 255 bytes, and Windows allows 260
+ * characters for the full path.
  */
 const maxNameBytes = 200;
 const maxIdBytes = 64;
-/** Number of characters that are used from each end of a longer file name. */
+/** Number of characters kept from the start and the end of a longer file name. */
 const [maxStart, maxEnd] = [900, 100];
 
 /**
- * Returns `<date>_<id>_<name>`, which is safe on all common file systems. It starts with the date or `undated`, so it
- * is never a hidden file, a flag or a Windows device, and it contains no separators. If the ID contains unsafe
- * characters or the name is taken, a hash of source and ID makes it unique.
+ * Returns a file name of the form `<date>_<id>_<name>`, which is safe on all common file systems. It starts with the
+ * date or `undated`, so it is never a hidden file, a flag or a Windows device, and it contains no path separators. If
+ * the ID contains unsafe characters or the name is taken, a hash of the source and the ID makes the name unique.
  * @param taken the names of other files, as returned by `foldName`
  */
 export function fileName(file: NamedFile, taken: ReadonlySet<string>): string {
@@ -33,7 +33,7 @@ export function fileName(file: NamedFile, taken: ReadonlySet<string>): string {
   return joinName(file, `${id}-${hash}`);
 }
 
-/** Normalizes a name for comparison, because some file systems ignore case or Unicode normalization. */
+/** Normalizes a name for comparison, because some file systems ignore differences in case or Unicode normalization. */
 export function foldName(name: string): string {
   return name.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKD");
 }
@@ -50,14 +50,14 @@ function dayOf(createdAt: string | null): string {
   return timestamp ? formatUtc(timestamp).slice(0, 10) : "undated";
 }
 
-/** Separators and characters reserved by Windows, including look-alikes that some code pages convert to them. */
+/** Path separators and characters reserved by Windows, including look-alikes that some code pages convert to them. */
 const reserved = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}<>:"/\\|?*＜＞：＂／＼｜？＊⁄∕⧵⧸﹨]+/gu;
 /** Bidirectional controls, joiners, fillers and variation selectors. */
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
 
 /**
- * Returns a text that is safe in a file name, cut to `maxBytes` but with a short extension. Never returns an empty
- * string.
+ * Returns a string that is safe in a file name, truncated to `maxBytes` but keeping a short extension. Never returns an
+ * empty string.
  */
 function sanitize(text: string, maxBytes: number, extension = ""): string {
   const short = text.length > maxStart + maxEnd ? text.slice(0, maxStart) + text.slice(-maxEnd) : text;
@@ -83,7 +83,7 @@ function trimEnd(text: string): string {
   return text.replace(/[\s.]+$/u, "");
 }
 
-/** MIME types whose subtype is not the common extension. */
+/** MIME types whose subtype differs from the usual file extension. */
 const extensions: ReadonlyMap<string, string> = new Map([
   ["image/jpeg", "jpg"],
   ["video/quicktime", "mov"],

@@ -6,13 +6,13 @@ import { isLoopback } from "../util/urls.js";
 import { DownloadFailure } from "./download-failure.js";
 import type { LibraryFile } from "./library-files.js";
 
-/** Maximum length of a URL. Signed URLs have a few thousand characters, and servers reject longer URLs. */
+/** Maximum URL length. Signed URLs have a few thousand characters, and servers reject URLs that are much longer. */
 const maxUrlLength = 16_384;
 
 /**
- * Requests the signed URL of a file (API document, "8. GET /content/{source}/{item_id}/download"). The URL expires soon
- * and is never stored.
- * @throws DownloadFailure if the API returns no usable URL, and other errors of the API
+ * Requests a file's signed URL (API document, "8. GET /content/{source}/{item_id}/download"). The URL expires soon, so
+ * it is never stored.
+ * @throws DownloadFailure if the API returns no usable URL; other API errors
  */
 export async function requestFileUrl(
   file: LibraryFile,
@@ -34,8 +34,8 @@ export async function requestFileUrl(
 }
 
 /**
- * Returns the API path of a file's download URL; null if no URL can contain its ID. The item's `download_path` is not
- * used, because it could lead elsewhere.
+ * Returns the API path that provides a file's download URL; null if the file's ID cannot be part of a URL. The item's
+ * `download_path` is not used, because it could point elsewhere.
  */
 export function downloadPath(file: { source: string; id: string }): string | null {
   const [source, id] = [encodePathSegment(file.source), encodePathSegment(file.id)];
@@ -43,8 +43,8 @@ export function downloadPath(file: { source: string; id: string }): string | nul
 }
 
 /**
- * Returns a URL that is safe to request: https without user name and password, or http if both the URL and the base URL
- * are on loopback. Otherwise returns the problem, without quoting the URL.
+ * Returns a URL that is safe to request: https without a user name or password, or http if both the URL and the base
+ * URL are on loopback. Otherwise returns the problem, without quoting the URL.
  */
 export function readFileUrl(text: unknown, baseUrl: string): URL | { problem: string } {
   if (typeof text !== "string") return { problem: "is missing" };

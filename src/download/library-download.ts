@@ -23,45 +23,45 @@ export interface DownloadOptions extends TransferOptions, Pick<Deps, "clock" | "
   folder: string;
 }
 
-/** The result of one file, as printed by `--json`. */
+/** The result for one file, as printed by `--json`. */
 export interface FileResult {
   source: string;
   id: string;
-  /** The absolute path of the file. */
+  /** The file's absolute path. */
   path: string;
   outcome: "downloaded" | "failed";
   bytes: number | null;
-  /** The size stated by the library, which can be wrong; null if it states none. */
+  /** The size according to the library, which can be wrong; null if the library does not provide it. */
   library_bytes: number | null;
   sha256: string | null;
-  /** The number of bytes from an earlier run. */
+  /** The number of bytes that an earlier run had already downloaded; null if the download failed. */
   resumed_from: number | null;
   error: string | null;
 }
 
-/** The number of files by result, as printed by `--json`. */
+/** The number of files for each outcome, as printed by `--json`. */
 export interface DownloadSummary {
   folder: string;
   selected: number;
   already_complete: number;
   downloaded: number;
   failed: number;
-  /** Files that were skipped because the file host was down. */
+  /** The number of files that were skipped because the file host was down. */
   not_tried: number;
-  /** Total size of the downloaded files. */
+  /** Total size of the downloaded files, in bytes. */
   bytes: number;
 }
 
 const concurrency = 4;
-/** The file host counts as down after this many consecutive failures caused by it. */
+/** The file host counts as down after it has caused this many consecutive failures. */
 const maxHostFailures = 4;
 
 /**
- * Downloads files into a folder, four at a time. Skips files that are already complete. A failed file does not stop the
- * others.
+ * Downloads files into a folder, four at a time. Skips files that are already complete. A failure does not stop the
+ * other downloads.
  * @param limit maximum number of files to download
- * @param onFile called after each file, with its failure if it failed
- * @throws errors that affect all files: the API denies access, a full disk, the signal's reason
+ * @param onFile called after each file, with the failure if the download failed
+ * @throws errors that affect all files, such as a full disk or an API that denies access; the signal's abort reason
  */
 export async function downloadFiles(
   files: readonly LibraryFile[],
@@ -109,9 +109,9 @@ export async function downloadFiles(
 }
 
 /**
- * True if the folder contains the complete file, according to the mirror and the size of the file. If the folder was
- * moved, updates the path in the mirror. A file whose size differs from the library's counts as complete until the
- * library's record changes.
+ * True if the folder contains the complete file, according to the mirror and the file's size. If the folder was moved,
+ * updates the path in the mirror. A file whose size differs from the library's counts as complete until the library's
+ * record changes.
  */
 function isComplete(file: LibraryFile, folder: string, log: DownloadLog): boolean {
   const download = log.get(file);
@@ -127,7 +127,7 @@ function isComplete(file: LibraryFile, folder: string, log: DownloadLog): boolea
 
 type Target = Readonly<{ file: LibraryFile; path: string }>;
 
-/** Assigns each file a path that no other file of the mirror or of this run has. */
+/** Assigns each file a path that no other file in the mirror or in this run uses. */
 function assignPaths(files: readonly LibraryFile[], folder: string, log: DownloadLog): Target[] {
   const keys = new Set(files.map(fileKey));
   const others = [...log.all()].filter((download) => !keys.has(fileKey(download)));
@@ -160,13 +160,13 @@ async function downloadOne(
 }
 
 const maxAttempts = 3;
-/** Milliseconds to wait before the second and the third attempt, without jitter. */
+/** Milliseconds to wait before the second and third attempts, without jitter. */
 const retryDelays = [1_000, 5_000];
 
 /**
- * Downloads one file in up to three attempts, each with a new signed URL. Resumes a partial file if the file host still
- * has the same version. The target file appears only when it is complete.
- * @throws DownloadFailure, or errors of the file system, the API and the signal
+ * Downloads one file, with up to three attempts, each with a new signed URL. Resumes a partial file if the file host
+ * still has the same version. The target file appears only once it is complete.
+ * @throws DownloadFailure; file system and API errors; the signal's abort reason
  */
 async function downloadWithRetries(
   file: LibraryFile,
@@ -176,7 +176,7 @@ async function downloadWithRetries(
   const partial = await PartialFile.open(path);
   const hasAllBytes = partial.length === partial.version?.length;
   let isDownloaded = hasAllBytes && partial.length > 0 && partial.length === file.size;
-  // The partial file is complete, but its size no longer matches the library's.
+  // The partial file has all of its bytes, but its size no longer matches the library's.
   if (hasAllBytes && !isDownloaded) await partial.restart(undefined);
   try {
     for (let attempt = 1; !isDownloaded; attempt += 1) {
@@ -201,7 +201,7 @@ async function downloadWithRetries(
   }
 }
 
-/** Codes of system errors that affect one file only. */
+/** Codes of system errors that affect only one file. */
 const fileErrorCodes = [
   "EISDIR",
   "ERR_FS_EISDIR",
@@ -214,7 +214,7 @@ const fileErrorCodes = [
   "EFBIG",
 ];
 
-/** Converts an error to the failure of one file. Returns undefined if it affects all files. */
+/** Converts an error that affects one file to a DownloadFailure. Returns undefined if the error affects all files. */
 function asDownloadFailure(error: unknown): DownloadFailure | undefined {
   if (error instanceof DownloadFailure) return error;
   if (!(error instanceof Error) || !fileErrorCodes.includes(errorCode(error))) return undefined;

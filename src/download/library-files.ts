@@ -2,9 +2,9 @@ import type { ReadableTable } from "../query/readable-tables.js";
 import { checkCondition, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/mirror/database.js";
 
-/** The filters of `brandapi download`. Times are in milliseconds since 1970. */
+/** The filters for `brandapi download`. Times are in milliseconds since 1970. */
 interface FileSelection {
-  /** A SQL expression on the columns of `content`. */
+  /** An SQL condition on the columns of `content`. */
   where: string | undefined;
   since: number | undefined;
   until: number | undefined;
@@ -16,7 +16,7 @@ export interface LibraryFile {
   id: string;
   filename: string | null;
   mimeType: string | null;
-  /** The number of bytes; null if the API does not state it. */
+  /** The size in bytes; null if the API does not provide it. */
   size: number | null;
   createdAt: string | null;
   /** The time at which the current version of the record was first read. */
@@ -24,15 +24,15 @@ export interface LibraryFile {
 }
 
 /**
- * Returns the selected files of the current library, newest first.
+ * Returns the selected files from the current library, newest first.
  * @param table describes `content`
- * @throws UsageError for a condition that SQLite rejects
+ * @throws UsageError if SQLite rejects the condition
  */
 export function selectFiles(mirror: Mirror, table: ReadableTable, selection: FileSelection): LibraryFile[] {
   const { where = "1", since = null, until = null } = selection;
   checkCondition(mirror, table, where);
   const select = mirror.db.prepare(
-    // The column of a numeric ID is null, but the key of the record (source/id) contains the ID.
+    // The column is null for a numeric ID, but the record's key (source/id) contains the ID.
     `SELECT coalesce(c.source, substr(r.key, 1, instr(r.key, '/') - 1)) AS source,
        coalesce(c.id, substr(r.key, instr(r.key, '/') + 1)) AS id, c.filename, c.mime_type AS mimeType,
        iif(c.file_size_bytes >= 0, c.file_size_bytes, NULL) AS size, c.created_at AS createdAt, r.since_at AS sinceAt

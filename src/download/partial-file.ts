@@ -4,24 +4,24 @@ import { type FileHandle, open, readFile, rename, rm, writeFile } from "node:fs/
 import { parseJson } from "../util/json-value.js";
 import { partSuffix, versionSuffix } from "./file-name.js";
 
-/** A version of a file on the file host. Bytes of different versions are never combined. */
+/** A version of a file on the file host. Bytes from different versions are never combined. */
 export interface FileVersion {
   header: "etag" | "last-modified";
-  /** The value of the header, which is sent back as `If-Range`. */
+  /** The header's value, which is sent back in `If-Range`. */
   validator: string;
   /** The size of the complete file in bytes. */
   length: number;
 }
 
 /**
- * An incomplete download: `<path>.part`, and `<path>.etag` with the version of its bytes. Without a version it cannot
- * be resumed, and its bytes are deleted when it is opened or closed.
+ * An incomplete download: its bytes are in `<path>.part`, and their version is in `<path>.etag`. Without a version, the
+ * download cannot be resumed, so its bytes are deleted when it is opened or closed.
  */
 export class PartialFile {
   /** The number of bytes downloaded so far. */
   length = 0;
   version: FileVersion | undefined;
-  /** The number of bytes from an earlier run. */
+  /** The number of bytes that an earlier run had already downloaded. */
   resumedFrom = 0;
 
   private constructor(
@@ -29,7 +29,7 @@ export class PartialFile {
     private readonly handle: FileHandle,
   ) {}
 
-  /** Opens the partial file for a target path, including the bytes of an earlier run. */
+  /** Opens the partial file for a target path, including the bytes from an earlier run. */
   static async open(path: string): Promise<PartialFile> {
     if (!isRegularFile(path + partSuffix)) await rm(path + partSuffix, { force: true });
     const file = new PartialFile(path, await open(path + partSuffix, "a"));
@@ -45,11 +45,11 @@ export class PartialFile {
     }
   }
 
-  /** Deletes all bytes, to start with a different version. */
+  /** Deletes all bytes, to start over with a different version. */
   async restart(version: FileVersion | undefined): Promise<void> {
     if (this.length > 0) {
       await this.handle.truncate(0);
-      // After a power failure, old bytes must not be combined with the new version.
+      // After a power failure, old bytes must not be taken for bytes of the new version.
       await this.handle.sync();
     }
     this.length = 0;
@@ -84,13 +84,13 @@ export class PartialFile {
   }
 }
 
-/** True for a regular file with a single link. A link could lead to a different user's file. */
+/** True for a regular file with a single link, because another link could be a different user's file. */
 function isRegularFile(path: string): boolean {
   const file = lstatSync(path, { throwIfNoEntry: false });
   return file?.isFile() === true && file.nlink === 1;
 }
 
-/** Returns the version that an earlier run stored; undefined if there is none. */
+/** Returns the version stored by an earlier run; undefined if there is none. */
 async function readVersion(path: string): Promise<FileVersion | undefined> {
   if (!isRegularFile(path)) return undefined;
   const value = parseJson<unknown>(await readFile(path, "utf8"));

@@ -8,15 +8,15 @@ import type { FileVersion, PartialFile } from "./partial-file.js";
 
 export interface TransferOptions extends Pick<Deps, "fetch" | "setTimer" | "signal"> {
   userAgent: string;
-  /** The base URL of the API. Only if it is on loopback, http on loopback is allowed. */
+  /** The API's base URL. Plain http on loopback is allowed only if this URL is on loopback as well. */
   baseUrl: string;
   /** The value of `--max-wait` in milliseconds. */
   maxWaitMs: number;
 }
 
-/** Maximum size of a file, unless the library states a larger size. */
+/** Maximum file size, unless the library reports a larger size. */
 const maxBytes = 16 * 2 ** 30;
-/** Minimum speed: an attempt may take `--max-wait` plus the time that the file takes at this speed. */
+/** Minimum speed. An attempt may take `--max-wait` plus the time to download the file at this speed. */
 const minBytesPerMs = 64;
 const maxTimeoutMs = dayMs;
 const maxRedirects = 3;
@@ -24,8 +24,9 @@ const maxRedirects = 3;
 /**
  * Downloads the missing bytes of a file from a signed URL, without the API key. If the transfer fails, the partial file
  * keeps the received bytes.
- * @param size the size in bytes stated by the library, or null. The length stated by the file host takes precedence.
- * @throws DownloadFailure, or the signal's reason
+ * @param size the size in bytes according to the library, or null; the length reported by the file host takes
+ * precedence
+ * @throws DownloadFailure, or the signal's abort reason
  */
 export async function transfer(
   url: URL,
@@ -62,7 +63,7 @@ export async function transfer(
     throw new DownloadFailure("the file host sent only part of the file", "retryable");
   } finally {
     cancelTimeout?.();
-    // Frees the connection if the body was not read to its end.
+    // Frees the connection if the body was not read to the end.
     timeout.abort();
   }
 
@@ -71,7 +72,7 @@ export async function transfer(
     return options.setTimer?.(ms, () => timeout.abort());
   }
 
-  /** Throws a DownloadFailure for a network error. Its cause is dropped, because it could quote the URL. */
+  /** Throws a DownloadFailure for a network error. The cause is dropped, because it could quote the URL. */
   function throwFailure(error: unknown): never {
     if (error instanceof DownloadFailure) throw error;
     options.signal.throwIfAborted();
@@ -116,7 +117,7 @@ function redirectTarget({ status, headers }: HttpResponse, from: URL, baseUrl: s
 
 /**
  * True if a response continues the partial file; false if it contains the complete file.
- * @throws DownloadFailure if it is a range of a different version, or if nothing can be continued
+ * @throws DownloadFailure if it is a range of a different version, or if the transfer cannot be resumed
  */
 function continuesFile({ status, headers }: HttpResponse, { length, version }: PartialFile): boolean {
   if (status !== 206 && status !== 416) return false;
@@ -146,15 +147,15 @@ function requireOk({ status, headers }: HttpResponse): void {
   );
 }
 
-/** Returns the length in bytes stated by the file host; null if there is none or the body is compressed. */
+/** Returns the length in bytes reported by the file host; null if it reports none or the body is compressed. */
 function contentLength({ headers }: HttpResponse): number | null {
   const length = headers.get("content-length")?.trim() ?? "";
   return /^\d{1,15}$/.test(length) && headers.get("content-encoding") === null ? Number(length) : null;
 }
 
 /**
- * Returns the version of a complete response: its strong validator (RFC 9110, 8.8) and its length. Returns undefined
- * without them, because such a file cannot be resumed.
+ * Returns the version of a complete response: its strong validator (RFC 9110, 8.8) and its length. Returns undefined if
+ * either is missing, because the download could not be resumed.
  */
 function versionOf(response: HttpResponse): FileVersion | undefined {
   const length = contentLength(response);
@@ -163,7 +164,7 @@ function versionOf(response: HttpResponse): FileVersion | undefined {
   if (etag)
     return /^"[\x21\x23-\x7e]*"$/.test(etag) ? { header: "etag", validator: etag, length } : undefined;
   const modified = response.headers.get("last-modified")?.trim() ?? "";
-  // A file modified just before the response can change again within the same second.
+  // A file that was modified just before the response can change again within the same second.
   const ageMs = Date.parse(response.headers.get("date") ?? "") - Date.parse(modified);
   return ageMs >= 60_000 ? { header: "last-modified", validator: modified, length } : undefined;
 }

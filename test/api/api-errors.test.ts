@@ -27,7 +27,7 @@ afterEach(() => {
 
 describe("an error status", () => {
   it.each([
-    [400, "/orders", "BadRequest", 7, /rejected the parameters of \/orders/],
+    [400, "/orders", "BadRequest", 7, /rejected the parameters for \/orders/],
     [401, "/orders", "Unauthorized", 4, /malformed, unknown, expired or revoked/],
     [402, "/orders", "PaymentRequired", 5, /plan does not include \/orders/],
     [

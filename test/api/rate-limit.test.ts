@@ -140,7 +140,7 @@ describe("the rate-limit file", () => {
     expect(maxPerMinute(await send(130))).toBe(60);
     expect(notices).toEqual([
       expect.stringMatching(
-        /cannot be used \((file already exists|part of the path is not a folder)\): requests of other/,
+        /cannot be used \((file already exists|part of the path is not a folder)\): requests from other/,
       ),
     ]);
   });
@@ -204,9 +204,9 @@ describe("rate-limit headers", () => {
     limiter.pause(120_000);
     await expect(limiter.acquire(never, 8_000)).rejects.toMatchObject({
       exitCode: 6,
-      message: "The API asks to wait another 2m, longer than the remaining `--max-wait`.",
+      message: "The API requires another wait of 2m, longer than the remaining `--max-wait`.",
       hint: expect.stringMatching(
-        /^try again after 2026-10-20 12:\d\d UTC, or wait for it with `--max-wait 30m`$/,
+        /^try again after 2026-10-20 12:\d\d UTC, or let brandapi wait with `--max-wait 30m`$/,
       ),
     });
   });

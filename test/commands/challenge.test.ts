@@ -26,7 +26,7 @@ test.each(seeds)(
     expect(rows.map(([, , , byScript]) => byScript).filter((one) => one === "found")).toHaveLength(2);
     const mirror = new Sqlite(join(home, "brandapi-challenge", "demo.sqlite"), { readonly: true });
     const changed = mirror.prepare("SELECT min(seen_changed_at) FROM changes WHERE key = ?").pluck();
-    const first = /After the sync of (\S+):/.exec(out)?.[1];
+    const first = /After the sync on (\S+):/.exec(out)?.[1];
     for (const [, what, id, , brandapi, by = ""] of rows) {
       expect(out).toContain(`  ${what}, ${id}: ${by}\n`);
       const seen = String(changed.get(id)).slice(0, 10);

@@ -354,7 +354,7 @@ test("a missing key or base URL is named with the command that sets it", async (
   const acme = { ...both, profile: "acme" };
   expect(() => requireCredentials(acme)).toThrow(
     expect.objectContaining({
-      hint: "run `brandapi login --profile acme`; without a key, try `brandapi demo`, or `brandapi sandbox`, which prints one",
+      hint: "run `brandapi login --profile acme`; if you have no key, try `brandapi demo`, or `brandapi sandbox`, which prints one",
     }),
   );
 });

@@ -77,7 +77,7 @@ describe.each(temporary)("a temporary fault: %s", (_, fault, says, code) => {
 
 /** Permanent faults, after which nothing of the response is stored and the request is not repeated. */
 const permanent: [fault: string, fault: Fault, code: number, says: RegExp][] = [
-  ["400", { status: 400 }, 7, /rejected the parameters of \/orders \(400\)/],
+  ["400", { status: 400 }, 7, /rejected the parameters for \/orders \(400\)/],
   ["401", { status: 401 }, 4, /rejected the key \(401\)[\s\S]*hint: create a new key/],
   ["402", { status: 402 }, 5, /plan does not include \/orders[\s\S]*hint: check the brand's plan/],
   ["403", { status: 403 }, 5, /denied access to \/orders \(403\)/],
