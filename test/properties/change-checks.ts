@@ -12,11 +12,11 @@ interface Change {
   seen_changed_at: string;
 }
 
-/** The time between the request and the response, in which the API may change. */
+/** The time between a request and its response, during which the API's data may change. */
 const responseMs = 100;
 
 /**
- * Each row of `changes` is correct: the API changed that way after `last_seen_unchanged_at` and not after
+ * Checks each row of `changes`: the API's data changed that way after `last_seen_unchanged_at` and no later than
  * `seen_changed_at`.
  */
 export function checkChangeTimes(world: World, { startedAt }: RunResult): string[] {
@@ -42,24 +42,27 @@ export function checkChangeTimes(world: World, { startedAt }: RunResult): string
   });
 }
 
-/** Returns true if a read of a list may have missed a record, because one left and another was added between responses. */
+/**
+ * Returns true if a read of a list may have missed a record because one left and another was added between two
+ * responses.
+ */
 function mayHaveMissed(world: World, readAt: number): boolean {
   return world.isReadByPage && countSwaps(world, readAt, Number.NaN) > 0;
 }
 
-/** Returns true if a version began with the change in a row of `changes`. */
+/** Returns true if a version of a record began with the change that a row of `changes` describes. */
 function isChange(row: Change, before: Version | undefined, { json, record }: Version): boolean {
   const wasThere = before !== undefined && before.json !== null;
   if (row.kind === "removed") return wasThere && json === null;
   if (row.kind !== "changed") return !wasThere && json !== null;
   const field = row.field ?? "";
-  // Items of a list are identified by their IDs: only the time of the change is checked.
+  // The field contains a list item's ID, so only the time of the change is checked.
   if (field.includes(".")) return json !== null;
   const value = membersOf(record).get(field) ?? null;
   return value === row.new && before !== undefined && (membersOf(before.record).get(field) ?? null) !== value;
 }
 
-/** Returns a record's members as text; members of nested objects are prefixed with the object's name. */
+/** Returns a record's fields as strings. The names of nested fields start with the name of their object. */
 function membersOf(record: Fields, prefix = ""): Map<string, string> {
   const members = new Map<string, string>();
   for (const [name, value] of Object.entries(record)) {

@@ -12,8 +12,8 @@ const dayMs = 86_400_000;
 /**
  * Compares what the mirror claims after a run with what the API had. Returns a line for each false claim.
  *
- * One error is allowed, as the page on syncing says: in a list that is read by page numbers, a record can be missed if
- * another one leaves and a third is added between the same two responses.
+ * One error is allowed, as src/sync/README.md explains: if a list is read by page number, a record can be missed if
+ * another record leaves and a third one is added between the same two responses.
  */
 export function findFalseClaims(world: World, end: RunResult): string[] {
   const claims = readClaims(world);
@@ -22,7 +22,8 @@ export function findFalseClaims(world: World, end: RunResult): string[] {
 
 /**
  * Checks what users see: verified runs, removals and changes. Coverage is left out, because an API whose dates are less
- * precise than its filters is detected one response later: a run that is stopped in between covers too much until the next.
+ * precise than its filters is detected one response late. If a run is stopped in between, it covers too much until the
+ * next run.
  */
 export function findFalseStatements(world: World, end: RunResult, claims = readClaims(world)): string[] {
   return [
@@ -48,7 +49,7 @@ export function checkVerified(world: World, end: RunResult, claims = readClaims(
   ];
 }
 
-/** Returns integrity errors of the file, and differences between tables and records. */
+/** Returns the file's integrity errors, and the differences between its tables and records. */
 export function findDamage(world: World): string[] {
   const { resource } = world;
   const tables = compareTables(world.mirror, [resource, detailsResource(resource) ?? []].flat());
@@ -65,7 +66,10 @@ function checkInvented({ records }: MirrorClaims): string[] {
   );
 }
 
-/** A covered range has every record that the API had when the range was read, in that version or a later one. */
+/**
+ * Checks that a covered range has every record that the API had when the range was read, in that version or a later
+ * one.
+ */
 function checkCovered(world: World, { records, readAt }: MirrorClaims): string[] {
   const found: string[] = [];
   for (const [key, versions] of world.versionHistory.versions)
@@ -73,7 +77,7 @@ function checkCovered(world: World, { records, readAt }: MirrorClaims): string[]
       const read = readAt(second);
       if (json === null || read === undefined || read < from || read >= until) continue;
       const later = versions.filter((version) => version.until > read);
-      // A record removed since then is detected when its range is read again.
+      // A record that was removed since then is detected when its range is re-read.
       if (later.some((version) => version.json === null || !Object.is(version.second, second))) continue;
       const row = records.get(key);
       const isHeld =
@@ -84,16 +88,16 @@ function checkCovered(world: World, { records, readAt }: MirrorClaims): string[]
   return found;
 }
 
-/** A verified mirror has no record that was already gone or different when its range was read. */
+/** Checks that a verified mirror has no record that was already removed or different when its range was read. */
 function checkStale({ present, readAt }: MirrorClaims): string[] {
   return present.flatMap(({ key, version }) => {
     const read = version ? readAt(version.second) : undefined;
     const isStale = version && read !== undefined && version.until <= read;
-    return isStale ? [`${key}: outdated when its range was read, but in a verified mirror`] : [];
+    return isStale ? [`${key}: already outdated when its range was read, but in a verified mirror`] : [];
   });
 }
 
-/** A verified mirror that covers all dates also has the records without a date. */
+/** Checks that a verified mirror that covers all dates also has the records without a date. */
 function checkUndated(
   { versionHistory }: World,
   { endedAt, startedAt }: RunResult,
@@ -108,7 +112,7 @@ function checkUndated(
   });
 }
 
-/** A run removes no record that the API listed during the complete run. */
+/** Checks that a run removes no record that the API listed throughout the run. */
 function checkRemovals(world: World, { endedAt, startedAt }: RunResult, { records }: MirrorClaims): string[] {
   return [...records.values()].flatMap(({ key, removedAt, version }) => {
     if (removedAt === null || removedAt < startedAt || removedAt > endedAt) return [];
@@ -116,14 +120,14 @@ function checkRemovals(world: World, { endedAt, startedAt }: RunResult, { record
       .get(key)
       ?.filter(({ from, until }) => until > startedAt && from <= endedAt);
     const wasThere = during?.[0] && during[0].from <= startedAt && during.every(({ json }) => json !== null);
-    // Removals are confirmed by a second read, so it takes two swaps to miss a record.
+    // A removal is confirmed by a second read, so a record is falsely removed only after two swaps.
     return wasThere && countSwaps(world, startedAt, version?.second ?? Number.NaN) < 2
       ? [`${key}: falsely removed`]
       : [];
   });
 }
 
-/** Without --accept-removals, no run removes all records, or more than half of more than 20. */
+/** Checks that without --accept-removals, no run removes all records, or more than half of a list of over 20. */
 function checkRemovalLimit(
   { acceptsRemovals, presentBefore }: RunResult,
   { records, present }: MirrorClaims,
@@ -155,8 +159,8 @@ export function countSwaps(world: World, instant: number, second: number): numbe
 }
 
 /**
- * Returns the oldest read time that details may have after a run: it resumes a run that was stopped within the last
- * hour.
+ * Returns the oldest read time that details may have after a run, which resumes any run that was stopped within the
+ * last hour.
  */
 export function detailsReadSince({ runs }: World, end: RunResult): number {
   const finished = runs.findLastIndex(
@@ -166,7 +170,7 @@ export function detailsReadSince({ runs }: World, end: RunResult): number {
   return resumed?.startedAt ?? end.startedAt;
 }
 
-/** The details of a campaign in a verified run are not older than the run. */
+/** Checks that a campaign's details are not older than the verified run. */
 function checkDetails(world: World, end: RunResult, { present }: MirrorClaims): string[] {
   const { versionHistory, listName } = world;
   if (listName !== "opportunities" || end.job !== "sync") return [];
@@ -178,11 +182,11 @@ function checkDetails(world: World, end: RunResult, { present }: MirrorClaims): 
     const versions = versionHistory.versions.get(key)?.filter(({ until }) => until > since) ?? [];
     return versions.some(({ record }) => detailsOf(record) === mine)
       ? []
-      : [`${key}: verified, but the details are older than the run`];
+      : [`${key}: details are older than the verified run`];
   });
 }
 
-/** Returns true if the run read a complete list and nothing happened during the run. */
+/** Returns true if the run read a complete list and nothing changed during the run. */
 function isUndisturbedList({ versionHistory, listName }: World, { startedAt, endedAt }: RunResult): boolean {
   return !isDated(listName) && !versionHistory.changes.some((at) => at > startedAt && at <= endedAt);
 }
@@ -203,7 +207,7 @@ export function findDifferences(world: World, { records, present } = readClaims(
   ];
 }
 
-/** `verify` does not prove a month if the mirror lacks a record on a day that was never read. */
+/** Checks that `verify` does not prove a month if the mirror lacks a record of a day that was never read. */
 function checkProvenMonths(
   { versionHistory }: World,
   { endedAt, startedAt, verdict }: RunResult,
@@ -219,7 +223,7 @@ function checkProvenMonths(
       readTimes({ from: start, to: start + dayMs - 1 }) === null &&
       readTimes({ from: second, to: second }) === null;
     return isUnread && months.includes(month)
-      ? [`${record.id}: ${month} is proven, but this day was never read`]
+      ? [`${record.id}: ${month} is proven, but the record's day was never read`]
       : [];
   });
 }

@@ -3,37 +3,37 @@ import { isDated } from "./model.js";
 import type { Version } from "./versions.js";
 import type { World } from "./world.js";
 
-/** An inclusive range of dates in milliseconds. */
+/** An inclusive range of dates, in milliseconds. */
 export interface Range {
   from: number;
   to: number;
 }
 
-/** The ranges that a mirror claims to have read, and its records. */
+/** The ranges that a mirror claims to have read, and the records in it. */
 export interface MirrorClaims {
-  /** The merged ranges of dates that were read; none for lists without a date filter. */
+  /** The date ranges that were read, merged; empty for lists without a date filter. */
   coveredRanges: Range[];
   /** Returns the read time of the range that contains this second; undefined if it was never read. */
   readAt(second: number): number | undefined;
-  /** Returns the times at which the parts of a range were read; null if a part was never read. */
+  /** Returns the times at which the parts of a range were read; null if any part was never read. */
   readTimes(range: Range): number[] | null;
   records: ReadonlyMap<string, MirrorRecord>;
   /** The records that are not removed. */
   present: MirrorRecord[];
-  /** The filters whose counts the mirror ignores. */
+  /** The filters whose counts the program ignores. */
   distrusted: ReadonlySet<string>;
 }
 
-/** A record of the mirror. */
+/** A record in the mirror. */
 export interface MirrorRecord {
   key: string;
   /** The record as the list returned it. */
   json: string;
   /** The record with its details. */
   full: string;
-  /** The time of the removal in milliseconds; null for a present record. */
+  /** The time of the removal, in milliseconds; null if the record is not removed. */
   removedAt: number | null;
-  /** True if the last read of its range did not include it, and its removal is not confirmed yet. */
+  /** True if the last read of its range did not return the record, and the removal has not been confirmed yet. */
   isMissing: boolean;
   /** The date in the mirror, in milliseconds; null if it is unreadable. */
   dated: number | null;

@@ -5,7 +5,7 @@ import { play } from "./play.js";
 import type { DuringRun, RunStep, Step } from "./scenarios.js";
 import { playVariant } from "./variants.js";
 
-/** Scenarios that once led to a false claim, shrunk to what matters. README.md explains how to add one. */
+/** Scenarios that once led to a false claim, reduced to the essential steps. README.md explains how to add one. */
 interface Counterexample {
   title: string;
   list: TestedList;
@@ -21,12 +21,12 @@ interface VariantCounterexample extends Counterexample {
   variants: Partial<ApiVariants>;
 }
 
-/** An event that concerns record number `pick` and a date `days` days ago. */
+/** Returns an event that affects record number `pick` and, if it needs a date, is dated `days` days ago. */
 function event(what: EventType, pick = 0, days = 0): ModelEvent {
   return { what, pick, days };
 }
 
-/** A run with flags, and with events and failures at some of its requests. */
+/** Returns a run with flags, and with events and failures at some of its requests. */
 function run(job: RunStep["run"], flags: Omit<RunStep["with"], "during">, ...during: DuringRun[]): RunStep {
   return { run: job, with: { ...flags, during } };
 }
@@ -88,7 +88,7 @@ const counterexamples: Counterexample[] = [
     steps: [run("sync", {}, at(2, event("swap")))],
   },
   {
-    title: "a list without dates loses a record and gets another",
+    title: "a list without dates loses a record and gains another",
     list: "gifts",
     records: 1,
     perPage: 2,
@@ -178,7 +178,7 @@ test.each(counterexamples.map((one) => [one.title, one.list, one] as const))(
 
 const variantCounterexamples: VariantCounterexample[] = [
   {
-    title: "the newest order has the minute of a range that an earlier run read",
+    title: "the newest order is dated in the last minute of a range that an earlier run read",
     list: "orders",
     records: 5,
     perPage: 4,
@@ -186,7 +186,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     steps: [event("withdraw"), run("sync", {}, at(3, "403")), event("withdraw", 3543), event("new"), sync],
   },
   {
-    title: "an order is added to the last half second before a range that was read",
+    title: "an order is added in the last half second before a range that was read",
     list: "orders",
     seed: 733,
     records: 27,
@@ -196,7 +196,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     steps: [run("sync", {}, at(15, event("sameSecond", 1633)))],
   },
   {
-    title: "a response covered a minute of which it lacked a part, and the list never settled",
+    title: "a response covers a minute but lacks some of its records, and the list never settles",
     list: "orders",
     seed: 746,
     records: 45,
@@ -209,7 +209,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "an order without a readable date returns after a run that missed it was killed",
+    title: "an order without a readable date returns after a run that did not find it was killed",
     list: "orders",
     seed: 289,
     records: 18,
@@ -226,7 +226,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "a file without a readable date returns after a run that missed it was killed",
+    title: "a file without a readable date returns after a run that did not find it was killed",
     list: "content",
     seed: 766,
     records: 20,
@@ -244,7 +244,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "the API ignores dates, a run was killed after its first response, and an order was added",
+    title: "the API ignores dates, a run is killed after its first response, and an order is added",
     list: "orders",
     records: 1,
     perPage: 4,

@@ -5,13 +5,13 @@ import type { RunResult, World } from "./world.js";
 
 const dayMs = 86_400_000;
 
-/** A verified run agrees with the API's counts of covered ranges and its daily totals. */
+/** Checks that a verified run agrees with the API's counts of the covered ranges and with its daily totals. */
 export function checkEvidence(world: World, end: RunResult, claims: MirrorClaims): string[] {
   if (!isDated(world.listName)) return [];
   return [...checkCounts(world, end, claims), ...checkDailyTotals(world, end, claims)];
 }
 
-/** Returns the counts that can be compared. Filters whose meaning differs from the records' flags are excluded. */
+/** Returns the counts that can be compared. Leaves out filters that do not match the records' flags. */
 function countsOf({
   variants,
   listName,
@@ -36,7 +36,7 @@ function checkCounts(
   const found: string[] = [];
   for (const range of coveredRanges)
     for (const [name, counts] of checks) {
-      // The API filters by its exact dates. What a user counts in the mirror has the dates that it returned.
+      // The API filters by exact dates, but a user counts records in the mirror by the dates that the API returned.
       const apiCounts = states.map(
         (state) => state.filter(({ record, second }) => isIn(range, second) && counts(record)).length,
       );
@@ -44,7 +44,7 @@ function checkCounts(
         ({ dated, version }) => dated !== null && isIn(range, dated) && version && counts(version.record),
       ).length;
       if (!apiCounts.includes(mine))
-        found.push(`verified, with ${mine} ${name} where the API counts ${apiCounts}`);
+        found.push(`verified, but the mirror counts ${mine} (${name}) and the API ${apiCounts}`);
     }
   return found;
 }
@@ -53,7 +53,7 @@ function isIn({ from, to }: Range, instant: number): boolean {
   return instant >= from && instant <= to;
 }
 
-/** Returns days whose totals changed after they were read, while the mirror still has the old records. */
+/** Returns the days whose totals changed after they were read while the mirror still has the old records. */
 function checkDailyTotals(world: World, end: RunResult, { present, readTimes }: MirrorClaims): string[] {
   const { variants, lags, runs, listName } = world;
   // Outdated or drifting totals cannot be compared.
@@ -81,14 +81,14 @@ function checkDailyTotals(world: World, end: RunResult, { present, readTimes }: 
   });
 }
 
-/** Returns the API's records at each instant of a run. */
+/** Returns the API's records after each change during a run. */
 function statesIn({ versionHistory }: World, { endedAt, startedAt }: RunResult): Version[][] {
   return [startedAt, ...versionHistory.changes.filter((at) => at > startedAt && at <= endedAt)].map(
     versionHistory.at,
   );
 }
 
-/** Returns the totals of each day with orders, as text, by its midnight. */
+/** Returns the totals of each day with orders as a string, keyed by the day's midnight. */
 function dailyTotals({ variants }: World, versions: readonly Version[]): Map<number, string> {
   const days = new Map<number, [orders: number, revenue: number, subtotal: number]>();
   for (const { record, second } of versions) {

@@ -17,21 +17,21 @@ export interface StartingRecords {
   undated?: number;
 }
 
-/** Something that happens at the brand. */
+/** A change to the brand's data. */
 export interface ModelEvent {
   what: EventType;
-  /** Selects a record: an index into the sorted keys, modulo their number. */
+  /** The record to change: an index into the sorted keys, modulo the number of keys. */
   pick: number;
-  /** An age in days, for events that need a date. */
+  /** The age in days of the new date, for events that need one. */
   days: number;
 }
 
 export type EventType =
-  /** A record is added: dated now, earlier, or in the second of another record. */
+  /** A record is added, which is dated now, earlier, or in the same second as another record. */
   | "new"
   | "late"
   | "sameSecond"
-  /** A record is replaced by another one dated in the same second, so that no count changes. */
+  /** A record is replaced with one that is dated in the same second, so that no count changes. */
   | "swap"
   | "withdraw"
   /** A withdrawn record is listed again. */
@@ -42,18 +42,18 @@ export type EventType =
   | "hostChange"
   /** The commission rate of all records changes. */
   | "defaultRate"
-  /** A campaign gets an assignment, which the list does not include. */
+  /** A campaign gets an assignment, which only its details include. */
   | "assign"
   /** Outside the model: the date of a record changes, or a record is dated in the future. */
   | "redate"
   | "future";
 
-/** Returns true for lists with a date filter; other lists are always read completely. */
+/** Returns true for lists with a date filter. All other lists are always read completely. */
 export function isDated(listName: TestedList): boolean {
   return dateMember(listName) !== null;
 }
 
-/** Returns the date member that filters a list; null for lists without a date filter. */
+/** Returns the date field by which a list can be filtered; null if the list has no date filter. */
 export function dateMember(listName: TestedList): string | null {
   if (listName === "orders") return "order_date";
   return listName === "content" ? "created_at" : null;
@@ -73,7 +73,6 @@ export function secondOf(listName: TestedList, record: Fields): number {
   return member === null ? Number.NaN : Math.floor(toMicroseconds(record[member]) / 1_000_000) * 1_000;
 }
 
-/** Returns a hash of some numbers. */
 export function hashNumbers(...numbers: number[]): number {
   return numbers.reduce((sum, n) => Math.imul(sum ^ (n + 0x9e3779b9), 0x85ebca6b) >>> 7, 7);
 }
@@ -81,7 +80,7 @@ export function hashNumbers(...numbers: number[]): number {
 export function createRecords(listName: TestedList, start: StartingRecords, now: number): Fields[] {
   const { seed, perSecond, undated = 0 } = start;
   let date = "";
-  // Lists without dates are kept short, because they are read completely in every run.
+  // Lists without dates are kept short, because every run reads them completely.
   const length = isDated(listName) ? start.records : start.records % 61;
   const records = Array.from({ length }, (_, n) => {
     const age = (hashNumbers(seed, n, 1) % (n % 2 === 0 ? 60 : 700)) * day + (hashNumbers(seed, n, 3) % day);
@@ -89,7 +88,7 @@ export function createRecords(listName: TestedList, start: StartingRecords, now:
     if (startsSecond) date = randomDate(now - 1_000 - age, seed + n);
     return createRecord(listName, `${listName[0]}${n}`, n < undated ? null : date, seed + n);
   });
-  // The list is in the order of attribution, which does not depend on the dates.
+  // The list is sorted by attribution, which does not depend on the dates.
   return records
     .map((record, n) => ({ record, n }))
     .sort((a, b) => hashNumbers(seed, a.n) - hashNumbers(seed, b.n))
@@ -97,8 +96,8 @@ export function createRecords(listName: TestedList, start: StartingRecords, now:
 }
 
 /**
- * Applies an event to the brand. An event that is not possible, such as a withdrawal from an empty list, does nothing.
- * @param removed the last version of each record that left the list; a record may return
+ * Applies an event to the brand. An impossible event, such as a withdrawal from an empty list, does nothing.
+ * @param removed the last version of each record that left the list and may return
  */
 export function applyEvent(
   brand: Brand,
@@ -108,7 +107,7 @@ export function applyEvent(
   removed: readonly Fields[],
 ): void {
   const edits = createBrandEvents(brand, () => now);
-  // The edits are the same for every list; only the type of the records differs.
+  // The edits are the same for every list. Only the record types differ.
   const list = listName as "gifts";
   const records = [...recordsOf(brand, listName)].sort((a, b) =>
     keyOf(listName, a) < keyOf(listName, b) ? -1 : 1,
@@ -148,7 +147,7 @@ export function applyEvent(
     brand.results = { ...brand.results, [String(chosen.id)]: createResults(pick) };
 }
 
-/** Returns survey results in one of their possible shapes: a list with IDs, a list without, or one object. */
+/** Returns survey results in one of the possible shapes: a list with IDs, a list without IDs, or one object. */
 function createResults(pick: number): unknown {
   const scores = Array.from({ length: pick % 4 }, (_, n) => ({ score: pick % (n + 2) }));
   if (pick % 3 === 0) return scores;
@@ -161,7 +160,7 @@ function hostChange(listName: TestedList, pick: number, now: number): Fields {
   return { title: `title ${pick}`, ...updatedAt(listName, now) };
 }
 
-/** Campaigns are the only list with a time of the last change. */
+/** Only campaigns have an update time. */
 function updatedAt(listName: TestedList, now: number): Fields {
   return listName === "opportunities" ? { updated_at: new Date(now).toISOString() } : {};
 }
@@ -204,7 +203,7 @@ function createRecord(listName: TestedList, id: string, date: string | null, sal
   };
 }
 
-/** Returns a timestamp with up to microseconds, often at the beginning or end of its second. */
+/** Returns a timestamp with a precision of up to microseconds, often at the beginning or end of its second. */
 function randomDate(ms: number, salt: number): string {
   const text = new Date(ms).toISOString();
   const fractions = ["000", "999", "999500", "000001", null, null];

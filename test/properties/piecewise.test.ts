@@ -5,9 +5,9 @@ import { scenariosOf } from "./scenarios.js";
 
 const runs = Number(process.env.PROPERTY_RUNS ?? 10);
 
-test.each(piecewiseResources)(
-  "the mirror has every part of $name as the API had it during the verified run",
-  async (resource) => {
+test.each(piecewiseResources.map((one) => [one.name, one] as const))(
+  "a verified mirror has each part of %s as the API had it during the run",
+  async (_name, resource) => {
     const property = fc.asyncProperty(scenariosOf(), async (scenario) => {
       expect(await playPiecewise(resource, scenario)).toEqual([]);
     });

@@ -6,13 +6,13 @@ import type { Scenario, Step } from "./scenarios.js";
 import { World } from "./world.js";
 
 type Fields = Record<string, unknown>;
-/** The parts of a resource as text, keyed by name. */
+/** The parts of a resource as strings, keyed by name. */
 type Parts = ReadonlyMap<string, string>;
 
 /** A resource that is compared part by part, because its parts are read at different times. */
 export interface PiecewiseResource {
   name: string;
-  /** The list that the events of scenarios change. */
+  /** The list that a scenario's events change. */
   listName: TestedList;
   partsInApi(request: (path: string) => unknown, now: number): Parts;
   partsInMirror(select: (sql: string) => Fields[], now: number): Parts;
@@ -64,7 +64,7 @@ export const piecewiseResources: readonly PiecewiseResource[] = [
   },
 ];
 
-/** Returns the past days with orders. The current day is left out because it changes while it is read. */
+/** Returns the past days with orders. The current day is left out, because it changes while it is being read. */
 function daysWithOrders(points: readonly Fields[], now: number): Parts {
   const today = new Date(now).toISOString().slice(0, 10);
   const past = points.filter(({ date, orders }) => String(date) < today && orders !== 0);
@@ -83,8 +83,8 @@ function surveyParts(id: unknown, results: readonly unknown[]): [string, string]
 }
 
 /**
- * Plays a scenario without flags. Returns the parts that a verified run stored with a value that the API never had
- * during the run.
+ * Plays a scenario without flags. Returns the parts whose stored value in a verified run is one that the API never had
+ * during that run.
  */
 export async function playPiecewise(
   { partsInApi, partsInMirror, name, listName }: PiecewiseResource,
@@ -116,7 +116,7 @@ export async function playPiecewise(
         (part) => !during.some(({ parts }) => parts.get(part) === mirrored.get(part)),
       );
       if (wrong.length > 0)
-        return wrong.map((part) => `step ${index}: verified, and ${part} is ${mirrored.get(part)}`);
+        return wrong.map((part) => `step ${index}: verified, but ${part} is ${mirrored.get(part)}`);
     }
     return [];
   } finally {
@@ -129,7 +129,7 @@ function withoutFlags(step: Step): Step {
   return { run: "sync", with: { during: [...step.with.during], acceptRemovals: true } };
 }
 
-/** Requests data from the API directly, in one large page. */
+/** Requests data from the API directly, as one large page. */
 function requestData(world: World, path: string): unknown {
   const { brand, variants } = world;
   const api = createVariantApi({

@@ -9,7 +9,7 @@ import { type Interruption, type RunResult, World } from "./world.js";
 
 const dayMs = 86_400_000;
 
-/** Plays a scenario inside the model. Returns the false claims of its runs with the step that made them. */
+/** Plays a scenario inside the model. Returns the false claims of its runs, with the step that made each claim. */
 export async function play(listName: TestedList, { steps, ...options }: Scenario): Promise<string[]> {
   const world = await World.create({ listName, ...options });
   try {
@@ -74,7 +74,7 @@ function toFault(failure: Exclude<Failure, "kill" | "stop">): Fault {
   return { status: Number(failure) };
 }
 
-/** Returns the brand that a wrong response is computed from. */
+/** Returns the brand from which a wrong response is computed. */
 function wrongBrand(world: World, { pick, wrong }: WrongResponse): Brand {
   if (wrong === "cached") return world.earlier(1 + (pick % 4));
   const records = recordsOf(world.brand, world.listName);
@@ -82,20 +82,23 @@ function wrongBrand(world: World, { pick, wrong }: WrongResponse): Brand {
   return { ...world.brand, [world.listName]: returned };
 }
 
-/** Inside the model, the program rejects no response. */
+/** Checks that the program rejects no response inside the model. */
 function checkRefusals({ error }: RunResult): string[] {
   const isRejected =
     error instanceof UnsafeResponse || (error instanceof Error && error.constructor === UnexpectedResponse);
   return isRejected ? [`a documented response was rejected: ${errorText(error)}`] : [];
 }
 
-/** Syncs everything twice undisturbed; the first run may resume a stopped one. Then the mirror equals the API. */
+/**
+ * Syncs everything twice without events. The first run may resume a stopped one. After the second, the mirror must
+ * match the API.
+ */
 async function finish(world: World): Promise<string[]> {
   for (const number of [1, 2]) {
     const result = await world.run("sync", { full: true, acceptRemovals: true, details: "all" });
     const claims = findFalseClaims(world, result);
-    if (result.error !== null) claims.push(`it failed: ${errorText(result.error)}`);
-    else if (number === 2 && !result.verified) claims.push("it is not verified");
+    if (result.error !== null) claims.push(`the run failed: ${errorText(result.error)}`);
+    else if (number === 2 && !result.verified) claims.push("the run is not verified");
     if (claims.length > 0)
       return claims.slice(0, 5).map((claim) => `undisturbed --full run ${number}: ${claim}`);
   }

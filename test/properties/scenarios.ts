@@ -3,7 +3,7 @@ import fc from "../support/property.js";
 import type { EventType, ModelEvent, StartingRecords } from "./model.js";
 import type { Job, WorldOptions } from "./world.js";
 
-/** A step of a scenario: an event, a run, or hours in which nothing happens. */
+/** A step of a scenario: an event, a run, or hours during which nothing happens. */
 export type Step = ModelEvent | RunStep | { passHours: number };
 
 /** A run with its flags, and the events during it. */
@@ -22,22 +22,22 @@ export interface RunStep {
   };
 }
 
-/** An event before the response to a request of a run. The first request has the number 1. */
+/** An event or a failure before the response to one of a run's requests. The first request has the number 1. */
 export interface DuringRun {
   atRequest: number;
   what: ModelEvent | Failure | WrongResponse;
 }
 
-/** The run is killed or stopped, or the request fails. All failures but 403 are retried. */
+/** The run is killed or stopped, or the request fails. All failures except 403 are retried. */
 export type Failure = "kill" | "stop" | "500" | "429" | "reset" | "cut" | "html" | "403";
 
-/** A response with status 200 that is not the API's: empty, without one of the records, or outdated. Outside the model. */
+/** A wrong response with status 200: empty, with one record missing, or outdated. Outside the model. */
 export interface WrongResponse {
   wrong: "empty" | "lacks" | "cached";
   pick: number;
 }
 
-/** A brand, the variant of its API, and the steps that are played. */
+/** A brand, the variant of its API, and the steps to play. */
 export interface Scenario {
   start: StartingRecords;
   variants: Partial<ApiVariants>;
@@ -49,13 +49,13 @@ export interface Scenario {
 export interface ScenarioOptions {
   variants?: Partial<ApiVariants>;
   lags?: WorldOptions["lags"];
-  /** Events outside the model, as frequent as all others together. */
+  /** Events outside the model. They are as frequent as all other events together. */
   more?: readonly EventType[];
   wrong?: WrongResponse["wrong"];
   undated?: boolean;
 }
 
-/** Random scenarios: events and runs with random flags, and events, failures, stops and kills during the runs. */
+/** Generates scenarios: events and runs with random flags, and events, failures, stops and kills during the runs. */
 export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenario> {
   const { variants, lags, undated } = options;
   return fc
@@ -72,7 +72,7 @@ export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenari
     });
 }
 
-/** The documented behaviour in three of four scenarios, a variant in the others. */
+/** Generates the documented behaviour in three of four scenarios, and another behaviour in the rest. */
 function usually<Name extends keyof ApiVariants>(
   documented: ApiVariants[Name],
   ...others: ApiVariants[Name][]
@@ -84,9 +84,9 @@ function usually<Name extends keyof ApiVariants>(
   );
 }
 
-/** The variants that the program has to support. */
+/** The variants that the program must support. */
 const variantsInModel: fc.Arbitrary<Partial<ApiVariants>> = fc.record({
-  // On pages with fewer than 4 records, the events between two requests can fill a page, which is impossible with 100.
+  // With fewer than 4 records per page, the events between two requests can fill a page. With 100, they cannot.
   maxPerPage: fc.integer({ min: 4, max: 12 }),
   ties: usually<"ties">("stable", "reversed"),
   datePrecision: usually<"datePrecision">("exact", "milliseconds", "seconds"),
@@ -105,7 +105,7 @@ const startingRecords: fc.Arbitrary<StartingRecords> = fc.record({
   perSecond: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 2, max: 30 })),
 });
 
-/** An age in days, often small, so that events cross the ends of short ranges. */
+/** Generates an age in days. It is often small, so that events cross the ends of short ranges. */
 function daysBack(most: number): fc.Arbitrary<number> {
   return fc.oneof(
     { withCrossShrink: true },
@@ -184,7 +184,7 @@ function stepsOf({ more, wrong }: ScenarioOptions): fc.Arbitrary<Step[]> {
     run: fc.constantFrom<Job>("verify", "repair"),
     with: fc.record({ acceptRemovals, during }, { requiredKeys: ["during"] }),
   }) as fc.Arbitrary<RunStep>;
-  // A run that may not complete, followed by the removal of one record and the addition of another before the next run.
+  // A run that may not complete. Before the next run, one record is removed and another is added.
   const stopped = fc
     .tuple(sync, atRequest, fc.constantFrom<Failure>("kill", "stop", "403"), leaving, arriving, sync)
     .map(([run, at, what, leave, arrive, next]): Step[] => [

@@ -5,16 +5,19 @@ import { playStep } from "./play.js";
 import type { Scenario, ScenarioOptions, Step } from "./scenarios.js";
 import { World } from "./world.js";
 
-/** An API outside the model: all of its scenarios have this difference. */
+/** An API outside the model. All of its scenarios have this difference. */
 export interface ApiVariant {
   name: string;
   listName: TestedList;
   options: ScenarioOptions;
-  /** The condition under which a run may be verified although the mirror differs from the API; null if there is none. */
+  /**
+   * The condition under which a run may be verified even though the mirror differs from the API; null if this must
+   * never happen.
+   */
   knownGap: string | null;
   /**
-   * True if the API breaks the assumptions A1 to A3 of the page on syncing, so that lists are read by page number. No run
-   * then makes a false claim, and the mirror has every record.
+   * True if the API breaks one of the assumptions A1 to A3 in src/sync/README.md, so that lists are read by page
+   * number. Then no run may make a false claim, and the mirror must have every record.
    */
   isReadByPage?: boolean;
 }
@@ -32,24 +35,24 @@ function variant(
   return { name, listName, options, knownGap };
 }
 
-const cached = "an outdated response whose counts and totals are the same; the next read finds it";
-const lacking = "two equal wrong responses in a row, or one for a list that was never read";
+const cached = "until the next read: an outdated response whose counts and totals are unchanged";
+const lacking = "two identical wrong responses in a row, or one for a list that was never read";
 
-/** src/sync/README.md lists the assumptions that these variants break. */
+/** The variants break assumptions that src/sync/README.md lists. */
 export const apiVariants: readonly ApiVariant[] = [
-  variant("outdated totals by day", "orders", { lags: "dailyTotals" }),
-  variant("totals by day that drift", "orders", { variants: { dailyTotalsDrift: true } }),
+  variant("outdated daily totals", "orders", { lags: "dailyTotals" }),
+  variant("drifting daily totals", "orders", { variants: { dailyTotalsDrift: true } }),
   variant(
     "outdated total_items",
     "orders",
     { lags: "totals" },
-    "a count that equals the one before the last read",
+    "a count that equals the count before the last read",
   ),
   variant(
     "outdated total_items",
     "roster",
     { lags: "totals" },
-    "a record added after the previous page, on a full page",
+    "a record that was added after the previous page was read, if the page was full",
   ),
   variant(
     "capped total_items",
@@ -63,22 +66,26 @@ export const apiVariants: readonly ApiVariant[] = [
     { variants: { maxTotal: 13 } },
     "a list that ends at the capped total",
   ),
-  variant("status=refunded includes partial refunds", "orders", { variants: { refundedFilter: "any" } }),
-  variant("status=refunded leaves out cancelled orders", "orders", {
+  variant("a refunded filter that includes partial refunds", "orders", {
+    variants: { refundedFilter: "any" },
+  }),
+  variant("a refunded filter that excludes cancelled orders", "orders", {
     variants: { statusFilters: "partition" },
   }),
   readByPage("dates without a time", { variants: { datePrecision: "days" } }),
-  readByPage("times shown as midnight", { variants: { datePrecision: "midnight" } }),
-  readByPage("times shown by the minute", { variants: { datePrecision: "minutes" } }),
+  readByPage("times set to midnight", { variants: { datePrecision: "midnight" } }),
+  readByPage("times truncated to the minute", { variants: { datePrecision: "minutes" } }),
   readByPage("times without seconds", { variants: { datePrecision: "no seconds" } }),
-  readByPage("times rounded to the next second", { variants: { datePrecision: "rounded" } }),
+  readByPage("times rounded to the nearest second", { variants: { datePrecision: "rounded" } }),
   readByPage("unreadable times", { variants: { datePrecision: "invalid" } }),
   readByPage("unreadable times", { variants: { datePrecision: "invalid" } }, "content"),
-  readByPage("lists with a record before the range", { variants: { includesRecordBelow: true } }),
-  readByPage("ordered by id", { variants: { order: "id" } }),
-  readByPage("ordered by id", { variants: { order: "id" } }, "content"),
-  readByPage("ordered by attribution", { variants: { order: "attribution" } }),
-  readByPage("ignored date filters", { variants: { ignoresDateFilters: true } }),
+  readByPage("a record from before the requested range in each list", {
+    variants: { includesRecordBelow: true },
+  }),
+  readByPage("lists sorted by ID", { variants: { order: "id" } }),
+  readByPage("lists sorted by ID", { variants: { order: "id" } }, "content"),
+  readByPage("lists sorted by attribution", { variants: { order: "attribution" } }),
+  readByPage("lists that ignore date filters", { variants: { ignoresDateFilters: true } }),
   readByPage("records without a date in every range", {
     variants: { undated: "in every range" },
     undated: true,
@@ -86,28 +93,28 @@ export const apiVariants: readonly ApiVariant[] = [
   variant("equal dates in random order", "orders", { variants: { ties: "random" } }),
   variant("a list in random order", "roster", { variants: { ties: "random" } }),
   variant(
-    "records without a date, listed without a range only",
+    "undated records that are listed only without a date range",
     "orders",
     { undated: true },
-    "as many records were added since as have no date",
+    "as many records were added since the last read as have no date",
   ),
-  variant("records dated in the future", "orders", { more: ["future"] }),
+  variant("records that are dated in the future", "orders", { more: ["future"] }),
   variant(
-    "dates that change",
+    "changing dates",
     "orders",
     { more: ["redate"] },
-    "one record moves out of a range while another is added, so that no count differs",
+    "one record moves out of a range and another is added, so no count differs",
   ),
   variant(
-    "dates that change",
+    "changing dates",
     "content",
     { more: ["redate"] },
-    "one record moves out of a range while another is added, so that no count differs",
+    "one record moves out of a range and another is added, so no count differs",
   ),
   variant("empty responses", "orders", { wrong: "empty" }, lacking),
   variant("empty responses", "roster", { wrong: "empty" }, lacking),
-  variant("responses without some records", "orders", { wrong: "lacks" }, lacking),
-  variant("responses without some records", "roster", { wrong: "lacks" }, lacking),
+  variant("responses with some records missing", "orders", { wrong: "lacks" }, lacking),
+  variant("responses with some records missing", "roster", { wrong: "lacks" }, lacking),
   variant("outdated responses", "orders", { wrong: "cached" }, cached),
   variant("outdated responses", "roster", { wrong: "cached" }, cached),
 ];
@@ -116,8 +123,8 @@ const undisturbed: Step = { run: "sync", with: { during: [] } };
 const complete: Step = { run: "sync", with: { during: [], full: true, acceptRemovals: true } };
 
 /**
- * What the difference led to: nothing; a run that ended with exit code 7 or 8 or was not verified (loud); or a false claim
- * (silent).
+ * What the difference led to: nothing (harmless), a run that ended with exit code 7 or 8 or was not verified (loud), or
+ * a false claim (silent).
  */
 export type Effect = "harmless" | "loud" | "silent";
 
@@ -156,7 +163,7 @@ export async function playVariant(
   }
 }
 
-/** Returns the current records of the API that the mirror does not have. */
+/** Describes the API's current records that the mirror lacks. */
 function findLostRecords(world: World): string[] {
   const { records } = readClaims(world);
   return world.versionHistory.at(world.now).flatMap(({ json, record }) => {

@@ -2,24 +2,26 @@ import type { Brand } from "../../src/sandbox/brand.js";
 import { type ApiVariants, formatDate } from "../support/api-variants.js";
 import { dateMember, type Fields, keyOf, recordsOf, secondOf, type TestedList } from "./model.js";
 
-/** A version of a record in the API, from `from` (inclusive) to `until` (exclusive), in milliseconds. */
+/**
+ * A version of a record in the API, which existed from `from` (inclusive) until `until` (exclusive), in milliseconds.
+ */
 export interface Version {
   from: number;
   until: number;
   /** The record as the list returns it; null while it is not listed. */
   json: string | null;
-  /** The record with exact dates and details; its last version while it is not listed. */
+  /** The record with exact dates and details; its last listed version while it is not listed. */
   record: Fields;
-  /** The second of its date, in milliseconds; NaN without one. */
+  /** The second of its date, in milliseconds; NaN if it has no date. */
   second: number;
   /** The number of list responses before this version. */
   responsesBefore: number;
 }
 
-/** Every version of every record in the API, with its times. */
+/** Every version of every record in the API, with the times of the changes. */
 export interface VersionHistory {
   versions: ReadonlyMap<string, readonly Version[]>;
-  /** The times of all changes in milliseconds, ascending. */
+  /** The times of all changes, in milliseconds, in ascending order. */
   changes: readonly number[];
   /** Records new, changed and removed records. Call it after every event. */
   observe(now: number, responsesBefore: number): void;

@@ -29,10 +29,10 @@ import { noon } from "../support/records.js";
 import { createRecords, type StartingRecords, type TestedList } from "./model.js";
 import { createVersionHistory, type VersionHistory } from "./versions.js";
 
-/** A run that reads, or one that compares the mirror with the API. */
+/** A run that reads the API, or that compares the mirror with the API. */
 export type Job = "sync" | "verify" | "repair";
 
-/** An event at the n-th request of a run, before its response. */
+/** An event or a failure at the n-th request of a run, before the response. */
 export interface Interruption {
   atRequest: number;
   apply(world: World, path: string): "kill" | "stop" | Fault | undefined;
@@ -41,30 +41,30 @@ export interface Interruption {
 export interface RunResult {
   job: Job;
   acceptsRemovals: boolean;
-  /** The keys of the records that were present at the start. */
+  /** The keys of the records that were present when the run started. */
   presentBefore: ReadonlySet<string>;
-  /** True if the run was recorded as verified and not killed. */
+  /** True if the run was recorded as verified and was not killed. */
   verified: boolean;
   verdict: VerificationResult | null;
-  /** The exit code of a command that does only this run. */
+  /** The exit code of a command that consists of only this run. */
   code: number;
   error: unknown;
   startedAt: number;
   endedAt: number;
   wasKilled: boolean;
-  /** True if the last request for totals by day failed. */
+  /** True if the last request for daily totals failed. */
   hadNoDailyTotals: boolean;
 }
 
 export interface WorldOptions {
   listName: TestedList;
-  /** The resource to sync; by default the resource with the name of the list. */
+  /** The resource to sync; by default the one with the list's name. */
   resource?: string;
   start: StartingRecords;
   variants?: Partial<ApiVariants>;
-  /** The totals that are outdated by one request. */
+  /** The totals that are always outdated by one request. */
   lags?: "totals" | "dailyTotals" | undefined;
-  /** True if the API breaks the assumptions A1 to A3, so that lists with dates are read by page number. */
+  /** True if the API breaks one of the assumptions A1 to A3, so that lists with dates are read by page number. */
   isReadByPage?: boolean;
 }
 
@@ -72,7 +72,9 @@ export interface WorldOptions {
 const scratch = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const machine = testDeps({ home: scratch });
 
-/** A brand, its API, a mirror of one resource, and a record of everything the API had at each instant. */
+/**
+ * A brand, its API, a mirror of one resource, and the history of the API's records.
+ */
 export class World {
   readonly listName: TestedList;
   readonly variants: ApiVariants;
@@ -82,7 +84,7 @@ export class World {
   private readonly api: VariantApi;
   readonly runs: RunResult[] = [];
   readonly versionHistory: VersionHistory;
-  /** Called after each change of the brand. */
+  /** Called after each change to the brand. */
   onChange: () => void = () => {};
   private time = noon;
   /** The number of list responses so far. */
@@ -122,7 +124,7 @@ export class World {
     this.clock = this.createClock(1 + (start.seed % 3));
   }
 
-  /** @param turns the turns of the event loop that a sleep takes, so that responses arrive before or after a timer */
+  /** @param turns how many turns of the event loop a sleep takes, so that responses arrive before or after a timer */
   private createClock(turns: number): Clock {
     return {
       now: () => this.time,
@@ -148,7 +150,7 @@ export class World {
     this.time += ms;
   }
 
-  /** Returns the brand as it was some events ago. */
+  /** Returns the brand as it was before the last `events` events. */
   earlier(events: number): Brand {
     return this.pastBrands.at(-1 - events) ?? (this.pastBrands[0] as Brand);
   }
@@ -174,7 +176,7 @@ export class World {
       requests += 1;
       const path = new URL(url).pathname.slice(new URL(testBaseUrl).pathname.length);
       let fault: Fault | undefined;
-      // Events have a distinct time, after the previous request and before the next one.
+      // Each event gets its own time, after the previous request and before the next one.
       this.time += 5;
       for (const interruption of interruptions.filter(({ atRequest }) => atRequest === requests)) {
         const effect = interruption.apply(this, path);
@@ -249,7 +251,7 @@ export class World {
     return await injectFault(fault, respond, this.clock.sleep, init.signal);
   }
 
-  /** Copies the files of the mirror as they are at this instant, like a kill would leave them. */
+  /** Copies the mirror's files in their current state, which is the state that a killed process would leave. */
   private copyMirror(): string {
     const copy = join(this.folder, `${this.runs.length + 1}.sqlite`);
     for (const suffix of ["", "-wal"])
@@ -263,7 +265,7 @@ export class World {
   }
 }
 
-/** Returns true for a response after which the client does not retry. */
+/** Returns true for a fault after which the client does not retry. */
 function isNotRetried(fault: Fault | undefined): boolean {
   return typeof fault === "object" && "status" in fault && fault.status < 429;
 }

@@ -11,19 +11,21 @@ import { ErrorResponse, type ResponseData, type SandboxRequest } from "../../src
 import { dayMs, hourMs } from "../../src/util/timestamp.js";
 
 /**
- * Ways in which a server may differ from the sandbox: readings of what the API document leaves open, and violations of it.
- * The first value of each is how the sandbox behaves.
+ * Ways in which a server may differ from the sandbox: other interpretations of what the API document leaves open, and
+ * violations of it. The first value of each is how the sandbox behaves.
  */
 export const documentedBehaviour = {
-  /** The most records on a page, whatever `per_page` says. `pagination.per_page` has the number used. */
+  /**
+   * The maximum number of records on a page, whatever `per_page` is. `pagination.per_page` has the effective number.
+   */
   maxPerPage: 100,
   /** The order of records with equal dates, and of lists without dates. `random` changes it slightly in each response. */
   ties: oneOf("stable", "reversed", "random"),
-  /** The order of orders and content. `attribution`: the record added last is first. */
+  /** The sort order of orders and content. With `attribution`, the record that was added last comes first. */
   order: oneOf("date", "id", "attribution"),
   /**
-   * The precision of dates in responses; filters always use the exact date. `rounded` rounds to the nearest second, `minutes`
-   * sets the seconds to 0, `no seconds` leaves them out, and a quarter of `invalid` dates have the hour 24.
+   * The precision of dates in responses. Filters always use the exact date. `rounded` rounds to the nearest second,
+   * `minutes` sets the seconds to 0, `no seconds` leaves them out, and `invalid` sets the hour of some dates to 24.
    */
   datePrecision: oneOf(
     "exact",
@@ -38,41 +40,41 @@ export const documentedBehaviour = {
   ),
   /** Whether records without a date are listed only without a date range, or in every range. */
   undated: oneOf("without range", "in every range"),
-  /** Date ranges are accepted and ignored. */
+  /** Whether date ranges are accepted but ignored. */
   ignoresDateFilters: oneOf(false, true),
-  /** Each list includes the newest record before the date range. */
+  /** Whether each list includes the newest record before the date range. */
   includesRecordBelow: oneOf(false, true),
-  /** The highest `total_items`; `total_pages` agrees with it. */
+  /** The highest possible `total_items`. `total_pages` is consistent with it. */
   maxTotal: Number.POSITIVE_INFINITY,
-  /** An earlier state of the brand that `total_items` is computed from. */
+  /** An earlier state of the brand, from which `total_items` is computed. */
   totalsFrom: oneOf<Brand | null>(null),
-  /** The totals of `GET /analytics/clicks`: for all days, for the last 90 days, or 402. */
+  /** Which days `GET /analytics/clicks` has totals for: all days, the last 90 days, or none, with status 402. */
   dailyTotals: oneOf("all", "recent", "absent"),
-  /** An earlier state of the brand that `GET /analytics/clicks` is computed from. */
+  /** An earlier state of the brand, from which `GET /analytics/clicks` is computed. */
   dailyTotalsFrom: oneOf<Brand | null>(null),
   /** Whether refunds are subtracted from the revenue. */
   revenue: oneOf("net", "gross"),
-  /** Whether cancelled orders are left out of the totals or included. */
+  /** Whether cancelled orders are left out of the totals or included in them. */
   cancelled: oneOf("out", "in"),
-  /** The revenue of most days changes every hour, even though no order changes. */
+  /** Whether the revenue of most days changes every hour even though no order changes. */
   dailyTotalsDrift: oneOf(false, true),
-  /** Whether days without activity have a point with zeros, or no point. */
+  /** Whether days without activity have a point with zeros or no point. */
   emptyDays: oneOf("zero", "missing"),
   /** What `status=refunded` selects: fully refunded orders, or orders with any refund. */
   refundedFilter: oneOf("fully", "any"),
-  /** Whether a cancelled and refunded order is selected by both statuses or only by `cancelled`. */
+  /** Whether a cancelled and refunded order is selected by both statuses, or only by `cancelled`. */
   statusFilters: oneOf("overlap", "partition"),
-  /** The response to a page after the last: an empty list or a 400. */
+  /** The response to a request for a page after the last: an empty list or a 400. */
   pastEnd: oneOf("empty", "refused"),
   /** `total_pages` of an empty list. */
   pagesWhenEmpty: oneOf(0, 1),
-  /** Whether gifts, codes and surveys have pages, or come in one response that accepts no parameter. */
+  /** Whether gifts, codes and surveys are paginated, or returned in one response to a request without parameters. */
   undocumentedLists: oneOf("paged", "complete"),
 };
 
 export type ApiVariants = typeof documentedBehaviour;
 
-/** Returns the first value, typed as any of them. */
+/** Returns the first value. Its type is the union of all values. */
 function oneOf<const V>(value: V, ..._others: V[]): V {
   return value;
 }
@@ -82,7 +84,7 @@ export interface VariantApi extends SandboxApi {
   variants: Partial<ApiVariants>;
 }
 
-/** Creates a sandbox API with the given variant of its behaviour. */
+/** Creates a sandbox API with the given variants of its behaviour. */
 export function createVariantApi({
   variants = {},
   ...options
@@ -138,7 +140,7 @@ function respondWithClicks(
   if (behaviour.dailyTotals === "absent")
     throw new ErrorResponse(402, "plan_required", "The plan does not include totals.");
   if (behaviour.emptyDays === "zero") return { data: clicks };
-  // Only the days of old orders are computed, because the range since the year 1 has 700,000 empty days.
+  // For old orders, only the days that have any are computed: there are 700,000 days since the year 1.
   const url = new URL(request.url, "http://api");
   const [start, end] = ["start_date", "end_date"].map((name) => url.searchParams.get(name)?.slice(0, 10));
   const oldDays = [...new Set(old.map((order) => order.order_date.slice(0, 10)))].sort();
@@ -159,7 +161,7 @@ function hasActivity(point: Clicks["timeseries"][number]): boolean {
   return Boolean(point.orders || point.total_clicks || point.profile_views);
 }
 
-/** Returns modified orders whose documented totals equal the totals of the variant. */
+/** Returns modified orders, whose totals in the documented API equal the variant's totals of the original orders. */
 function countedOrders({ orders }: Brand, behaviour: ApiVariants, now: number): readonly Order[] {
   const { cancelled, dailyTotals, dailyTotalsDrift, revenue } = behaviour;
   if (cancelled === "out" && dailyTotals === "all" && !dailyTotalsDrift && revenue === "net") return orders;
@@ -178,7 +180,7 @@ function countedOrders({ orders }: Brand, behaviour: ApiVariants, now: number): 
   });
 }
 
-/** Four of five days have sales in a currency whose exchange rate changes every hour. */
+/** Returns a day's exchange rate. On four of five days, it changes every hour. */
 function exchangeRate(start: number, now: number): number {
   if (hash(3, "rate", start / dayMs) % 5 === 0) return 1;
   return 1 + (hash(4, "hour", Math.floor(now / hourMs)) % 1_000) / 20_000;
@@ -198,7 +200,9 @@ const dateMembers: Record<string, { date: string; from: string; to: string }> = 
   content: { date: "created_at", from: "uploaded_after", to: "uploaded_before" },
 };
 
-/** Returns all records that a list request selects, in the order of the list and as the list shows them. */
+/**
+ * Returns all records that a list request selects, in the list's order and in the form in which the list returns them.
+ */
 function selectRecords(list: ListRequest): Fields[] {
   const { behaviour, name } = list;
   const members = dateMembers[name];
@@ -219,7 +223,7 @@ function selectRecords(list: ListRequest): Fields[] {
   });
 }
 
-/** Returns the records of all pages of the documented list, without some of the request's parameters. */
+/** Returns the records of all pages of the documented list. Ignores the given request parameters. */
 function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   const { request, context } = list;
   const url = new URL(request.url, "http://api");
@@ -235,12 +239,15 @@ function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   }
   if (brand.orders === list.brand.orders || list.name !== "orders" || !url.searchParams.has("status"))
     return records;
-  // The changed flags are only for the selection: the response contains the original records.
+  // The changed flags only affect which records are selected. The response contains the original records.
   const originals = new Map(list.brand.orders.map((order) => [order.id, order]));
   return records.map((record) => originals.get(String(record.id)) ?? record);
 }
 
-/** Returns a modified brand whose documented list has the variant's selection and its order of equal dates. */
+/**
+ * Returns a modified brand, for which the documented list selects the same records and sorts equal dates like the
+ * variant.
+ */
 function brandForSelection({ brand, behaviour, context, name }: ListRequest, query: URLSearchParams): Brand {
   const { refundedFilter, statusFilters, ties } = behaviour;
   let changed = brand;
@@ -277,7 +284,7 @@ function sortRecords(records: Fields[], { behaviour, brand, name }: ListRequest)
   return records.sort((a, b) => positionOf(a) - positionOf(b));
 }
 
-/** Returns a timestamp as the API shows it. */
+/** Formats a timestamp with the given precision. */
 export function formatDate(text: string, precision: ApiVariants["datePrecision"]): string {
   if (precision === "exact" || !text.includes("T")) return text;
   if (precision === "milliseconds") return text.replace(/(\.\d{3})\d+/, "$1");

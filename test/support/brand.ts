@@ -18,44 +18,47 @@ import { Sqlite } from "./sqlite.js";
 
 /** A request as the API received it. */
 export interface SentRequest {
-  /** The path below the versioned root; for the file host, the full path. */
+  /** The path below the versioned root. For the file host, the full path. */
   path: string;
   query: Readonly<Record<string, string>>;
   method: string;
   headers: Readonly<Record<string, string>>;
   /** The request's number, from 1. */
   number: number;
-  /** The status of the response; 0 until there is one. */
+  /** The status of the response; 0 until the API has responded. */
   status: number;
 }
 
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "results"> {
-  /** Generates a brand with this many orders, instead of an empty one. */
+  /** The number of orders of a generated brand. By default, the brand is empty. */
   history?: number;
   seed?: number;
   variants?: Partial<ApiVariants>;
-  /** The numbers in responses that are outdated by one response. */
+  /** Which numbers in responses are outdated by one response. */
   lags?: "totals" | "figures" | "both";
-  /** The start time, in milliseconds since 1970. */
+  /** The start time in milliseconds since 1970. */
   now?: number;
   rateLimit?: number;
   home?: string;
-  /** Another brand whose API, clock and home folder this one shares, as a second profile of the same person. */
+  /**
+   * Another brand with which this one shares the API, the clock and the home folder, as a second profile of the same
+   * user.
+   */
   beside?: TestBrand;
-  /** Starts with the records, the time and a copy of the mirror of another brand, in a new home folder. */
+  /** Another brand whose records, time and mirror are copied to a new home folder. */
   copyOf?: TestBrand;
 }
 
-/** The result of one command. */
+/** The result of a command. */
 export interface RunResult extends ProgramResult {
   /** The requests that the command sent. */
   asked: SentRequest[];
-  /** True if a signal stopped it. */
+  /** True if a signal stopped the command. */
   stopped: boolean;
 }
 
 /**
- * A brand, its API and a person's home folder, in this process and without sockets. Its members change the brand's
+ * A brand, its API and a user's home folder, in this process and without sockets. The methods change the brand's
  * records, inject faults, run commands and read the mirror.
  */
 export interface TestBrand extends BrandEvents {
@@ -73,11 +76,14 @@ export interface TestBrand extends BrandEvents {
   now(): number;
   /** Advances the clock. */
   pass(ms: number): void;
-  /** All requests so far. */
+  /** All requests that the API has received so far. */
   asked: SentRequest[];
-  /** Called before each response. The API responds with the fault that it returns, if any. */
+  /** Called before each response. If it returns a fault, the API responds with that. */
   before: ((request: SentRequest) => Fault | undefined) | undefined;
-  /** Calls `action` before the response to the first matching request, which gets the fault that it returns, if any. */
+  /**
+   * Calls `action` before the response to the first matching request. If it returns a fault, the API responds with
+   * that.
+   */
   once(matches: (request: SentRequest) => boolean, action: () => Fault | undefined | unknown): void;
   setKey(change: Partial<ApiKey>): void;
   /** Returns a copy of the brand's records, which later changes do not affect. */
@@ -85,17 +91,23 @@ export interface TestBrand extends BrandEvents {
   run(command: string | readonly string[], options?: ProgramOptions): Promise<RunResult>;
   /** Runs a command and sends it SIGINT before the response to the first matching request. */
   stopped(command: string, matches: (request: SentRequest) => boolean): Promise<RunResult>;
-  /** Runs a command as if it was killed at the first matching request: the mirror is then a copy of its files at that time. */
+  /**
+   * Runs a command as if it were killed at the first matching request. The mirror is then a copy of its files at that
+   * time.
+   */
   killed(command: string, matches: (request: SentRequest) => boolean): Promise<void>;
   /** Queries the mirror. */
   sql<Row = Record<string, unknown>>(query: string, ...parameters: unknown[]): Row[];
-  /** Returns the sorted keys of the mirror's records that were not removed. */
+  /** Returns the sorted keys of the mirror's current records. */
   mirrored(resource?: string): string[];
-  /** Returns the last row of `sync_runs`. */
+  /** Returns the resource's last row in `sync_runs`. */
   lastRun(resource?: string): Record<string, unknown>;
-  /** Serves the API on loopback, with the system's clock, until the test ends. Returns the environment of a process that uses it. */
+  /**
+   * Serves the API on loopback, with the system's clock, until the test ends. Returns the environment for a process
+   * that uses it.
+   */
   served(options?: { latency?: number }): Promise<Record<string, string>>;
-  /** Returns the number of requests that were served on loopback. */
+  /** Returns the number of requests that the API has received on loopback. */
   servedCount(): number;
   /** Waits until the condition is true. @throws after 20 seconds */
   until(condition: () => boolean): Promise<void>;
@@ -173,7 +185,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         status: 0,
       };
       brand.asked.push(request);
-      // Each response has a distinct time.
+      // Each response has a different time.
       clock.pass(10);
       const fault = brand.before?.(request);
       init.signal?.throwIfAborted();
@@ -281,7 +293,10 @@ function asFault(returned: unknown): Fault | undefined {
   return isFault && returned !== null ? (returned as Fault) : undefined;
 }
 
-/** Creates a clock whose `sleep` advances the time at once. @param start milliseconds since 1970 */
+/**
+ * Creates a clock whose `sleep` advances the time immediately.
+ * @param start milliseconds since 1970
+ */
 function createFakeClock(start: number): Clock & { pass(ms: number): void } {
   let now = start;
   let monotonic = systemClock.monotonic();

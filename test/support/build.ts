@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * Vitest's global setup: builds `dist`, which tests that start processes run, unless it is newer than the sources. Types
- * are not checked: see `npm run check`.
+ * Vitest's global setup. Builds `dist`, which is used by tests that start processes, unless it is newer than the
+ * sources. Does not check types; `npm run check` does.
  */
 export default function build(): void {
   const root = fileURLToPath(new URL("../..", import.meta.url));

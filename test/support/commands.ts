@@ -3,7 +3,7 @@ import { exitCodes } from "../../src/errors.js";
 import { buildProgram } from "../../src/program.js";
 import { testDeps } from "./program.js";
 
-/** Returns commander's tree of all commands. */
+/** Returns commander's root command with all subcommands. */
 export async function programTree(): Promise<Command> {
   return await buildProgram({ deps: testDeps(), argv: [], brandapi: async () => exitCodes.done });
 }

@@ -1,18 +1,21 @@
 import type { Brand } from "../../src/sandbox/brand.js";
 
-/** A failure, or a response other than the API's own. */
+/** A failure, or a response that differs from the API's. */
 export type Fault =
-  /** A different status, as the API or a proxy would send it. */
+  /** A response with this status, as the API or a proxy would send it. */
   | { status: number; headers?: Record<string, string>; body?: string }
-  /** The response of another brand, such as an earlier copy of this one, or one without a certain record. */
+  /** The response for another brand, such as an earlier copy of this brand or a copy without a certain record. */
   | { from: Brand }
-  /** A 200 response with the envelope that the function returns, as JSON. */
+  /** A 200 response whose JSON envelope is returned by the function. */
   | { envelope: (envelope: Record<string, unknown>) => unknown }
   /** A 200 response with this body. */
   | { body: string | Uint8Array; headers?: Record<string, string> }
-  /** The right response, delayed by this many milliseconds. */
+  /** The correct response, delayed by this many milliseconds. */
   | { delay: number }
-  /** The connection breaks before or during the response, a captive portal responds, or nothing responds. */
+  /**
+   * The connection is reset before the response, the response is cut off, a captive portal responds, or nothing
+   * responds.
+   */
   | "reset"
   | "cut"
   | "html"
@@ -24,8 +27,8 @@ const json = { "content-type": "application/json; charset=utf-8" };
 const portal = "<!doctype html><title>Sign in</title><p>Welcome to Hotel WiFi.</p>";
 
 /**
- * Responds to one request with a fault.
- * @param respond returns the right response
+ * Responds to a request with a fault.
+ * @param respond returns the correct response
  * @param sleep advances the clock
  */
 export async function injectFault(
@@ -56,7 +59,7 @@ export async function injectFault(
 
 const chunk = new TextEncoder().encode("a".repeat(65_536));
 
-/** Returns a response whose body breaks in the middle, with the error that undici throws. */
+/** Returns a response whose body fails halfway through with the error that undici throws. */
 function truncateBody(body: string): Response {
   const half = new TextEncoder().encode(body.slice(0, body.length / 2));
   const stream = new ReadableStream({

@@ -1,7 +1,7 @@
 import type { SandboxApi } from "../../src/sandbox/api.js";
 import type { SandboxRequest } from "../../src/sandbox/endpoint.js";
 
-/** Returns the API as a `fetch`, without sockets: base URL `https://brand.test/api/brand/v1`. */
+/** Returns a `fetch` that calls the API without sockets. The base URL is `https://brand.test/api/brand/v1`. */
 export function fetchOf(api: SandboxApi) {
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     init.signal?.throwIfAborted();

@@ -20,7 +20,7 @@ import { afterFile } from "./file-end.js";
 import { makeHome } from "./home.js";
 import { orderAt } from "./records.js";
 
-/** Creates and opens a mirror, which is closed at the end of the test file unless the test closes it. */
+/** Creates and opens a mirror. It is closed at the end of the test file, if the test has not closed it. */
 export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Promise<Mirror> {
   const path = join(home, name);
   await createEmptyMirror(path);
@@ -31,7 +31,7 @@ export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Pro
 
 let empty: Buffer | undefined;
 
-/** Creates a mirror file if there is none. The program lays out the tables and views once; later files are copies. */
+/** Creates a mirror file if it does not exist. The program creates the first file, and later files are copies of it. */
 export async function createEmptyMirror(path: string): Promise<void> {
   if (existsSync(path)) return;
   empty ??= await emptyMirror();
@@ -47,7 +47,7 @@ async function emptyMirror(): Promise<Buffer> {
   return bytes;
 }
 
-/** Creates a mirror with some orders and returns its path. */
+/** Creates a mirror with some orders. Returns its path. */
 export async function mirrorOfOrders(home = makeHome(), count = 3): Promise<string> {
   const mirror = await makeMirror(home, "orders.sqlite");
   const orders = Array.from({ length: count }, (_, n) => anOrder(n));
@@ -58,9 +58,9 @@ export async function mirrorOfOrders(home = makeHome(), count = 3): Promise<stri
 
 /**
  * Writes records as a sync of the resource would, and records the run.
- * @param records values, or `{ text }` with the exact text of the API
+ * @param records values, or `{ text }` with the exact JSON from the API
  * @param options.remove keys of records to mark as removed
- * @param options.whole true if the run verified the complete resource
+ * @param options.whole true if the run read the entire resource
  */
 export function writeRead(
   mirror: Mirror,
@@ -115,7 +115,7 @@ export function writeRead(
   writeRunCoverage(mirror, runId, readCoverage(mirror, resource.name));
 }
 
-/** Adds a range to the coverage of a resource. */
+/** Adds a range to a resource's coverage. */
 export function recordCoverage(mirror: Mirror, resource: string, added: CoveredRange): void {
   const before = readCoverage(mirror, resource);
   writeCoverage(mirror, resource, before, addCoverage(before, added));
@@ -133,7 +133,10 @@ function asValue(record: Json | object): Json {
   return JSON.parse(isText ? String(record.text) : JSON.stringify(record)) as Json;
 }
 
-/** Returns a realistic order. @param n its number: the higher, the older */
+/**
+ * Returns a realistic order.
+ * @param n the order's number; the higher it is, the older is the order
+ */
 export function anOrder(n: number, fields: JsonObject = {}): JsonObject {
   const host = { id: `host-${n % 7}`, username: `host_${n % 7}`, first_name: "Ada" };
   const order = orderAt(`order-${n}`, Date.UTC(2026, 9, 1) - n * 3_600_000, {

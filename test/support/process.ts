@@ -2,15 +2,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { makeHome } from "./home.js";
 
-/** The executable. The global setup of the tests builds it. */
+/** The executable. The tests' global setup builds what it runs. */
 export const binPath = fileURLToPath(new URL("../../bin/brandapi.js", import.meta.url));
 
 export interface SpawnOptions {
   env?: Record<string, string>;
   home?: string;
-  /** Text for stdin, which is then closed; empty by default. With null, stdin stays open without input. */
+  /** Text for stdin, which is then closed; empty by default. If null, stdin stays open without input. */
   stdin?: string | null;
-  /** True if nothing reads its stdout. */
+  /** True if nothing reads the program's stdout. */
   isUnread?: boolean;
   /** The user ID to run as; requires root. */
   uid?: number;
@@ -30,12 +30,12 @@ export interface RunningProgram {
   home: string;
   /** Returns the output so far. */
   output(): { out: string; err: string };
-  /** Resolves when the pattern appears on stdout or stderr; rejects if the process ends before that. */
+  /** Resolves when the output on stdout or stderr matches the pattern. Rejects if the process ends before that. */
   until(pattern: RegExp): Promise<RegExpMatchArray>;
   ended: Promise<ProcessResult>;
 }
 
-/** Starts the program as a process, with only PATH and a new HOME in its environment. */
+/** Starts the program as a process. By default, its environment contains only PATH and a new HOME. */
 export function spawnBrandapi(args: readonly string[], options: SpawnOptions = {}): RunningProgram {
   const { home = makeHome(), node = [process.execPath] } = options;
   const [command, ...flags] = node;

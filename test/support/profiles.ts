@@ -3,7 +3,7 @@ import { makeHome } from "./home.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
 import { type Sandbox, type SandboxOptions, sandboxForTest } from "./sandbox.js";
 
-/** Several profiles on one machine, with nothing in the environment. */
+/** Several profiles on one machine, without environment variables. */
 export interface Profiles {
   sandbox: Sandbox;
   home: string;

@@ -15,13 +15,13 @@ import { binPath } from "./process.js";
 
 export interface ProgramOptions {
   env?: Env;
-  /** The HOME folder; by default a new, empty one. */
+  /** The home folder; by default a new, empty folder. */
   home?: string;
-  /** By default the HOME folder. */
+  /** The current folder; by default the home folder. */
   cwd?: string;
   /** Text piped into stdin, or typed if stdin is a terminal. */
   stdin?: string;
-  /** Which streams are terminals; `true` for all three. */
+  /** Which streams are terminals; `true` means all three. */
   tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean };
   columns?: number;
   fetch?: Fetch;
@@ -29,7 +29,7 @@ export interface ProgramOptions {
   signal?: AbortSignal;
   platform?: NodeJS.Platform;
   machine?: Partial<Machine>;
-  /** The value of `random()`: two runs at the same time need different ones for their temporary files. */
+  /** The value of `random()`. Simultaneous runs need different values for the names of their temporary files. */
   random?: number;
 }
 
@@ -38,13 +38,16 @@ export interface ProgramResult {
   out: string;
   err: string;
   home: string;
-  /** Each switch of the terminal's raw mode. */
+  /** The values to which the terminal's raw mode was set. */
   raw: boolean[];
   /** Files that were opened in the browser. */
   opened: string[];
 }
 
-/** Returns dependencies for a test: captured streams, a new home folder, and no environment variables of this process. */
+/**
+ * Returns dependencies for a test: captured streams, a new home folder, and none of this process's environment
+ * variables.
+ */
 export function testDeps(options: ProgramOptions = {}) {
   const { tty = false, columns = 80, home = makeHome() } = options;
   const isTTY = (name: "stdin" | "stdout" | "stderr") =>
@@ -82,7 +85,7 @@ export function testDeps(options: ProgramOptions = {}) {
 }
 
 /**
- * Runs one command line in this process: `await brandapi("export orders --csv", { home })`.
+ * Runs a command line in this process: `await brandapi("export orders --csv", { home })`.
  * @param command arguments separated by spaces, or a list of arguments
  */
 export async function brandapi(
@@ -120,7 +123,9 @@ function capture(terminal: { isTTY: boolean; columns: number }): Captured {
   }) as unknown as Captured;
 }
 
-/** Returns a terminal with typed text, or a pipe with text that ends; `raw` records each switch of raw mode. */
+/**
+ * Returns a terminal with typed text, or a pipe that ends after the text. `raw` records each change of the raw mode.
+ */
 function input(text: string | undefined, isTTY: boolean): InputStream & { raw: boolean[] } {
   const stream = new PassThrough();
   const raw: boolean[] = [];

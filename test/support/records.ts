@@ -12,7 +12,10 @@ export function at(ms: number): string {
 
 const host = { id: "h1", username: "ada", first_name: "Ada", last_name: null, profile_photo: null };
 
-/** Returns a plain order. @param fields members to replace or add, also ones that the API document does not name */
+/**
+ * Returns an ordinary order.
+ * @param fields fields to replace or add, including undocumented fields
+ */
 export function orderAt(id: string, ms: number | string | null, fields: Record<string, unknown> = {}): Order {
   const order = {
     id,
@@ -39,7 +42,10 @@ export function orderAt(id: string, ms: number | string | null, fields: Record<s
   return order as unknown as Order;
 }
 
-/** Returns orders `o0` (the newest) and older ones: `perInstant` with each date, and dates `apartMs` apart. */
+/**
+ * Returns orders from the newest, `o0`, to the oldest. Each date has `perInstant` orders, and the dates are `apartMs`
+ * apart.
+ */
 export function ordersBefore(ms: number, count: number, apartMs: number, perInstant = 1): Order[] {
   return Array.from({ length: count }, (_, n) => orderAt(`o${n}`, ms - Math.floor(n / perInstant) * apartMs));
 }

@@ -10,7 +10,7 @@ import type { ProgramOptions } from "./program.js";
 export interface Sandbox {
   baseUrl: string;
   key: string;
-  /** Returns the key with this name; `other-brand` is a key of another brand. */
+  /** Returns the API key with this name. `other-brand` is the name of another brand's key. */
   secretOf(name: string): string;
   requests(): number;
   now(): number;
@@ -58,7 +58,7 @@ export async function sandboxForTest(options: SandboxOptions = {}): Promise<Sand
   };
 }
 
-/** Returns the environment of a program that uses this sandbox. */
+/** Returns the environment for a program that uses this sandbox. */
 export function envFor({ baseUrl, key }: Sandbox): NonNullable<ProgramOptions["env"]> {
   return { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: key, BRANDAPI_RATE_LIMIT: "none" };
 }
