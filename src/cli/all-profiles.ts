@@ -6,10 +6,9 @@ import { styleFor } from "../util/terminal.js";
 import { reportError } from "./error-output.js";
 
 /**
- * Runs a command once for each profile on this machine. A failure does not stop the other profiles, but a signal
- * does.
+ * Runs a command once for each profile on this machine. A failure does not stop the other profiles, but a signal does.
  * @returns the exit code of the worst failure
- * @throws ConfigurationError if there is no profile; Stopped; UsageError
+ * @throws ConfigurationError if there is no profile; Stopped and UsageError, which end all remaining runs
  */
 export async function runForAllProfiles<Flags extends GlobalFlags>(
   flags: Flags,
@@ -18,7 +17,7 @@ export async function runForAllProfiles<Flags extends GlobalFlags>(
 ): Promise<ExitCode> {
   const { argv, deps } = context;
   const profiles = await readProfilesWithKey(deps);
-  const hint = "run `brandapi login --profile NAME` for each";
+  const hint = "run `brandapi login --profile NAME` for each brand";
   if (profiles.length === 0)
     throw new ConfigurationError("No brand is configured on this machine.", { hint });
   let worst: ExitCode = exitCodes.done;
@@ -30,7 +29,7 @@ export async function runForAllProfiles<Flags extends GlobalFlags>(
     } catch (error) {
       if (deps.signal.aborted || error instanceof UsageError) throw error;
       const code = reportError(error, argv, deps, profile);
-      // Lower exit codes are more urgent: 1 is a defect, 10 is stale data.
+      // Lower exit codes are more urgent: 1 is a bug, 10 is stale data.
       if (worst === exitCodes.done || code < worst) worst = code;
     }
   }
@@ -38,8 +37,8 @@ export async function runForAllProfiles<Flags extends GlobalFlags>(
 }
 
 /**
- * Returns the dependencies of one profile. Its output has a heading, and BRANDAPI_PING is removed, because that URL
- * is pinged once for all profiles.
+ * Returns the dependencies for one profile's run. Its output has a heading. BRANDAPI_PING is removed from the
+ * environment, because that URL is pinged once for all profiles.
  */
 function depsFor(profile: string, { color, json }: GlobalFlags, deps: Deps): Deps {
   const { BRANDAPI_PING, ...env } = deps.env;

@@ -15,7 +15,7 @@ import type { TerminalReporter } from "./progress.js";
 
 const maxSkewMs = 5 * 60_000;
 
-/** Returns a sentence if the clocks of this machine and the API differ by more than five minutes; otherwise null. */
+/** Returns a message if this machine's clock and the API's differ by more than five minutes, otherwise null. */
 function describeClockSkew({
   requestedAt,
   serverTime,
@@ -28,14 +28,14 @@ function describeClockSkew({
   return `This machine's clock is ${formatDuration(Math.abs(skew))} ${skew > 0 ? "ahead of" : "behind"} the API's.`;
 }
 
-/** @throws ConfigurationError if this machine's clock is wrong, because records would get wrong dates */
+/** @throws ConfigurationError if this machine's clock is wrong, because records would be stored with wrong dates */
 export function refuseWrongClock({ clockWarning }: Identity): void {
   if (clockWarning !== null)
     throw new ConfigurationError(clockWarning, { hint: "set the clock, then run the same command again" });
 }
 
 /**
- * Opens an API client that reports its waits and requests. The caller closes it.
+ * Opens an API client that reports its waits and requests. The caller must close it.
  * @throws ConfigurationError if the base URL or the key is missing
  */
 export async function openApiForCommand(
@@ -47,7 +47,7 @@ export async function openApiForCommand(
   const api = await import("../api/client.js");
   const waitReasons = {
     "rate-limit": `rate limit of ${settings.rateLimit} requests per minute`,
-    server: "the API asked us to wait",
+    server: "the API asked the program to wait",
   } as const;
   reporter.setRateLimit(settings.rateLimit);
   const options = {
@@ -76,12 +76,12 @@ export async function openApiForCommand(
 /** The brand and the key in the response to `/me`. See "1. GET /me" and "Brand" in the API document. */
 export type Identity = Awaited<ReturnType<typeof readIdentity>>;
 
-/** Commands warn about a key that expires within this number of days. */
+/** Commands warn if the key expires within this number of days. */
 const expiryWarningDays = 14;
 
 /**
  * Opens the API, requests `/me`, and closes both the API and the reporter.
- * @throws what `openApi` and `readIdentity` throw
+ * @throws the errors that `openApi` and `readIdentity` throw
  */
 export async function fetchIdentity(settings: Settings, deps: Deps, reporter: TerminalReporter) {
   const api = await openApiForCommand(settings, deps, reporter);
@@ -92,8 +92,8 @@ export async function fetchIdentity(settings: Settings, deps: Deps, reporter: Te
 }
 
 /**
- * Requests `/me`, which works with every valid key because it needs no scope.
- * @throws UnexpectedResponse if the response lacks the brand or the scopes, and what the API client throws
+ * Requests `/me`, which works with any valid key because it needs no scope.
+ * @throws UnexpectedResponse if the response lacks the brand or the scopes; the API client's errors
  */
 export async function readIdentity(api: Pick<ApiClient, "get">) {
   const response = await api.get("/me");
@@ -102,14 +102,14 @@ export async function readIdentity(api: Pick<ApiClient, "get">) {
   const key = asObject(data.key);
   if (typeof brand.id !== "string" || brand.id === "" || !Array.isArray(key.scopes))
     throw new UnexpectedResponse("The response to /me lacks the documented brand or scopes.", {
-      hint: "check that the base URL is the address of the API",
+      hint: "check that the base URL is the API's address",
     });
   return {
     brand: { id: brand.id, name: text(brand.name) ?? "" },
     key: {
       id: text(key.id),
       scopes: key.scopes.filter((scope) => typeof scope === "string"),
-      /** A timestamp as the API returned it. */
+      /** The timestamp as the API returned it. */
       expires_at: text(key.expires_at),
     },
     /** A warning about this machine's clock; null if the clock is right. */
@@ -118,8 +118,8 @@ export async function readIdentity(api: Pick<ApiClient, "get">) {
 }
 
 /**
- * Returns the number of full days until the key expires: negative if it has expired, null if the date is missing or
- * invalid.
+ * Returns the number of full days until the key expires. The number is negative if the key has expired, and null if the
+ * date is missing or invalid.
  */
 export function daysUntil(expiresAt: string | null, now: number): number | null {
   const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
@@ -136,15 +136,15 @@ export function warnBeforeExpiry(
   const days = daysUntil(end, now);
   if (days === null || days > expiryWarningDays) return;
   warn(
-    `The key expires at ${end} (${formatDaysLeft(days)}): create a new one in the console ` +
+    `The key expires at ${end} (${formatDaysLeft(days)}): create a new key in the console ` +
       `(settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`,
   );
 }
 
 /**
- * Prints the brand and the key as text, or with `--json` as `{"brand":{…},"key":{…,"days_left"}}`. Prints nothing
- * with `--quiet`.
- * @param more additional members for `--json`
+ * Prints the brand and the key as text or, with `--json`, as `{"brand":{…},"key":{…,"days_left"}}`. Prints nothing with
+ * `--quiet`.
+ * @param more additional fields for `--json`
  */
 export function printIdentity(
   deps: Deps,

@@ -26,7 +26,7 @@ const minRetainMs = dayMs / 24;
 
 /**
  * Runs `export TABLE… --delta DIR`: adds a version to each table that has changed.
- * @param layout.manyBrands true partitions tables by brand; if it is omitted, existing tables keep their layout
+ * @param layout.manyBrands whether tables are partitioned by brand; if omitted, existing tables keep their layout
  */
 export async function exportDeltaTables(
   names: readonly string[],
@@ -45,19 +45,19 @@ export async function exportDeltaTables(
   });
 }
 
-/** The differences between a mirror's table and the brand's part of a Delta table. */
+/** The differences between a table in the mirror and the brand's part of the Delta table. */
 interface DeltaVerification {
   table: string;
   version: number;
-  /** Months; `""` for rows without a month. */
+  /** The months that differ; `""` for rows without a month. */
   differing: string[];
-  /** With `--full`: the number of compared rows, and the files that differ from what was exported. */
+  /** With `--full`, the number of rows compared, and the files that differ from what was exported. */
   rows?: number;
   damaged?: { month: string; file: string; problem: string }[];
 }
 
 /**
- * Runs `verify --delta DIR`: prints the months that differ. With `--full` it also reads all rows.
+ * Runs `verify --delta DIR`: prints the months that differ. With `--full`, also compares all rows.
  * @throws Incomplete if there are differences
  */
 export async function verifyDeltaTables(
@@ -110,9 +110,7 @@ function verificationText({ damaged = [], differing, rows, table, version }: Del
   return `${table}: version ${version} differs from the mirror: ${months.join(", ")}${compared}\n${files.join("")}`;
 }
 
-/**
- * Runs `tables --delta DIR`: prints for each table and brand the state of the mirror at the brand's newest version.
- */
+/** Runs `tables --delta DIR`: prints, for each table and brand, the mirror's state at the brand's newest version. */
 export async function listDeltaTables(
   names: readonly string[],
   flags: DeltaFlags,
@@ -155,7 +153,10 @@ export async function listDeltaTables(
   stdout.write(`${renderTable(titles, lines, tableOptions)}\n`);
 }
 
-/** Reads the logs before it opens the mirror, so that the mirror is never older than the Delta tables. */
+/**
+ * Runs `work` for each Delta table. The logs are read before the mirror is opened, so that the mirror is never older
+ * than the Delta tables.
+ */
 async function forEachDeltaTable(
   names: readonly string[],
   flags: DeltaFlags,
@@ -176,7 +177,8 @@ async function forEachDeltaTable(
 }
 
 /**
- * Reads the logs of the named tables, some of which may not exist yet. Without names, reads all Delta tables in the folder.
+ * Reads the logs of the named tables, some of which may not exist yet. If no names are given, reads the logs of all
+ * Delta tables in the folder.
  */
 async function readLogs(
   names: readonly string[],
@@ -197,5 +199,5 @@ function checkExists({ folder, version }: DeltaLog): void {
 }
 
 function missingDeltaTable(folder: string) {
-  return rejectDeltaTable(folder, "is missing", "`brandapi export orders --delta DIR` makes one");
+  return rejectDeltaTable(folder, "is missing", "create one with `brandapi export orders --delta DIR`");
 }

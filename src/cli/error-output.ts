@@ -16,10 +16,10 @@ const errorOptions = {
 } as const;
 
 /**
- * Prints an error on stderr, and with `--json` on stdout too. Escapes text from outside, and hides keys. In a usage
- * error, long arguments are abbreviated, because they may be keys.
- * @param profile the profile that failed, if the command runs for all profiles
- * @returns the exit code of the error
+ * Prints an error on stderr and, with `--json`, also on stdout. Text from outside is escaped, and keys are hidden. In a
+ * usage error, long arguments are abbreviated because they may be keys.
+ * @param profile the profile that failed, if the command is running for all profiles
+ * @returns the error's exit code
  */
 export function reportError(
   error: unknown,
@@ -27,7 +27,7 @@ export function reportError(
   deps: Pick<Deps, "stdout" | "stderr" | "signal" | "keys">,
   profile?: string,
 ): ExitCode {
-  // A call that was interrupted by a signal throws an AbortError.
+  // A call that is interrupted by a signal throws an AbortError.
   const isCutShort = deps.signal.aborted && error instanceof Error && error.name === "AbortError";
   const known = asBrandapiError(isCutShort ? deps.signal.reason : error);
   const { code } = known;
@@ -35,7 +35,7 @@ export function reportError(
   const clean = (text: string) =>
     hideKeys(known instanceof UsageError ? abbreviateArguments(text, argv) : text, keys);
   const message = clean(known.message);
-  // Parses the flags again, because commander's result is not available after a usage error.
+  // The flags are parsed again because commander's result is not available after a usage error.
   const { values: flags } = parseArgs({ args: [...argv], options: errorOptions, strict: false });
   const hint = known.hint && hideKeys(completeHint(clean(known.hint), { profile, ...flags }), keys);
   if (flags.json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
@@ -54,7 +54,7 @@ const commandInHint = new RegExp(
   "g",
 );
 
-/** Adds the `--profile` and `--db` of the failed command to the commands in a hint. */
+/** Adds the failed command's `--profile` and `--db` to the commands in a hint. */
 export function completeHint(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {
   return hint.replace(commandInHint, (command, name: string) => {
     const flags = { "--profile": profile, "--db": name === "login" ? undefined : db };
@@ -65,7 +65,7 @@ export function completeHint(hint: string, { profile, db }: { profile?: unknown;
   });
 }
 
-/** Returns the stack traces of an error and of its causes. */
+/** Returns the stack traces of an error and its causes. */
 function stacksOf(error: unknown): string[] {
   return error instanceof Error ? [error.stack ?? String(error), ...stacksOf(error.cause)] : [];
 }

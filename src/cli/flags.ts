@@ -5,7 +5,7 @@ import { resources } from "../resources/registry.js";
 import { suggestName } from "../util/suggestions.js";
 import { parseDuration, parseInstant } from "../util/times.js";
 
-/** Adds the options of every command, which `brandapi --help` describes. */
+/** Adds the global options, which every command accepts and `brandapi --help` describes. */
 export function addGlobalOptions(program: Command): Command {
   return program
     .option("--profile <profile>", "profile to use (BRANDAPI_PROFILE)")
@@ -24,12 +24,12 @@ export function addGlobalOptions(program: Command): Command {
     )
     .option("--json", "print JSON on stdout")
     .option("--quiet", "print only warnings and errors")
-    .option("--verbose", "print every request, and the stack trace of an error")
+    .option("--verbose", "print every request, and stack traces for errors")
     .option("--no-color", "disable colors (or NO_COLOR)")
     .option("--no-progress", "disable progress bars");
 }
 
-/** Returns the name of the command: the first word that is neither an option nor the value of a global option. */
+/** Returns the command's name, which is the first word that is neither an option nor the value of a global option. */
 export function findCommandName(argv: readonly string[]): string | undefined {
   const { options } = addGlobalOptions(new Command());
   for (let index = 0; index < argv.length; index += 1) {
@@ -40,7 +40,7 @@ export function findCommandName(argv: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Creates an option whose value is parsed. */
+/** Creates an option whose value is parsed by the given function. */
 export function parsedOption<T>(
   flags: string,
   about: string,
@@ -51,7 +51,7 @@ export function parsedOption<T>(
 
 /** `--wait`, for commands that lock the mirror. */
 export function waitOption(): Option {
-  return new Option("--wait", "wait for another run on this mirror to finish");
+  return new Option("--wait", "wait until another run on this mirror has finished");
 }
 
 /** `--all-profiles`, for commands that can run once per profile. */
@@ -61,7 +61,7 @@ export function allProfilesOption(
   return new Option("--all-profiles", about).conflicts(["profile", "db", "baseUrl", "keyFile"]);
 }
 
-/** Limits the memory of the sandbox, which keeps all orders in memory. */
+/** The limit exists because the sandbox keeps all orders in memory. */
 const maxSandboxOrders = 250_000;
 
 /** `--orders`, for commands that generate a brand. */
@@ -72,7 +72,7 @@ export function ordersOption(): Option {
 
 /** `--seed`, for commands that generate a brand. */
 export function seedOption(): Option {
-  return parsedOption("--seed <n>", "seed of the generated data (default: 1)", parseCount);
+  return parsedOption("--seed <n>", "seed for the generated data (default: 1)", parseCount);
 }
 
 /** @throws UsageError if `--json` was passed to a command that cannot print JSON */
@@ -81,8 +81,9 @@ export function refuseJson(command: string, { json }: { json?: boolean | undefin
 }
 
 /**
- * Returns a valid name. @param otherwise the hint if there is no similar name @throws UsageError if the name is not
- * valid
+ * Returns the name if it is a known one.
+ * @param otherwise the hint if there is no similar name
+ * @throws UsageError if the name is unknown
  */
 export function checkName(noun: string, name: string, known: readonly string[], otherwise?: string): string {
   if (known.includes(name)) return name;
@@ -90,8 +91,8 @@ export function checkName(noun: string, name: string, known: readonly string[], 
 }
 
 /**
- * Restricts an option or argument to a set of values, which help and shell completion list.
- * @param noun the word for a value in error messages
+ * Restricts an option or argument to a set of values, which the help and shell completion list.
+ * @param noun what error messages call a value
  */
 export function withChoices<Target extends Option | Argument>(
   target: Target,
@@ -99,19 +100,19 @@ export function withChoices<Target extends Option | Argument>(
   values: readonly string[],
 ): Target {
   target.choices(values);
-  // Commander's own check suggests no value.
+  // Commander's own check does not suggest the closest value.
   target.argParser((text: string) => checkName(noun, text, values));
   return target;
 }
 
-/** Parses a comma-separated list. If the option is repeated, the lists are joined. */
+/** Parses a comma-separated list. If the option is repeated, the lists are concatenated. */
 export function parseList(text: string, previous: readonly string[] = []): string[] {
   const values = text.split(",").map((value) => value.trim());
   if (values.some((value) => value !== "")) return [...previous, ...values.filter((value) => value !== "")];
   throw new UsageError("A list is empty.", { hint: "separate the values with commas" });
 }
 
-/** Parses a whole number that is not negative. */
+/** Parses a non-negative whole number. */
 export const parseCount = parseUpTo(999_999_999);
 
 /** Returns a parser for whole numbers from 0 to `most`. */
@@ -124,19 +125,19 @@ export function parseUpTo(most: number): (text: string) => number {
   };
 }
 
-/** Rejects an empty path, which usually comes from an unset variable in a script. */
+/** Rejects an empty path, which usually results from an unset variable in a script. */
 export function parsePath(text: string): string {
   if (text !== "") return text;
   throw new UsageError("A path is empty.", { hint: "pass a path, or omit the option" });
 }
 
-/** From this date on, `--until` means no end. */
+/** From this date onwards, `--until` means that there is no end. */
 const endOfTime = Date.parse("9999-12-31");
 
 /**
  * Parses `--since` and `--until`.
- * @returns milliseconds since 1970; undefined for an open end
- * @throws UsageError for an invalid time, a range that ends before its start, or a start in the future
+ * @returns milliseconds since 1970, or undefined for an open end
+ * @throws UsageError if a time is invalid, the range ends before it starts, or it starts in the future
  */
 export function parseRange(
   { since: from, until: to }: { since?: string | undefined; until?: string | undefined },
@@ -154,8 +155,8 @@ export function parseRange(
 }
 
 /**
- * Returns the named resources in the order of the registry, or all resources if `names` is empty.
- * @throws UsageError for an unknown name
+ * Returns the named resources in registry order, or all resources if `names` is empty.
+ * @throws UsageError if a name is unknown
  */
 export function chooseResources(names: readonly string[]) {
   const known = resources.map(({ name }) => name);

@@ -5,18 +5,19 @@ import { durationFormats, timeFormats } from "../util/times.js";
 import { withChoices } from "./flags.js";
 
 /**
- * If the column of descriptions would be narrower than this, each description is printed below its option or command.
+ * The minimum width of the description column. If there is less space, each description is printed below its option or
+ * command.
  */
 const minDescriptionWidth = 30;
-/** The indentation of descriptions below an option, and of the explanation of an example. */
+/** The indentation of descriptions printed below an option, and of explanations printed below an example. */
 const indentation = 6;
 
-/** Returns the width of help texts in columns. */
+/** Returns the width of the help in columns. */
 function helpWidth({ env, stdout }: Deps): number {
   return Math.min(stdout.columns || Number(env.COLUMNS) || 80, 100);
 }
 
-/** Formats the examples in the help of a command. @param examples maps command lines to explanations */
+/** Formats the examples in a command's help. @param examples maps command lines to explanations */
 export function formatExamples(examples: Readonly<Record<string, string>>, deps: Deps): string {
   const width = helpWidth(deps);
   const texts = Object.entries(examples).map(
@@ -26,8 +27,8 @@ export function formatExamples(examples: Readonly<Record<string, string>>, deps:
 }
 
 /**
- * Wraps a command line at spaces so that it can still be pasted into a shell: lines outside quotes end with a
- * backslash.
+ * Wraps a command line at spaces so that it can still be pasted into a shell. Lines that break outside quotes end with
+ * a backslash.
  */
 function wrapCommand(line: string, width: number): string {
   if (line.length <= width) return line;
@@ -50,7 +51,7 @@ function indent(text: string): string {
   return text.replace(/^/gm, " ".repeat(indentation));
 }
 
-/** Makes commander's help shorter, wraps it to the terminal, and adds a footer. */
+/** Shortens commander's help, wraps it to the terminal's width, and adds a footer. */
 export function configureHelp(program: Command, deps: Deps): void {
   const { stdout } = deps;
   const width = helpWidth(deps);
@@ -88,10 +89,7 @@ const programFooter = [
   "No key yet? Run `brandapi demo` to try everything against a built-in sandbox.",
 ];
 
-/**
- * Returns the lines below the help of a command: a pointer to the global options, and the formats of times and
- * durations.
- */
+/** Returns the footer of a command's help: a pointer to the global options, and the formats of times and durations. */
 function commandFooter(command: Command): string[] {
   const takes = (...values: readonly string[]) =>
     command.options.some(({ flags }) => values.some((value) => flags.endsWith(value)));
@@ -102,7 +100,7 @@ function commandFooter(command: Command): string[] {
   ];
 }
 
-/** Creates the `help` command for all commands that the program has when this is called. */
+/** Creates the `help` command for all commands that have been added to the program so far. */
 export function createHelpCommand(program: Command): Command {
   const { commands } = program;
   const names = commands.map((command) => command.name());

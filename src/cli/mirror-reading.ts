@@ -7,20 +7,20 @@ import { type Style, styleFor } from "../util/terminal.js";
 import { terminalWidth } from "../util/terminal-text.js";
 import { TerminalReporter } from "./progress.js";
 
-/** The open mirror of a command that only reads it, and the properties of its output. */
+/** The open mirror of a command that only reads it, and the properties of the command's output. */
 export interface ReadSession {
   deps: Deps;
   mirror: Mirror;
   reporter: TerminalReporter;
   /** The text style for stdout. */
   style: Style;
-  /** The width of the terminal in columns; undefined if stdout is not a terminal. */
+  /** The terminal's width in columns; undefined if stdout is not a terminal. */
   width: number | undefined;
 }
 
 /**
- * Opens the mirror, runs `work` in a read transaction, and closes the mirror. During the work, a signal kills the
- * process, because SQLite statements cannot be interrupted: see `signals.ts`.
+ * Opens the mirror, runs `work` in a read transaction, and closes the mirror. While `work` is running, a signal kills
+ * the process, because SQLite statements cannot be interrupted (see `signals.ts`).
  */
 export async function readMirror<T>(
   flags: GlobalFlags,

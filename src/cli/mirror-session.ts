@@ -49,10 +49,10 @@ interface OpenCommand extends ApiCommand {
 type Work = (session: MirrorSession) => Promise<void>;
 
 /**
- * Runs a command that writes to the mirror: locks the mirror, requests `/me`, opens the mirror, and closes everything
- * when `work` has ended. The mirror is opened after `/me`, so that a rejected key, or the key of another brand,
- * neither creates nor migrates a mirror.
- * @throws MirrorUnusable if the mirror is damaged, belongs to another brand, or was replaced during the work;
+ * Runs a command that writes to the mirror. Locks the mirror, requests `/me`, opens the mirror, and closes everything
+ * when `work` has finished. The mirror is opened only after `/me`, so a rejected key or another brand's key neither
+ * creates nor migrates a mirror.
+ * @throws MirrorUnusable if the mirror is damaged, belongs to another brand, or is replaced while `work` is running;
  * MirrorBusy; errors from `work`
  */
 export async function withMirrorSession(command: ApiCommand, work: Work): Promise<void> {
@@ -76,8 +76,8 @@ export async function withMirrorSession(command: ApiCommand, work: Work): Promis
 }
 
 /**
- * Runs work that plans a sync and writes nothing. The mirror is opened read-only; without a mirror, an empty one is
- * used.
+ * Runs `work` to plan a sync without writing anything. The mirror is opened read-only. If there is no mirror, an empty
+ * one is used.
  */
 export async function withPlanSession(command: ApiCommand, work: Work): Promise<void> {
   await withApi(command, async (open) => {
@@ -90,7 +90,7 @@ export async function withPlanSession(command: ApiCommand, work: Work): Promise<
   });
 }
 
-/** Reads the settings and opens the API, and closes it when `work` has ended. */
+/** Reads the settings, opens the API, and closes it when `work` has finished. */
 async function withApi(command: ApiCommand, work: (open: OpenCommand) => Promise<void>): Promise<void> {
   const { deps, flags } = command;
   const settings = await readSettings(flags, deps);
@@ -105,7 +105,10 @@ async function withApi(command: ApiCommand, work: (open: OpenCommand) => Promise
   }
 }
 
-/** Reads the brand of the mirror. Runs before any request, so that an unusable mirror is reported at once. */
+/**
+ * Reads which brand the mirror belongs to. This happens before any request, so that an unusable mirror is reported
+ * immediately.
+ */
 async function readMirrorOwner({ deps, name, settings: { dbPath } }: OpenCommand) {
   const opening = deps.runKillable(() => openMirrorOrEmpty(dbPath));
   return await withMirror(opening, (mirror) => {
@@ -114,7 +117,7 @@ async function readMirrorOwner({ deps, name, settings: { dbPath } }: OpenCommand
   });
 }
 
-/** Opens the mirror for writing, and closes it when `work` has ended. */
+/** Opens the mirror for writing, and closes it when `work` has finished. */
 async function withOpenMirror(open: OpenCommand, identity: Identity, work: Work): Promise<void> {
   const { deps, reporter, settings } = open;
   const mirror = await deps.runKillable(() => openMirror(settings.dbPath, { reporter }));
@@ -144,13 +147,13 @@ async function identifyOrNoteFailure(open: OpenCommand): Promise<Identity> {
     return await identify(open);
   } catch (error) {
     const note = () => withMirrorFile(open.settings.dbPath, (mirror) => noteFailure(mirror, open, error));
-    // If this fails too, the original error is more useful.
+    // If recording the failure also fails, the original error is more useful.
     if (!open.deps.signal.aborted) await note().catch(() => {});
     throw error;
   }
 }
 
-/** Checks a mirror that was just opened, and assigns it to this brand. */
+/** Checks a newly opened mirror and assigns it to this brand. */
 async function prepare(mirror: Mirror, open: OpenCommand, identity: Identity): Promise<void> {
   const { deps, name } = open;
   if (name === "sync") await deps.runKillable(async () => checkForDamage(mirror, deps.clock.now()));
@@ -173,18 +176,18 @@ function saveProgress(mirror: Mirror, { name: command, deps }: OpenCommand, prog
   writeProgress(mirror, { command, resource, position, of, requests, requests_left, at });
 }
 
-/** Records a rejected key or a refused machine, which `status` reports. `/me` had succeeded before. */
+/** Records a key or machine that the API rejects after `/me` has succeeded, so that `status` can report it. */
 function noteRejection(mirror: Mirror, open: OpenCommand, error: unknown): void {
   const isRefused = error instanceof Unauthorized || (error instanceof Forbidden && error.affectsAllRequests);
   if (!isRefused) return;
   try {
     noteFailure(mirror, open, error);
   } catch {
-    // The refusal itself is thrown by the caller.
+    // The caller throws the original error.
   }
 }
 
-/** Records a failed command, so that `status` can report it: nobody reads the output of a nightly run. */
+/** Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. */
 function noteFailure(mirror: Mirror, { name, deps }: OpenCommand, error: unknown): void {
   writeFailedRun(mirror, {
     command: name,
@@ -195,7 +198,7 @@ function noteFailure(mirror: Mirror, { name, deps }: OpenCommand, error: unknown
   });
 }
 
-/** Applies the profile's list of omitted members to the mirror, and prints what changed. */
+/** Applies the profile's list of omitted fields to the mirror, and prints what has changed. */
 function applyOmit(mirror: Mirror, { flags, reporter, settings: { omit, profile } }: OpenCommand): void {
   const result = omitMembers(mirror, omit);
   if (!result) return;
@@ -206,8 +209,8 @@ function applyOmit(mirror: Mirror, { flags, reporter, settings: { omit, profile 
   const next = flags.full
     ? ""
     : `. Run \`${commandFor("sync --full", profile)}\` to store it for older records too`;
-  // Warns, because a sync with the wrong profile would store personal data again.
+  // A warning is needed because a sync with the wrong profile would store personal data again.
   reporter.warn(
-    `The mirror omitted ${restored.join(", ")} so far, but the profile \`${profile}\` does not: syncs store it from now on${next}`,
+    `The mirror has omitted ${restored.join(", ")} so far, but the profile \`${profile}\` does not omit it, so syncs store it from now on${next}`,
   );
 }

@@ -16,7 +16,7 @@ export interface OutputFlags {
   decimalComma?: boolean;
 }
 
-/** The format and the destination of the output. */
+/** The output's format and destination. */
 export interface OutputChoice {
   format: Format;
   /** The path as the user typed it; undefined for stdout. */
@@ -28,7 +28,7 @@ export interface OutputChoice {
   delimiter: string;
 }
 
-/** Creates the options for the format and the destination. */
+/** Creates the options that select the format and the destination. */
 export function createOutputOptions(allowed: readonly Format[] = formats): readonly Option[] {
   const names = allowed.map(({ name }) => name);
   return [
@@ -46,16 +46,16 @@ export function createOutputOptions(allowed: readonly Format[] = formats): reado
       "tab",
     ]),
     new Option("--excel", "CSV for spreadsheets: BOM, CRLF, dates, no formulas"),
-    new Option("--decimal-comma", "CSV with decimal commas, and `;` between cells"),
+    new Option("--decimal-comma", "CSV with decimal commas and `;` between cells"),
   ];
 }
 
 /**
- * Chooses the format and the destination. A format flag takes precedence over the file extension. Without both, CSV
- * is used for a folder, or if a CSV flag such as `--excel` was passed.
- * @param tables the number of tables; 0 for the result of a query, which cannot be written to a folder
- * @returns undefined if no format and no file was specified
- * @throws UsageError for an unknown extension, and for flags that contradict each other or the extension
+ * Chooses the format and the destination. A format flag takes precedence over the file extension. If there is neither,
+ * CSV is used for a folder, or if a CSV flag such as `--excel` was passed.
+ * @param tables the number of tables, or 0 for a query result, which cannot be written to a folder
+ * @returns undefined if neither a format nor a file was specified
+ * @throws UsageError if the extension is unknown, or if the flags contradict each other or the extension
  */
 export function chooseOutput(
   flags: OutputFlags & { [name: string]: unknown },
@@ -67,7 +67,7 @@ export function chooseOutput(
   const path = out === "-" || out === "/dev/stdout" ? undefined : out;
   const isFolder = path !== undefined && isFolderPath(path, allowed, deps);
   if (isFolder && tables === 0)
-    throw new UsageError(`The output is a folder: ${path}`, { hint: "name a file in it" });
+    throw new UsageError(`The output is a folder: ${path}`, { hint: "name a file in this folder" });
   const name = isFolder || path === undefined ? "" : path.toLowerCase();
   const isCompressed = name.endsWith(".gz");
   const extension = extname(isCompressed ? name.slice(0, -3) : name);
@@ -95,7 +95,7 @@ function findByExtension(extension: string, allowed: readonly Format[]): Format 
   return allowed.find(({ extensions }) => extensions.includes(extension));
 }
 
-/** Throws a UsageError if the file extension belongs to a different format than the flag. */
+/** Throws a UsageError if the file extension belongs to a format other than the flag's. */
 function refuseOtherExtension(
   format: Format,
   extension: string,
@@ -127,15 +127,15 @@ function chooseDelimiter(
     });
   if (decimalComma && delimiter === ",")
     throw new UsageError("`--decimal-comma` needs a delimiter other than a comma.", {
-      hint: "omit `--delimiter`: with `--decimal-comma`, the default is `;`",
+      hint: "omit `--delimiter`, because the default with `--decimal-comma` is `;`",
     });
   const chosen = delimiter ?? (extension === ".tsv" ? "tab" : decimalComma ? ";" : ",");
   return chosen === "tab" ? "\t" : chosen;
 }
 
 /**
- * Returns true for a path that ends in a slash, and for an existing folder whose name does not end in the extension
- * of a format.
+ * Returns true for a path that ends in a slash, and for an existing folder whose name does not end in a format's
+ * extension.
  */
 function isFolderPath(path: string, allowed: readonly Format[], deps: PathDeps): boolean {
   if (path.endsWith("/")) return true;
@@ -144,19 +144,19 @@ function isFolderPath(path: string, allowed: readonly Format[], deps: PathDeps):
   return statSync(expandPath(path, deps), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Returns the error for a missing format. @param path the file with an unknown extension */
+/** Creates the error for a missing or unknown format. @param path the file whose extension is unknown */
 export function noFormatError(allowed: readonly Format[] = formats, path?: string): UsageError {
   const flags = allowed.map(({ flag }) => `\`${flag}\``).join(", ");
   const extensions = allowed.flatMap((format) => format.extensions).join(", ");
   const problem =
     path === undefined ? "No output format was specified." : `No format has this file extension: ${path}`;
-  const hint = `add ${flags}, or name a file with \`-o\` that ends in ${extensions}; .gz may follow the text formats`;
+  const hint = `add ${flags}, or name a file with \`-o\` that ends in ${extensions}; text formats can be followed by .gz`;
   return new UsageError(problem, { hint });
 }
 
 /**
- * Returns the path for a table in the output folder, which is created if needed.
- * @throws UsageError if the output is not a folder, or if the format writes all tables to one file
+ * Returns the path of a table's file in the output folder, which is created if needed.
+ * @throws UsageError if the output is not a folder or the format writes all tables to one file
  */
 export function tableFilePath(
   { format, path = "", isFolder, delimiter }: OutputChoice,
@@ -165,12 +165,12 @@ export function tableFilePath(
 ): string {
   if (!isFolder)
     throw new UsageError(`\`${format.flag}\` can contain only one table.`, {
-      hint: "name a folder for one file per table, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
+      hint: "name a folder to get one file per table, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
     });
   const [extension] = format.extensions;
   if (extension === undefined)
     throw new UsageError(`\`${format.flag}\` writes all tables to one file: ${path} is a folder.`, {
-      hint: `name a file in it: \`-o FILE${format.alsoExtensions[0] ?? ""}\``,
+      hint: `name a file in this folder: \`-o FILE${format.alsoExtensions[0] ?? ""}\``,
     });
   createFolder(expandPath(path, deps));
   return join(path, table + (delimiter === "\t" ? ".tsv" : extension));

@@ -8,7 +8,8 @@ import { isLoopback } from "../util/urls.js";
 import { TerminalReporter } from "./progress.js";
 
 /**
- * Checks a ping URL. It must be https, or http on a loopback host, and contain no credentials, because it is printed.
+ * Checks a ping URL. It must be https, or http on a loopback host. It must not contain credentials, because it is
+ * printed.
  * @throws UsageError
  */
 export function parsePingUrl(text: string): string {
@@ -21,10 +22,10 @@ export function parsePingUrl(text: string): string {
 }
 
 /**
- * Notifies a monitoring service (a dead man's switch) before and after `work`: requests `URL/start`, then `URL`, or
- * `URL/fail` with the exit code as the body. If a request fails, it only warns.
- * @param url undefined to send no request
- * @returns the exit code of `work`
+ * Notifies a monitoring service (a dead man's switch) before and after `work`. It requests `URL/start` first, then
+ * `URL` on success or `URL/fail` with the exit code as the body on failure. A failed request only causes a warning.
+ * @param url the ping URL, or undefined to send no requests
+ * @returns the exit code from `work`
  */
 export async function withPings(
   url: string | undefined,
@@ -50,9 +51,9 @@ export async function withPings(
 }
 
 /**
- * Sends a request with a timeout of five seconds, and retries once. After a signal, it does not retry, and the
- * timeout is one second.
- * @param code the exit code; null for the start
+ * Sends a request with a timeout of five seconds and retries it once. After a signal, there is no retry and the timeout
+ * is one second.
+ * @param code the exit code, or null when the run starts
  */
 async function sendPing(url: string, code: ExitCode | null, { fetch, signal }: Deps): Promise<void> {
   const address = new URL(parsePingUrl(url));

@@ -7,28 +7,28 @@ import { displayWidth, escapeLines, truncate } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
-/** The progress of a command, for `status` and for the progress line. */
+/** A command's progress, as shown by `status` and the progress line. */
 export interface Progress {
-  /** The name of the current task; null between two tasks. */
+  /** The current task's name; null between tasks. */
   name: string | null;
-  /** The number of the current task, starting at 1. */
+  /** The current task's number, starting at 1. */
   position: number;
   of: number;
-  /** The number of requests sent so far by all tasks. */
+  /** The number of requests that all tasks have sent so far. */
   requests: number;
-  /** The known number of remaining requests. */
+  /** The number of remaining requests, as far as it is known. */
   left: number;
-  /** True if the number of requests is known for all remaining tasks. */
+  /** True if the number of remaining requests is known for every remaining task. */
   isKnown: boolean;
 }
 
 const barWidth = 20;
 
 /**
- * Formats the progress line: name, requests sent, requests left, time left, and a bar or the current wait. Omits the
- * least important parts if the line is too long.
- * @param perMinute the rate limit in requests per minute; null for no limit
- * @param waiting the duration and the reason of the current wait; null if there is none
+ * Formats the progress line: name, requests sent, requests left, time left, and a bar or the current wait. If the line
+ * is too long, the least important parts are omitted.
+ * @param perMinute the rate limit in requests per minute, or null for no limit
+ * @param waiting the duration of and reason for the current wait, or null if there is none
  */
 function progressLine(
   progress: Progress,
@@ -63,7 +63,8 @@ class StatusLine {
   }
 
   /**
-   * Draws the result of `format` ten times a second until `hide` is called. `format` receives the terminal's width.
+   * Draws the string returned by `format` ten times a second until `hide` is called. `format` receives the terminal's
+   * width.
    */
   show(format: (width: number) => string): void {
     this.#format = format;
@@ -82,7 +83,7 @@ class StatusLine {
     void this.#draw();
   }
 
-  /** Loads cli-progress on first use. */
+  /** Loads cli-progress the first time it is needed. */
   async #draw(): Promise<void> {
     if (!this.isEnabled || this.#format === null) return;
     const loaded = await import("cli-progress");
@@ -94,10 +95,10 @@ class StatusLine {
       fps: 10,
       clearOnComplete: true,
       forceRedraw: true,
-      // If a signal kills the process, a hidden cursor would stay hidden.
+      // A hidden cursor would stay hidden if a signal killed the process.
       hideCursor: false,
       gracefulExit: false,
-      // If the terminal becomes narrower, it truncates the line instead of wrapping it.
+      // If the terminal becomes narrower, the line is truncated instead of wrapped.
       linewrap: false,
     });
     this.#bar.start(1, 0);
@@ -112,9 +113,9 @@ class StatusLine {
 /** The flags that affect a reporter. */
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>>;
 
-/** Waits shorter than this are not reported, in milliseconds. */
+/** The duration, in milliseconds, below which waits are not reported. */
 const minReportedWaitMs = 2_000;
-/** Interval between calls of the progress listener, in milliseconds. */
+/** The interval between calls to the progress listener, in milliseconds. */
 const progressIntervalMs = 2_000;
 
 interface CurrentTask {
@@ -124,9 +125,9 @@ interface CurrentTask {
 }
 
 /**
- * Prints progress and messages on stderr: a progress line on a terminal, otherwise one line per task. With `--quiet`,
- * it prints only warnings. Text is escaped, because it may come from outside, and keys are hidden. Close the reporter
- * when the command ends.
+ * Prints progress and messages on stderr. On a terminal, progress is a single line that is redrawn; otherwise it is one
+ * line per task. With `--quiet`, only warnings are printed. Text is escaped, because it may come from outside, and keys
+ * are hidden. Close the reporter when the command ends.
  */
 export class TerminalReporter implements Reporter {
   readonly #deps: ReporterDeps;
@@ -190,7 +191,7 @@ export class TerminalReporter implements Reporter {
     };
   }
 
-  // Arrow functions, so that callers can pass them without binding `this`.
+  // These are arrow functions so that callers can pass them without binding `this`.
   readonly note = (text: string): void => this.#print(this.#clean(text));
 
   readonly warn = (text: string): void => {
@@ -203,8 +204,8 @@ export class TerminalReporter implements Reporter {
   };
 
   /**
-   * Reports a wait. A terminal shows a countdown. A log gets one line per new reason, but none during a task, because
-   * a log has one line per task.
+   * Reports a wait. On a terminal, a countdown is shown. In a log, one line is printed for each new reason, except
+   * during a task, because a log contains one line per task.
    */
   waiting(ms: number, reason: string): void {
     if (ms < minReportedWaitMs) return;
@@ -216,14 +217,13 @@ export class TerminalReporter implements Reporter {
     else if (isNew) this.#print(this.#waitText() ?? "");
   }
 
-  /** Counts a completed request. */
   countRequest(): void {
     this.#requests += 1;
     this.#wait.until = Number.NEGATIVE_INFINITY;
     if (!this.#task) this.#line.hide();
   }
 
-  /** Sets the rate limit in requests per minute; null for no limit. */
+  /** Sets the rate limit in requests per minute, or null for no limit. */
   setRateLimit(perMinute: number | null): void {
     this.#perMinute = perMinute;
   }
@@ -249,8 +249,8 @@ export class TerminalReporter implements Reporter {
   }
 
   /**
-   * Adds up the remaining requests: the estimate for the current task, and the number that each later task needed
-   * last time.
+   * Sums the remaining requests: the estimate for the current task, and the number that each later task needed last
+   * time.
    */
   #progress(): Progress {
     const { done = 0, total = 0 } = this.#task ?? {};

@@ -6,8 +6,8 @@ import { Stopped, UsageError } from "../errors.js";
 /** Asks questions on a terminal, one at a time. Close the prompt before printing anything else. */
 export interface Prompt {
   /**
-   * Prints a question on stderr and reads a line. With `hidden`, the answer is not displayed.
-   * @throws Stopped on Ctrl-C; the signal's reason when it aborts; UsageError at the end of the input
+   * Prints a question on stderr and reads a line. If `hidden` is true, the answer is not displayed.
+   * @throws Stopped on Ctrl-C; the signal's reason if the signal aborts; UsageError at the end of the input
    */
   ask(question: string, options: { hidden?: boolean }): Promise<string>;
   /** Restores the terminal mode. */
@@ -15,18 +15,18 @@ export interface Prompt {
 }
 
 /**
- * Matches the sequences that arrow keys and other special keys send. It is built from text because linters reject
- * control characters in regular expressions.
+ * Matches the sequences that arrow keys and other special keys send. The expression is built from a string because
+ * linters reject control characters in regular expressions.
  */
 const escapeSequence = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-9;?]*[ -/]*[@-~]|O.|.)?`, "gu");
 const [ctrlC, ctrlD] = ["\u0003", "\u0004"];
 
-/** The maximum length of an answer, longer than any key or URL. */
+/** The maximum length of an answer. It is longer than any key or URL. */
 const maxAnswerLength = 20_000;
 
 /**
- * Opens a prompt in raw mode, in which the terminal neither echoes nor edits the input. Unlike Node's readline, the
- * prompt does not display an API key that is typed before its question appears. It keeps listening between questions,
+ * Opens a prompt in raw mode, in which the terminal neither echoes nor edits the input. Unlike Node's readline, this
+ * prompt does not display an API key that is typed before the question appears. It keeps listening between questions
  * because Node 20 does not always resume a paused stdin.
  */
 export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stderr" | "signal">): Prompt {
@@ -47,7 +47,7 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
     const line: string[] = [];
     for (let count = 0; count < maxAnswerLength; count += 1) {
       const { value: key } = await keys.next();
-      if (key === ctrlC) throw new Stopped("SIGINT", "nothing was changed");
+      if (key === ctrlC) throw new Stopped("SIGINT", "nothing has been changed");
       if (key === undefined || (key === ctrlD && line.length === 0))
         throw new UsageError("Nothing was entered.");
       if (key === "\r" || key === "\n") return line.join("");

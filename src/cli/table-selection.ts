@@ -15,8 +15,8 @@ import { formatInstant, parseInstant } from "../util/times.js";
 import type { ReadSession } from "./mirror-reading.js";
 
 /**
- * Returns the name of a table or view that a user typed with `-` or `_`.
- * @throws UsageError for an unknown name, with the closest one
+ * Returns the name of the table or view that a user typed with `-` or `_`.
+ * @throws UsageError if the name is unknown, with a hint that suggests the closest one
  */
 export function checkTableName(typed: string): string {
   const names = knownTableNames();
@@ -28,7 +28,7 @@ export function checkTableName(typed: string): string {
   });
 }
 
-/** @throws ConfigurationError if the table's resource was never read */
+/** @throws ConfigurationError if the table's resource has never been read */
 export function findSyncedTable(
   mirror: Mirror,
   name: string,
@@ -44,7 +44,7 @@ export function findSyncedTable(
 
 /**
  * Returns the tables that `--since` and `--until` filter. If several tables are exported, only event tables are
- * filtered, because the other tables are needed to look up their rows.
+ * filtered, because all rows of the other tables are needed to look up what the events refer to.
  * @throws UsageError if no table can be filtered
  */
 export function filterableTables(
@@ -57,14 +57,14 @@ export function filterableTables(
   );
   if (filterable.length > 0) return filterable;
   const names = tables.map(({ name }) => `\`${name}\``).join(", ");
-  throw new UsageError(`${names}: no date column for \`--since\` and \`--until\`.`, {
+  throw new UsageError(`${names}: no date column that \`--since\` and \`--until\` could filter by.`, {
     hint: 'use `--where "…"` instead',
   });
 }
 
 /**
- * Parses `--as-of`. A date means the end of that day, and today means now.
- * @throws UsageError for a time in the future
+ * Parses `--as-of`. A date means the end of that day, but today's date means now.
+ * @throws UsageError if the time is in the future
  */
 export function parseAsOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
@@ -74,8 +74,8 @@ export function parseAsOf(text: string | undefined, now: number): number | undef
 }
 
 /**
- * Shows the tables and views of this connection as of a given time. Warns about data that is not available for that
- * time.
+ * Makes this connection's tables and views show the data as of a given time. Warns about data that is not available for
+ * that time.
  */
 export function useDataAsOf(
   { mirror, reporter: { warn } }: ReadSession,
@@ -85,21 +85,23 @@ export function useDataAsOf(
   const { notYetRead, withoutHistory } = createAsOfTables(mirror, names, at);
   for (const { resource, firstReadAt } of notYetRead)
     warn(
-      `${resource} was first read at ${firstReadAt}: \`--as-of ${firstReadAt}\` is the earliest time with data`,
+      `${resource} was first read at ${firstReadAt}, so \`--as-of ${firstReadAt}\` is the earliest time with data`,
     );
   for (const name of withoutHistory)
     warn(
-      `the mirror keeps no history of \`${name}\`: rows that were read after ${formatInstant(at)} are left out`,
+      `the mirror keeps no history of \`${name}\`, so rows that were read after ${formatInstant(at)} are left out`,
     );
 }
 
-/** Warns about tables and views that are empty because their resources were never read. */
+/** Warns about tables and views that are empty because their resources have never been read. */
 export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   for (const { name, resource } of findUnreadTables(mirror, names))
-    reporter.warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
+    reporter.warn(`\`${name}\` is empty because it has never been read: run \`brandapi sync ${resource}\``);
 }
 
-/** Warns about tables and views with incomplete data because no sync of a resource has been complete yet. */
+/**
+ * Warns about tables and views whose data is incomplete because no sync of one of their resources has completed yet.
+ */
 export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   for (const resource of findPartialResources(mirror, names))
     reporter.warn(

@@ -3,7 +3,7 @@ import { UsageError } from "../errors.js";
 import { closestName } from "../util/suggestions.js";
 import { findCommandName } from "./flags.js";
 
-/** Converts an error of commander to a UsageError. The hint is the closest valid name or the command's help. */
+/** Converts a commander error to a UsageError. The hint suggests the closest valid name or the command's help. */
 export function toUsageError(cause: CommanderError, program: Command, argv: readonly string[]): UsageError {
   const name = findCommandName(argv) ?? "";
   const command = program.commands.find((each) => each.name() === name);
@@ -17,7 +17,7 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
       return fail(`Unknown command: \`${name}\`.`, didYouMean(name, names));
     }
     case "commander.unknownOption": {
-      // Commander provides the option only in its message.
+      // Commander provides the option's name only in the error message.
       const option = /'(.*)'/.exec(cause.message)?.[1] ?? "";
       const options = [...(command?.options ?? []), ...program.options];
       const names = options.flatMap(({ long }) => long ?? []);
@@ -37,7 +37,7 @@ function didYouMean(typed: string, names: readonly string[]): string | undefined
   return name && `did you mean \`${name}\`?`;
 }
 
-/** Returns commander's message as a sentence with names in backticks. */
+/** Returns commander's message as a sentence, with names in backticks. */
 function sentenceOf({ message }: CommanderError): string {
   const text = message.replace(/^error: /, "").replaceAll("'", "`");
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;

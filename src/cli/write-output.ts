@@ -12,7 +12,7 @@ import { formatBytes, formatCount, pluralize } from "../util/text.js";
 import type { ReadSession } from "./mirror-reading.js";
 import type { OutputChoice } from "./output.js";
 
-/** The number of rows written for each table, and the total number of bytes. */
+/** The number of rows written to each table, and the total number of bytes. */
 export interface WrittenTables {
   rows: ReadonlyMap<string, number>;
   bytes: number;
@@ -22,7 +22,7 @@ export interface WrittenTables {
 
 /**
  * Writes rows to a file or to stdout.
- * @throws UsageError for binary data on a terminal, or if the file is the mirror or the config file
+ * @throws UsageError if binary data would be printed to a terminal, or if the file is the mirror or the config file
  */
 export async function writeRows(
   sources: RowSources,
@@ -60,7 +60,7 @@ export async function writeRows(
   return { rows, ...written };
 }
 
-/** Prints the number of rows of each table, the total size and the path. */
+/** Prints each table's number of rows, the total size and the path. */
 export function reportOutput(
   path: string,
   written: readonly WrittenTables[],
@@ -77,13 +77,13 @@ export function reportOutput(
 function createStdoutSink({ stdout }: Pick<Deps, "stdout">): Sink {
   const sink = createStreamSink(stdout);
   if (!stdout.isTTY) return sink;
-  // A chunk contains complete rows, so it never ends within a character.
+  // A chunk contains complete rows, so it never ends in the middle of a character.
   return { ...sink, write: (data) => sink.write(escapeData(Buffer.from(data).toString())) };
 }
 
 async function* compress(data: Iterable<Uint8Array | string>): AsyncIterable<Uint8Array> {
   const gzip = createGzip();
-  // If generating the data fails, `pipeline` destroys `gzip`, and the loop throws the error.
+  // If generating the data fails, `pipeline` destroys `gzip`, and `yield*` throws the error.
   pipeline(Readable.from(data), gzip, () => {});
   yield* gzip as AsyncIterable<Uint8Array>;
 }

@@ -4,12 +4,12 @@ import { type Html, html } from "./html-template.js";
 
 /** The maximum number of labels below a chart. Narrow screens show every second label. */
 const maxLabels = 7;
-/** The minimum number of bar positions, so that a single bar does not fill the chart. */
+/** The minimum number of bar positions, which prevents a single bar from filling the chart. */
 const minSlots = 7;
 
 /**
- * Draws a stacked bar chart as SVG. Positions are percentages of the plot, so the stylesheet sets the size of the chart without
- * scaling its text.
+ * Draws a stacked bar chart as SVG. Positions are percentages of the plot area, so the stylesheet can set the chart's
+ * size without scaling the text.
  */
 export function drawChart(chart: Chart): Html {
   const { labels, series, title } = chart;
@@ -29,7 +29,7 @@ ${grid}${drawLabels(labels, step)}${bars}</svg>
 `;
 }
 
-/** Aligns the first and the last label with the edges of their bars, because centered labels would be cut off. */
+/** Aligns the first and last labels with the outer edges of their bars, because centered labels would be cut off. */
 function drawLabels(labels: readonly string[], step: number): Html {
   const interval = Math.ceil(labels.length / maxLabels);
   const texts = labels.map((label, index) => {
@@ -57,7 +57,7 @@ function drawStack(
   return html`${boxes}\n`;
 }
 
-/** Returns about five round numbers whose range includes zero and all values. */
+/** Returns about five round numbers that span zero and all values. */
 function chooseTicks({ series, labels }: Chart): number[] {
   const sums = labels.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
   const values = [0, ...sums, ...series.flatMap((one) => one.values.map((value) => value ?? 0))];

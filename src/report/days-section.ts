@@ -7,7 +7,10 @@ import { inCurrency, type ReportData } from "./report-data.js";
 /** The maximum number of days in a chart. */
 const maxDays = 93;
 
-/** Creates charts of net and refunds by day. A single day, a long period, and a currency without orders have no chart. */
+/**
+ * Creates charts of daily net amounts and refunds. There is no chart for a single day, a long period, or a currency
+ * without orders.
+ */
 export function daysSection({ mirror, currencies, days }: ReportData): Section {
   const all: string[] = [];
   for (let day = days.since; day <= days.until; day = addDays(day, 1)) all.push(day);

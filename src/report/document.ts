@@ -1,14 +1,14 @@
 import type { FormattedValue } from "./formatting.js";
 import type { Period } from "./period.js";
 
-/** The content of a report, which is rendered as a page, as text or as JSON. */
+/** A report's content, which is rendered as a page, text or JSON. */
 export interface ReportDocument {
   brand: string;
   period: Period;
-  /** One sentence about the change of the net amount; empty if no days are compared. */
+  /** A sentence about the change in the net amount; empty if no days are compared. */
   summary: string;
   is_proven: boolean;
-  /** One sentence about the verification of the orders. */
+  /** A sentence about whether the orders are verified. */
   proof: string;
   sections: Section[];
   /** The creation time, in ISO 8601. */
@@ -20,7 +20,7 @@ export interface ReportDocument {
 export interface Section {
   id: string;
   title: string;
-  /** The sentence below the heading; may be empty. Names of commands and tables are in backticks. */
+  /** The sentence below the heading; can be empty. Command and table names are in backticks. */
   lead: string;
   blocks: Block[];
 }
@@ -32,11 +32,11 @@ export interface Paragraph {
   text: string;
 }
 
-/** The key figures of one currency. */
+/** The key figures for one currency. */
 export interface KeyFigures {
   kind: "figures";
   title: string;
-  /** True for a currency with few orders, which is rendered as one line without comparisons. */
+  /** True for a currency with few orders. Its figures are rendered as one line without comparisons. */
   is_minor: boolean;
   figures: KeyFigure[];
 }
@@ -52,12 +52,12 @@ export interface ReportTable {
   title: string;
   /** The view or table that contains all rows. */
   source: string;
-  /** Spare columns are hidden on narrow screens. */
+  /** The columns. Those with `is_spare` are hidden on narrow screens. */
   columns: { key: string; title: string; kind: ColumnKind; is_spare: boolean }[];
   rows: Record<string, FormattedValue>[];
 }
 
-/** The layout of a column: text that wraps, text that does not wrap, or right-aligned numbers. */
+/** A column's layout: text that wraps, text that does not wrap, or right-aligned numbers. */
 export type ColumnKind = "name" | "short" | "number";
 
 /** A stacked bar chart. */
@@ -69,7 +69,7 @@ export interface Chart {
   series: { title: string; values: (number | null)[] }[];
 }
 
-/** A column of a table: its key in JSON, its title, its layout, and its value in a row. */
+/** A table column: the key in JSON, the title, the layout, and the function that returns the value for a row. */
 export type ColumnSpec<Row> = [
   key: string,
   title: string,

@@ -1,6 +1,6 @@
 import { escapeText, truncate } from "../util/terminal-text.js";
 
-/** A value and its display text. JSON output contains only the value. */
+/** A value and the text that displays it. JSON output contains only the value. */
 export class FormattedValue {
   constructor(
     readonly value: string | number | null,
@@ -15,7 +15,7 @@ export class FormattedValue {
 const monthAndYear = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
 /**
- * Formats the month of a day, such as `October 2026`.
+ * Formats the month in which a day falls, such as `October 2026`.
  * @param day `2026-10-03`, a month or a timestamp
  */
 export function formatMonth(day: string): string {
@@ -52,7 +52,9 @@ export function formatDifference(value: number, currency: string | null): Format
   return new FormattedValue(value, writeAmount(value, currency, signed));
 }
 
-/** Formats the relative change, such as `+12.3%`. Empty if the earlier amount is missing, zero or negative. */
+/**
+ * Formats a relative change, such as `+12.3%`. The text is empty if the earlier amount is missing, zero or negative.
+ */
 export function formatChange(now: number | null, before: number | null): FormattedValue {
   if (now === null || before === null || before <= 0) return new FormattedValue(null);
   const ratio = (now - before) / before;
@@ -68,34 +70,36 @@ export function formatPercent(ratio: number, sign: Intl.NumberFormatOptions = {}
   });
 }
 
-/** Returns the currency code, or `no currency` for null. Escapes and truncates text that is not a code. */
+/** Returns the currency code, or `no currency` for null. Text that is not a currency code is escaped and truncated. */
 export function formatCurrency(currency: string | null): string {
   return currency === null ? "no currency" : truncate(escapeText(currency), 16);
 }
 
-/** Returns the heading of a currency: its code, or `No currency` for null. */
+/** Returns a currency's heading, which is its code, or `No currency` for null. */
 export function formatCurrencyTitle(currency: string | null): string {
   return currency === null ? "No currency" : formatCurrency(currency);
 }
 
-/** Formats an amount with the decimal places of its currency, or with at least two if it is not an integer. */
+/**
+ * Formats an amount with its currency's number of decimal places, or with at least two if the amount is not an integer.
+ */
 function writeAmount(value: number, currency: string | null, sign: Intl.NumberFormatOptions = {}): string {
   const places = Math.max(decimalPlaces(currency), Number.isInteger(value) ? 0 : 2);
   return formatNumber(value, { minimumFractionDigits: places, maximumFractionDigits: places, ...sign });
 }
 
-/** Formats a number for the axis of a chart, such as `25K`. */
+/** Formats a number for a chart axis, such as `25K`. */
 export function formatCompact(value: number): string {
   return formatNumber(value, { notation: "compact", maximumFractionDigits: 1 });
 }
 
 function formatNumber(value: number, options: Intl.NumberFormatOptions = {}): string {
   const text = new Intl.NumberFormat("en", options).format(value === 0 ? 0 : value);
-  // Browsers can break a line after a hyphen, but not after a minus sign.
+  // A browser can break the line after a hyphen, but not after a minus sign.
   return text.replaceAll("-", "\u2212");
 }
 
-/** Returns the number of decimal places of a currency; 2 if the text is not a currency code. */
+/** Returns the number of decimal places in a currency, or 2 if the text is not a currency code. */
 function decimalPlaces(currency: string | null): number {
   if (currency === null || !/^[A-Z]{3}$/.test(currency)) return 2;
   const format = new Intl.NumberFormat("en", { style: "currency", currency });

@@ -6,7 +6,7 @@ import { inCurrency, type ReportData } from "./report-data.js";
 /** The maximum number of hosts for each currency. */
 const maxHosts = 8;
 
-/** Creates a table of the hosts with the highest net amount for each currency. */
+/** Creates a table of the hosts with the highest net amounts in each currency. */
 export function hostsSection({ mirror, days, currencies }: ReportData): Section {
   const shares = readHostShares(mirror, days, maxHosts);
   const tables = currencies.map((currency) => {

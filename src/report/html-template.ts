@@ -1,18 +1,21 @@
 import { escapeText } from "../util/terminal-text.js";
 
-/** A string of HTML, which is inserted without escaping. */
+/** HTML that is inserted without escaping. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 export type HtmlPart = Html | string | number | readonly HtmlPart[];
 
-/** A template tag that builds HTML and escapes all values except `Html`: html`<td>${name}</td>`. */
+/** A template tag that builds HTML, as in html`<td>${name}</td>`. Escapes every value that is not `Html`. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
   return new Html(strings.reduce((text, string, index) => text + textOf(values[index - 1] ?? "") + string));
 }
 
-/** Renders text from the API: escapes control characters, and isolates its writing direction from the page. */
+/**
+ * Renders text from the API. Control characters are escaped, and the text's writing direction does not affect the rest
+ * of the page.
+ */
 export function renderName(text: string): Html {
   return html`<bdi>${escapeText(text)}</bdi>`;
 }

@@ -9,28 +9,31 @@ export interface Comparison extends DayRange {
   name: string;
 }
 
-/** The days (UTC) of a report, and the days of its comparisons. */
+/** The days (UTC) that a report covers, and the days it compares them with. */
 export interface Period extends DayRange {
   /** The title of the report, such as `October 2026` or `3–9 Oct 2026`. */
   name: string;
-  /** The period in a file name: `2026-10` or `2026-10-03-to-2026-10-09`. */
+  /** The period as used in file names: `2026-10` or `2026-10-03-to-2026-10-09`. */
   slug: string;
-  /** The last day that is included: the last complete day, or the first day if no day is complete. */
+  /** The last day included in the report: the last complete day, or the first day if no day is complete. */
   through: string;
-  /** True if some days are not over yet or were not read completely. */
+  /** True if any of the days is not over yet or has not been read completely. */
   is_partial: boolean;
-  /** The preceding days; null if some days of the period or of the preceding ones were not read completely. */
+  /** The preceding days; null if any of these or of the period's own days have not been read completely. */
   before: Comparison | null;
-  /** The same days a year ago; null unless the period is a month and all of the days were read completely. */
+  /**
+   * The same days a year earlier; null unless the period is a month and all days of both months have been read
+   * completely.
+   */
   year_ago: Comparison | null;
 }
 
-/** Date ranges that were read completely, in ISO 8601. A null `from` means that the range has no beginning. */
+/** Date ranges that have been read completely, in ISO 8601. A null `from` means that the range has no start. */
 export type ReadRanges = readonly { from: string | null; to: string }[];
 
 /**
- * Returns the requested period, or the month of the last complete day by default. Only complete days are compared: an
- * unfinished month is compared with the same days of the previous month.
+ * Returns the requested period. The default is the month of the last complete day. Only complete days are compared, so
+ * an unfinished month is compared with the same days of the previous month.
  * @param requested milliseconds since 1970
  * @param reached the time up to which the orders were read, in milliseconds since 1970
  * @param firstDay the day of the first order; earlier days are not compared
@@ -74,7 +77,7 @@ function chooseUntil(
   return since === undefined ? lastDay(lastCompleteDay(reached).slice(0, 7)) : utcDay(reached);
 }
 
-/** Returns the end of the range that includes the beginning of a day, in milliseconds since 1970. */
+/** Returns the end of the range that includes the start of a day, in milliseconds since 1970. */
 function readFrom(read: ReadRanges, day: string): number | undefined {
   const { from: start } = dayRange(day);
   const range = read.find(
@@ -83,7 +86,7 @@ function readFrom(read: ReadRanges, day: string): number | undefined {
   return range && Date.parse(range.to);
 }
 
-/** Returns true if all of the days up to `reached` were read completely. */
+/** Returns true if all of the days, up to `reached`, have been read completely. */
 function isRead(read: ReadRanges, { since, until }: DayRange, reached: number): boolean {
   return (readFrom(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
@@ -97,13 +100,16 @@ function precedingDays(since: string, through: string): DayRange {
   return { since: addDays(since, -count), until: addDays(since, -1) };
 }
 
-/** Returns the same days in the month `count` months earlier. An unfinished month is cut at the day of `through`. */
+/**
+ * Returns the same days in the month `count` months earlier. An unfinished month is compared only up to the day of
+ * `through`.
+ */
 function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {
   const first = monthsBefore(since, count);
   return { since: first, until: through < until ? monthsBefore(through, count) : lastDay(first.slice(0, 7)) };
 }
 
-/** Formats a complete month as `October 2026`, a single day as `3 Oct 2026`, and other days as `1–24 Oct 2026`. */
+/** Formats a full month as `October 2026`, a single day as `3 Oct 2026`, and other ranges as `1–24 Oct 2026`. */
 function formatDays({ since, until }: DayRange, formatFullMonth = formatMonth): string {
   if (isFullMonth({ since, until })) return formatFullMonth(since);
   if (since === until) return formatDay(until);
@@ -120,7 +126,7 @@ export function addDays(day: string, count: number): string {
   return utcDay(dayRange(day).from + count * dayMs);
 }
 
-/** Returns the same day of an earlier month, or the last day of that month if it is shorter. */
+/** Returns the same day in an earlier month, or that month's last day if the month is shorter. */
 export function monthsBefore(day: string, count: number): string {
   const first = new Date(`${day.slice(0, 7)}-01T00:00:00.000Z`);
   first.setUTCMonth(first.getUTCMonth() - count);

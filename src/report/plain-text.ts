@@ -16,7 +16,7 @@ export interface TextOptions {
   width: number;
 }
 
-/** Renders the report for a terminal. */
+/** Renders the report as text for a terminal. */
 export function renderText(document: ReportDocument, options: TextOptions): string {
   const { brand, period, summary, proof, sections, made_at } = document;
   const title = options.style.bold(escapeText(`${brand}, ${period.name}`));

@@ -2,23 +2,26 @@ import { type DayRange, type Proof, readSums, type SalesFigures } from "../query
 import type { Mirror } from "../store/mirror/database.js";
 import type { Period } from "./period.js";
 
-/** The data from which the sections are created. */
+/** The data that the sections are created from. */
 export interface ReportData {
   mirror: Mirror;
   period: Period;
-  /** The complete days of the period. */
+  /** The period's complete days. */
   days: DayRange;
   sums: Record<"now" | "before" | "year_ago", SalesFigures[]>;
   /**
-   * The main currencies of the period and of the preceding days, by gross amount, largest first. If all of them
-   * are minor, only the largest.
+   * The main currencies of the period and the preceding days, by gross amount, largest first. If all currencies are
+   * minor, this is only the largest.
    */
   currencies: (string | null)[];
-  /** Currencies with only one order in the period, and null for orders without a currency. Sorted like `currencies`. */
+  /**
+   * Currencies with only one order in the period, and null for orders without a currency, in the same order as
+   * `currencies`.
+   */
   minorCurrencies: (string | null)[];
   /** The time up to which the orders were read, in milliseconds since 1970. */
   reached: number;
-  /** False if no range of dates was read completely: `reached` is then the day of the newest order. */
+  /** False if no date range has been read completely, in which case `reached` is the day of the newest order. */
   isReadUntilKnown: boolean;
   proof: Proof;
 }
@@ -66,7 +69,7 @@ function gross(figures: SalesFigures | undefined): number {
   return figures?.gross_amount ?? 0;
 }
 
-/** Returns the rows of one currency. */
+/** Returns the rows for one currency. */
 export function inCurrency<Row extends { currency: string | null }>(
   rows: readonly Row[],
   currency: string | null,
@@ -74,7 +77,10 @@ export function inCurrency<Row extends { currency: string | null }>(
   return rows.filter((row) => row.currency === currency);
 }
 
-/** Sorts rows by the currency order of the report. Rows of one currency keep their order; unlisted currencies come last. */
+/**
+ * Sorts rows by the report's currency order. Rows with the same currency keep their order. Currencies that the report
+ * does not list come last.
+ */
 export function sortByCurrency<Row extends { currency: string | null }>(
   rows: readonly Row[],
   { currencies, minorCurrencies }: ReportData,

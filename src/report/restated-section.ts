@@ -14,7 +14,7 @@ import { monthsBefore } from "./period.js";
 import { type ReportData, sortByCurrency } from "./report-data.js";
 
 const monthsBack = 12;
-/** The maximum number of listed orders, in total and for each currency. */
+/** The maximum number of orders listed, in total and for each currency. */
 const [maxOrders, maxOrdersOfCurrency] = [24, 8];
 
 /** Creates tables of the months that changed after they were reported, and of the orders that changed them. */
@@ -25,7 +25,7 @@ export function restatedSection(data: ReportData): Section {
   return {
     id: "restated",
     title: "Months that changed since you reported them",
-    lead: tables.length === 0 ? "" : "Since then, orders were attributed late, refunded or cancelled.",
+    lead: tables.length === 0 ? "" : "Since then, orders have been attributed late, refunded or cancelled.",
     blocks: [...(tables.length === 0 ? [none] : tables), ...lossLines(data)],
   };
 }
@@ -83,7 +83,10 @@ const currency = [
   (row: { currency: string | null }) => new FormattedValue(row.currency, formatCurrency(row.currency)),
 ] satisfies ColumnSpec<never>;
 
-/** Returns one sentence for each currency: the share of the net amount that reported months lost to later refunds. */
+/**
+ * Returns one sentence for each currency, with the share of the net amount that reported months have lost to later
+ * refunds.
+ */
 function lossLines(data: ReportData): Block[] {
   const losses = sortByCurrency(readRefundLosses(data.mirror), data).filter(({ currency }) =>
     data.currencies.includes(currency),

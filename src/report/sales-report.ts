@@ -24,10 +24,12 @@ import { salesSection, summarize } from "./sales-section.js";
 const sections = [salesSection, daysSection, monthsSection, restatedSection, hostsSection, proofSection];
 
 /**
- * Creates the report. The mirror determines the content, not the clock: the same mirror always gives the same report.
- * @param requested the start and the end of the period, in milliseconds since 1970 like `now`
+ * Creates the report. Its content depends on the mirror rather than the clock, so the same mirror always produces the
+ * same report.
+ * @param requested the start and end of the period, in milliseconds since 1970, like `now`
  * @param currentRun the run that has locked the mirror
- * @throws ConfigurationError if the mirror has no orders, or none in the requested period
+ * @throws ConfigurationError if the mirror has no orders, or if the requested period ends before the first order or
+ * begins after the last day that was read
  */
 export function createReport(
   mirror: Mirror,
@@ -59,8 +61,9 @@ export function createReport(
 }
 
 /**
- * Returns the start of the day of the newest order, because that day may be incomplete; null without orders. Needed if the
- * API returns an order with an unreadable date in every date range: then no range counts as read.
+ * Returns the start of the newest order's day, because that day may be incomplete. Returns null if there are no orders.
+ * This is used if the API returns an order with an unreadable date in every date range, because then no range counts as
+ * read.
  */
 function guessOrdersEnd(mirror: Mirror): number | null {
   const day = readLastDay(mirror);
@@ -69,7 +72,7 @@ function guessOrdersEnd(mirror: Mirror): number | null {
 
 function checkPeriod(period: Period, lastDay: string, firstDay: string | null): void {
   if (period.since > lastDay)
-    throw new ConfigurationError(`The period begins after ${lastDay}, the last day that was read.`, {
+    throw new ConfigurationError(`The period starts after ${lastDay}, the last day that was read.`, {
       hint: "choose an earlier period, or run `brandapi sync orders` first",
     });
   if (firstDay !== null && period.until < firstDay)

@@ -12,7 +12,7 @@ import {
 import type { Comparison } from "./period.js";
 import { inCurrency, type ReportData } from "./report-data.js";
 
-/** Creates the section with the key figures of each currency and their changes. */
+/** Creates the section with each currency's key figures and how they have changed. */
 export function salesSection(data: ReportData): Section {
   const blocks = [
     ...data.currencies.map((currency) => keyFigures(data, currency)),
@@ -26,7 +26,10 @@ export function salesSection(data: ReportData): Section {
   };
 }
 
-/** Returns a sentence such as `Net is down 19.3% in USD and up 0.5% in EUR vs 1–23 Oct 2026.`; empty if nothing can be compared. */
+/**
+ * Returns a sentence such as `Net is down 19.3% in USD and up 0.5% in EUR vs 1–23 Oct 2026.`, or an empty string if
+ * nothing can be compared.
+ */
 export function summarize({ currencies, sums, period }: ReportData): string {
   const changes = currencies.flatMap((currency) => {
     const now = inCurrency(sums.now, currency)[0]?.net_amount ?? 0;
@@ -44,7 +47,7 @@ function describeComparison({ period, days }: ReportData): string {
   const isCut = period.is_partial && days.until !== period.until;
   const through = isCut ? `Complete days only, through ${formatDay(days.until)}. ` : "";
   if (period.before === null)
-    return `${through}These or the preceding days may be incomplete, so there is no comparison.`;
+    return `${through}There is no comparison, because these days or the preceding ones may be incomplete.`;
   return `${through}Compared with ${period.before.name}, which had more time for refunds.`;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The stylesheet of the page. Colour-blind readers can distinguish the two shades of the accent colour. Narrow screens hide
- * elements of the class `spare`.
+ * The page's stylesheet. Colour-blind readers can distinguish the two shades of the accent colour. Narrow screens hide
+ * elements with the class `spare`.
  */
 export const stylesheet = `
 :root { color-scheme: light dark; --paper: #fff; --ink: #16191d; --soft: #59636e; --line: #e3e6ea; --accent: #0a5ea8; --tint: #9cc4e8 }

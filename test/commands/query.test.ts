@@ -252,15 +252,15 @@ describe("brandapi query", () => {
     const path = await mirrorOfOrders();
     const warned = async (table: string) => (await ask(path, `SELECT count(*) FROM ${table}`)).err;
     expect(await warned("roster")).toContain(
-      "`roster` is empty because it was never read: run `brandapi sync roster`",
+      "`roster` is empty because it has never been read: run `brandapi sync roster`",
     );
     expect(await warned("content_by_host")).toContain("run `brandapi sync content`");
     expect([await warned("orders"), await warned("hosts")]).toEqual(["", ""]);
-    expect(await warned("orders, [roster]")).toContain("`roster` is empty because it was never read");
+    expect(await warned("orders, [roster]")).toContain("`roster` is empty because it has never been read");
     expect(await warned("(SELECT 'FROM roster') JOIN orders")).toBe("");
     const where = ["--where", "host_id IN (SELECT host_id FROM roster)"];
     const exported = await brandapi(["export", "orders", "--csv", ...where, "--db", path]);
-    expect(exported.err).toContain("`roster` is empty because it was never read");
+    expect(exported.err).toContain("`roster` is empty because it has never been read");
   });
 
   it("queries, exports and Delta exports warn if no sync of a table has completed yet", async () => {

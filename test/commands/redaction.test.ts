@@ -333,7 +333,7 @@ test("changes does not list a member that is read again after it was omitted", a
   await logIn(brand, "--omit host.socials");
   rename(brand, brand.hostId, { first_name: "Grace", last_name: "Hopper" });
   const sync = await brand.run("sync --full");
-  expect(sync.err).toContain("The mirror omitted host.last_name so far");
+  expect(sync.err).toContain("The mirror has omitted host.last_name so far");
   expect(sync.err).not.toContain("`brandapi sync --full`");
   expect(brand.sql("SELECT count(*) > 0 AS restored FROM roster WHERE host_last_name IS NOT NULL")).toEqual([
     { restored: 1 },

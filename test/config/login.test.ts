@@ -165,7 +165,7 @@ test("Ctrl-C at the key prompt exits with 130 and restores the terminal", async 
   const sandbox = await sandboxForTest();
   const login = await brandapi(`login --base-url ${sandbox.baseUrl}`, { tty: true, stdin: "abc\u0003" });
   expect(login.code).toBe(130);
-  expect(login.err).toContain("brandapi: Stopped.\n  hint: nothing was changed\n");
+  expect(login.err).toContain("brandapi: Stopped.\n  hint: nothing has been changed\n");
   expect(login.raw.at(-1)).toBe(false);
   expect(existsSync(configOf(login.home))).toBe(false);
 });
@@ -255,7 +255,7 @@ test("whoami warns about a key that expires in 3 days, and has exit codes for re
     });
   const expiring = await whoami(sandbox.secretOf("expiring"));
   expect(expiring.code).toBe(0);
-  expect(expiring.err).toMatch(/warning: The key expires at .* \(2 days left\): create a new one/);
+  expect(expiring.err).toMatch(/warning: The key expires at .* \(2 days left\): create a new key/);
   const acme = await whoami(sandbox.secretOf("expiring"), "acme");
   expect(acme.err).toContain("then run `brandapi login --profile acme`.");
   expect((await whoami(sandbox.secretOf("expired"))).code).toBe(4);

@@ -147,7 +147,7 @@ test("export --as-of uses the ranking's last daily copy, and warns that later ro
   const then = await told(brand, "hosts_by_month", "--as-of", before);
   expect(then.rows).toMatchObject([{ orders: 2, clicks: null, ranking_orders: null }]);
   expect(then.err).toContain(
-    `the mirror keeps no history of \`analytics_clicks_top_hosts\`: rows that were read after ${before} are left out`,
+    `the mirror keeps no history of \`analytics_clicks_top_hosts\`, so rows that were read after ${before} are left out`,
   );
 });
 

@@ -262,7 +262,7 @@ describe("report: unfinished days", () => {
     await one.run("sync orders");
     const report = await reportOf(one, "--month 2026-12");
     expect([report.period.before, report.summary]).toEqual([null, ""]);
-    expect((await one.run("report --month 2026-12 --text")).out).toContain("so there is no comparison");
+    expect((await one.run("report --month 2026-12 --text")).out).toContain("There is no comparison");
   });
 });
 
