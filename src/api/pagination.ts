@@ -15,6 +15,14 @@ export interface Page {
 /** The highest page number that the API accepts (API document, "Limits"). */
 export const lastPage = 10_000;
 
+/** The maximum number of records per page (API document, "Limits"). */
+export const maxPerPage = 100;
+
+/** Returns the number of requests that reading `records` records takes. */
+export function pagesFor(records: number): number {
+  return Math.max(1, Math.ceil(records / maxPerPage));
+}
+
 /**
  * Reads a list page by page. Requests the next page before yielding the current one, but never sends two requests at
  * the same time. If the list shrinks in the meantime, the iteration simply ends.

@@ -2,8 +2,7 @@ import { detailResources, resources } from "../resources/registry.js";
 import { detailsResource, type Resource } from "../resources/resource.js";
 import { type Mirror, readInfo } from "../store/mirror/database.js";
 import { countRemoved, countUndated } from "../store/records/current-records.js";
-import { readCoverage } from "../store/state/coverage.js";
-import { readMarkedSlices } from "../store/state/marked-slices.js";
+import { readCoverage, readMarkedSlices } from "../store/state/coverage.js";
 import {
   type FailedRun,
   isUnrepairableRun,

@@ -1,7 +1,6 @@
 import { orders as resource } from "../resources/orders.js";
 import type { Mirror } from "../store/mirror/database.js";
-import { readCoverage } from "../store/state/coverage.js";
-import { readMarkedSlices } from "../store/state/marked-slices.js";
+import { readCoverage, readMarkedSlices } from "../store/state/coverage.js";
 import type { CurrentRun } from "../store/state/run-progress.js";
 import { findLastVerifiedRun, type RunRow } from "../store/state/runs.js";
 import { views } from "../store/views/all-views.js";

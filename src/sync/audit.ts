@@ -1,11 +1,9 @@
-import type { CoveredRange } from "../store/state/coverage.js";
-import type { MarkedSlice } from "../store/state/marked-slices.js";
+import type { CoveredRange, MarkedSlice } from "../store/state/coverage.js";
 import { mergeRanges, type Range } from "../util/ranges.js";
 import { hourMs } from "../util/timestamp.js";
-import { startBudget } from "./budget.js";
 import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
-import type { DatedSync } from "./session.js";
+import { type DatedSync, startBudget } from "./session.js";
 
 /** Ranges read within the last 20 hours are skipped, so that a second sync on the same day does not repeat the audit. */
 const restMs = 20 * hourMs;

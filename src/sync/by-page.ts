@@ -1,14 +1,13 @@
+import { maxPerPage } from "../api/pagination.js";
 import { countUndated, findNthDate } from "../store/records/current-records.js";
 import { recordDate } from "../store/records/record-key.js";
 import { type Range, startOfDay } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
 import { dayMs } from "../util/timestamp.js";
-import { maxPerPage, startBudget } from "./budget.js";
-import { resolveCopies } from "./copies.js";
 import { compareCount } from "./counts.js";
 import type { RangeReading } from "./read.js";
-import type { DatedRun, DatedSync } from "./session.js";
-import { readSlice, type SliceReading, writeSlice } from "./slices.js";
+import { type DatedRun, type DatedSync, startBudget } from "./session.js";
+import { readSlice, resolveCopies, type SliceReading, writeSlice } from "./slices.js";
 
 /** A slice is split until the API counts at most this many records in it, or it is one day long. */
 const maxSliceRecords = 2_000;
@@ -31,18 +30,19 @@ export async function readByPage(
   remaining = () => Number.POSITIVE_INFINITY,
 ): Promise<RangeReading> {
   let reached = range.to + 1;
-  let changed = 0;
+  let addedOrChanged = 0;
   for await (const slice of splitIntoSlices(run, newestPart(run, range, remaining() * maxPerPage))) {
     const remainingToLocate = startBudget(run, maxLocateRequests);
     const readings = locateFaults(run, slice, () => Math.min(remainingToLocate(), remaining()));
     for await (const reading of readings) {
       const written = writeSlice(run, reading);
-      changed += written.changed + (await resolveCopies(run, written.copies, reading.list.requestedAt));
+      addedOrChanged +=
+        written.addedOrChanged + (await resolveCopies(run, written.copies, reading.list.requestedAt));
     }
     reached = slice.from;
     if (remaining() <= 0) break;
   }
-  return { reached, addedOrChanged: changed };
+  return { reached, addedOrChanged };
 }
 
 /** Returns the newest days of a range, with about `records` mirrored records. */

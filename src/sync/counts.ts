@@ -1,4 +1,4 @@
-import { firstPage } from "../api/pagination.js";
+import { firstPage, pagesFor } from "../api/pagination.js";
 import type { CountedFilter } from "../resources/resource.js";
 import { countCurrent, findNthDate } from "../store/records/current-records.js";
 import { recordDate } from "../store/records/record-key.js";
@@ -7,10 +7,8 @@ import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from 
 import { formatMinute } from "../util/times.js";
 import { parseTimestamp } from "../util/timestamp.js";
 import type { QueryParameters } from "../util/urls.js";
-import { pagesFor } from "./budget.js";
 import { rangeQuery } from "./dates.js";
-import type { DatedRun, SyncRun } from "./session.js";
-import type { CountTotals } from "./strategy.js";
+import type { CountTotals, DatedRun, SyncRun } from "./session.js";
 
 /** Selects all records, or the records with a status. `flags` is the bit of the status in `records.flags`. */
 export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {

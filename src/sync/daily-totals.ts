@@ -1,3 +1,4 @@
+import { maxPerPage } from "../api/pagination.js";
 import {
   affectsAllResources,
   BrandapiError,
@@ -6,7 +7,7 @@ import {
   UnsafeResponse,
 } from "../errors.js";
 import type { TotalsSource } from "../resources/resource.js";
-import type { DayTotals, TotalsByDay } from "../store/state/stored-totals.js";
+import type { DayTotals, RangeRecords, TotalsByDay } from "../store/state/sync-state.js";
 import { amountsEqual } from "../util/amounts.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import {
@@ -18,10 +19,8 @@ import {
   type Range,
   startOfDay,
 } from "../util/ranges.js";
-import { pluralize } from "../util/text.js";
 import { dayRange, formatInstant } from "../util/times.js";
 import { dayMs, daysSince1970 } from "../util/timestamp.js";
-import { maxPerPage } from "./budget.js";
 import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./session.js";
 
 export interface DailyTotalsResponse {
@@ -93,17 +92,26 @@ export function dayOfPoint(point: Json, { day }: TotalsSource): string {
   return String(valueAt(point, [day])).slice(0, "2026-01-31".length);
 }
 
-/** Deletes the stored totals of days that were read only in part, because they no longer match the records. */
-export function dropDailyTotals({ state }: DatedRun, changed: Range): void {
-  state.storedTotals.replace(daysOf(changed), new Map());
+/**
+ * Deletes the stored totals of days with new or changed records, because they describe the earlier records. `cover`
+ * stores them again when the run has read the complete day; otherwise the day counts as changed.
+ */
+export function dropStoredTotals({ state }: DatedRun, changed: Range): void {
+  state.storedTotals.delete(daysOf(changed));
 }
 
-/** Stores the totals of the days that this run has read completely. Must be called in the transaction that completes them. */
-export function storeDailyTotals({ apiTotals, runId, state }: DatedSync, coveredRange: Range): void {
-  const read = mergeRanges(state.coverage().filter((range) => range.runId === runId));
-  const around = read.filter((range) => overlaps(range, coveredRange));
-  const [part] = clipRanges(around, daysOf(coveredRange));
-  if (apiTotals && part) state.storedTotals.replace(clipToCompleteDays(part), apiTotals);
+/**
+ * Marks dates as covered, and stores the API's totals of the days that this run has now read completely. Must be called in
+ * the transaction that writes the records.
+ */
+export function cover(run: DatedSync, records: RangeRecords): void {
+  const { apiTotals, runId, state } = run;
+  if (state.cover(records) > 0) dropStoredTotals(run, records.range);
+  const readByRun = mergeRanges(state.coverage().filter((range) => range.runId === runId));
+  // The run has just covered these dates, so a single merged range contains all of them.
+  const around = readByRun.find((range) => overlaps(range, records.range));
+  const [days] = around ? clipRanges([around], daysOf(records.range)) : [];
+  if (apiTotals && days) state.storedTotals.replace(clipToCompleteDays(days), apiTotals);
 }
 
 function daysOf({ from, to }: Range): Range {
@@ -134,11 +142,11 @@ export function changedDays(
   return days.filter((day) => isChanged(day) && contains(covered, dayRange(day))).sort();
 }
 
-function hasSameCount(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
+export function hasSameCount(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
   return (a?.count ?? 0) === (b?.count ?? 0);
 }
 
-function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
+export function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
   const [first, second] = [a?.amounts ?? [], b?.amounts ?? []];
   const longer = first.length > second.length ? first : second;
   return longer.every((_, index) => amountsEqual(first[index] ?? 0, second[index] ?? 0));
@@ -157,50 +165,4 @@ export function groupDays({ state }: Pick<DatedRun, "state">, days: readonly str
   const readAt = (range: Range) =>
     Math.min(...state.coverage().flatMap((part) => (overlaps(part, range) ? part.readAt : [])));
   return ranges.sort((a, b) => readAt(a) - readAt(b));
-}
-
-/** A change of the amounts of most days at once, while the numbers of records stay the same. */
-export interface AmountDrift {
-  days: string[];
-  compared: number;
-}
-
-/** The maximum number of records in a sample of several days. */
-const maxSampledRecords = 500;
-
-/**
- * Returns a drift if only the amounts changed on more than half of the days; otherwise null. Amounts that are converted
- * from another currency drift with the exchange rate, without any change to the records.
- */
-export function findAmountDrift(
-  { state }: Pick<DatedRun, "state">,
-  dailyTotals: TotalsByDay | null,
-): AmountDrift | null {
-  const covered = mergeRanges(state.coverage());
-  const days: string[] = [];
-  let compared = 0;
-  for (const [day, stored] of state.storedTotals.all()) {
-    const now = dailyTotals?.get(day);
-    if (now === undefined || !contains(covered, dayRange(day))) continue;
-    compared += 1;
-    if (hasSameCount(stored, now) && !hasSameAmounts(stored, now)) days.push(day);
-  }
-  return days.length > compared / 2 ? { days: days.sort(), compared } : null;
-}
-
-/** Returns the oldest of these days, merged into ranges. Old records rarely change, so their amounts change only by drift. */
-export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
-  const sample: string[] = [];
-  let records = 0;
-  for (const day of days) {
-    records += run.state.count(dayRange(day));
-    if (sample.length > 0 && records > maxSampledRecords) break;
-    sample.push(day);
-  }
-  return groupDays(run, sample);
-}
-
-/** Explains why amounts were not compared, as a clause. */
-export function driftText({ compared, days }: AmountDrift): string {
-  return `amounts were not compared: they changed on ${days.length} of ${pluralize(compared, "day")} at once, but no record of the oldest of these days did`;
 }

@@ -1,28 +1,26 @@
+import { pagesFor } from "../api/pagination.js";
 import type { DatedStrategy } from "../resources/resource.js";
 import { readFinishedRuns, updateRun } from "../store/state/runs.js";
-import { isFirstNotice } from "../store/tables/schema-issues.js";
-import { allTime, contains, describeRange, mergeRanges, utcDay } from "../util/ranges.js";
+import { allTime, describeRange, mergeRanges, utcDay } from "../util/ranges.js";
 import { pluralize } from "../util/text.js";
-import { dayRange, formatInstant, formatInstantOrNull } from "../util/times.js";
+import { dayRange, formatInstantOrNull } from "../util/times.js";
+import { findAmountDrift, isDriftWithoutChanges, warnOfDrift } from "./amount-drift.js";
 import { audit } from "./audit.js";
-import { pagesFor, startBudget } from "./budget.js";
 import { describeMarked, readByPage } from "./by-page.js";
 import { compareCount, countFilters } from "./counts.js";
-import {
-  type AmountDrift,
-  type ComparedTotals,
-  changedDays,
-  findAmountDrift,
-  requestDailyTotals,
-  sampleOldest,
-  warnOfMissingTotals,
-} from "./daily-totals.js";
+import { type ComparedTotals, changedDays, requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";
 import { type DatedPlan, planDated, resumableMs } from "./plan.js";
 import { readRange } from "./read.js";
 import { readChangedDays, reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
-import type { DatedRun, DatedSync } from "./session.js";
-import type { IncompleteReason, PlanStep, SyncStrategy } from "./strategy.js";
+import {
+  type DatedRun,
+  type DatedSync,
+  type IncompleteReason,
+  type PlanStep,
+  type SyncStrategy,
+  startBudget,
+} from "./session.js";
 
 /** Reads resources with dates, newest first: orders and content. `README.md` describes the loop. */
 export const dated: SyncStrategy<DatedStrategy> = {
@@ -63,7 +61,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
     if (totalsError) warnOfMissingTotals(run, totalsError);
 
     const remaining = startBudget(run, options.budget);
-    const ignoresAmounts = drift !== null && (await readDriftSample(run, drift.days, remaining));
+    const ignoresAmounts = drift !== null && (await isDriftWithoutChanges(run, drift, remaining));
     if (ignoresAmounts) warnOfDrift(run, drift);
     const compared = { apiTotals, ignoresAmounts };
     await readChangedDays(run, compared, remaining);
@@ -127,43 +125,6 @@ function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" |
     state.setLastOptions(options);
   });
   return { gaps, markedSlices, ranges };
-}
-
-/**
- * Re-reads the oldest of the days whose amounts drift. If none of their records changed, the drift has a different cause, and
- * the run ignores amounts.
- * @param remaining returns the number of remaining requests
- * @returns true if the sample was read completely and none of its records changed
- */
-async function readDriftSample(
-  run: DatedSync,
-  days: readonly string[],
-  remaining: () => number,
-): Promise<boolean> {
-  const { apiTotals, state } = run;
-  const compared = { apiTotals, ignoresAmounts: false };
-  const stillChanged = new Set(changedDays(run, compared));
-  const ranges = sampleOldest(
-    run,
-    days.filter((day) => stillChanged.has(day)),
-  );
-  if (ranges.length === 0) return false;
-  const missingBefore = state.missing.all().length;
-  let changed = 0;
-  for (const range of ranges) changed += (await readRange(run, range, remaining)).addedOrChanged;
-  const unread = changedDays(run, compared).filter((day) => stillChanged.has(day));
-  const isSampleRead = !unread.some((day) => contains(ranges, dayRange(day)));
-  const hasChanges = changed > 0 || state.missing.all().length !== missingBefore;
-  return unread.length > 0 && isSampleRead && !hasChanges;
-}
-
-/** Warns about drifting amounts, once for each mirror. */
-function warnOfDrift({ clock, mirror, reporter, resource }: DatedRun, { compared, days }: AmountDrift): void {
-  const at = formatInstant(clock.now());
-  if (mirror.transaction(() => isFirstNotice(mirror, `drift:${resource.name}`, at)))
-    reporter.warn(
-      `${resource.name}: the API's amounts changed on ${days.length} of ${pluralize(compared, "day")} at once, but no record of the oldest of these days did. Amounts that are converted from another currency change like this. Such runs compare counts instead, and find a change of an old amount when the audit re-reads the record (\`--audit\`)`,
-    );
 }
 
 /** Returns a reason if the budget did not suffice to read all changed days. */

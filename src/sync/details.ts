@@ -18,8 +18,7 @@ import { countList, planList, readCompleteList } from "./full.js";
 import { resumableMs } from "./plan.js";
 import { readList, whyIncomplete } from "./read-list.js";
 import { refuseRemovals } from "./removals.js";
-import type { SyncRun } from "./session.js";
-import type { IncompleteReason, SyncStrategy } from "./strategy.js";
+import type { IncompleteReason, SyncRun, SyncStrategy } from "./session.js";
 
 /** The number of concurrent requests. The rate limit counts requests, not connections. */
 const inFlight = 4;

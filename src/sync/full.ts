@@ -1,13 +1,12 @@
+import { pagesFor } from "../api/pagination.js";
 import { readCurrentKeys } from "../store/records/current-records.js";
 import { recordKey } from "../store/records/record-key.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
-import { pagesFor } from "./budget.js";
 import { listTotals, requestCount } from "./counts.js";
 import { groupByResponse, type List, nameIds, readList, whyIncomplete } from "./read-list.js";
 import { removeMissing } from "./removals.js";
-import type { SyncRun } from "./session.js";
-import type { PlanStep, SyncResult, SyncStrategy } from "./strategy.js";
+import type { PlanStep, SyncResult, SyncRun, SyncStrategy } from "./session.js";
 
 /** Reads the complete list in every run, because the API cannot filter it by date. */
 export const full: SyncStrategy = {

@@ -5,8 +5,7 @@ import { listTotals } from "./counts.js";
 import { full } from "./full.js";
 import { readList, whyIncomplete } from "./read-list.js";
 import { refuseRemovals } from "./removals.js";
-import type { SyncRun } from "./session.js";
-import type { IncompleteReason, SyncResult, SyncStrategy } from "./strategy.js";
+import type { IncompleteReason, SyncResult, SyncRun, SyncStrategy } from "./session.js";
 
 /**
  * Reads the current ranking. Rows are identified by their position, because several rows can lack a host. A ranking is

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { lastPage, readPages } from "../api/pagination.js";
+import { lastPage, maxPerPage, readPages } from "../api/pagination.js";
 import { BadRequest, Incomplete } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
 import { recordDate, recordKey } from "../store/records/record-key.js";
 import type { Json } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
-import { maxPerPage } from "./budget.js";
 import type { SyncRun } from "./session.js";
 
 /** The parts of a run that reading a list uses. */

@@ -1,14 +1,17 @@
-import { firstPage } from "../api/pagination.js";
+import { requestSent } from "../api/client.js";
+import { firstPage, maxPerPage } from "../api/pagination.js";
+import { beginTransaction } from "../store/mirror/database.js";
 import { recordDate } from "../store/records/record-key.js";
+import type { WrittenRecords } from "../store/records/record-writer.js";
+import type { RangeRecords } from "../store/state/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import type { Range } from "../util/ranges.js";
-import { maxPerPage } from "./budget.js";
+import { formatInstant } from "../util/times.js";
 import { readByPage } from "./by-page.js";
-import { resolveCopies } from "./copies.js";
+import { cover, dropStoredTotals } from "./daily-totals.js";
 import { checkDates, rangeQuery } from "./dates.js";
 import type { DatedSync } from "./session.js";
-import { readSlice, writeSlice } from "./slices.js";
-import { WriteBatch } from "./write.js";
+import { readSlice, resolveCopies, writeSlice } from "./slices.js";
 
 /** A response with the newest records of a range, at most one page. */
 interface NewestRecords {
@@ -47,18 +50,21 @@ async function requestNewest(run: DatedSync, range: Range): Promise<NewestRecord
   return { records, requestedAt, total, isBroken: fault !== null, coveredRange, coveredCount, oldest };
 }
 
+/** A response that has all records of some dates, which it covers. */
+type CoveringResponse = NewestRecords & { coveredRange: Range };
+
 /** The result of reading a range. */
 export interface RangeReading {
   /** The oldest instant that was read, in milliseconds. */
   reached: number;
-  /** The number of mirrored records that changed. */
+  /** The number of new and changed records. */
   addedOrChanged: number;
 }
 
 /**
  * Reads a range of dates into the mirror, newest first. Each response is written atomically, together with the coverage of
  * its dates and the mirrored records of these dates that it lacks: they become missing. If a response breaks A1, A2 or
- * A3, the rest of the range is read by page number.
+ * A3 (see `README.md`), the rest of the range is read by page number.
  * @param remaining returns the number of remaining requests; the first request and dense seconds are exempt
  */
 export async function readRange(
@@ -67,52 +73,39 @@ export async function readRange(
   remaining = () => Number.POSITIVE_INFINITY,
 ): Promise<RangeReading> {
   const batch = new WriteBatch(run);
+  let addedOrChanged = 0;
   const request = (to: number) => {
     const response = requestNewest(run, { from: range.from, to });
     // Errors are thrown where the response is awaited.
     response.catch(() => {});
     return response;
   };
-  let changed = 0;
-  const continueByPage = async (to: number): Promise<RangeReading> => {
-    const rest = await readByPage(run, { from: range.from, to }, remaining);
-    return { ...rest, addedOrChanged: changed + rest.addedOrChanged };
+  const readRestByPage = async (to: number): Promise<RangeReading> => {
+    const rest = await batch.flushThen(() => readByPage(run, { from: range.from, to }, remaining));
+    return { ...rest, addedOrChanged: addedOrChanged + rest.addedOrChanged };
   };
+
+  // Before each response, all dates after `to` are read, `coming` is the request for the dates up to `to`, and
+  // `previous` is the response that covers the dates just after `to`; null after a dense second.
   let to = range.to;
   let coming: Promise<NewestRecords> | null = request(to);
-  /** The last response, unless it was a part of a dense second. */
-  let previous: NewestRecords | null = null;
+  let previous: CoveringResponse | null = null;
   try {
     while (coming) {
       const response: NewestRecords = await coming;
-      const { coveredRange, coveredCount, isBroken, oldest, total } = response;
-      // The total of the remaining range follows from the previous response, unless that response lacked records.
-      const isDoubtful = previous !== null && total !== previous.total - previous.coveredCount;
-      if (isDoubtful || isBroken) batch.commit();
-      if (previous?.coveredRange && isDoubtful && (await hidesRecords(run, previous.coveredRange, previous)))
-        return await continueByPage(previous.coveredRange.to);
-      if (isBroken) return await continueByPage(to);
+      if (previous && (await lackedRecords(run, batch, previous, response)))
+        return await readRestByPage(previous.coveredRange.to);
+      if (response.isBroken) return await readRestByPage(to);
 
-      const from = coveredRange?.from ?? oldest;
+      const from: number = response.coveredRange?.from ?? response.oldest;
       const requestNext = () => (from <= range.from || remaining() <= 0 ? null : request(from - 1));
-      if (coveredRange) {
+      if (isCovering(response)) {
         // The API works on the next request while this response is written.
         coming = requestNext();
-        const written = await batch.write({ ...response, coveredRange }, coming);
-        changed += written.addedOrChanged;
-        // The next response returns the records of the oldest second again, including their copies.
-        const copies = written.copies.filter(({ value }) => (recordDate(run.resource, value) ?? 0) >= from);
-        if (copies.length > 0) {
-          batch.commit();
-          changed += await resolveCopies(run, copies, response.requestedAt);
-        }
-        run.progress.advance(coming ? Math.ceil((total - coveredCount) / maxPerPage) : 0);
+        addedOrChanged += await writeResponse(run, batch, response, coming);
         previous = response;
       } else {
-        batch.commit();
-        const reading = await readSlice(run, { from, to });
-        const written = writeSlice(run, reading);
-        changed += written.changed + (await resolveCopies(run, written.copies, reading.list.requestedAt));
+        addedOrChanged += await batch.flushThen(() => readDenseSecond(run, { from, to }));
         coming = requestNext();
         previous = null;
       }
@@ -121,19 +114,136 @@ export async function readRange(
   } finally {
     batch.commit();
   }
-  return { reached: to + 1, addedOrChanged: changed };
+  return { reached: to + 1, addedOrChanged };
+}
+
+function isCovering(response: NewestRecords): response is CoveringResponse {
+  return response.coveredRange !== null;
 }
 
 /**
  * True if a response lacked records of the dates that it covered. Its order was right only by coincidence (A1), or its
  * dates are less precise than those that the API filters by (A3). False if the total changed because records were added
  * or withdrawn between two requests.
+ * @param next the response for the dates before, whose total follows from that of the first one if it lacked nothing
  */
-async function hidesRecords(
+async function lackedRecords(
   run: DatedSync,
-  coveredRange: Range,
-  { coveredCount }: NewestRecords,
+  batch: WriteBatch,
+  { coveredCount, coveredRange, total }: CoveringResponse,
+  next: NewestRecords,
 ): Promise<boolean> {
-  const repeated = await requestNewest(run, coveredRange);
+  if (next.total === total - coveredCount) return false;
+  const repeated = await batch.flushThen(() => requestNewest(run, coveredRange));
   return repeated.isBroken || repeated.total > coveredCount;
+}
+
+/** Writes a response, including the copies of records that it has twice. Returns the number of new and changed records. */
+async function writeResponse(
+  run: DatedSync,
+  batch: WriteBatch,
+  response: CoveringResponse,
+  next: Promise<unknown> | null,
+): Promise<number> {
+  const { coveredCount, coveredRange, requestedAt, total } = response;
+  const written = await batch.write(response, next);
+  // The next response returns the records of the oldest second again, including their copies.
+  const copies = written.copies.filter(
+    ({ value }) => (recordDate(run.resource, value) ?? 0) >= coveredRange.from,
+  );
+  const fromCopies =
+    copies.length > 0 ? await batch.flushThen(() => resolveCopies(run, copies, requestedAt)) : 0;
+  run.progress.advance(next ? Math.ceil((total - coveredCount) / maxPerPage) : 0);
+  return written.addedOrChanged + fromCopies;
+}
+
+/** Reads a second with more records than fit on a page, as a list. Returns the number of new and changed records. */
+async function readDenseSecond(run: DatedSync, second: Range): Promise<number> {
+  const reading = await readSlice(run, second);
+  const { addedOrChanged, copies } = writeSlice(run, reading);
+  return addedOrChanged + (await resolveCopies(run, copies, reading.list.requestedAt));
+}
+
+/** The maximum duration of a transaction, in milliseconds, if responses arrive faster than they are written. */
+const maxBatchMs = 250;
+/** The time to wait for the next response before a commit, in milliseconds. */
+const maxWaitMs = 25;
+
+/**
+ * Writes the responses of a range in transactions of one or more responses. A kill loses only the open transaction.
+ *
+ * The transaction stays open while the next response is awaited, so all other writes in that time become a part of it.
+ * Everything else that requests or writes runs in `flushThen`.
+ */
+class WriteBatch {
+  /** Commits the open transaction; null if none is open. */
+  #commit: ReturnType<typeof beginTransaction> | null = null;
+  #openedAt = 0;
+  /** The records and dates in the open transaction. */
+  #written: (RangeRecords & { ids: Set<number> }) | null = null;
+  /** The records of the last response. */
+  #lastIds: ReadonlySet<number> = new Set();
+
+  constructor(private readonly run: DatedSync) {}
+
+  /**
+   * Writes one response atomically. Commits unless the next response arrives soon.
+   * @throws Error if its dates do not end just before those of the previous response in the transaction
+   */
+  async write(response: CoveringResponse, next: Promise<unknown> | null): Promise<WrittenRecords> {
+    const { clock, mirror } = this.run;
+    if (next) await requestSent(clock);
+    if (!this.#commit) this.#openedAt = clock.monotonic();
+    this.#commit ??= beginTransaction(mirror);
+    const written = mirror.transaction(() => this.#writeRecords(response));
+    this.#extend(response, written.ids);
+    const isOld = clock.monotonic() - this.#openedAt >= maxBatchMs;
+    if (isOld || !next || !(await this.#arrivesSoon(next))) this.commit();
+    return written;
+  }
+
+  #writeRecords({ records, requestedAt, coveredRange }: CoveringResponse): WrittenRecords {
+    const { progress, state, writer } = this.run;
+    const written = writer.writeNewest(records, { readAt: formatInstant(requestedAt) });
+    state.missing.delete(written.ids);
+    if (written.addedOrChanged > 0) dropStoredTotals(this.run, coveredRange);
+    // A response repeats records of the last second of the previous response, which are counted only once.
+    progress.addRows(written.ids.filter((id) => !this.#lastIds.has(id)).length);
+    this.#lastIds = new Set(written.ids);
+    return written;
+  }
+
+  /** Extends the dates of the transaction to those of its newest response. The time of its first request counts for all. */
+  #extend({ coveredRange, requestedAt }: CoveringResponse, ids: readonly number[]): void {
+    const { runId } = this.run;
+    this.#written ??= {
+      range: { from: coveredRange.to + 1, to: coveredRange.to },
+      ids: new Set(),
+      requestedAt,
+      runId,
+    };
+    // Responses arrive newest first. A gap between two of them would be covered without being read.
+    if (coveredRange.to + 1 !== this.#written.range.from)
+      throw new Error("the dates of two responses in one transaction do not adjoin");
+    this.#written.range.from = coveredRange.from;
+    for (const id of ids) this.#written.ids.add(id);
+  }
+
+  /** Marks the dates of the responses as covered, and commits. */
+  commit(): void {
+    const [commit, written] = [this.#commit, this.#written];
+    this.#commit = this.#written = null;
+    commit?.(() => written && cover(this.run, written));
+  }
+
+  /** Commits, and then does work that must not be a part of the transaction. */
+  async flushThen<T>(work: () => Promise<T>): Promise<T> {
+    this.commit();
+    return await work();
+  }
+
+  async #arrivesSoon(next: Promise<unknown>): Promise<boolean> {
+    const arrival = Promise.allSettled([next]).then(() => true);
+    return await Promise.race([arrival, this.run.clock.sleep(maxWaitMs).then(() => false)]);
+  }
 }

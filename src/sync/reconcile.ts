@@ -15,8 +15,7 @@ import {
 } from "./counts.js";
 import { type ComparedTotals, changedDays, groupDays } from "./daily-totals.js";
 import { readRange } from "./read.js";
-import type { DatedSync } from "./session.js";
-import type { CountTotals, IncompleteReason } from "./strategy.js";
+import type { CountTotals, DatedSync, IncompleteReason } from "./session.js";
 
 const maxRounds = 4;
 

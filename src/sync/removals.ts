@@ -1,7 +1,6 @@
 import { countCurrent } from "../store/records/current-records.js";
 import { formatInstant } from "../util/times.js";
-import type { SyncRun } from "./session.js";
-import type { IncompleteReason } from "./strategy.js";
+import type { IncompleteReason, SyncRun } from "./session.js";
 
 /**
  * Refuses to remove all records, or more than half of more than 20, unless `--accept-removals` is given.

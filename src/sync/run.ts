@@ -17,10 +17,17 @@ import { details } from "./details.js";
 import { full } from "./full.js";
 import { monthly } from "./monthly.js";
 import { ranking } from "./ranking.js";
-import { ReadProgress } from "./read-progress.js";
 import { runLine } from "./run-line.js";
-import type { SyncRun, SyncSession } from "./session.js";
-import type { CountTotals, IncompleteReason, PlanStep, SyncResult, SyncStrategy } from "./strategy.js";
+import {
+  type CountTotals,
+  type IncompleteReason,
+  type PlanStep,
+  ReadProgress,
+  type SyncResult,
+  type SyncRun,
+  type SyncSession,
+  type SyncStrategy,
+} from "./session.js";
 
 const strategies: Record<Strategy["kind"], SyncStrategy> = {
   dated,

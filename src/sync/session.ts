@@ -3,13 +3,11 @@ import type { Clock } from "../deps.js";
 import type { DatedStrategy, Resource, Strategy, TotalsSource } from "../resources/resource.js";
 import type { Mirror } from "../store/mirror/database.js";
 import type { RecordWriter } from "../store/records/record-writer.js";
-import type { TotalsByDay } from "../store/state/stored-totals.js";
-import type { SyncState } from "../store/state/sync-state.js";
+import { addReadRows, type RunRow } from "../store/state/runs.js";
+import type { SyncState, TotalsByDay } from "../store/state/sync-state.js";
 import type { Json } from "../util/json-value.js";
-import type { Reporter } from "../util/reporter.js";
+import type { Reporter, Task } from "../util/reporter.js";
 import { dayMs } from "../util/timestamp.js";
-import type { ReadProgress } from "./read-progress.js";
-import type { IncompleteReason } from "./strategy.js";
 
 /** The options of a sync. Times are in milliseconds since 1970. */
 export interface SyncOptions {
@@ -81,4 +79,89 @@ export interface DatedSync extends DatedRun {
   readonly apiTotals: TotalsByDay | null;
   /** The slices that never settled (A9), as reasons why the run is incomplete. `writeSlice` adds to them. */
   readonly incompleteSlices: IncompleteReason[];
+}
+
+/** A way to read a resource. The members are methods, so that a strategy for one kind is assignable to `SyncStrategy`. */
+export interface SyncStrategy<How extends Strategy = Strategy> {
+  /** Estimates the requests that `read` would send. Requests only counts and daily totals. */
+  plan(run: SyncRun<How>): Promise<PlanStep[]>;
+  read(run: SyncRun<How>): Promise<SyncResult>;
+}
+
+/** A line in the output of `sync --dry-run`. */
+export interface PlanStep {
+  what: string;
+  requests: number;
+  /** True if `requests` is only a minimum. */
+  open?: boolean;
+}
+
+export interface SyncResult {
+  /** The reasons why the run is incomplete; empty if it is complete. */
+  incompleteReasons: IncompleteReason[];
+  /** True if the run read only a part of the resource, or cannot verify the data. */
+  isPartial: boolean;
+  /** The totals of the counts; undefined if the run requested no counts. */
+  totals?: CountTotals;
+  /** The start of the covered dates, ISO 8601; null if everything was read, or the resource has no dates. */
+  coveredFrom?: string | null;
+  /** The number of rows in the list, without the rows of the details. */
+  listRows?: number;
+  /** False if the run compared counts but no daily totals, although the resource has daily totals. */
+  comparesTotals?: boolean;
+}
+
+/** A reason why a run is incomplete, as a clause. */
+export interface IncompleteReason {
+  text: string;
+  /** The next step for the user. The default is to run the same command again. */
+  hint?: string;
+}
+
+/** The numbers of records in the API and in the mirror, and the number of differing counts, as in `sync_runs`. */
+export type CountTotals = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
+
+/** Counts the rows and responses of a run, for its row in `sync_runs` and for the progress bar. */
+export class ReadProgress {
+  #responses = 0;
+  #rows = 0;
+  readonly #before: Readonly<ApiClient["stats"]>;
+
+  constructor(
+    private readonly session: Pick<SyncSession, "api" | "mirror">,
+    private readonly runId: number,
+    private readonly task: Task,
+  ) {
+    this.#before = { ...session.api.stats };
+  }
+
+  /** Adds returned rows to the row of the run. Must be called in the transaction that writes the records. */
+  addRows(rows: number): void {
+    const { api, mirror } = this.session;
+    const requests = api.stats.requests - this.#before.requests;
+    const retries = api.stats.retries - this.#before.retries;
+    this.#rows += rows;
+    addReadRows(mirror, this.runId, { rows, requests, retries });
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Advances the progress bar by one response. @param remaining the expected number of further requests */
+  advance(remaining: number): void {
+    this.#responses += 1;
+    this.task.update({ done: this.#responses, total: this.#responses + Math.max(0, remaining) });
+  }
+
+  /** True if the API returned at least one response with data. */
+  hasResponses(): boolean {
+    return this.#responses > 0;
+  }
+}
+
+/** Starts a request budget. The returned function returns the number of remaining requests. */
+export function startBudget({ api }: Pick<SyncRun, "api">, requests: number): () => number {
+  const end = api.stats.requests + requests;
+  return () => end - api.stats.requests;
 }

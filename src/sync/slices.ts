@@ -1,12 +1,13 @@
 import type { Resource } from "../resources/resource.js";
 import { findDate, readCurrentKeys } from "../store/records/current-records.js";
-import type { SkippedCopy } from "../store/records/record-writer.js";
-import { describeRange, type Range } from "../util/ranges.js";
-import { dropDailyTotals } from "./daily-totals.js";
+import { recordDate, recordKey } from "../store/records/record-key.js";
+import type { SkippedCopy, WrittenRecords } from "../store/records/record-writer.js";
+import { containsInstant, describeRange, type Range, startOfSecond } from "../util/ranges.js";
+import { formatInstant } from "../util/times.js";
+import { cover, dropStoredTotals } from "./daily-totals.js";
 import { dateFault, rangeQuery } from "./dates.js";
-import { type List, readList, whyIncomplete } from "./read-list.js";
-import type { DatedSync } from "./session.js";
-import { cover, writeList } from "./write.js";
+import { groupByResponse, type List, type ListRecord, readList, whyIncomplete } from "./read-list.js";
+import type { DatedRun, DatedSync } from "./session.js";
 
 /** The result of reading all pages of a range of dates, whatever the order of the records. */
 export interface SliceReading {
@@ -26,45 +27,6 @@ export async function readSlice(run: DatedSync, slice: Range): Promise<SliceRead
   return { slice, list, faults: findFaults(resource, list, slice) };
 }
 
-/**
- * Writes all records of a slice in one transaction. A complete list covers the slice if the dates of all records are in it:
- * a list needs no order. If a date is unreadable or outside the slice, the slice is marked: nothing is
- * removed in it, and it is not covered.
- * @returns the number of mirrored records that changed, and the older copies of records that the list has twice
- */
-export function writeSlice(
-  run: DatedSync,
-  { slice, list, faults }: SliceReading,
-): { changed: number; copies: SkippedCopy[] } {
-  const { runId, mirror, progress, state, incompleteSlices } = run;
-  const { isComplete, requestedAt } = list;
-  if (!isComplete && list.repeated.length === 0)
-    incompleteSlices.push({ text: `${describeRange(slice)} ${whyIncomplete(list)}` });
-  const select = (isFaulty: boolean) =>
-    [...list.records].flatMap(([name, record]) => (faults.has(name) === isFaulty ? record : []));
-  return mirror.transaction(() => {
-    const sound = writeList(run, select(false));
-    const faulty = writeList(run, select(true), true);
-    const changed = sound.addedOrChanged + faulty.addedOrChanged;
-    progress.addRows(list.rowCount);
-    state.missing.delete(sound.ids);
-    state.missing.delete(faulty.ids.filter((id) => findDate(mirror, id) === null));
-    // The API does not return these records at their own dates, and does not count them there.
-    const isCovered = (id: number) => state.isCovered(findDate(mirror, id));
-    state.missing.add(faulty.added.filter(isCovered), []);
-    if (changed > 0 || faults.size > 0) dropDailyTotals(run, slice);
-
-    const recordIds = [...faulty.ids, ...faulty.copies.map((copy) => copy.id)];
-    const ids = new Set([...sound.ids, ...recordIds]);
-    const [fault] = faults.values();
-    const marked = { ...slice, readAt: requestedAt, runId, recordIds, fault: fault ?? "" };
-    if (isComplete && fault === undefined) cover(run, { range: slice, ids, requestedAt, runId });
-    else if (isComplete) state.markCompleteSlice(marked, ids);
-    else if (fault !== undefined) state.markIncompleteSlice(marked);
-    return { changed, copies: [...sound.copies, ...faulty.copies] };
-  });
-}
-
 function findFaults(
   resource: Resource<DatedSync["resource"]["strategy"]>,
   { records, repeated }: List,
@@ -81,6 +43,165 @@ function findFaults(
 }
 
 /** Returns the problem with a record that the API lists twice, as a clause. */
-export function listedTwice(id: string): string {
+function listedTwice(id: string): string {
   return `\`${id}\` is listed more than once`;
+}
+
+/** The written records of a slice, without and with faults. */
+interface StoredSlice {
+  sound: WrittenRecords;
+  faulty: WrittenRecords;
+}
+
+/**
+ * Writes all records of a slice in one transaction. The order of the records does not matter.
+ *
+ * | list       | faults | effect                                                                  |
+ * | ---------- | ------ | ----------------------------------------------------------------------- |
+ * | complete   | none   | the slice is covered, and mirrored records that it lacks become missing |
+ * | complete   | some   | the slice is marked: it is not covered, and nothing in it is removed    |
+ * | incomplete | some   | the slice is marked, and keeps the undated records of earlier readings  |
+ * | incomplete | none   | only the records are stored                                             |
+ *
+ * A list that never settled (A9) also makes the run incomplete.
+ * @returns the number of new and changed records, and the older copies of records that the list has twice
+ */
+export function writeSlice(
+  run: DatedSync,
+  reading: SliceReading,
+): Pick<WrittenRecords, "addedOrChanged" | "copies"> {
+  const { slice, list, faults } = reading;
+  if (!list.isComplete && list.repeated.length === 0)
+    run.incompleteSlices.push({ text: `${describeRange(slice)} ${whyIncomplete(list)}` });
+  return run.mirror.transaction(() => {
+    const stored = storeRecords(run, reading);
+    const { sound, faulty } = stored;
+    const addedOrChanged = sound.addedOrChanged + faulty.addedOrChanged;
+    updateMissing(run, stored);
+    if (addedOrChanged > 0 || faults.size > 0) dropStoredTotals(run, slice);
+    coverOrMark(run, reading, stored);
+    return { addedOrChanged, copies: [...sound.copies, ...faulty.copies] };
+  });
+}
+
+function storeRecords(run: DatedSync, { list, faults }: SliceReading): StoredSlice {
+  const select = (isFaulty: boolean) =>
+    [...list.records].flatMap(([name, record]) => (faults.has(name) === isFaulty ? record : []));
+  const sound = writeList(run, select(false), false);
+  const faulty = writeList(run, select(true), true);
+  run.progress.addRows(list.rowCount);
+  return { sound, faulty };
+}
+
+/**
+ * Writes the records of a list with dates, grouped by response.
+ * @param isOutsideRange true if the list was requested for a range without the records' dates
+ */
+function writeList(
+  { writer }: DatedSync,
+  records: readonly ListRecord[],
+  isOutsideRange: boolean,
+): WrittenRecords {
+  const responses = groupByResponse(records).map(({ items, requestedAt }) =>
+    writer.writeNewest(items, { readAt: formatInstant(requestedAt), isOutsideRange }),
+  );
+  return {
+    added: responses.flatMap(({ added }) => added),
+    ids: responses.flatMap(({ ids }) => ids),
+    copies: responses.flatMap(({ copies }) => copies),
+    addedOrChanged: responses.reduce((sum, { addedOrChanged }) => sum + addedOrChanged, 0),
+  };
+}
+
+/** Updates the missing records after a reading. A faulty record with a readable date may still be missing at that date. */
+function updateMissing({ mirror, state }: DatedSync, { sound, faulty }: StoredSlice): void {
+  state.missing.delete(sound.ids);
+  state.missing.delete(faulty.ids.filter((id) => findDate(mirror, id) === null));
+  // The API does not return these records at their own dates, and does not count them there.
+  const isCovered = (id: number) => state.isCovered(findDate(mirror, id));
+  state.missing.add(faulty.added.filter(isCovered), []);
+}
+
+/** Covers or marks a slice: see the table at `writeSlice`. */
+function coverOrMark(
+  run: DatedSync,
+  { slice, list, faults }: SliceReading,
+  { sound, faulty }: StoredSlice,
+): void {
+  const { runId, state } = run;
+  const { isComplete, requestedAt } = list;
+  const recordIds = [...faulty.ids, ...faulty.copies.map(({ id }) => id)];
+  const ids = new Set([...sound.ids, ...recordIds]);
+  const [fault] = faults.values();
+  if (fault === undefined) {
+    if (isComplete) cover(run, { range: slice, ids, requestedAt, runId });
+    return;
+  }
+  const marked = { ...slice, readAt: requestedAt, runId, recordIds, fault };
+  if (isComplete) state.markCompleteSlice(marked, ids);
+  else state.markIncompleteSlice(marked);
+}
+
+/** The maximum number of mirrored dates to read for the copies in one response or slice. */
+const maxLookups = 10;
+
+/**
+ * Handles records that are older than the mirrored record with the same ID. Reads the date of the mirrored record if this
+ * run has not read it yet, to find out whether the API still returns it.
+ * - no longer returned: the date of the record has changed, so the copy replaces the mirrored record
+ * - returned: the API lists the ID twice, so the newer record is kept and the second of the copy is marked
+ * - unknown, because too many dates would have to be read: nothing is written, and the mirrored record counts as missing,
+ *   so that the counts differ until both dates have been read
+ * @param requestedAt the time of the request that returned the copies, in milliseconds since 1970
+ * @returns the number of new and changed records
+ */
+export async function resolveCopies(
+  run: DatedSync,
+  copies: readonly SkippedCopy[],
+  requestedAt: number,
+): Promise<number> {
+  const { mirror, resource, runId, state, writer } = run;
+  let lookups = 0;
+  let addedOrChanged = 0;
+
+  function replace({ id, value }: SkippedCopy): void {
+    writer.write([value], { readAt: formatInstant(requestedAt) });
+    state.missing.delete([id]);
+    addedOrChanged += 1;
+  }
+  function mark({ id, value }: SkippedCopy, second: Range): void {
+    const fault = listedTwice(recordKey(resource, value, 0));
+    dropStoredTotals(run, second);
+    state.markIncompleteSlice({ ...second, readAt: requestedAt, runId, recordIds: [id], fault });
+  }
+
+  for (const copy of copies) {
+    const { id, value } = copy;
+    const second = secondOf(recordDate(resource, value));
+    const mirroredSecond = secondOf(findDate(mirror, id));
+    if (mirroredSecond && !isReadByRun(run, mirroredSecond) && lookups < maxLookups) {
+      lookups += 1;
+      addedOrChanged += writeSlice(run, await readSlice(run, mirroredSecond)).addedOrChanged;
+    }
+    mirror.transaction(() => {
+      if (second === null || mirroredSecond === null) replace(copy);
+      else if (!isReadByRun(run, mirroredSecond)) {
+        // Only covered dates are counted.
+        if (state.isCovered(mirroredSecond.from)) state.missing.add([id], state.coverage());
+      } else if (state.missing.has(id)) replace(copy);
+      else mark(copy, second);
+    });
+  }
+  return addedOrChanged;
+}
+
+function secondOf(date: number | null): Range | null {
+  if (date === null) return null;
+  const from = startOfSecond(date);
+  return { from, to: from + 999 };
+}
+
+function isReadByRun({ runId, state }: DatedRun, { from }: Range): boolean {
+  const readings = [...state.coverage(), ...state.markedSlices()];
+  return readings.some((range) => range.runId === runId && containsInstant(range, from));
 }

@@ -5,8 +5,8 @@ import {
   openRecordComparison,
 } from "../store/records/current-records.js";
 import { recordKey } from "../store/records/record-key.js";
-import type { TotalsByDay } from "../store/state/stored-totals.js";
-import { startBudget } from "../sync/budget.js";
+import type { TotalsByDay } from "../store/state/sync-state.js";
+import { type AmountDrift, driftText, findAmountDrift, sampleOldest } from "../sync/amount-drift.js";
 import { describeMarked } from "../sync/by-page.js";
 import {
   allRecords,
@@ -23,19 +23,10 @@ import {
   sumOf,
   sumTotals,
 } from "../sync/counts.js";
-import {
-  type AmountDrift,
-  changedDays,
-  driftText,
-  findAmountDrift,
-  requestDailyTotals,
-  sampleOldest,
-  warnOfMissingTotals,
-} from "../sync/daily-totals.js";
+import { changedDays, requestDailyTotals, warnOfMissingTotals } from "../sync/daily-totals.js";
 import { rangeQuery } from "../sync/dates.js";
 import { readList } from "../sync/read-list.js";
-import type { DatedRun } from "../sync/session.js";
-import type { CountTotals } from "../sync/strategy.js";
+import { type CountTotals, type DatedRun, startBudget } from "../sync/session.js";
 import {
   allTime,
   contains,

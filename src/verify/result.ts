@@ -1,6 +1,6 @@
 import type { RunRow } from "../store/state/runs.js";
 import type { TableDifference } from "../store/tables/table-check.js";
-import type { CountTotals } from "../sync/strategy.js";
+import type { CountTotals } from "../sync/session.js";
 import type { Evidence } from "./evidence.js";
 
 /**

@@ -311,6 +311,20 @@ describe("an order that the API lists twice", () => {
     },
   );
 
+  test("sync keeps the newer copies of more orders than it looks up in one response", async () => {
+    const brand = makeBrand({ orders });
+    await synced(brand);
+    const copies = Array.from({ length: 14 }, (_, n) => copy(`o${n}`, noon - 45 * day - n * minute));
+    brand.data.orders = [...orders, ...copies];
+    const since = new Date(noon - 46 * day).toISOString();
+    const until = new Date(noon - 44 * day).toISOString();
+    for (const command of [`sync orders --since ${since} --until ${until}`, "sync orders --full"]) {
+      expect((await runNextDay(brand, command)).verified).toBe(0);
+      expect(brand.sql("SELECT * FROM changes")).toEqual([]);
+      expect(brand.mirrored()).toHaveLength(250);
+    }
+  });
+
   test("sync verifies the orders again once no ID is listed twice", async () => {
     const brand = makeBrand({ orders: [...orders, copy("o20", noon - 40 * day)] });
     await synced(brand);

@@ -1,17 +1,18 @@
-import { allTime, containsInstant, overlaps, type Range } from "../../util/ranges.js";
+import { allTime, containsInstant, overlaps, type Range, utcDay } from "../../util/ranges.js";
 import { type Mirror, statement } from "../mirror/database.js";
 import { countCurrent, readCurrentIds } from "../records/current-records.js";
 import {
   addCoverage,
   type CoveredRange,
+  type MarkedSlice,
   readCoverage,
+  readMarkedSlices,
   withoutRange,
   writeCoverage,
+  writeMarkedSlices,
   writeRunCoverage,
 } from "./coverage.js";
-import { type MarkedSlice, readMarkedSlices, writeMarkedSlices } from "./marked-slices.js";
 import { MissingRecords } from "./missing-records.js";
-import { StoredTotals } from "./stored-totals.js";
 
 /** The records that the API returned for a range of dates, in one response or a complete list. */
 export interface RangeRecords {
@@ -215,4 +216,48 @@ export class SyncState {
       this.resource,
     );
   }
+}
+
+/** The API's totals for one day. */
+export interface DayTotals {
+  /** The number of records. */
+  count: number;
+  amounts: readonly number[];
+}
+
+/** Totals keyed by day (`2026-01-31`). Days without activity may be missing. */
+export type TotalsByDay = ReadonlyMap<string, DayTotals>;
+
+/** The API's daily totals as of the last read of each day, stored in the table `day_figures`. */
+export class StoredTotals {
+  constructor(
+    private readonly mirror: Mirror,
+    private readonly resource: string,
+  ) {}
+
+  all(): TotalsByDay {
+    const select = statement(this.mirror, "SELECT day, figures FROM day_figures WHERE resource = ?").raw();
+    const rows = select.all(this.resource) as [string, string][];
+    return new Map(rows.map(([day, json]) => [day, fromJson(json)]));
+  }
+
+  /** Deletes the totals for a range of complete days. A covered day without totals counts as changed if the API has some. */
+  delete(range: Range): void {
+    this.replace(range, new Map());
+  }
+
+  /** Replaces the totals for a range of complete days. */
+  replace({ from, to }: Range, totals: TotalsByDay): void {
+    const [first, last] = [Number.isFinite(from) ? utcDay(from) : "", utcDay(to)];
+    const remove = "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?";
+    statement(this.mirror, remove).run(this.resource, first, last);
+    const insert = statement(this.mirror, "INSERT INTO day_figures VALUES (?, ?, ?)");
+    for (const [day, { count, amounts }] of totals)
+      if (day >= first && day <= last) insert.run(this.resource, day, JSON.stringify([count, ...amounts]));
+  }
+}
+
+function fromJson(json: string): DayTotals {
+  const [count = 0, ...amounts] = JSON.parse(json) as number[];
+  return { count, amounts };
 }
