@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 
-/** Returns the completions of a command line. */
+/** Returns the completions for a command line. */
 async function offered(words: string, home = makeHome()): Promise<string[]> {
   const { code, out, err } = await brandapi(["__complete", ...words.split(" ")], { home });
   expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -29,11 +29,11 @@ test.each([
   ["completion z", ["zsh"]],
   ["export orders --out ", []],
   ["nonsense --flag x", []],
-])("completes `brandapi %s` with %j", async (words, names) => {
+])("completion of `brandapi %s` offers %j", async (words, names) => {
   expect(await offered(words)).toEqual(names);
 });
 
-test("completion of --profile lists the profiles of this machine, or nothing if they cannot be read", async () => {
+test("completion of --profile offers this machine's profiles, or nothing if they cannot be read", async () => {
   const home = makeHome();
   const env = { BRANDAPI_CONFIG_DIR: home };
   const config = join(home, "config.json");
@@ -47,7 +47,7 @@ test("completion of --profile lists the profiles of this machine, or nothing if 
 });
 
 test.each(["bash", "zsh", "fish"])(
-  "the completion script for %s is valid in that shell and calls the program",
+  "the completion script for %s has valid syntax and calls the program",
   async (shell) => {
     const { code, out } = await brandapi(`completion ${shell}`);
     expect(code).toBe(0);

@@ -25,7 +25,7 @@ test.each<[string, Error, string]>([
     "cannot use /d: read-only file system",
   ],
   [
-    "a full disk under the mirror",
+    "a full disk on which the mirror is stored",
     withCode("database or disk is full", "SQLITE_FULL"),
     "cannot use the mirror: database or disk is full",
   ],
@@ -35,7 +35,7 @@ test.each<[string, Error, string]>([
     "cannot use the mirror: ",
   ],
   [
-    "a file that is no mirror",
+    "a file that is not a database",
     withCode("file is not a database", "SQLITE_NOTADB"),
     "cannot use the mirror: file is not a database",
   ],
@@ -44,7 +44,7 @@ test.each<[string, Error, string]>([
     withCode("attempt to write a readonly database", "SQLITE_READONLY_DBMOVED"),
     "cannot use the mirror: ",
   ],
-])("reports %s as a configuration error with a hint", (_, thrown, message) => {
+])("%s is reported as a configuration error with a hint", (_, thrown, message) => {
   const error = asBrandapiError(thrown);
   expect(error).toBeInstanceOf(ConfigurationError);
   expect(error.message).toContain(message);
@@ -52,7 +52,7 @@ test.each<[string, Error, string]>([
   expect(error.cause).toBe(thrown);
 });
 
-test("an error code of the operating system is reported as a configuration error, not as a defect", () => {
+test("an operating system error is reported as a configuration error, not as a bug", () => {
   const said = (code: string) => asBrandapiError(withCode(`x`, code, { syscall: "open", path: "/d/x" }));
   for (const code of Object.keys(constants.errno).filter((name) => !name.startsWith("WSA"))) {
     const { exitCode, hint, message } = said(code);
@@ -62,7 +62,7 @@ test("an error code of the operating system is reported as a configuration error
   }
 });
 
-test("a mirror locked by another program is reported as busy, not as a defect", () => {
+test("a mirror that another program has locked is reported as busy, not as a bug", () => {
   for (const code of ["SQLITE_BUSY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_LOCKED", "SQLITE_PROTOCOL"])
     expect(asBrandapiError(withCode("database is locked", code))).toMatchObject({
       exitCode: 9,
@@ -70,7 +70,7 @@ test("a mirror locked by another program is reported as busy, not as a defect", 
     });
 });
 
-test("errors of the program are passed on unchanged, and all other errors are defects", () => {
+test("the program's own errors are passed on unchanged, and all other errors are reported as bugs", () => {
   const known = new ConfigurationError("x");
   expect(asBrandapiError(known)).toBe(known);
   expect(asBrandapiError(new TypeError("undefined is not a function"))).toMatchObject({
@@ -102,7 +102,7 @@ test("an argument `--json` after `--` does not enable JSON errors", () => {
   expect(deps.stdout.text).toBe("");
 });
 
-test("an error message escapes control characters of an argument", async () => {
+test("an error message escapes control characters from an argument", async () => {
   const { err } = await brandapi(["\u001b[2Jwhoami\u202e"]);
   expect(err).toBe("brandapi: Unknown command: `\\u001b[2Jwhoami\\u202e`.\n  hint: see `brandapi --help`\n");
 });
@@ -120,7 +120,7 @@ test("stack traces, including causes, are printed only with --verbose", () => {
   );
 });
 
-test("a call interrupted by a signal is reported as a stop, with the exit code of the signal", () => {
+test("a command that is interrupted by a signal is reported as stopped, with the signal's exit code", () => {
   const stop = new AbortController();
   const deps = testDeps({ signal: stop.signal });
   stop.abort(new Stopped("SIGTERM"));
@@ -151,11 +151,11 @@ test.each([
   [{ profile: "acme", db: "b.sqlite" }, "then `brandapi login`", "then `brandapi login --profile acme`"],
   [{ profile: "acme" }, "run `brandapi login --profile acme`", "run `brandapi login --profile acme`"],
   [{}, "run `brandapi sync orders`", "run `brandapi sync orders`"],
-])("adds %j to the commands in a hint", (flags, hint, expected) => {
+])("completeHint adds the flags %j to the commands in a hint: %s", (flags, hint, expected) => {
   expect(completeHint(hint, flags)).toBe(expected);
 });
 
-test("hints quote the path of the mirror for the shell", async () => {
+test("hints quote the mirror's path for the shell", async () => {
   const { err } = await brandapi(["export", "orders", "--csv", "--db", "it's new.sqlite"]);
   expect(err).toContain("run `brandapi sync --db 'it'\\''s new.sqlite'` first");
 });
@@ -166,7 +166,7 @@ test.each([
   ["--profile=login sync --bad", "sync"],
   ["--quiet --db sync verify --bad", "verify"],
   ["export orders --where login --bad", "export"],
-])("`brandapi %s` refers to the help of the command", async (command, name) => {
+])("the error of `brandapi %s` refers to the command's help", async (command, name) => {
   const { code, err } = await brandapi(command);
   expect([code, err]).toEqual([2, expect.stringContaining(`see \`brandapi ${name} --help\``)]);
 });

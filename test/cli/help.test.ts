@@ -4,7 +4,7 @@ import { commands, examplesOf } from "../support/commands.js";
 import { brandapi } from "../support/program.js";
 
 describe("brandapi --help", () => {
-  test("--help lists every command under the heading of its group", async () => {
+  test("brandapi --help lists every command under its group's heading", async () => {
     const { out, code, err } = await brandapi("--help");
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const headings = ["Options:", ...new Set(commands.map((command) => command.helpGroup())), "Help:"];
@@ -15,7 +15,7 @@ describe("brandapi --help", () => {
       expect(out).toMatch(new RegExp(`^  ${command.name()}\\b.*  ${command.summary().split(" ")[0]}`, "m"));
   });
 
-  test("--help describes the global options, and the help of each command refers to it", async () => {
+  test("brandapi --help describes the global options, and each command's help refers to it", async () => {
     const { out } = await brandapi("--help");
     const options = ["--profile", "--db", "--base-url", "--key-file", "--max-wait", "--json", "--quiet"];
     for (const option of options) expect(out).toContain(`  ${option}`);
@@ -33,7 +33,7 @@ describe("brandapi --help", () => {
   });
 });
 
-/** Returns the number of lines after the first in the list of resources, which grows with the API. */
+/** Returns the number of lines in the list of resources after the first. The list grows with the API. */
 function extraResourceLines(lines: readonly string[]): number {
   const first = lines.findIndex((line) => /^ {2}resource {2,}/.test(line));
   if (first === -1) return 0;
@@ -41,7 +41,7 @@ function extraResourceLines(lines: readonly string[]): number {
 }
 
 test.each(commands.map((command) => [command.name(), command] as const))(
-  "the help of %s has at most 50 lines of 80 columns, plus the list of resources, with every option and two to four examples",
+  "the help of %s fits in 50 lines of 80 columns, not counting the list of resources, and has two to four examples",
   async (name, command) => {
     const help = await brandapi(`${name} --help`, { columns: 80, tty: true });
     expect(help.code).toBe(0);
@@ -57,7 +57,7 @@ test.each(commands.map((command) => [command.name(), command] as const))(
 );
 
 test.each(commands.map((command) => command.name()))(
-  "the help of %s breaks only words that are longer than a terminal of 40 columns",
+  "the help of %s breaks a word only if it does not fit on a terminal with 40 columns",
   async (name) => {
     const { out } = await brandapi(`help ${name}`, { columns: 40, tty: true });
     const tooLong = out.split("\n").filter((line) => line.length > 40);
@@ -65,7 +65,7 @@ test.each(commands.map((command) => command.name()))(
   },
 );
 
-test("help wraps an example so that it can be pasted into a shell", async () => {
+test("help wraps examples so that they can be pasted into a shell", async () => {
   const { out } = await brandapi("help query", { env: { COLUMNS: "40" } });
   expect(out).toContain('  $ brandapi query "SELECT host_label,\n      orders, net_by_currency FROM\n');
   expect(out).toContain(
@@ -73,7 +73,7 @@ test("help wraps an example so that it can be pasted into a shell", async () => 
   );
 });
 
-test("help explains the formats of times and durations only if an option takes one", async () => {
+test("help explains the formats of times and durations only if an option accepts one", async () => {
   const help = async (name: string) => (await brandapi(`${name} --help`)).out.replace(/\s+/g, " ");
   expect(await help("changes")).toContain(timeFormats);
   expect(await help("changes")).not.toContain(durationFormats);
@@ -96,12 +96,15 @@ test.each([
   ["download photos", "Unknown resource: `photos`.", "use `content`"],
   ["completion csh", "Unknown shell: `csh`.", "did you mean `zsh`?"],
   ["export orders --csv --delimiter x", "Unknown delimiter: `x`.", "use one of `,`, `;`, "],
-])("`brandapi %s` exits with 2 and suggests a valid name, or the help", async (command, message, hint) => {
-  const { code, out, err } = await brandapi(command);
-  expect(err).toContain(`brandapi: ${message}`);
-  expect(err).toContain(`  hint: ${hint}`);
-  expect({ code, out }).toEqual({ code: 2, out: "" });
-});
+])(
+  "`brandapi %s` exits with code 2 and suggests a valid name or the help",
+  async (command, message, hint) => {
+    const { code, out, err } = await brandapi(command);
+    expect(err).toContain(`brandapi: ${message}`);
+    expect(err).toContain(`  hint: ${hint}`);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+  },
+);
 
 test.each([
   ["whoami --profile", "Option `--profile <profile>` argument missing."],
@@ -110,7 +113,7 @@ test.each([
   ["tables --all --delta x", "Option `--delta <folder>` cannot be used with option `--all`."],
   ["--db x status --all-profiles", "Option `--all-profiles` cannot be used with option `--db <path>`."],
   ["--quiet", "No command was specified."],
-])("`brandapi %s` exits with 2 and commander's sentence", async (command, message) => {
+])("`brandapi %s` exits with code 2 and commander's message", async (command, message) => {
   const { code, out, err } = await brandapi(command);
   expect(err.split("\n")[0]).toBe(`brandapi: ${message}`);
   expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -125,7 +128,7 @@ test.each([
   ["export orders --retain 30d", "`--retain`", "`--delta FOLDER`"],
   ["tables orders --all", "`--all`", "`orders`"],
 ])(
-  "`brandapi %s` exits with 2, names the invalid value or option, and suggests a valid one",
+  "`brandapi %s` exits with code 2, names the invalid value or option, and suggests a valid one",
   async (...row) => {
     const [command, subject, remedy] = row;
     const { code, out, err } = await brandapi(command);
@@ -146,7 +149,7 @@ test.each([
   ["opportunities", "--window 3"],
   ["analytics-clicks", "--audit 3"],
 ])(
-  "`brandapi sync %s %s` exits with 2, because the option does not apply to the resource",
+  "`brandapi sync %s %s` exits with code 2, because the option does not apply to the resource",
   async (...row) => {
     const [resource, option] = row;
     const { code, err } = await brandapi(`sync ${resource} ${option}`);
@@ -157,7 +160,7 @@ test.each([
 );
 
 test.each(["demo", "demo --challenge", "completion bash"])(
-  "`brandapi %s --json` exits with 2, because the command prints no JSON",
+  "`brandapi %s --json` exits with code 2, because the command prints no JSON",
   async (command) => {
     const { code, out } = await brandapi(`${command} --json`);
     expect(code).toBe(2);

@@ -11,7 +11,7 @@ import { Sqlite } from "../support/sqlite.js";
 
 const schemaOf010 = new URL("../store/schema-0.1.0.sql", import.meta.url);
 
-/** Creates an empty mirror with the schema of version 0.1.0, and the environment for syncing it. */
+/** Creates an empty mirror with the schema of version 0.1.0. Returns its path and the environment for syncing it. */
 async function olderMirror() {
   const sandbox = await sandboxForTest({ orders: 20 });
   const home = makeHome();
@@ -22,7 +22,7 @@ async function olderMirror() {
   return { path, options: { home, env: { ...envFor(sandbox), BRANDAPI_DB: path } } };
 }
 
-test("sync --dry-run does not change a mirror of an older version", async () => {
+test("sync --dry-run does not change a mirror from an older version", async () => {
   const { path, options } = await olderMirror();
   const before = readFileSync(path);
   const { code, out } = await brandapi("sync --dry-run", options);
@@ -31,7 +31,7 @@ test("sync --dry-run does not change a mirror of an older version", async () => 
   expect(readFileSync(path).equals(before)).toBe(true);
 });
 
-test("sync --wait queues behind another run on a mirror of an older version", async () => {
+test("sync --wait waits for another run on a mirror from an older version", async () => {
   const { path, options } = await olderMirror();
   const { signal } = new AbortController();
   const lock = await lockMirror(path, { wait: false, clock: systemClock, signal });

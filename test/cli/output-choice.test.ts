@@ -27,7 +27,7 @@ async function exported(db: string, file: string, ...flags: string[]): Promise<B
   return readFileSync(join(home, file));
 }
 
-test("the extension of the file chooses the format, ignoring case", async () => {
+test("the file's extension selects the format, ignoring case", async () => {
   const db = await mirrorOf(3);
   const csv = (await exported(db, "o.csv")).toString();
   expect(csv).toMatch(/^id,external_order_id,/);
@@ -44,7 +44,7 @@ test("the extension of the file chooses the format, ignoring case", async () => 
   ).toEqual(json);
 });
 
-test("the extension .gz compresses text formats, always to the same bytes", async () => {
+test("the extension .gz compresses text formats, and the same rows always give the same bytes", async () => {
   const db = await mirrorOf(6_000);
   for (const ending of ["csv", "tsv", "json", "ndjson", "jsonl"]) {
     const plain = await exported(db, `o.${ending}`);
@@ -57,7 +57,7 @@ test("the extension .gz compresses text formats, always to the same bytes", asyn
 });
 
 test.each(["orders.pdf", "orders.xls", "orders.zip.gz", "orders.xlsx.gz", "orders"])(
-  "an unknown extension is rejected with the valid extensions before any file is opened: %s",
+  "an unknown extension is rejected before any file is opened, and the error lists the valid ones: %s",
   async (file) => {
     const home = makeHome();
     for (const command of [
@@ -79,18 +79,21 @@ test.each([
   [";", ";"],
   ["|", "|"],
   ["tab", "\t"],
-])("a CSV parser reads the values of an export with the delimiter %s unchanged", async (asked, delimiter) => {
-  const db = await mirrorOf(300);
-  const wanted = parse((await exported(db, "o.csv")).toString()) as string[][];
-  const flags = ["--delimiter", asked];
-  expect(parse((await exported(db, "o.csv", ...flags)).toString(), { delimiter })).toEqual(wanted);
-  const excel = (await exported(db, "o.csv", ...flags, "--excel")).toString();
-  expect(excel).toMatch(new RegExp(`^\ufeffid\\${delimiter}external_order_id`));
-  const sql = "SELECT order_number, total_amount FROM orders";
-  const answer = await brandapi(["query", sql, "--csv", ...flags, "--db", db]);
-  const columns = wanted.map((row) => [row[2], row[5]]);
-  expect(parse(answer.out, { delimiter })).toEqual(columns);
-});
+])(
+  "a CSV parser reads the unchanged values from an export with the delimiter %s",
+  async (asked, delimiter) => {
+    const db = await mirrorOf(300);
+    const wanted = parse((await exported(db, "o.csv")).toString()) as string[][];
+    const flags = ["--delimiter", asked];
+    expect(parse((await exported(db, "o.csv", ...flags)).toString(), { delimiter })).toEqual(wanted);
+    const excel = (await exported(db, "o.csv", ...flags, "--excel")).toString();
+    expect(excel).toMatch(new RegExp(`^\ufeffid\\${delimiter}external_order_id`));
+    const sql = "SELECT order_number, total_amount FROM orders";
+    const answer = await brandapi(["query", sql, "--csv", ...flags, "--db", db]);
+    const columns = wanted.map((row) => [row[2], row[5]]);
+    expect(parse(answer.out, { delimiter })).toEqual(columns);
+  },
+);
 
 test.each([
   [["--delimiter", "x", "--csv"], "Unknown delimiter: `x`."],
@@ -104,7 +107,7 @@ test.each([
   [["-o", "o.tsv", "--delimiter", ";"], '`--delimiter ";"` contradicts the file\'s extension: o.tsv'],
   [["-o", "o.gz", "--parquet"], "No format has this file extension: o.gz"],
   [["-o", "exports/", "--singer"], "`--singer` writes all tables to one file: exports/ is a folder"],
-])("contradicting output flags are rejected with exit code 2: %j", async (flags, message) => {
+])("contradictory output flags are rejected with exit code 2: %j", async (flags, message) => {
   const run = await brandapi(["export", "orders", ...flags, "--db", await mirrorOf(1)]);
   expect(run.code).toBe(2);
   expect(run.err).toContain(message);
@@ -124,7 +127,7 @@ test("a failed compressed export keeps the previous file", async () => {
   expect(existsSync(join(home, "o.csv"))).toBe(false);
 });
 
-test("several tables are exported to a folder, by default with one CSV file per table", async () => {
+test("several tables are exported to a folder, by default as one CSV file per table", async () => {
   const db = await mirrorOf(5);
   const home = makeHome();
   const run = async (...args: string[]) =>
@@ -153,7 +156,7 @@ test("several tables are exported to a folder, by default with one CSV file per 
   expect(readdirSync(home).sort()).toEqual(["new", "one"]);
 });
 
-test("an export of several tables reports the rows of each table", async () => {
+test("an export of several tables reports the number of rows in each table", async () => {
   const db = await mirrorOf(5);
   const home = makeHome();
   const rows = "orders: 5 rows, order_line_items: 5 rows";

@@ -7,7 +7,7 @@ import { spawnBrandapi } from "../support/process.js";
 
 const nobody = 65_534;
 
-/** Runs a command as a user without access to the folder `locked`. */
+/** Runs a command as a user who has no access to the folder `locked`. */
 async function runLocked(command: string) {
   const home = makeHome();
   cpSync(await mirrorOfOrders(makeHome(), 2), join(home, "mirror.sqlite"));
@@ -35,7 +35,7 @@ test.each([
   "backup locked --db mirror.sqlite",
   "whoami --key-file locked/key",
   "profiles",
-])("`brandapi %s` reports that permission was denied, not that a file does not exist", async (command) => {
+])("`brandapi %s` reports that permission is denied, not that a file does not exist", async (command) => {
   const { code, err } = await runLocked(command);
   expect(err).toContain("permission denied");
   expect(err).not.toMatch(/EACCES|does not exist|missing|No mirror yet/);

@@ -9,7 +9,7 @@ import { makeHome } from "../support/home.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 import { envFor, sandboxForTest } from "../support/sandbox.js";
 
-/** Starts the program with an API that accepts requests but never responds. */
+/** Starts the program with an API that accepts connections but never responds. */
 async function startWaitingProgram(node: [string, ...string[]] = [process.execPath]) {
   let onRequest = () => {};
   const server = createServer(() => onRequest());
@@ -28,7 +28,7 @@ async function startWaitingProgram(node: [string, ...string[]] = [process.execPa
   return program;
 }
 
-test("--help and --version work without HOME, settings and network", async () => {
+test("--help and --version work without HOME, settings or a network", async () => {
   const help = await spawnBrandapi(["--help"], { env: { HOME: "" } }).ended;
   expect(help).toMatchObject({ code: 0, err: "" });
   expect(help.out).toContain("Usage: brandapi <command>");
@@ -40,7 +40,7 @@ test("--help and --version work without HOME, settings and network", async () =>
 test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
-] as const)("%s during a request ends the program with exit code %i and a message", async (signal, code) => {
+] as const)("%s ends the program during a request with exit code %i and a message", async (signal, code) => {
   const program = await startWaitingProgram();
   program.child.kill(signal);
   const ended = await program.ended;
@@ -59,7 +59,7 @@ test("a second Ctrl-C ends a program that ignores the first one", async () => {
 });
 
 test.each(["--help", "--version"])(
-  "`%s` exits with 0 and prints nothing when the reader closes the pipe",
+  "brandapi %s exits with code 0 and without an error when the reader closes the pipe",
   async (flag) => {
     const child = spawn(process.execPath, [binPath, flag], { stdio: ["ignore", "pipe", "pipe"] });
     let err = "";
@@ -72,7 +72,7 @@ test.each(["--help", "--version"])(
   },
 );
 
-test("sync --json continues to the end when the reader closes the pipe", async () => {
+test("sync --json finishes even if the reader closes the pipe", async () => {
   const sandbox = await sandboxForTest({ orders: 20 });
   const home = makeHome();
   const env = { PATH: process.env.PATH, HOME: home, ...envFor(sandbox) };
@@ -89,7 +89,7 @@ test("sync --json continues to the end when the reader closes the pipe", async (
 
 const onLinux = test.runIf(process.platform === "linux");
 onLinux.each(["--help", "--version"])(
-  "`%s` exits with 3 and a message when the disk of its output is full",
+  "brandapi %s exits with code 3 and a message if the disk is full",
   async (flag) => {
     const child = spawn(process.execPath, [binPath, flag], {
       stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
@@ -104,7 +104,7 @@ onLinux.each(["--help", "--version"])(
   },
 );
 
-/** Copies some parts of the program's folder to a new folder. */
+/** Copies parts of the program's folder to a new folder. */
 function copyOfProgram(parts: { dist: boolean; modules: "linked" | "none" }): string {
   const root = dirname(dirname(binPath));
   const copy = join(makeHome(), "copy");
@@ -127,7 +127,7 @@ function runScript(script: string, args: string[], flags: string[] = []) {
   );
 }
 
-test("the executable reports an unbuilt checkout or a missing package, with the command to run", async () => {
+test("the executable reports an unbuilt checkout or a missing package, and suggests the command that fixes it", async () => {
   const unbuilt = copyOfProgram({ dist: false, modules: "linked" });
   expect(await runScript(unbuilt, ["--help"])).toEqual({
     code: 3,
@@ -142,7 +142,7 @@ test("the executable reports an unbuilt checkout or a missing package, with the 
   });
 });
 
-test("the executable reports an unsupported version of Node, and the required version", async () => {
+test("the executable reports an unsupported version of Node and the required version", async () => {
   const pretend = join(makeHome(), "pretend.cjs");
   writeFileSync(pretend, `Object.defineProperty(process, "versions", { value: { node: "18.20.4" } });`);
   expect(await runScript(binPath, ["--help"], ["--require", pretend])).toEqual({

@@ -5,7 +5,7 @@ import { quoteShellWord } from "../../src/util/text.js";
 import { makeHome } from "../support/home.js";
 import { binPath } from "../support/process.js";
 
-/** True if this machine has `script` from util-linux, which runs a command in a pseudo-terminal. */
+/** True if this machine has util-linux's `script`, which runs a command in a pseudo-terminal. */
 export const hasTerminal = spawnSync("script", ["-qec", "true", "/dev/null"]).status === 0;
 
 export interface TerminalOptions {
@@ -17,7 +17,7 @@ export interface TerminalOptions {
 /** A program that runs in a pseudo-terminal. The terminal echoes typed text. */
 export interface InTerminal {
   home: string;
-  /** Returns the complete output of the program. */
+  /** Returns the program's output so far. */
   output(): string;
   type(text: string): void;
   /** Resolves when the output matches the pattern. Rejects if the program ends first. */

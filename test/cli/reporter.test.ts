@@ -27,7 +27,7 @@ function reporterFor(output: ReporterOptions = {}, options: ProgramOptions = {})
 
 const terminal: ProgramOptions = { tty: true, columns: 100, env: { NO_COLOR: "1", LANG: "C.UTF-8" } };
 
-test("without a terminal, the reporter prints one line at the end of each task", () => {
+test("without a terminal, the reporter prints a line only at the end of each task", () => {
   const seen = reporterFor();
   const task = seen.reporter.begin({ name: "orders", total: 3 });
   task.update({ done: 1 });
@@ -47,7 +47,7 @@ test("the reporter escapes control characters, and prints details only with --ve
   expect(silent.text).toBe("");
 });
 
-test("with --quiet, the reporter prints only warnings, each of them once", () => {
+test("with --quiet, the reporter prints only warnings, and each warning only once", () => {
   const seen = reporterFor({ quiet: true }, terminal);
   seen.reporter.begin({ name: "orders" }).end("done");
   seen.reporter.note("a note");
@@ -58,7 +58,7 @@ test("with --quiet, the reporter prints only warnings, each of them once", () =>
   expect(seen.text).toBe("warning: the key expires\n");
 });
 
-test("the progress line shows the requests sent, the remaining requests and the remaining time", async () => {
+test("the progress line shows the sent requests, the remaining requests and the remaining time", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.setRateLimit(60);
   seen.reporter.expect([
@@ -91,7 +91,7 @@ test("the progress line shows the requests sent, the remaining requests and the 
 });
 
 test.each([100, 60, 40, 30, 12])(
-  "the progress line never exceeds a terminal of %i columns",
+  "the progress line is never wider than a terminal with %i columns",
   async (columns) => {
     const seen = reporterFor({}, { ...terminal, columns });
     const drawn: string[] = [];
@@ -116,7 +116,7 @@ test.each([100, 60, 40, 30, 12])(
   },
 );
 
-test("the progress line counts down a wait", async () => {
+test("the progress line shows a countdown during a wait", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.begin({ name: "orders", total: 9 });
   seen.reporter.waiting(42_000, "rate limit");
@@ -128,7 +128,7 @@ test("the progress line counts down a wait", async () => {
   seen.reporter.close();
 });
 
-test("a wait between two tasks is counted down in a separate line, which then disappears", async () => {
+test("a countdown is shown on a separate line during a wait between two tasks, and then disappears", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.waiting(42_000, "rate limit");
   await vi.waitUntil(() => seen.screen[0] === "waiting 42s: rate limit");
@@ -141,7 +141,7 @@ test("a wait between two tasks is counted down in a separate line, which then di
   seen.reporter.close();
 });
 
-test("without a terminal, a long wait is printed once per reason, not once per retry", () => {
+test("without a terminal, the reporter prints a long wait once per reason, not once per retry", () => {
   const seen = reporterFor();
   for (const ms of [500, 3_000, 8_000, 27_000]) seen.reporter.waiting(ms, "connection refused");
   seen.reporter.waiting(42_000, "rate limit");
@@ -181,8 +181,8 @@ test("the progress line disappears when a signal arrives", async () => {
 test.each<[string, ReporterOptions, ProgramOptions]>([
   ["--no-progress", { progress: false }, terminal],
   ["TERM=dumb", {}, { ...terminal, env: { TERM: "dumb" } }],
-  ["JSON on the same terminal", { json: true }, terminal],
-  ["stderr in a file", {}, { tty: { stdout: true } }],
+  ["JSON output on the same terminal", { json: true }, terminal],
+  ["stderr redirected to a file", {}, { tty: { stdout: true } }],
 ])("there is no progress line with %s", async (_, output, options) => {
   const seen = reporterFor(output, options);
   const task = seen.reporter.begin({ name: "orders", total: 3 });

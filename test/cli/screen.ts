@@ -1,9 +1,9 @@
-// Built from a string, because linters reject control characters in regular expressions.
+// The character is built from its code, because linters reject control characters in regular expressions.
 const esc = String.fromCharCode(27);
 const tokens = new RegExp(`${esc}\\[\\??[\\d;]*[A-Za-z]|[\\s\\S]`, "gu");
 const parts = new RegExp(`^${esc}\\[(\\??)([\\d;]*)([A-Za-z])$`);
 
-/** Renders output as a terminal does. Returns the lines without color, and the visibility of the cursor. */
+/** Renders output as a terminal would. Returns the lines without colors, and whether the cursor is visible. */
 export function screenOf(output: string): { lines: string[]; cursorVisible: boolean } {
   const lines: string[][] = [[]];
   let row = 0;

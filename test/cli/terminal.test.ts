@@ -10,7 +10,7 @@ describe.skipIf(!hasTerminal)("commands on a pseudo-terminal", () => {
     ["whoami", 0],
     ["sync nothing", 2],
     ["query nonsense", 3],
-  ])("`%s --no-progress --no-color` prints no escape sequence", async (command, code) => {
+  ])("`brandapi %s --no-progress --no-color` prints no escape sequences", async (command, code) => {
     const sandbox = await sandboxForTest();
     const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key };
     const run = inTerminal([...command.split(" "), "--no-progress", "--no-color"], { env });
@@ -19,7 +19,7 @@ describe.skipIf(!hasTerminal)("commands on a pseudo-terminal", () => {
     expect(run.output()).not.toContain(esc);
   });
 
-  test("Ctrl-C ends a sync during its progress line, and the cursor stays visible", async () => {
+  test("Ctrl-C ends a sync that shows its progress line, and the cursor stays visible", async () => {
     const sandbox = await sandboxForTest({ latencyMs: 50 });
     const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key };
     const run = inTerminal(["sync", "orders"], { env });
@@ -32,7 +32,7 @@ describe.skipIf(!hasTerminal)("commands on a pseudo-terminal", () => {
   test.each([
     ["a wrong key", 4],
     ["the key", 0],
-  ])("login does not show %s while it is typed, and exits with %i", async (which, code) => {
+  ])("login does not show %s while it is typed, and exits with code %i", async (which, code) => {
     const sandbox = await sandboxForTest();
     const key = which === "the key" ? sandbox.key : "brk_wrong_key";
     const run = inTerminal(["login", "--base-url", sandbox.baseUrl]);
@@ -42,7 +42,7 @@ describe.skipIf(!hasTerminal)("commands on a pseudo-terminal", () => {
     expect(run.output()).not.toContain(key);
   });
 
-  test("Ctrl-C ends login during a question", async () => {
+  test("Ctrl-C ends login during a prompt", async () => {
     const sandbox = await sandboxForTest();
     const run = inTerminal(["login", "--base-url", sandbox.baseUrl]);
     await run.until(/not shown\): $/);

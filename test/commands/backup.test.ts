@@ -35,7 +35,7 @@ const backUp = async (brand: TestBrand, flags = "") => {
   return JSON.parse(ran.out) as { path: string; records: number; removed: string[] };
 };
 
-/** Overwrites the first page of a table. */
+/** Overwrites a table's first page. */
 function damage(path: string, table: string): void {
   const [size, page] = ["PRAGMA page_size", `SELECT rootpage FROM sqlite_master WHERE name = '${table}'`].map(
     (sql) => Number(read(path, sql)),
@@ -67,7 +67,7 @@ test("backup waits for a program that writes to the mirror for more than a secon
   await ended;
 });
 
-test("backup writes a complete mirror with the time in its name, and status prints the age", async () => {
+test("backup writes a complete mirror with the time in its name, and status prints the backup's age", async () => {
   const brand = await mirrored();
   const ran = await brand.run("backup");
   const [name = ""] = backups(brand);
@@ -128,7 +128,7 @@ test("backup removes a copy that fails its check, and keeps older backups", asyn
   const brand = await mirrored();
   await backUp(brand);
   const before = backups(brand);
-  // An index lacks a row, so the copy is as damaged as the mirror.
+  // An index does not match its table, so the copy is as damaged as the mirror.
   const mirror = new Sqlite(brand.db);
   mirror.unsafeMode().pragma("writable_schema = 1");
   mirror.exec(
@@ -142,7 +142,7 @@ test("backup removes a copy that fails its check, and keeps older backups", asyn
   expect(backups(brand)).toEqual(before);
 });
 
-test("backup exits with 3 for a folder that does not exist or is not writable", async () => {
+test("backup exits with code 3 for a folder that does not exist or is not writable", async () => {
   const brand = await mirrored();
   const gone = await brand.run("backup nowhere");
   expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("no such file or folder")]);
@@ -155,7 +155,7 @@ test("backup exits with 3 for a folder that does not exist or is not writable", 
   expect(readdirSync(join(brand.home, "full"))).toEqual([]);
 });
 
-test("--restore replaces the mirror, keeps the previous one, and the next sync continues from the backup", async () => {
+test("backup --restore replaces the mirror and keeps the previous one, and the next sync continues from the backup", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);
@@ -171,7 +171,7 @@ test("--restore replaces the mirror, keeps the previous one, and the next sync c
   expect(brand.mirrored("orders")).toHaveLength(51);
 });
 
-test("--restore replaces a damaged mirror", async () => {
+test("backup --restore replaces a damaged mirror", async () => {
   const brand = await mirrored(500);
   const { path } = await backUp(brand);
   new Sqlite(brand.db).pragma("wal_checkpoint(TRUNCATE)");
@@ -184,7 +184,7 @@ test("--restore replaces a damaged mirror", async () => {
   expect((await brand.run("status")).code).toBe(0);
 });
 
-test("backups are named after the mirror's file, so that backups of two mirrors have different names", async () => {
+test("backups are named after the mirror's file, so backups of two mirrors have different names", async () => {
   const brand = await mirrored();
   const other = { env: { BRANDAPI_DB: join(brand.home, "other.sqlite") } };
   await brand.run("sync orders", other);
@@ -195,7 +195,7 @@ test("backups are named after the mirror's file, so that backups of two mirrors 
   ]);
 });
 
-test("--restore warns about a backup of a different mirror of the brand", async () => {
+test("backup --restore warns about a backup of a different mirror of the same brand", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   expect((await brand.run(["backup", "--restore", path])).err).not.toContain("another mirror");
@@ -228,7 +228,7 @@ test("backup removes the new copy if the mirror cannot record it", async () => {
   expect([code, readdirSync(join(brand.home, "backups"))]).toEqual([1, []]);
 });
 
-test("backup --keep never removes the mirror itself, regardless of its name", async () => {
+test("backup --keep never removes the mirror itself, whatever its name", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);
@@ -245,7 +245,7 @@ test("backup --keep never removes the mirror itself, regardless of its name", as
   expect(backups(brand)).toHaveLength(2);
 });
 
-test("--restore does not replace a mirror that is in use or cannot be written", async () => {
+test("backup --restore does not replace a mirror that is in use or cannot be written", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const other = new Sqlite(brand.db).exec("BEGIN IMMEDIATE");
@@ -256,7 +256,7 @@ test("--restore does not replace a mirror that is in use or cannot be written", 
   if (process.getuid?.() !== 0) expect(code).toBe(3);
 });
 
-test("--restore rejects a damaged backup and a backup of another brand, and keeps the mirror", async () => {
+test("backup --restore rejects a damaged backup and a backup of another brand, and keeps the mirror", async () => {
   const brand = await mirrored(500);
   const other = makeBrand({ beside: brand, seed: 2, history: 20 });
   await other.run("sync roster");
@@ -279,7 +279,7 @@ test("--restore rejects a damaged backup and a backup of another brand, and keep
   expect(readdirSync(brand.home).filter((name) => /before/.test(name))).toEqual([]);
 });
 
-test("--restore warns about forgotten hosts when it cannot read them from a damaged mirror", async () => {
+test("backup --restore warns about forgotten hosts if it cannot read their IDs from a damaged mirror", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   damage(brand.db, "mirror_info");
@@ -289,7 +289,7 @@ test("--restore warns about forgotten hosts when it cannot read them from a dama
   expect((await brand.run("sync orders")).code).toBe(0);
 });
 
-test("--restore exits with 3 for a file that is not a backup", async () => {
+test("backup --restore exits with code 3 for a file that is not a backup", async () => {
   const brand = await mirrored();
   const file = join(brand.home, "file");
   const restored = async () => {
@@ -312,7 +312,7 @@ test("--restore exits with 3 for a file that is not a backup", async () => {
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
 
-test("the mirror remembers newer backups after an older backup is restored", async () => {
+test("a mirror still knows the newer backups after an older backup was restored", async () => {
   const brand = await mirrored();
   const first = await backUp(brand);
   brand.pass(day);
@@ -339,7 +339,7 @@ test("backup --keep does not remove backups of the mirror from which this mirror
   expect(backups(brand)).toHaveLength(3);
 });
 
-test("status does not name a deleted backup", async () => {
+test("status does not mention a deleted backup", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   rmSync(path);
@@ -350,7 +350,7 @@ test("status does not name a deleted backup", async () => {
   );
 });
 
-test("--restore exits with 3 for a missing file and for a folder", async () => {
+test("backup --restore exits with code 3 for a missing file and for a folder", async () => {
   const brand = await mirrored();
   const gone = await brand.run("backup --restore nosuch");
   expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("no such file or folder")]);
@@ -358,13 +358,13 @@ test("--restore exits with 3 for a missing file and for a folder", async () => {
   expect([folder.code, folder.err]).toEqual([3, expect.stringContaining("`--restore`")]);
 });
 
-test("--restore cannot be combined with --keep or a folder", async () => {
+test("backup --restore cannot be combined with --keep or a folder", async () => {
   const brand = await mirrored();
   expect((await brand.run("backup here --restore file")).code).toBe(2);
   expect((await brand.run("backup --keep 3 --restore file")).code).toBe(2);
 });
 
-/** Writes a module that kills the process at a certain step, or makes hard links fail. */
+/** A module that kills the process at a given step, or makes hard links fail. */
 const steps = `import fs from "node:fs";
   import { syncBuiltinESMExports } from "node:module";
   let left = Number(process.env.KILL_AT);
@@ -389,7 +389,7 @@ async function restoreUpTo(step: number | "never", brand: TestBrand, path: strin
   }).ended;
 }
 
-test("a complete mirror remains when --restore is killed at any step", async () => {
+test("a complete mirror remains if backup --restore is killed at any step", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const note = "INSERT OR REPLACE INTO notices VALUES ('test', ?)";
@@ -408,7 +408,7 @@ test("a complete mirror remains when --restore is killed at any step", async () 
   expect(step).toBe(3);
 });
 
-test("--restore works without hard links, and ignores the write-ahead log of a deleted mirror", async () => {
+test("backup --restore works without hard links, and ignores the write-ahead log of a deleted mirror", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.order();
@@ -426,7 +426,7 @@ test("--restore works without hard links, and ignores the write-ahead log of a d
   expect(read(brand.db, "PRAGMA integrity_check")).toBe("ok");
 });
 
-test("--restore exits with 9 while another program has the mirror open", async () => {
+test("backup --restore exits with code 9 while another program has the mirror open", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const other = new Sqlite(brand.db);
@@ -439,7 +439,7 @@ test("--restore exits with 9 while another program has the mirror open", async (
   expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
 });
 
-test("doctor warns when there has been no backup for two weeks", async () => {
+test("doctor warns if there has been no backup for two weeks", async () => {
   const brand = await mirrored();
   const check = async () => /^(..) backup: .*$/m.exec((await brand.run("doctor")).out)?.[1];
   expect(await check()).toBe("ok");

@@ -25,7 +25,7 @@ async function mirrorWithChanges(): Promise<string> {
 }
 
 describe("brandapi changes", () => {
-  it("changes lists each change with its interval, field, old and new value, newest last", async () => {
+  it("changes lists each change with its interval, field, old value and new value, with the newest last", async () => {
     const path = await mirrorWithChanges();
     const run = await brandapi(["changes", "--db", path], { clock });
     expect(run.code).toBe(0);
@@ -99,7 +99,7 @@ record  what              was      is now              key
     expect(cut.err).toContain("newest 1 of 4 changes");
   });
 
-  it("changes prints a note if there are none, and rejects an unknown resource", async () => {
+  it("changes prints a note if there are no changes, and rejects an unknown resource", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
     const none = await brandapi(["changes", "--db", mirror.path], { clock });
@@ -120,7 +120,7 @@ record  what              was      is now              key
   });
 
   it.each(["analytics-hosts", "analytics-clicks"])(
-    "changes rejects %s, which has no change log",
+    "changes rejects %s, because it has no change log",
     async (name) => {
       const run = await brandapi(["changes", name, "--db", await mirrorWithChanges()], { clock });
       expect(run).toMatchObject({

@@ -14,8 +14,8 @@ mkdirSync(trap);
 afterAll(() => rmSync(join(trap, ".."), { recursive: true }));
 
 /**
- * Returns the commands of a crontab as cron passes them to the shell. Cron unescapes `\\%`, and ends a command at a
- * plain `%`.
+ * Returns a crontab's commands as cron passes them to the shell. Cron unescapes `\\%`, and ends a command at an
+ * unescaped `%`.
  */
 function commandsOf(crontab: string): string[] {
   const lines = crontab.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -26,7 +26,7 @@ function commandsOf(crontab: string): string[] {
   });
 }
 
-/** Runs a command with the minimal environment of cron. */
+/** Runs a command with cron's minimal environment. */
 function runBare(command: string, home: string) {
   const env = { HOME: home, LOGNAME: "ada", PATH: "/usr/bin:/bin", SHELL: "/bin/sh" };
   const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
@@ -37,7 +37,7 @@ function runBare(command: string, home: string) {
   return { status, out: stdout, err: stderr };
 }
 
-/** Starts the sandbox in a separate process, so that it can respond while this process waits. */
+/** Starts the sandbox in a separate process, so that it can respond while this process is blocked. */
 async function startSandbox() {
   const running = spawnBrandapi(["sandbox", "--json", "--orders", "50", "--rate-limit", "none"]);
   onTestFinished(() => void running.child.kill());
@@ -46,7 +46,7 @@ async function startSandbox() {
 }
 
 describe("brandapi cron", () => {
-  test("cron prints lines that work in a minimal environment, with any characters in paths", async () => {
+  test("cron prints lines that work in a minimal environment, whatever characters the paths contain", async () => {
     const { baseUrl, key } = await startSandbox();
     const nobody = makeHome();
     const env = { BRANDAPI_CONFIG_DIR: join(trap, "settings"), BRANDAPI_RATE_LIMIT: "none" };
@@ -68,7 +68,7 @@ describe("brandapi cron", () => {
     expect(out).not.toContain(key);
   });
 
-  test("cron prints two lines and comments with absolute paths, and writes no file", async () => {
+  test("cron prints two lines with comments and absolute paths, and writes no file", async () => {
     const home = makeHome();
     const { out, code } = await brandapi("cron", { home });
     expect(code).toBe(0);
@@ -111,7 +111,7 @@ describe("brandapi cron", () => {
     expect(err).toBe("warning: HTTPS_PROXY contains a password and is left out.\n");
   });
 
-  test("cron puts the named resources into both lines, and into the command that adds the lines", async () => {
+  test("cron puts the named resources into both lines and into the command that adds the lines", async () => {
     const { code, out } = await brandapi("cron orders roster", { env: { BRANDAPI_PROFILE: "acme" } });
     expect(code).toBe(0);
     const [sync, check] = commandsOf(out);
@@ -164,7 +164,7 @@ test("cron --json prints the same lines as JSON", async () => {
   expect(lines[0]).toContain(log);
 });
 
-test("cron prints no lines for a copy in npm's cache, but the command that installs brandapi", async () => {
+test("cron prints the command that installs brandapi instead of lines if it runs from npm's cache", async () => {
   const script = "/home/ada/.npm/_npx/1a2b3c/node_modules/.bin/brandapi";
   const { code, out, err } = await brandapi("cron", { machine: { script } });
   expect({ code, out }).toEqual({ code: 3, out: "" });

@@ -5,7 +5,7 @@ import { makeHome } from "../support/home.js";
 import { spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
-test("demo --quiet prints only warnings and writes all its files", async () => {
+test("demo --quiet prints only warnings, and writes all of its files", async () => {
   const home = makeHome();
   const { code, out, err } = await spawnBrandapi(["demo", "--quiet", "--orders", "200"], { home }).ended;
   expect({ code, out }, err).toEqual({ code: 0, out: "" });
@@ -14,7 +14,7 @@ test("demo --quiet prints only warnings and writes all its files", async () => {
     expect(existsSync(join(home, "brandapi-demo", file)), file).toBe(true);
 });
 
-test("demo explains its purpose before the first command, and its numbers agree with each other", async () => {
+test("demo explains its purpose before the first command, and its numbers are consistent", async () => {
   const { code, out, err } = await brandapi("demo --orders 100", { home: makeHome() });
   expect(code, err).toBe(0);
   const [introduction = "", ...commands] = out.split("\n$ ");
@@ -45,7 +45,7 @@ test("demo replaces an earlier demo, and rejects a folder with other files", asy
   expect(readFileSync(file("notes.txt"), "utf8")).toBe("mine");
 });
 
-test("sandbox serves the same orders for the same seed after a restart on the same day", async () => {
+test("sandbox returns the same orders for the same seed after a restart on the same day", async () => {
   const home = makeHome();
   const orders = async (hour: string) => {
     const clock = { now: () => Date.parse(`2026-11-21T${hour}:17:05Z`) };

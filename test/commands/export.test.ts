@@ -29,7 +29,7 @@ test("export rejects a range that ends before it begins", async () => {
   expect(code).toBe(2);
 });
 
-test("export suggests --include-removed and the table of removed records if removed_at is named as a column", async () => {
+test("export suggests --include-removed and the table of removed records if --columns names removed_at", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.close();
@@ -41,7 +41,7 @@ test("export suggests --include-removed and the table of removed records if remo
   expect(removed).toMatchObject({ code: 0, out: "id,removed_at\n" });
 });
 
-test("export rejects --include-removed if no table has removed records", async () => {
+test("export rejects --include-removed if none of the exported tables has removed records", async () => {
   const mirror = await makeMirror();
   mirror.db.close();
   const run = async (...tables: string[]) =>

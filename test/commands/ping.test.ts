@@ -8,8 +8,8 @@ import { spawnBrandapi } from "../support/process.js";
 import { day, noon, ordersBefore } from "../support/records.js";
 
 /**
- * A monitoring service like the public ones: accepts any method, `/start`, `/fail` and at most 10 kB, and returns
- * "OK".
+ * A monitoring service that behaves like public ones. It accepts any method, `/start`, `/fail` and up to 10 kB, and
+ * returns "OK".
  */
 async function startSwitch(answer: () => number | "hang" = () => 200) {
   const heard: string[] = [];
@@ -35,7 +35,7 @@ const brandOf = async () => {
   return { brand, env: await brand.served() };
 };
 
-test("sync pings at its start and end, with the exit code of a failure, and sends no data of the brand", async () => {
+test("sync pings at its start and its end, includes the exit code of a failure, and sends none of the brand's data", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const sync = async (more: string[], extra: Record<string, string> = {}) => {
@@ -60,7 +60,7 @@ test("sync pings at its start and end, with the exit code of a failure, and send
   expect(await sync(["--ping", url.replace("//", "//user:secret@")])).toEqual([2]);
 });
 
-test("sync sends the failure ping if a previously synced resource is refused", async () => {
+test("sync sends the failure ping if the API refuses a resource that was synced before", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const sync = () => spawnBrandapi(["sync", "--quiet", "--ping", url], { env, home: brand.home }).ended;
@@ -80,7 +80,7 @@ test("sync retries a failed ping once, warns, and keeps its exit code", async ()
   expect(ran.err).toMatch(/^warning: the ping failed: HTTP 500\n$/);
 });
 
-test("the warning about an unreachable service does not contain the password in its URL", async () => {
+test("the warning about an unreachable service does not contain the password from its URL", async () => {
   const { brand, env } = await brandOf();
   const warned = async (url: string) => {
     const sync = spawnBrandapi(["sync", "orders", "--quiet"], {
@@ -100,7 +100,7 @@ test("the warning about an unreachable service does not contain the password in 
   expect([code, err]).toEqual([0, expect.not.stringContaining("secret")]);
 });
 
-test("after a signal, the failure ping is tried once, for one second", async () => {
+test("after a signal, sync tries the failure ping once, for one second", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 500, 60_000) });
   const env = await brand.served({ latency: 300 });
   const { heard, url } = await startSwitch(() => (heard.length > 1 ? "hang" : 200));
@@ -111,7 +111,7 @@ test("after a signal, the failure ping is tried once, for one second", async () 
   expect([code, ...heard]).toEqual([130, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 130"]);
 });
 
-test("login --ping stores the URL, and cron puts it into the sync line", async () => {
+test("login --ping stores the URL, and cron adds it to the sync line", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const { BRANDAPI_KEY: key = "", ...rest } = env;
@@ -129,7 +129,7 @@ test("login --ping stores the URL, and cron puts it into the sync line", async (
   expect(lines.map((line) => line.includes("--ping https://hc.example/x"))).toEqual([true, false]);
 });
 
-test("--all-profiles pings the URL of each profile", async () => {
+test("sync --all-profiles pings each profile's URL", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const { BRANDAPI_KEY: key = "", ...rest } = env;

@@ -20,7 +20,7 @@ async function list(brands: Awaited<ReturnType<typeof makeProfiles>>): Promise<L
 }
 
 describe("brandapi profiles", () => {
-  test("profiles lists each brand with its mirror, the age of the data and the days left for the key, without network and key", async () => {
+  test("profiles lists each brand's mirror, the age of its data and the days left for its key, without a network or a key", async () => {
     const brands = await makeProfiles({ now: Date.UTC(2026, 10, 21) });
     const { secretOf, key } = brands.sandbox;
     await brands.login("default", key);
@@ -55,7 +55,7 @@ describe("brandapi profiles", () => {
     expect(await list(brands)).toEqual([]);
   });
 
-  test("profiles warns about an unreadable mirror, and lists the other brands", async () => {
+  test("profiles warns about an unreadable mirror, and still lists the other brands", async () => {
     const brands = await makeProfiles();
     await brands.login("acme", brands.sandbox.key);
     await brands.login("basalt", brands.sandbox.secretOf("other-brand"));
@@ -72,7 +72,7 @@ describe("brandapi profiles", () => {
     expect((await list(brands)).map(({ age_seconds }) => age_seconds === null)).toEqual([true, false]);
   });
 
-  test("profiles prints the next command if no brand is configured", async () => {
+  test("profiles prints the command to run next if no brand is configured", async () => {
     const { code, out, err } = await brandapi("profiles");
     expect({ code, out }).toEqual({ code: 0, out: "" });
     expect(err).toContain("run `brandapi login`");
@@ -81,7 +81,7 @@ describe("brandapi profiles", () => {
 });
 
 describe("a mistyped profile", () => {
-  test("a mistyped profile is rejected with the closest name, even with BRANDAPI_KEY, and creates no mirror", async () => {
+  test("a mistyped profile is rejected with the closest name, even if BRANDAPI_KEY is set, and creates no mirror", async () => {
     const brands = await makeProfiles();
     await brands.login("fernwood", brands.sandbox.key);
     const access = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
@@ -102,7 +102,7 @@ describe("a mistyped profile", () => {
     expect(await list(brands)).toHaveLength(1);
   });
 
-  test("a profile with a name similar to another one is accepted after `login`, or if its mirror exists", async () => {
+  test("a profile whose name is similar to another profile's is accepted after `login`, or if its mirror exists", async () => {
     const brands = await makeProfiles();
     const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
     expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
@@ -110,7 +110,7 @@ describe("a mistyped profile", () => {
     expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
     await brands.login("shop-uk", brands.sandbox.key);
     expect((await brands.run("sync roster --profile shop-uk")).code).toBe(0);
-    // A name that resembles no other name is accepted, with a key from the environment.
+    // With a key from the environment, a name that resembles no other name is accepted.
     expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "atlas" } })).code).toBe(0);
   });
 });

@@ -31,7 +31,7 @@ describe("brandapi query", () => {
     );
   });
 
-  it("query prints the column names and a note if there are no rows", async () => {
+  it("query prints the column names and a note if the result is empty", async () => {
     const none = await ask(await mirrorOfOrders(), "SELECT id FROM orders WHERE id = 'x'");
     expect(none).toMatchObject({ out: "id\n", err: "No rows.\n" });
   });
@@ -84,7 +84,7 @@ describe("brandapi query", () => {
     ["SELECT * FROM nowhere", "lists the tables and views"],
     ["SELECT * FROM orders WHERE BY id", "lists the tables and views"],
     ["", "no statements"],
-  ])("refuses with 2: %s", async (sql, why) => {
+  ])("query rejects a statement with exit code 2: %s", async (sql, why) => {
     const path = await mirrorOfOrders();
     const run = await brandapi(["query", sql, "--db", path]);
     expect(run.code).toBe(2);
@@ -124,7 +124,7 @@ describe("brandapi query", () => {
       "login --base-url https://x.example/api/brand/v1 --key-stdin",
       "The input from stdin is larger than 16 MiB",
     ],
-  ])("query rejects endless input: yes | brandapi %s", async (command, message) => {
+  ])("endless input is rejected: yes | brandapi %s", async (command, message) => {
     const path = await mirrorOfOrders();
     const program = spawnBrandapi([...command.split(" "), "--db", path], { stdin: null });
     const yes = spawn("yes", { stdio: ["ignore", "pipe", "ignore"] });
@@ -135,7 +135,7 @@ describe("brandapi query", () => {
     expect(ended).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
   });
 
-  it("query binds parameters that look like numbers as numbers, and others as text", async () => {
+  it("query binds parameters that look like numbers as numbers, and all others as text", async () => {
     const path = await mirrorOfOrders(makeHome(), 5);
     const sql =
       "SELECT :text AS a, typeof(:text) AS b, :whole AS c, typeof(:whole) AS d, :amount AS e, typeof(:amount) AS f, ':no' AS g";
@@ -160,7 +160,7 @@ describe("brandapi query", () => {
     expect((await ask(path, "SELECT 1", "-p", "x")).err).toContain("Not a parameter: `x`");
   });
 
-  it("query writes a complete file in the format of its extension, or no file", async () => {
+  it("query -o writes either a complete file, in the format of its extension, or no file", async () => {
     const path = await mirrorOfOrders(makeHome(), 700);
     const home = makeHome();
     const sql = "SELECT id, total_amount AS total, is_cancelled FROM orders ORDER BY id";
@@ -201,7 +201,7 @@ describe("brandapi query", () => {
     expect(JSON.parse(readFileSync(join(home, "a.json"), "utf8"))).toEqual(wanted);
   });
 
-  it("query prints one block per row if the result is too wide for the terminal", async () => {
+  it("query prints one block per row if the table would be too wide for the terminal", async () => {
     const path = await mirrorOfOrders(makeHome(), 2);
     const sql = "SELECT id, order_date, fulfillment_status AS state FROM orders ORDER BY id";
     const show = async (columns: number) =>
@@ -212,7 +212,7 @@ describe("brandapi query", () => {
     expect(await show(30)).toBe(blocks.join("\n"));
     const piped = await brandapi(["query", sql, "--db", path], { columns: 20 });
     expect(piped.out).toBe(table);
-    // Some terminals report a width of zero columns.
+    // Some terminals report a width of 0 columns.
     expect(await show(0)).toBe(table);
     const none = await brandapi(["query", `${sql} LIMIT 0`, "--no-color", "--db", path], {
       tty: true,
@@ -230,14 +230,14 @@ describe("brandapi query", () => {
     expect(await warned("order_date_utc")).toBe("");
   });
 
-  it("query reports runtime errors of SQLite with exit code 2", async () => {
+  it("query reports SQLite's runtime errors with exit code 2", async () => {
     const path = await mirrorOfOrders();
     const run = await ask(path, "SELECT json(id) FROM orders");
     expect(run).toMatchObject({ code: 2, err: expect.stringContaining("malformed JSON") });
     expect((await ask(path, "SELECT ?", "--json")).code).toBe(2);
   });
 
-  it("query reports text that is too long for SQLite with exit code 2", async () => {
+  it("query reports a value that is too large for SQLite with exit code 2", async () => {
     const blob = await ask(await mirrorOfOrders(), "SELECT zeroblob(2000000000)", "--csv");
     expect(blob).toMatchObject({ code: 2, err: expect.stringContaining("string or blob too big") });
   });
@@ -285,7 +285,7 @@ describe("brandapi query", () => {
     mirror.db.close();
   });
 
-  it("Ctrl-C ends a query at any point", async () => {
+  it("Ctrl-C ends a query at any time", async () => {
     const path = await mirrorOfOrders();
     // The query returns a few hundred rows and then runs forever.
     const stuck = "(WITH RECURSIVE d(y) AS (SELECT 1 UNION ALL SELECT y + 1 FROM d) SELECT count(*) FROM d)";
@@ -296,7 +296,7 @@ describe("brandapi query", () => {
     expect(await program.ended).toMatchObject({ code: null, signal: "SIGINT" });
   });
 
-  it("query writes to a process substitution of the shell, and ends quietly when the reader ends", async () => {
+  it("query writes to a shell's process substitution, and exits quietly when the reader exits", async () => {
     const path = await mirrorOfOrders();
     const home = makeHome();
     const run = async (sql: string, reader: string) => {
@@ -320,28 +320,28 @@ describe("brandapi query", () => {
     expect(await run(`${forever} x FROM c`, "head -1 > rows.csv")).toEqual({ code: 0, err: "" });
   });
 
-  it.each([[], ["-o", "/dev/stdout"]])(
-    "a command ends quietly when its reader closes the pipe: %s %s",
-    async (...output) => {
-      const path = await mirrorOfOrders();
-      const words = ["query", `${forever} x FROM c`, "--csv", ...output, "--db", path];
-      const child = spawn(process.execPath, [binPath, ...words], {
-        env: { PATH: process.env.PATH ?? "", HOME: makeHome() },
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      let err = "";
-      child.stderr.setEncoding("utf8").on("data", (text: string) => {
-        err += text;
-      });
-      await once(child.stdout, "data");
-      child.stdout.destroy();
-      const [code] = (await once(child, "close")) as [number];
-      expect({ code, err }).toEqual({ code: 0, err: "" });
-    },
-  );
+  it.each([
+    ["stdout", []],
+    ["/dev/stdout", ["-o", "/dev/stdout"]],
+  ])("query exits quietly when the reader of %s closes the pipe", async (_, flags) => {
+    const path = await mirrorOfOrders();
+    const words = ["query", `${forever} x FROM c`, "--csv", ...flags, "--db", path];
+    const child = spawn(process.execPath, [binPath, ...words], {
+      env: { PATH: process.env.PATH ?? "", HOME: makeHome() },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let err = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      err += text;
+    });
+    await once(child.stdout, "data");
+    child.stdout.destroy();
+    const [code] = (await once(child, "close")) as [number];
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+  });
 });
 
-it("query asks for quotes around a statement that was typed without them", async () => {
+it("query asks for quotes around a statement that was typed without quotes", async () => {
   const run = await brandapi(["query", "SELECT", "1"]);
   expect([run.code, run.err.includes("put the statement in quotes")]).toEqual([2, true]);
 });

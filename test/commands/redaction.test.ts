@@ -6,14 +6,13 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
 
-/** A text that occurs only in members that identify the host. */
+/** A string that occurs only in fields that identify the host. */
 const secret = "Zyxwvut-Qqq";
 
 let synced: ReturnType<typeof syncTwice> | undefined;
 
 /**
- * Returns a brand whose mirror contains a host under two names: in records, versions, changes and snapshots of the
- * ranking.
+ * Returns a brand whose mirror contains a host under two names, in records, versions, changes and ranking snapshots.
  */
 async function brandWithHost(): Promise<TestBrand & { hostId: string }> {
   synced ??= syncTwice();
@@ -21,7 +20,7 @@ async function brandWithHost(): Promise<TestBrand & { hostId: string }> {
   return Object.assign(makeBrand({ copyOf: brand }), { hostId });
 }
 
-/** Syncs a brand before and after one of its hosts is renamed. Each test gets a copy. */
+/** Syncs a brand before and after one of its hosts is renamed. Each test uses a copy. */
 async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
   const brand = makeBrand({ history: 300 });
   const hostId = brand.data.roster[0]?.host?.id ?? "";
@@ -36,7 +35,7 @@ async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
   await brand.run("sync");
   brand.pass(day);
   rename(brand, hostId, name(2));
-  // A change of any member is recorded as one change of the host.
+  // A host that is added to an order is recorded as a single change.
   brand.data.orders = brand.data.orders.map((one) =>
     one.id === unattributed ? { ...one, host: { id: hostId, ...name(2) } } : one,
   );
@@ -44,7 +43,7 @@ async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
   return { brand, hostId };
 }
 
-/** Changes members of a host in all lists of the API. */
+/** Changes a host's fields in all lists of the API. */
 function rename({ data }: TestBrand, hostId: string, fields: Partial<HostProfile>): void {
   const renamed = <T extends { host: { id: string } | null }>(list: readonly T[]): T[] =>
     list.map((one) => (one.host?.id === hostId ? { ...one, host: { ...one.host, ...fields } } : one));
@@ -60,7 +59,7 @@ function rename({ data }: TestBrand, hostId: string, fields: Partial<HostProfile
 const tables =
   "orders roster recommendations opportunities opportunity_assignments content changes hosts".split(" ");
 
-/** Counts the occurrences of a text in the mirror's files and in exports. */
+/** Counts the occurrences of a string in the mirror's files and in exports. */
 async function occurrences(brand: TestBrand, text: string): Promise<number> {
   const files = ["", "-wal", "-shm"].map((end) => brand.db + end).filter((path) => existsSync(path));
   const texts = files.map((path) => readFileSync(path, "latin1"));
@@ -90,7 +89,7 @@ async function verdicts(brand: TestBrand) {
   return [code, ...lines.map(({ resource, state, tables }) => [resource, state, tables?.state])];
 }
 
-test("forget removes the names of a host from the mirror's files and exports, keeps totals, and no sync stores the names again", async () => {
+test("forget removes a host's names from the mirror's files and exports, keeps totals, and no later sync stores the names", async () => {
   const brand = await brandWithHost();
   expect(await occurrences(brand, secret)).toBeGreaterThan(20);
   expect(brand.sql("SELECT kind FROM changes WHERE field = 'host'")).toEqual([{ kind: "changed" }]);
@@ -122,7 +121,7 @@ test("forget removes the names of a host from the mirror's files and exports, ke
   expect((await brand.run("status")).out).toContain("Forgotten: 1 host");
 });
 
-test("doctor finds data of a forgotten host that another program stored", async () => {
+test("doctor finds a forgotten host's data that another program stored", async () => {
   const brand = await brandWithHost();
   await brand.run(`forget --host ${brand.hostId} --yes`);
   const mirror = await openMirror(brand.db);
@@ -138,7 +137,7 @@ test("doctor finds data of a forgotten host that another program stored", async 
   expect((await doctorOf(brand, "forgotten")).state).toBe("ok");
 });
 
-test("forget redacts every object with the ID of the host, including undocumented records", async () => {
+test("forget redacts every object that has the host's ID, including undocumented records", async () => {
   const brand = await brandWithHost();
   const add = `INSERT INTO records (resource, key, json, since_at) VALUES ('gifts', ?, json(?), '2026-11-21')`;
   const gift = { id: "x", title: "a mug", host: "ada", host_id: brand.hostId, host_name: `${secret}-g` };
@@ -215,7 +214,7 @@ test("forget rejects a prefix that two hosts share, and more than one host", asy
   expect((await brand.run(`forget --host ${twin.slice(0, 14)} --yes`)).code).toBe(0);
 });
 
-test("backup --restore does not restore the data of a host that was forgotten later", async () => {
+test("backup --restore does not restore the data of a host that was forgotten after the backup", async () => {
   const brand = await brandWithHost();
   const { path } = JSON.parse((await brand.run("backup --json")).out);
   expect((await brand.run(`forget --host ${brand.hostId} --yes`)).out).toContain(`Last backup: ${path}`);
@@ -250,13 +249,12 @@ test("forget changes nothing and releases the lock when it fails", async () => {
   expect((await brand.run(`forget --host ${brand.hostId} --yes`)).code).toBe(0);
 });
 
-/** Runs `login` with these flags. */
 async function logIn(brand: TestBrand, flags: string) {
   const run = await brand.run(`login --key-stdin ${flags}`, { stdin: brand.key, env: { BRANDAPI_KEY: "" } });
   expect(run.code).toBe(0);
 }
 
-test("sync removes an omitted member from stored data and does not store it again", async () => {
+test("sync removes an omitted field from stored data and does not store it again", async () => {
   const brand = await brandWithHost();
   await logIn(brand, "--omit host.last_name,host.name,roster:host.socials,title");
   const before = [sums(brand), await verdicts(brand)];
@@ -277,7 +275,7 @@ test("sync removes an omitted member from stored data and does not store it agai
   expect(brand.sql("SELECT count(host_socials) > 0 AS others FROM recommendations")).toEqual([{ others: 1 }]);
   expect([sums(brand), await verdicts(brand)]).toEqual(before);
 
-  // A new list replaces the old list. Members that were removed from the list are stored when they are next read.
+  // A new list replaces the old list. Fields that are no longer in the list are stored the next time they are read.
   expect((await brand.run("login --omit host.first_name")).err).toContain("Stored in ");
   const other = await brand.run("sync roster");
   expect(other.err).toMatch(/^omits host\.first_name: \d+ records rewritten$/m);
@@ -287,7 +285,7 @@ test("sync removes an omitted member from stored data and does not store it agai
   expect((await brand.run("sync roster")).err).not.toContain("omits");
 });
 
-test("views show no display name of library files when first or last names are omitted", async () => {
+test("views do not show the display names of library files if first or last names are omitted", async () => {
   const brand = makeBrand({ history: 300 });
   const [item] = brand.data.content.filter(({ host }) => host);
   const host = { ...item?.host, id: "named-here-only", username: null, name: `${secret} Lovelace` };
@@ -302,7 +300,7 @@ test("views show no display name of library files when first or last names are o
   expect(labels()).toEqual([{ host_label: "named-he" }]);
   expect(brand.sql("SELECT 1 FROM host_names WHERE name IS NOT NULL")).toEqual([]);
 
-  // The mirror was filled by an earlier version.
+  // An earlier version of the program stored the name.
   const mirror = await openMirror(brand.db);
   mirror.db.exec(
     `UPDATE host_names SET name = 'Ada' WHERE host_id = 'named-here-only';
@@ -323,7 +321,7 @@ test("login warns that display names of library files still contain an omitted n
   expect((await login("title")).err).not.toContain("content:host.name");
 });
 
-test("changes does not list a member that is read again after it was omitted", async () => {
+test("changes does not list a field that is stored again after it was omitted", async () => {
   const brand = await brandWithHost();
   await logIn(brand, "--omit host.last_name,host.socials");
   await brand.run("sync");
@@ -345,7 +343,7 @@ test("changes does not list a member that is read again after it was omitted", a
   expect(changes().at(-1)).toEqual({ kind: "changed", field: "host_last_name", new: "Murray" });
 });
 
-test("sync does not report a member as no longer omitted if a shorter rule still omits it", async () => {
+test("sync does not report a field as no longer omitted if a shorter rule still omits it", async () => {
   const brand = makeBrand({ history: 30 });
   await logIn(brand, "--omit host.last_name,roster:host.first_name");
   await brand.run("sync roster");
@@ -355,7 +353,7 @@ test("sync does not report a member as no longer omitted if a shorter rule still
   expect(sync.err).not.toContain("so far");
 });
 
-test("sync warns that another profile stores what the mirror omitted", async () => {
+test("sync warns if another profile stores fields that the mirror has omitted", async () => {
   const brand = makeBrand({ history: 30 });
   await logIn(brand, "--omit host.last_name");
   await brand.run("sync roster");
@@ -365,7 +363,7 @@ test("sync warns that another profile stores what the mirror omitted", async () 
   expect(sync.err).toMatch(/omitted host\.last_name so far.*`other` does not.*sync --full --profile other/);
 });
 
-test("backup --restore does not restore members that were omitted later", async () => {
+test("backup --restore does not restore fields that were omitted after the backup", async () => {
   const brand = await brandWithHost();
   const { path } = JSON.parse((await brand.run("backup --json")).out);
   await logIn(brand, "--omit host.last_name,host.name");
@@ -373,8 +371,8 @@ test("backup --restore does not restore members that were omitted later", async 
   expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
   expect(await occurrences(brand, `${secret}-l2`)).toBe(0);
 
-  // If the current mirror has no list of omitted members, the backup keeps its own list. The next sync reports the
-  // members that are no longer omitted.
+  // If the current mirror has no list of omitted fields, the list in the backup applies. The next sync reports the
+  // fields that are no longer omitted.
   const copy = JSON.parse((await brand.run("backup --json")).out).path;
   await logIn(brand, "--omit=");
   await brand.run("sync roster");
@@ -383,7 +381,7 @@ test("backup --restore does not restore members that were omitted later", async 
   expect((await brand.run("sync roster")).err).toMatch(/^omits nothing: [\s\S]*Run `brandapi sync --full`/m);
 });
 
-test("login --omit accepts any member of an undocumented resource", async () => {
+test("login --omit accepts any field of an undocumented resource", async () => {
   const brand = await brandWithHost();
   await logIn(brand, "--omit gifts:title,surveys:questions.text");
   expect((await brand.run("status")).out).toContain("Omitted: gifts:title, surveys:questions.text");
@@ -406,7 +404,7 @@ test.each([
   ["gifts:", "a member that a sync needs"],
   ["gifts:orders:currency", "a member that a sync needs"],
   ["host", "did you mean `host.username`?"],
-])("login --omit %s is a usage error with a suggestion: %s", async (omit, hint) => {
+])("login --omit rejects %s with exit code 2: %s", async (omit, hint) => {
   const { code, err } = await makeBrand().run(["login", "--key-stdin", "--omit", omit], { stdin: "k" });
   expect([code, err]).toEqual([2, expect.stringContaining(hint)]);
 });

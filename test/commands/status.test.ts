@@ -20,7 +20,7 @@ const covered = (from: string, to: string) => ({
 const others = resources.map(({ name }) => name).filter((name) => name !== "orders");
 
 describe("brandapi status", () => {
-  it("status shows rows, covered range, last success and age of every synced resource", async () => {
+  it("status shows the rows, covered range, last success and age of every synced resource", async () => {
     const mirror = await makeMirror();
     writeInfo(mirror, "brand_id", "b");
     writeInfo(mirror, "brand_name", "Fjell & Fern\u001b[31m");
@@ -43,7 +43,7 @@ describe("brandapi status", () => {
     );
   });
 
-  it("status --json prints the same data with stable names", async () => {
+  it("status --json prints the same data with stable field names", async () => {
     const mirror = await makeMirror();
     writeInfo(mirror, "brand_id", "b");
     writeInfo(mirror, "brand_name", "Fjell");
@@ -95,7 +95,7 @@ describe("brandapi status", () => {
     });
   });
 
-  it("status exits with 10 and names only the resources older than --max-age", async () => {
+  it("status exits with code 10 and names only the resources that are older than --max-age", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
     writeRead(mirror, "roster", [], { at: "2026-11-01T02:00:00.000Z" });
@@ -134,7 +134,7 @@ describe("brandapi status", () => {
     expect((await status("oders")).err).toContain("did you mean `orders`?");
   });
 
-  it("status shows no negative age if the clock was ahead during the sync, and treats the data as stale", async () => {
+  it("status never shows a negative age, and treats the data as stale if the clock was ahead during the sync", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2027-11-02T02:00:00.000Z" });
     writeRead(mirror, "roster", [], { at: "2026-11-02T08:00:00.000Z" });
@@ -173,7 +173,7 @@ describe("brandapi status", () => {
     expect((await brandapi(["status", "--db", mirror.path], { clock })).out).not.toContain("failed");
   });
 
-  it("status shows the findings of `verify` until a later sync reports its own result", async () => {
+  it("status shows the findings of `verify` until a later sync replaces them with its result", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
     const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
@@ -189,7 +189,7 @@ describe("brandapi status", () => {
     mirror.db.close();
   });
 
-  it("status reports a named resource that was never read, without claiming that nothing was synced", async () => {
+  it("status reports that a named resource was never read, but does not claim that nothing was synced", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
@@ -197,7 +197,7 @@ describe("brandapi status", () => {
     expect([code, out]).toEqual([0, `Mirror of ${mirror.path}\n\nNever read: roster\n`]);
   });
 
-  it("status reports stale data if nothing was synced yet, with or without a mirror", async () => {
+  it("status reports stale data if nothing has been synced yet, with or without a mirror", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
     expect((await brandapi(["status", "--db", mirror.path])).out).toContain("Nothing was synced yet");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { day, hour, memberOf, noon, ordersBefore } from "../support/records.js";
 
-test("sync prints one hint per kind of refusal if a scope and the plan were lost", async () => {
+test("sync prints one hint per kind of refusal if both a scope and the plan are missing", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, hour), roster: [memberOf("r1")] });
   expect((await brand.run("sync orders roster content")).code).toBe(0);
   brand.setKey({ hasAnalyticsPlan: false, scopes: ["orders:read", "analytics:read", "content:read"] });
@@ -24,7 +24,7 @@ test.each([
   ["opportunities", ["--details"]],
   ["roster", []],
   ["analytics-hosts", []],
-])("sync %s accepts only these flags about the data: %j", async (resource, accepted) => {
+])("sync %s accepts only these options for its resource: %j", async (resource, accepted) => {
   const flags = {
     "--since": "2026-10-01",
     "--until": "2026-10-31",

@@ -11,7 +11,7 @@ async function mirrorOfTwo(): Promise<string> {
   return mirror.path;
 }
 
-test("tables lists every table and view with its meaning and number of rows", async () => {
+test("tables lists every table and view with its explanation and number of rows", async () => {
   const db = await mirrorOfTwo();
   const { out, code } = await brandapi(["tables", "--db", db]);
   expect(code).toBe(0);
@@ -27,7 +27,7 @@ const computedColumns: Readonly<Record<string, string[]>> = {
   "order-line-items": ["row_id"],
 };
 
-test("tables NAME lists every column of `SELECT *`, including the keys of the mirror", async () => {
+test("tables NAME lists every column of `SELECT *`, including the mirror's own keys", async () => {
   const db = await mirrorOfTwo();
   const { out } = await brandapi(["tables", "--all", "--json", "--db", db]);
   for (const { name, columns } of JSON.parse(out) as { name: string; columns: { name: string }[] }[]) {
@@ -49,7 +49,7 @@ test("tables NAME shows columns, types and an example query that runs", async ()
     expect(facts.name).toBe(name.replaceAll("-", "_"));
     const header = (await brandapi(["export", name, "--csv", "--limit", "0", "--db", db])).out.trim();
     const names = facts.columns.map((column: { name: string }) => column.name) as string[];
-    // Exports contain only fields of the API, unless computed columns are named.
+    // Exports contain only the API's fields, unless computed columns are named.
     const computed = computedColumns[name] ?? [];
     expect(names.filter((one) => !computed.includes(one))).toEqual(header.split(","));
     expect(names).toEqual(expect.arrayContaining(computed));
@@ -63,7 +63,7 @@ test("tables NAME shows columns, types and an example query that runs", async ()
   }
 });
 
-test("tables --json describes each table and does not count the rows of views", async () => {
+test("tables --json describes each table, and does not count the rows of views", async () => {
   const all = JSON.parse((await brandapi(["tables", "--json", "--db", await mirrorOfTwo()])).out) as {
     name: string;
     kind: string;
@@ -77,7 +77,7 @@ test("tables --json describes each table and does not count the rows of views", 
   expect(all.every(({ columns }) => columns.length > 0)).toBe(true);
 });
 
-test("tables --all adds helper views, and explanations are not truncated", async () => {
+test("tables --all adds helper views, and does not truncate explanations", async () => {
   const run = async (...flags: string[]) =>
     await brandapi(["tables", ...flags, "--no-color", "--db", await mirrorOfTwo()], {
       tty: true,
@@ -113,7 +113,7 @@ test("tables rejects a misspelled name and suggests the closest one", async () =
   });
 });
 
-test("tables NAME shows the number of rows with a value for each column", async () => {
+test("tables NAME shows how many rows have a value in each column", async () => {
   const mirror = await makeMirror();
   const amounts = [1, 0, null, null];
   writeRead(
@@ -145,7 +145,7 @@ test("tables NAME shows the number of rows with a value for each column", async 
   );
 });
 
-test.each([120, 80, 50, 44])("tables wraps explanations in a terminal of %i columns", async (columns) => {
+test.each([120, 80, 50, 44])("tables wraps explanations on a terminal with %i columns", async (columns) => {
   const db = await mirrorOfTwo();
   for (const words of [["tables"], ["tables", "orders"], ["tables", "restatements"]]) {
     const { out } = await brandapi([...words, "--no-color", "--db", db], { tty: true, columns });

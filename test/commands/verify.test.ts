@@ -16,7 +16,7 @@ async function brandOnSandbox() {
 }
 
 test.each(["verify", "verify orders", "verify --repair", "verify --json"])(
-  "`%s` fails without a mirror and does not create one",
+  "`%s` fails if there is no mirror, and does not create one",
   async (command) => {
     const brand = await brandOnSandbox();
     const path = join(brand.home, "none.sqlite");
@@ -31,7 +31,7 @@ test.each(["verify", "verify orders", "verify --repair", "verify --json"])(
   },
 );
 
-test("verify fails if nothing was synced yet", async () => {
+test("verify fails if nothing has been synced yet", async () => {
   const brand = await brandOnSandbox();
   (await makeMirror(brand.home)).db.close();
   const { code, out, err } = await brand.run("verify");
@@ -42,7 +42,7 @@ test("verify fails if nothing was synced yet", async () => {
   });
 });
 
-test("verify reports a resource that was never synced, and --repair reads it", async () => {
+test("verify reports a named resource that was never synced, and --repair reads it", async () => {
   const brand = await brandOnSandbox();
   expect((await brand.run("sync roster")).code).toBe(0);
   const { code, out, err } = await brand.run("verify orders roster --json");
@@ -57,12 +57,12 @@ test("verify reports a resource that was never synced, and --repair reads it", a
     "brandapi: Found: 50 orders were not read yet.\n  hint: run `brandapi verify orders --repair`\n",
   );
   expect(code).toBe(8);
-  // A resource that was never synced is verified only if it is named, and the verification does not count as a sync.
+  // A resource that was never synced is verified only if it is named. The verification does not count as a sync.
   expect((await brand.run("verify")).code).toBe(0);
   expect((await brand.run("verify orders --repair")).code).toBe(0);
 });
 
-test("verify states once which changes it cannot detect", async () => {
+test("verify states only once which changes it cannot detect", async () => {
   const brand = await brandOnSandbox();
   expect((await brand.run("sync orders roster surveys")).code).toBe(0);
   const { out } = await brand.run("verify");
@@ -75,7 +75,7 @@ test("verify states once which changes it cannot detect", async () => {
   ]);
 });
 
-test("verify reports click totals, which the API can restate, as unproven and exits with 0", async () => {
+test("verify exits with code 0 and reports click totals as unproven, because the API can restate them", async () => {
   const brand = await brandOnSandbox();
   expect((await brand.run("sync analytics-hosts")).code).toBe(0);
   for (const command of ["verify", "verify analytics-hosts analytics-clicks"]) {
@@ -85,7 +85,7 @@ test("verify reports click totals, which the API can restate, as unproven and ex
   }
 });
 
-test("verify prints an outage once, with its hint", async () => {
+test("verify reports an outage only once, with a hint", async () => {
   const brand = makeBrand({ history: 50 });
   expect((await brand.run("sync orders roster")).code).toBe(0);
   brand.before = ({ path }) => (path === "/me" ? undefined : { status: 503 });

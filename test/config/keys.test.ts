@@ -8,7 +8,7 @@ import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 const key = "Open+sesame!";
 const baseUrl = "http://127.0.0.1:1/api/brand/v1";
 
-/** The sources of a key, with their environment and options. */
+/** The sources of a key, with the environment and the flags that they need. */
 const sources = {
   "the environment": () => ({ env: { BRANDAPI_KEY: key }, flags: [] as string[] }),
   "--key-file": (home: string) => {
@@ -24,7 +24,10 @@ const sources = {
   },
 };
 
-/** An API that optionally responds to `/me`. Other requests fail with an error message that contains the key. */
+/**
+ * Returns an API that optionally responds to `/me`. All other requests fail with an error message that contains the
+ * key.
+ */
 function failing({ answersMe }: { answersMe: boolean }): NonNullable<ProgramOptions["fetch"]> {
   const me = {
     brand: { id: "b1", name: "Acme" },
@@ -37,7 +40,7 @@ function failing({ answersMe }: { answersMe: boolean }): NonNullable<ProgramOpti
 }
 
 test.each(Object.entries(sources))(
-  "a key from %s is hidden in all output and rejected as an argument",
+  "a key from %s is hidden in all output, and rejected as an argument",
   async (_, given) => {
     const home = makeHome();
     const { env, flags } = given(home);
@@ -74,13 +77,13 @@ test("a key is hidden in progress, notes, warnings and details", () => {
   expect(deps.stderr.text.match(/\[key hidden\]/g)).toHaveLength(5);
 });
 
-test("--key-file ~/key is an ordinary error if there is no home directory", async () => {
+test("--key-file ~/key exits with code 3 if there is no home directory", async () => {
   const { code, err } = await brandapi("whoami --key-file ~/key", { home: "", cwd: makeHome() });
   expect(code).toBe(3);
   expect(err).toContain("Cannot determine the home directory");
 });
 
-test("a key is hidden even if its file is readable by others", async () => {
+test("a key is hidden even if other users can read its file", async () => {
   const home = makeHome();
   writeFileSync(join(home, "key"), `${key}\n`, { mode: 0o644 });
   const { code, out, err } = await brandapi(["sync", key, "--key-file", "~/key"], { home });

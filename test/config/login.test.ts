@@ -13,7 +13,7 @@ import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 import { sandboxForTest } from "../support/sandbox.js";
 
-/** The values from `/me` that `login` stores. */
+/** The values from the response to `/me` that `login` stores. */
 const told = {
   brandId: expect.stringMatching(/^[0-9a-f-]{36}$/),
   brandName: expect.any(String),
@@ -21,7 +21,7 @@ const told = {
 };
 const configOf = (home: string) => join(home, ".config/brandapi/config.json");
 
-test("login --key-stdin checks the key, stores it for the owner only, and whoami then needs no flags", async () => {
+test("login --key-stdin checks the key and stores it so that only the owner can read it, and whoami then needs no flags", async () => {
   const sandbox = await sandboxForTest();
   const login = await brandapi(`login --base-url ${sandbox.baseUrl}/ --key-stdin`, {
     stdin: `${sandbox.key}\n`,
@@ -50,7 +50,7 @@ test("login --key-stdin checks the key, stores it for the owner only, and whoami
   expect(whoami.err).toBe("");
 });
 
-test("sync refuses to create a profile's mirror with the data of another brand", async () => {
+test("sync refuses to create a profile's mirror from another brand's data", async () => {
   const sandbox = await sandboxForTest();
   const { home } = await brandapi(`login --base-url ${sandbox.baseUrl} --key-stdin`, { stdin: sandbox.key });
   const env = { BRANDAPI_KEY: sandbox.secretOf("other-brand"), BRANDAPI_BASE_URL: sandbox.baseUrl };
@@ -64,7 +64,7 @@ test("sync refuses to create a profile's mirror with the data of another brand",
   expect((await brandapi("sync roster", { home })).code).toBe(0);
 });
 
-test("login follows a config file that is a link to a missing file", async () => {
+test("login creates the target of a config file that is a link to a missing file", async () => {
   const sandbox = await sandboxForTest();
   const home = makeHome();
   const path = configOf(home);
@@ -80,7 +80,7 @@ test("login follows a config file that is a link to a missing file", async () =>
   expect((await brandapi("whoami", { home })).code).toBe(0);
 });
 
-test("login --profile names the profile in the next command", async () => {
+test("login --profile includes the profile in the command that it suggests", async () => {
   const sandbox = await sandboxForTest();
   const login = await brandapi(`login --profile second --base-url ${sandbox.baseUrl} --key-stdin`, {
     stdin: sandbox.key,
@@ -122,7 +122,7 @@ test("login uses BRANDAPI_BASE_URL without a prompt or a warning", async () => {
   expect(login.err).not.toContain("warning");
 });
 
-test("login --omit replaces the list and prints the changes; login without --omit keeps the list", async () => {
+test("login --omit replaces the list and prints the changes, and login without --omit keeps the list", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
   const login = async (words: string) => {
@@ -161,7 +161,7 @@ test("login does not store a key that the API rejects", async () => {
   }
 });
 
-test("Ctrl-C at the key prompt exits with 130 and restores the terminal", async () => {
+test("Ctrl-C at the key prompt exits with code 130 and restores the terminal", async () => {
   const sandbox = await sandboxForTest();
   const login = await brandapi(`login --base-url ${sandbox.baseUrl}`, { tty: true, stdin: "abc\u0003" });
   expect(login.code).toBe(130);
@@ -170,7 +170,7 @@ test("Ctrl-C at the key prompt exits with 130 and restores the terminal", async 
   expect(existsSync(configOf(login.home))).toBe(false);
 });
 
-test("login keeps other profiles and unknown members of the config file", async () => {
+test("login keeps other profiles and unknown fields in the config file", async () => {
   const sandbox = await sandboxForTest();
   const first = await brandapi(`login --base-url ${sandbox.baseUrl}`, { stdin: sandbox.key });
   const path = configOf(first.home);
@@ -192,13 +192,13 @@ test("login keeps other profiles and unknown members of the config file", async 
   });
 });
 
-test("login without a terminal names the missing --base-url", async () => {
+test("login reports a missing --base-url if there is no terminal", async () => {
   const login = await brandapi("login --key-stdin", { stdin: "brk_x" });
   expect(login.code).toBe(3);
   expect(login.err).toContain("--base-url");
 });
 
-test("login warns if environment variables override the stored values", async () => {
+test("login warns if environment variables override the values that it stores", async () => {
   const sandbox = await sandboxForTest();
   const env = { BRANDAPI_KEY: "brk_other", BRANDAPI_BASE_URL: sandbox.baseUrl };
   const login = await brandapi("login", { stdin: sandbox.key, env });
@@ -206,7 +206,7 @@ test("login warns if environment variables override the stored values", async ()
   expect(login.err).toContain("BRANDAPI_KEY is set and overrides the stored value.");
 });
 
-test("login --profile uses BRANDAPI_BASE_URL, and the named profile then overrides the environment", async () => {
+test("login --profile uses BRANDAPI_BASE_URL, and --profile then overrides the environment", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
   const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: "brk_other" };
@@ -231,7 +231,7 @@ test("login with only --ping keeps the stored base URL and key", async () => {
   });
 });
 
-test("logout removes the key and the base URL, and reports that the mirror is kept", async () => {
+test("logout removes the key and the base URL, and says that it keeps the mirror", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
   await brandapi(`login --base-url ${sandbox.baseUrl}`, { home, stdin: sandbox.key });
@@ -247,7 +247,7 @@ test("logout removes the key and the base URL, and reports that the mirror is ke
   expect(JSON.parse(again.out)).toEqual({ profile: "default", removed: false, mirror: null });
 });
 
-test("whoami warns about a key that expires in 3 days, and has exit codes for rejected and blocked keys", async () => {
+test("whoami warns about a key that expires in 3 days, and has different exit codes for rejected and blocked keys", async () => {
   const sandbox = await sandboxForTest();
   const whoami = (key: string, profile = "default") =>
     brandapi("whoami", {

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { brandapi } from "../support/program.js";
 import { sandboxForTest } from "../support/sandbox.js";
 
-// Simulates a file system without permissions, such as exFAT, where everybody can read every file.
+// Simulates a file system without permissions, such as exFAT, on which every user can read every file.
 vi.mock("node:fs/promises", async (original) => {
   const real = await original<typeof import("node:fs/promises")>();
   const writeFile = async (...args: Parameters<typeof real.writeFile>) => {
@@ -14,7 +14,7 @@ vi.mock("node:fs/promises", async (original) => {
   return { ...real, writeFile };
 });
 
-test("login stores no key on a file system without permissions", async () => {
+test("login does not store a key on a file system without permissions", async () => {
   const sandbox = await sandboxForTest();
   const { code, err, home } = await brandapi(`login --base-url ${sandbox.baseUrl} --key-stdin`, {
     stdin: sandbox.key,

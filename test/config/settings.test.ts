@@ -16,8 +16,9 @@ interface World {
   env?: Env;
   home?: string;
   platform?: Deps["platform"];
-  /** The content and the mode of the config file, and other parts of the environment. */
+  /** The content of the config file; by default, the file does not exist. */
   config?: string;
+  /** The permissions of the config file; by default only the owner can read it. */
   mode?: number;
 }
 
@@ -104,7 +105,7 @@ test("--profile ignores the mirror, base URL and key in the environment", async 
   expect(login).toMatchObject({ baseUrl: undefined, key: undefined });
 });
 
-test("a mirror path in a folder that does not exist is rejected with 3", async () => {
+test("a mirror path in a folder that does not exist is rejected with exit code 3", async () => {
   const profiles = { stored: { db: "gone/m.sqlite" } };
   const deps = world({ config: JSON.stringify({ profiles }), env: { BRANDAPI_DB: "gone/m.sqlite" } });
   for (const options of [{ db: "gone/m.sqlite" }, {}, { profile: "stored" }]) {
@@ -115,7 +116,7 @@ test("a mirror path in a folder that does not exist is rejected with 3", async (
   }
 });
 
-test("an empty variable counts as not set", async () => {
+test("an empty environment variable is treated as unset", async () => {
   const env = {
     BRANDAPI_KEY: "",
     BRANDAPI_BASE_URL: "",
@@ -140,11 +141,11 @@ test("each profile has its own key and its own mirror", async () => {
 });
 
 test.each(["", ".hidden", "a/b", "..", "a b", "ü", "x".repeat(101)])(
-  "the profile name %j is rejected with 2 as an option, and with 3 in the environment",
+  "the profile name %j is rejected with exit code 2 as an option, and with code 3 in the environment",
   async (profile) => {
     const typed = await failure({ profile }, world());
     expect(typed).toMatchObject({ exitCode: 2, message: `Not a profile name: \`${profile}\`.` });
-    // An empty variable counts as not set.
+    // An empty environment variable is treated as unset.
     if (profile === "") return;
     const set = await failure({}, world({ env: { BRANDAPI_PROFILE: profile } }));
     expect(set).toMatchObject({ exitCode: 3, message: typed.message });
@@ -157,7 +158,7 @@ test("a profile named __proto__ is an ordinary profile", async () => {
   expect((await readSettings({ profile: "__proto__" }, world())).key).toBeUndefined();
 });
 
-test("folders follow the platform and the XDG variables", async () => {
+test("the program's folders depend on the platform and the XDG variables", async () => {
   const folders = async (deps: Deps) => {
     const { dbPath, stateDir } = await readSettings({}, deps);
     return [dirname(configPath(deps)), dirname(dbPath), stateDir].map((path) => path.replace(deps.home, "~"));
@@ -179,7 +180,7 @@ test("folders follow the platform and the XDG variables", async () => {
   expect((await folders(world({ env: own })))[0]).toBe("/own");
 });
 
-test("without a home directory the error names the variables to set", async () => {
+test("without a home directory, the error names the variables to set", async () => {
   const error = await failure({}, { ...world(), home: "" });
   expect(error).toMatchObject({ exitCode: 3, hint: expect.stringContaining("set HOME") });
   const env = { BRANDAPI_CONFIG_DIR: "/c", BRANDAPI_DB: "/m.sqlite" };
@@ -210,7 +211,7 @@ test.each([
   ["https://api.example/", "does not end in /api/brand/v1"],
   ["https://api.example/api/brand/v2", "does not end in /api/brand/v1"],
   ["https://api.example/api/brand/v1/orders", "does not end in /api/brand/v1"],
-])("the base URL %s is refused with 3: %s", async (baseUrl, message) => {
+])("the base URL %s is rejected with exit code 3: %s", async (baseUrl, message) => {
   const error = await failure({ baseUrl }, world());
   expect(error.exitCode).toBe(3);
   expect(error.message).toContain(`The base URL from --base-url ${message}`);
@@ -224,12 +225,12 @@ test.each([
   ["http://127.9.9.9/api/brand/v1", "http://127.9.9.9/api/brand/v1"],
   ["http://[::1]:4010/api/brand/v1", "http://[::1]:4010/api/brand/v1"],
   ["http://localhost:4010/api/brand/v1", "http://localhost:4010/api/brand/v1"],
-])("the base URL %s is taken as %s", async (baseUrl, expected) => {
+])("the base URL %s is normalized to %s", async (baseUrl, expected) => {
   expect((await readSettings({ baseUrl }, world())).baseUrl).toBe(expected);
 });
 
 test.each(["brk_a b", "brk_a\nbrk_b", "brk_a\u0007", "brk_ä", "brk_a\u200b"])(
-  "the key %j is rejected with 3 and not printed",
+  "the key %j is rejected with exit code 3 and not printed",
   async (key) => {
     const error = await failure({}, world({ env: { BRANDAPI_KEY: key } }));
     expect(error.exitCode).toBe(3);
@@ -239,7 +240,7 @@ test.each(["brk_a b", "brk_a\nbrk_b", "brk_a\u0007", "brk_ä", "brk_a\u200b"])(
 );
 
 test.each(["brk_a\n", "brk_a\r\n", "brk_a", "\ufeffbrk_a\n", "brk_a ", " brk_a\n\n"])(
-  "the key file %j contains the key brk_a",
+  "a key file with %j contains the key brk_a",
   async (text) => {
     const deps = world();
     write(join(deps.home, "key"), text);
@@ -247,19 +248,19 @@ test.each(["brk_a\n", "brk_a\r\n", "brk_a", "\ufeffbrk_a\n", "brk_a ", " brk_a\n
   },
 );
 
-test("a key file in UTF-16, as Windows PowerShell writes it, is read", async () => {
+test("a key file in UTF-16, the encoding that Windows PowerShell uses, can be read", async () => {
   const deps = world();
   const path = write(join(deps.home, "key"), "");
   writeFileSync(path, Buffer.from("\ufeffbrk_a\r\n", "utf16le"));
   expect((await readSettings({ keyFile: "~/key" }, deps)).key).toBe("brk_a");
 });
 
-test("a config file with a byte order mark is read", async () => {
+test("a config file with a byte order mark can be read", async () => {
   const config = `\ufeff${JSON.stringify({ profiles: { default: { key: "brk_a" } } })}`;
   expect((await readSettings({}, world({ config }))).key).toBe("brk_a");
 });
 
-test("a key file that others can read is rejected with the chmod command that fixes it", async () => {
+test("a key file that other users can read is rejected, and the hint is the chmod command that fixes it", async () => {
   const deps = world();
   const path = write(join(deps.home, "my key"), "brk_a\n", 0o640);
   const error = await failure({ keyFile: "my key" }, deps);
@@ -268,7 +269,7 @@ test("a key file that others can read is rejected with the chmod command that fi
   expect((await readSettings({ keyFile: "my key" }, deps)).key).toBe("brk_a");
 });
 
-test("a missing or empty key file is rejected with its path", async () => {
+test("a missing or empty key file is rejected, and the error names its path", async () => {
   const deps = world();
   write(join(deps.home, "empty"), "");
   const empty = await failure({ keyFile: "empty" }, deps);
@@ -280,7 +281,7 @@ test("a missing or empty key file is rejected with its path", async () => {
   });
 });
 
-test("a config file that others can read is rejected only if it contains a key", async () => {
+test("a config file that other users can read is rejected only if it contains a key", async () => {
   const config = (profile: object) => JSON.stringify({ profiles: { default: profile } });
   const loose = world({ config: config({ key: "brk_a" }), mode: 0o644 });
   const error = await failure({}, loose);
@@ -323,7 +324,7 @@ test.each([
   `{"profiles": {"default": "brk_secret"}}`,
   `{"profiles": {"default": {"key": {"a": "brk_secret"}}}}`,
   `{"profiles": {"default": {"key": "brk_secret", "db": 5}}}`,
-])("the config file %j is refused with its path, never with its content", async (config) => {
+])("the config file %j is rejected, and the error contains its path but not its content", async (config) => {
   const deps = world({ config });
   const error = await failure({}, deps);
   const path = join(deps.home, ".config/brandapi/config.json");
@@ -335,7 +336,7 @@ test.each([
 });
 
 test.each(["0", "-1", "1.5", "many", "60/min"])(
-  "BRANDAPI_RATE_LIMIT=%s is rejected with 3",
+  "BRANDAPI_RATE_LIMIT=%s is rejected with exit code 3",
   async (limit) => {
     expect((await failure({}, world({ env: { BRANDAPI_RATE_LIMIT: limit } }))).exitCode).toBe(3);
   },
@@ -346,7 +347,7 @@ test("the rate limit `none` disables the limit", async () => {
   expect((await readSettings({ rateLimit: "none" }, world())).rateLimit).toBeNull();
 });
 
-test("a missing key or base URL is named with the command that sets it", async () => {
+test("the error for a missing key or base URL names the command that sets it", async () => {
   const both = await readSettings({}, world());
   expect(() => requireCredentials(both)).toThrow("No key and no base URL for the profile `default`.");
   expect(() => requireCredentials({ ...both, key: "brk_a" })).toThrow("No base URL for");

@@ -51,7 +51,7 @@ async function doctor(options: ProgramOptions = {}) {
   return { code, err, lines, of: (check: string) => lines.find((line) => line.check === check) };
 }
 
-test("all checks of doctor pass for a healthy mirror", async () => {
+test("all of doctor's checks pass for a healthy mirror", async () => {
   const { code, err, lines } = await doctor();
   expect(lines.map(({ check, state }) => `${check}: ${state}`)).toEqual([
     "node: ok",
@@ -69,7 +69,7 @@ test("all checks of doctor pass for a healthy mirror", async () => {
   expect({ code, err }).toEqual({ code: 0, err: "" });
 });
 
-test("doctor prints a line per check, and with --quiet only problems", async () => {
+test("doctor prints a line per check, and doctor --quiet prints only problems", async () => {
   const env = { ...access, BRANDAPI_DB: join(home, "mirror.sqlite") };
   const all = await brandapi("doctor", { home, env, fetch: apiOf() });
   expect(all.out).toMatch(/^ok node: Node .*\nok settings: profile `default`, http:\/\/127.*\nok mirror: /);
@@ -77,12 +77,12 @@ test("doctor prints a line per check, and with --quiet only problems", async () 
 });
 
 test.each([
-  [{ env: { BRANDAPI_KEY: "" } }, 3, "key", "run `brandapi login`"],
-  [{ env: { BRANDAPI_DB: "gone/m.sqlite" } }, 3, "settings", "mkdir -p"],
-  [{ fetch: apiOf({ status: 401 }) }, 4, "key", "then `brandapi login`"],
+  ["no key is configured", { env: { BRANDAPI_KEY: "" } }, 3, "key", "run `brandapi login`"],
+  ["the mirror's folder is missing", { env: { BRANDAPI_DB: "gone/m.sqlite" } }, 3, "settings", "mkdir -p"],
+  ["the API rejects the key", { fetch: apiOf({ status: 401 }) }, 4, "key", "then `brandapi login`"],
 ] as const)(
-  "%j exits with %i at the check %s and skips the checks that depend on it",
-  async (options, exit, check, hint) => {
+  "doctor skips the checks that depend on a failed check: %s",
+  async (_, options, exit, check, hint) => {
     const { code, of, lines } = await doctor(options);
     expect(code).toBe(exit);
     expect(lines.at(-1)?.check).toBe(check);
@@ -91,7 +91,7 @@ test.each([
   },
 );
 
-test("doctor warns about a missing mirror, and about a clock that is wrong by ten minutes", async () => {
+test("doctor warns about a missing mirror, and about a clock that is ten minutes off", async () => {
   const { code, of } = await doctor({
     home: makeHome(),
     env: { BRANDAPI_DB: "" },
@@ -102,7 +102,7 @@ test("doctor warns about a missing mirror, and about a clock that is wrong by te
   expect(of("clock")).toMatchObject({ state: "warning", text: expect.stringContaining("10m behind") });
 });
 
-test("doctor exits with 3 for a file that is not a mirror, and with 8 for tables that differ from the records", async () => {
+test("doctor exits with code 3 for a file that is not a mirror, and with code 8 for tables that differ from the records", async () => {
   const folder = makeHome();
   const path = join(folder, "mirror.sqlite");
   writeFileSync(path, "no mirror".repeat(1_000));
@@ -121,7 +121,7 @@ test("doctor exits with 3 for a file that is not a mirror, and with 8 for tables
   });
 });
 
-test("doctor exits with 3 for a key that belongs to a different brand than the mirror", async () => {
+test("doctor exits with code 3 if the key belongs to a different brand than the mirror", async () => {
   const brand = makeBrand({ history: 20 });
   await brand.run("sync roster");
   const other = makeBrand({ beside: brand, seed: 2, history: 20 });
@@ -147,13 +147,13 @@ test("doctor lists mirrors that a restore replaced, with the command that delete
 });
 
 test.each([
-  [500e6, 50e6, false],
-  [150e6, 1e6, true],
-  [3e9, 2e9, true],
-  [5e9, 2e9, false],
+  [false, 500e6, 50e6],
+  [true, 150e6, 1e6],
+  [true, 3e9, 2e9],
+  [false, 5e9, 2e9],
 ])(
-  "a disk with %d bytes free and a mirror of %d bytes is nearly full: %s",
-  (freeBytes, mirrorBytes, isFull) => {
+  "the disk is nearly full (%s) with %d bytes free and a mirror of %d bytes",
+  (isFull, freeBytes, mirrorBytes) => {
     const { text, hint } = checkFreeSpace({ freeBytes, mirrorBytes });
     expect([hint !== undefined, text.startsWith("nearly full")]).toEqual([isFull, isFull]);
   },

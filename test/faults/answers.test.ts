@@ -5,7 +5,7 @@ import { hour, noon, ordersBefore } from "../support/records.js";
 
 const orders = ordersBefore(noon - hour, 350, hour);
 
-/** Returns a brand whose API injects a fault from the third page on. */
+/** Returns a brand whose API responds with a fault from the third page on. */
 function brandWith(fault: Fault) {
   const brand = makeBrand({ orders });
   let page = 0;
@@ -16,7 +16,7 @@ function brandWith(fault: Fault) {
   return brand;
 }
 
-/** Checks that complete responses are stored: at least the first page, and nothing of the third. */
+/** Checks that only complete responses are stored: at least the first page, and nothing from the third page. */
 function expectFirstPages(brand: TestBrand): void {
   const stored = brand.mirrored().length;
   expect(stored).toBeGreaterThanOrEqual(100);
@@ -34,23 +34,23 @@ const data = (value: unknown) => change((one) => ({ ...one, data: value }));
 const first = (fields: object) =>
   change((one) => ({ ...one, data: [{ ...one.data[0], ...fields }, ...one.data.slice(1)] }));
 
-/** Temporary faults, after which the same request is sent again. */
+/** Temporary faults, after which the request is retried. */
 const temporary: [fault: string, fault: Fault, says: string, code: number][] = [
   ["the connection is reset", "reset", "connection", 6],
   ["the response is cut off", "cut", "", 6],
-  ["the API answers 429", { status: 429, headers: { "retry-after": "2" } }, "HTTP 429", 6],
-  ["the API answers 500", { status: 500 }, "500", 6],
-  ["a proxy answers 502", { status: 502, body: "<h1>Bad gateway</h1>" }, "502", 6],
-  ["the API answers 503", { status: 503 }, "503", 6],
-  ["a proxy answers 504", { status: 504 }, "504", 6],
-  ["a proxy answers 408", { status: 408 }, "408", 6],
-  ["a captive portal answers with a web page", "html", "web page, not JSON", 7],
-  ["status 200 without a body", { body: "" }, "", 7],
-  ["status 200 with incomplete JSON and a matching Content-Length", { body: '{"success":true,"da' }, "", 7],
+  ["the API returns 429", { status: 429, headers: { "retry-after": "2" } }, "HTTP 429", 6],
+  ["the API returns 500", { status: 500 }, "500", 6],
+  ["a proxy returns 502", { status: 502, body: "<h1>Bad gateway</h1>" }, "502", 6],
+  ["the API returns 503", { status: 503 }, "503", 6],
+  ["a proxy returns 504", { status: 504 }, "504", 6],
+  ["a proxy returns 408", { status: 408 }, "408", 6],
+  ["a captive portal returns a web page", "html", "web page, not JSON", 7],
+  ["the API returns 200 without a body", { body: "" }, "", 7],
+  ["the API returns 200 with truncated JSON", { body: '{"success":true,"da' }, "", 7],
 ];
 
 describe.each(temporary)("a temporary fault: %s", (_, fault, says, code) => {
-  test("a sync retries once after the fault, and completes", async () => {
+  test("a sync retries the request once and completes", async () => {
     const brand = makeBrand({ orders });
     brand.once(
       ({ path, query }) => path === "/orders" && query.end_date !== undefined,
@@ -61,7 +61,7 @@ describe.each(temporary)("a temporary fault: %s", (_, fault, says, code) => {
     expect(brand.lastRun()).toMatchObject({ outcome: "done", verified: 1, retries: 1 });
   });
 
-  test(`a sync exits with ${code} when --max-wait is over, and keeps the first pages`, async () => {
+  test(`a sync exits with code ${code} when --max-wait expires, and keeps the first pages`, async () => {
     const brand = brandWith(fault);
     const begun = brand.now();
     const ran = await brand.run("sync orders");
@@ -75,7 +75,7 @@ describe.each(temporary)("a temporary fault: %s", (_, fault, says, code) => {
   });
 });
 
-/** Permanent faults, after which nothing of the response is stored and the request is not repeated. */
+/** Permanent faults, after which nothing from the response is stored and the request is not retried. */
 const permanent: [fault: string, fault: Fault, code: number, says: RegExp][] = [
   ["400", { status: 400 }, 7, /rejected the parameters for \/orders \(400\)/],
   ["401", { status: 401 }, 4, /rejected the key \(401\)[\s\S]*hint: create a new key/],
@@ -89,27 +89,27 @@ const permanent: [fault: string, fault: Fault, code: number, says: RegExp][] = [
     7,
     /Redirects are not followed/,
   ],
-  ["an undocumented status", { status: 418 }, 7, /undocumented status: 418/],
+  ["status 418", { status: 418 }, 7, /undocumented status: 418/],
   ["`success` is false", change((one) => ({ ...one, success: false })), 7, /does not have `success: true`/],
   ["`success` is missing", change(({ success: _, ...one }) => one), 7, /does not have `success: true`/],
   ["`data` is null", data(null), 7, /`data`/],
   ["`data` is missing", change(({ data: _, ...one }) => one), 7, /no object or array as `data`/],
   ["`data` is an object instead of a list", data({ orders: [] }), 7, /not a list/],
   ["an item is a number", data([1, 2]), 7, /orders/],
-  ["an item has no id", first({ id: undefined }), 7, /\bid\b/i],
-  ["an item's id is an object", first({ id: {} }), 7, /\bid\b/i],
-  ["an item's id is too large for JavaScript", first({ id: 2 ** 60 }), 7, /\bid\b/i],
+  ["an item has no ID", first({ id: undefined }), 7, /\bid\b/i],
+  ["an item's ID is an object", first({ id: {} }), 7, /\bid\b/i],
+  ["an item's ID is too large for a double", first({ id: 2 ** 60 }), 7, /\bid\b/i],
   ["`pagination` is missing", change(({ pagination: _, ...one }) => one), 7, /no `pagination`/],
-  ["`total_items` is text", paging({ total_items: "350" }), 7, /`total_items`/],
+  ["`total_items` is a string", paging({ total_items: "350" }), 7, /`total_items`/],
   ["`total_items` is negative", paging({ total_items: -1 }), 7, /`total_items`/],
-  ["the response has another page than requested", paging({ page: 7 }), 7, /page/],
+  ["the response has a different page than requested", paging({ page: 7 }), 7, /page/],
   [
     "the response has more items than requested",
     change((one) => ({ ...one, data: [...one.data, ...one.data] })),
     7,
     /100 items/,
   ],
-  ["the body does not end", "endless", 7, /larger|more than|too large/],
+  ["the body never ends", "endless", 7, /larger|more than|too large/],
   [
     "the body is nested too deeply",
     { body: `{"success":true,"data":${"[".repeat(5_000)}${"]".repeat(5_000)}}` },
@@ -119,7 +119,7 @@ const permanent: [fault: string, fault: Fault, code: number, says: RegExp][] = [
 ];
 
 test.each(permanent)(
-  "a sync ends without a retry and keeps the first pages when the fault is permanent: %s",
+  "a sync does not retry after a permanent fault, and keeps the first pages: %s",
   async (_, fault, code, says) => {
     const brand = brandWith(fault);
     const { code: exitCode, err, out } = await brand.run("sync orders");
@@ -141,7 +141,7 @@ test("a response that contains the API key is rejected, and the key is neither s
   expect(out + err).not.toContain(brand.key);
 });
 
-test("a sync continues with the other resources when one fails, and exits with 8", async () => {
+test("a sync continues with the other resources if one fails, and exits with code 8", async () => {
   const brand = makeBrand({ history: 20 });
   brand.before = ({ path }) => (path === "/roster" ? { status: 404 } : undefined);
   const { code, err } = await brand.run("sync roster orders content");
@@ -150,7 +150,7 @@ test("a sync continues with the other resources when one fails, and exits with 8
   expect(brand.mirrored("content")).toHaveLength(400);
 });
 
-test("a sync waits once, not once per resource, when the API is unreachable", async () => {
+test("a sync waits only once, not once per resource, if the API is unreachable", async () => {
   const brand = makeBrand({ history: 20 });
   brand.before = ({ path }) => (path === "/me" ? undefined : "reset");
   const begun = brand.now();

@@ -14,7 +14,7 @@ async function synced(): Promise<TestBrand> {
   return brand;
 }
 
-/** Overwrites five pages of the mirror's file that contain rows of a table. */
+/** Overwrites five pages of the mirror's file, which contain a table's rows. */
 function damage(path: string, table = "order_line_items"): void {
   const mirror = new Sqlite(path);
   mirror.pragma("wal_checkpoint(TRUNCATE)");
@@ -29,7 +29,7 @@ function damage(path: string, table = "order_line_items"): void {
   closeSync(file);
 }
 
-test("sync exits with 3 before its first request, and names the last backup, when pages of the mirror were overwritten", async () => {
+test("sync exits with code 3 before it requests records, and names the last backup, if pages of the mirror were overwritten", async () => {
   const brand = await synced();
   const { path } = JSON.parse((await brand.run("backup --json")).out) as { path: string };
   damage(brand.db);
@@ -90,7 +90,7 @@ test("sync checks the mirror's file for damage once a day", async () => {
   await brand.run("sync orders");
   expect(checkedOn()).toEqual([{ value: "2026-11-22" }]);
   damage(brand.db);
-  // On the same day, the file is not checked again.
+  // The file is not checked again on the same day.
   const { asked } = await brand.run("sync orders");
   expect(asked.map((one) => one.path)).toContain("/orders");
 });

@@ -16,7 +16,7 @@ const texts = {
   "two hundred thousand letters": "a".repeat(200_000),
 };
 
-/** Returns the control characters in an output, except those of the program's own colors and progress line. */
+/** Returns the control characters in an output, except those for the program's own colors and progress line. */
 function actedUpon(printed: string): string[] {
   const [text = "", ...sequences] = printed.split("\u001b");
   const strange = sequences.filter((one) => !/^\[(\d*(;\d+)*[mKAG]|\?(25|7)[lh]|[78]$)|^[78]/.test(one));
@@ -80,7 +80,7 @@ test.each([
   ["sync --key brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3"],
   ["export brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3 --csv"],
   ["login brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3"],
-])("an API key on the command line is rejected without being printed: %s", async (command) => {
+])("an API key on the command line is rejected and not printed: %s", async (command) => {
   const { code, out, err } = await makeBrand().run(command);
   expect(code).toBe(2);
   expect(out + err).not.toContain("4f9c2a7d8e6b1c3a");

@@ -36,11 +36,11 @@ function folder({ db }: TestBrand): void {
 
 test.each<[string, (brand: TestBrand) => void, RegExp]>([
   ["is not a database", ({ db }) => writeFileSync(db, "order,amount\n1,2\n".repeat(500)), /is not a|damaged/],
-  ["is overwritten in its first page", overwrite, /damaged|not a/],
+  ["has an overwritten first page", overwrite, /damaged|not a/],
   ["is another program's database", foreign, /not a|another/],
   ["was written by a newer version", (brand) => write(brand, "PRAGMA user_version = 9999"), /newer/],
   ["is a folder", folder, /folder|directory/],
-])("sync exits with 3 and does not change a mirror file that %s", async (_, spoil, says) => {
+])("sync exits with code 3 and does not change a mirror file that %s", async (_, spoil, says) => {
   const brand = await synced();
   spoil(brand);
   const before = statSync(brand.db).isFile() ? readFileSync(brand.db) : null;
@@ -72,7 +72,7 @@ test("sync suggests backup --restore for a mirror with a damaged header", async 
   }
 });
 
-test("sync rejects the mirror of another brand before anything is written", async () => {
+test("sync rejects another brand's mirror before it writes anything", async () => {
   const brand = await synced();
   const other = makeBrand({ beside: brand, seed: 2 });
   other.data.id = "b0000000-0000-4000-8000-000000000002";
@@ -83,7 +83,7 @@ test("sync rejects the mirror of another brand before anything is written", asyn
 });
 
 test.each(["replaced", "deleted"])(
-  "sync exits with 3 and reports no success when the mirror is %s during the sync",
+  "sync exits with code 3 and does not report success if the mirror is %s during the sync",
   async (what) => {
     const brand = await synced();
     writeFileSync(`${brand.db}.new`, readFileSync(brand.db));
@@ -109,12 +109,12 @@ test("sync fills an empty file, and creates mirrors that only their owner can re
   expect(statSync((await synced()).db).mode & 0o077).toBe(0);
 });
 
-test("sync exits with 3 when the folder of the mirror cannot be created", async () => {
+test("sync exits with code 3 if the mirror's folder cannot be created", async () => {
   const { code, err } = await makeBrand({ orders }).run("sync orders --db /proc/none/x.sqlite");
   expect(code, err).toBe(3);
 });
 
-test("sync exits with 3 and suggests backup --restore when the text of a record was overwritten", async () => {
+test("forget exits with code 3 and suggests backup --restore if a record's JSON was overwritten", async () => {
   const brand = await synced();
   write(brand, "UPDATE records SET json = '{x' WHERE record_id = 7");
   const { code, err } = await brand.run("forget --host ada --yes");

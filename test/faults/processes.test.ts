@@ -17,7 +17,7 @@ describe.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ] as const)("%s", (signal, code) => {
-  test("a signal stops a sync gracefully, and the next sync continues from there", async () => {
+  test("the signal stops a sync gracefully, and the next sync continues from there", async () => {
     const { brand, start } = await slowBrand();
     const running = start("sync", "orders");
     await brand.until(() => brand.servedCount() > 8);
@@ -30,12 +30,12 @@ describe.each([
     const before = brand.servedCount();
     expect((await start("sync", "orders").ended).code).toBe(0);
     expect(brand.mirrored()).toHaveLength(3_000);
-    // The second sync does not start from the beginning.
+    // The second sync does not start over.
     expect(brand.servedCount() - before).toBeLessThan(30 - Math.floor(stored / 100) + 12);
   });
 });
 
-test("kill -9 leaves a sound mirror and no stale lock, and the next sync completes the mirror", async () => {
+test("kill -9 leaves an intact mirror and no stale lock, and the next sync completes the mirror", async () => {
   const { brand, start } = await slowBrand();
   const running = start("sync", "orders");
   await brand.until(() => brand.servedCount() > 20);
@@ -47,7 +47,7 @@ test("kill -9 leaves a sound mirror and no stale lock, and the next sync complet
   expect([next.code, brand.mirrored().length], next.err).toEqual([0, 3_000]);
 });
 
-test("a second sync exits with 9, sync --wait queues, and an export does not wait", async () => {
+test("during a sync, a second sync exits with code 9, sync --wait waits, and an export runs immediately", async () => {
   const { brand, start } = await slowBrand();
   const first = start("sync", "orders");
   await brand.until(() => brand.servedCount() > 8);
@@ -60,7 +60,7 @@ test("a second sync exits with 9, sync --wait queues, and an export does not wai
   expect((await waiting.ended).code).toBe(0);
 });
 
-test("an export exits with 0 and without an error when its reader closes the pipe", async () => {
+test("an export exits with code 0 and without an error when its reader closes the pipe", async () => {
   const { brand, start } = await slowBrand();
   await brand.run("sync orders");
   const running = start("export", "orders", "--csv");
@@ -70,7 +70,7 @@ test("an export exits with 0 and without an error when its reader closes the pip
   expect([code, err.replace(/^orders: .*\n/, "")]).toEqual([0, ""]);
 });
 
-test("sync exits with 6 when nothing, or no HTTP server, listens at the base URL", async () => {
+test("sync exits with code 6 if nothing, or no HTTP server, listens at the base URL", async () => {
   const other = createServer((socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"));
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void other.close());

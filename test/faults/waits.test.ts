@@ -7,10 +7,10 @@ test.each([
   ["as a date", new Date(noon + 20_000).toUTCString(), 15_000, 22_000],
   ["as a date in the past", "Wed, 21 Oct 2015 07:28:00 GMT", 0, 2_000],
   ["that is negative", "-5", 0, minute],
-  ["that is no number", "soon", 0, minute],
-  ["that is two joined values", "2814, 2", 0, minute],
-  ["that is absurd", "99999999999", 0, 6 * minute],
-])("sync waits and retries after status 429 with a Retry-After %s", async (_, retryAfter, least, most) => {
+  ["that is not a number", "soon", 0, minute],
+  ["that consists of two values", "2814, 2", 0, minute],
+  ["that is absurdly long", "99999999999", 0, 6 * minute],
+])("sync waits and retries after a 429 with a Retry-After %s", async (_, retryAfter, least, most) => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, hour) });
   brand.once(readsOrders, () => ({ status: 429, headers: { "retry-after": retryAfter } }));
   const { code, err } = await brand.run("sync orders");
@@ -19,7 +19,7 @@ test.each([
   if (most < 6 * minute) expect([code, brand.mirrored().length], err).toEqual([0, 5]);
 });
 
-test("sync gives up after --max-wait without progress", async () => {
+test("sync gives up if it makes no progress during --max-wait", async () => {
   const outage = (until: number) => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, hour) });
     brand.before = (request) => (readsOrders(request) && brand.now() < until ? { status: 503 } : undefined);
@@ -30,7 +30,7 @@ test("sync gives up after --max-wait without progress", async () => {
   expect((await outage(noon + 3 * minute).run("sync orders --max-wait 1m")).code).toBe(6);
 });
 
-test("sync completes even if every other request gets status 429", async () => {
+test("sync completes even if every other request gets a 429", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 400, hour) });
   brand.before = ({ number }) => (number % 2 ? { status: 429, headers: { "retry-after": "1" } } : undefined);
   const { code } = await brand.run("sync orders");
@@ -38,7 +38,7 @@ test("sync completes even if every other request gets status 429", async () => {
 });
 
 test.each([60, 30])(
-  "sync never sends more than %i requests per minute, so that the API never responds with 429",
+  "sync sends at most %i requests per minute, so the API never responds with a 429",
   async (limit) => {
     const brand = makeBrand({ history: 200, rateLimit: limit });
     const { code, asked } = await brand.run("sync", { env: { BRANDAPI_RATE_LIMIT: String(limit) } });
