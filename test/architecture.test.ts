@@ -5,7 +5,9 @@ import { describe, expect, it } from "vitest";
 
 const src = fileURLToPath(new URL("../src", import.meta.url));
 
-/** The folders and files of `src` that each of them may import, besides itself, `errors.ts`, `version.ts` and the types of `deps.ts`. */
+/**
+ * What each folder or file in `src` may import, besides itself, `errors.ts`, `version.ts` and the types in `deps.ts`.
+ */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   "main.ts": ["program.ts", "signals.ts", "deps.ts", "cli", "config", "util", "api"],
   "program.ts": ["commands", "cli", "config", "util"],
@@ -45,7 +47,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 interface Import {
-  /** The imported file, as a path below `src`. */
+  /** The imported file, relative to `src`. */
   path: string;
   /** True if only types are imported, so nothing is loaded. */
   isTypeOnly: boolean;
@@ -71,7 +73,7 @@ function importsOf(file: string): Import[] {
 
 const layerOf = (file: string) => file.split("/")[0] ?? "";
 
-/** Returns the files that load each other in a circle, as `a > b > a`; one circle per file at most. */
+/** Returns import cycles between files, as `a > b > a`; at most one per file. */
 function findCycles(): string[] {
   const loads = (file: string) =>
     (imports.get(file) ?? []).filter(({ isTypeOnly, isDynamic }) => !isTypeOnly && !isDynamic);
@@ -87,8 +89,8 @@ function findCycles(): string[] {
   return cycles;
 }
 
-describe("the files of src", () => {
-  it("import only from the layers below them", () => {
+describe("the files in src", () => {
+  it("import only from lower layers", () => {
     const forbidden = files.flatMap((file) =>
       (imports.get(file) ?? [])
         .filter(({ path }) => !["errors.ts", "version.ts"].includes(path) && layerOf(path) !== layerOf(file))
@@ -99,11 +101,11 @@ describe("the files of src", () => {
     expect(forbidden).toEqual([]);
   });
 
-  it("do not load each other in a circle", () => {
+  it("have no import cycles", () => {
     expect(findCycles()).toEqual([]);
   });
 
-  it("have different names", () => {
+  it("have unique names", () => {
     const names = files.map((file) => file.split("/").at(-1));
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });

@@ -5,8 +5,8 @@ import { defineConfig, mergeConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Returns a folder in memory if it has enough space and can contain executable scripts, because tests create hundreds of
- * mirrors. In containers, `/dev/shm` is often too small or mounted with `noexec`.
+ * Returns an in-memory folder if there is one with enough space that can contain executable scripts, because tests
+ * create hundreds of mirrors. In containers, `/dev/shm` is often too small or mounted with `noexec`.
  */
 function fastFolder(): string {
   if (!existsSync("/dev/shm") || !existsSync("/proc/mounts")) return tmpdir();
@@ -15,7 +15,7 @@ function fastFolder(): string {
   return bavail * bsize < 1e9 || isNoexec ? tmpdir() : "/dev/shm";
 }
 
-/** Tests that replace modules or functions of Node for the lifetime of their process. */
+/** Tests that replace Node's modules or functions for the lifetime of their process. */
 const alone = [
   "test/api/{api-errors,transport}.test.ts",
   "test/download/full-disk.test.ts",
@@ -23,7 +23,7 @@ const alone = [
   "test/export/exclusive-link.test.ts",
 ];
 
-/** The longest test files. They start first, because one that started last would run alone at the end. */
+/** The longest test files. They start first; otherwise, one of them would run alone at the end. */
 const longest = [
   "report/browser",
   "commands/redaction",
@@ -35,7 +35,7 @@ const longest = [
   "properties/variants",
 ];
 
-/** Vitest only knows durations of files that it has run before on the same machine. */
+/** Vitest only knows the durations of files that it has run before on the same machine. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) =>
@@ -55,9 +55,9 @@ export const baseConfig = defineConfig({
     setupFiles: ["test/support/each-file.ts"],
     env: { TMPDIR: fastFolder() },
     testTimeout: 60_000,
-    // One more than the cores of a small machine, because tests often wait for processes.
+    // One more than a small machine's number of cores, because tests often wait for processes.
     maxWorkers: 3,
-    // Limits the memory of a process to about 400 MB. A lower percentage collects garbage more often.
+    // Limits each process's memory to about 400 MB. With a lower percentage, garbage is collected more often.
     execArgv: ["--heap-growing-percent=50"],
   },
 });

@@ -23,7 +23,7 @@ export interface Document {
   text: string;
 }
 
-/** The repository: scripts and tests run in its root. */
+/** The root of the repository, where scripts and tests run. */
 export const root = pathToFileURL(`${process.cwd()}/`);
 
 export const documents: readonly Document[] = paths.map((path) => {

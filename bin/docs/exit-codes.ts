@@ -1,14 +1,14 @@
 import type { ExitCode } from "../../src/errors.js";
 
-/** The meaning of each exit code: the only table of them, printed in the commands page. */
+/** The meaning of each exit code. The commands page is generated from this table. */
 export const exitMeanings: Record<ExitCode, string> = {
   0: "done",
-  1: "a defect in the program",
+  1: "a bug in the program",
   2: "usage: an unknown option, resource or value",
   3: "configuration: no key or base URL, unsafe permissions, a mirror of another brand, an unreadable, damaged or newer mirror, or a wrong clock",
   4: "401: the key is missing, unknown, expired or revoked",
   5: "403 or 402: scope, IP allowlist or plan",
-  6: "the API stayed unavailable (network, 429, 5xx) after the retries",
+  6: "the API is still unavailable (network, 429, 5xx) after all retries",
   7: "a response does not have the documented form",
   8: "incomplete: only part of the work succeeded, `verify` found differences, or the API refused a resource that was synced before",
   9: "busy: another run is using this mirror",

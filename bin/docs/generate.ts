@@ -10,7 +10,7 @@ import { systemTableDescriptions } from "./system-tables.js";
 
 const marked = /(<!-- generated: ([a-z -]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
 
-/** Returns a document with up-to-date text between each `<!-- generated: NAME -->` and `<!-- /generated -->`. */
+/** Returns a document with the current text between each `<!-- generated: NAME -->` and `<!-- /generated -->`. */
 export function regenerate(text: string): string {
   return text.replace(marked, (_, start: string, name: string, end: string) => {
     const section = sections[name];
@@ -58,7 +58,7 @@ const sections: Readonly<Record<string, () => string>> = {
   views: () =>
     table(
       ["view", "rows"],
-      // The first part describes a row; `brandapi tables NAME` prints all of it.
+      // The part before the semicolon describes a row. `brandapi tables NAME` prints the complete text.
       views
         .filter((one) => !one.isHelper)
         .map(({ about, name }) => [`\`${name}\``, about.split(";")[0] ?? ""]),

@@ -6,10 +6,10 @@ import { runProgram } from "./program.js";
 import { drawTerminal } from "./terminal-picture.js";
 
 const folder = ".github/pictures";
-/** The time shown in the pictures, so that they do not depend on the day. */
+/** The time shown in the pictures. It is fixed, so that the pictures do not depend on the current day. */
 const now = Date.parse("2026-11-22T18:03:00.000Z");
 
-/** Renders the README's pictures from the demo's data. Throws an Error without Chromium. */
+/** Renders the README's pictures from the demo's data. @throws Error if Chromium is not installed */
 export async function makePictures(): Promise<void> {
   if (chromium === undefined) throw new Error("The pictures need Chromium: `apt-get install chromium`");
   const home = mkdtempSync(join(tmpdir(), "brandapi-docs-"));

@@ -7,11 +7,11 @@ import { fileURLToPath } from "node:url";
 import { type Measured, measure, type Program } from "./measure.js";
 import type { Line } from "./table.js";
 
-/** What a benchmark scenario uses. */
+/** The environment in which a scenario runs. */
 export interface Bench {
   /** A temporary folder. */
   folder: string;
-  /** The number of runs of each program. */
+  /** How often each program runs. */
   rounds: number;
   serve(options: { orders: number; latency?: number }): Promise<Served>;
   say(text: string): void;
@@ -20,20 +20,20 @@ export interface Bench {
 export interface Scenario {
   name: string;
   about: string;
-  /** Takes minutes: runs only if its name is given. */
+  /** True if the scenario takes minutes. It then runs only if it is named. */
   slow?: boolean;
   run(bench: Bench): Promise<Line[]>;
 }
 
 /** A sandbox in its own process. */
 export interface Served {
-  /** The environment of its clients. */
+  /** The environment variables for clients of the sandbox. */
   env: Record<string, string>;
   /** The size of all orders as JSON, in bytes. */
   bytes: number;
 }
 
-/** This file runs as a bundle, in the folder of the other bundled programs. */
+/** This file runs as a bundle, in the same folder as the other bundled programs. */
 const own = fileURLToPath(new URL(".", import.meta.url));
 export const bin = join(own, "../../../bin/brandapi.js");
 
@@ -81,7 +81,7 @@ export async function runBrandapi(
   return await measure({ ...program, env: { HOME: folder, ...env } });
 }
 
-/** Deletes a database with its log files and its lock. */
+/** Deletes a database, its log files and its lock. */
 export function removeDatabase(path: string): void {
   for (const end of ["", "-wal", "-shm", "-lock"]) rmSync(`${path}${end}`, { force: true });
 }

@@ -2,9 +2,9 @@ import { Agent, request } from "undici";
 import { Sqlite } from "../support/sqlite.js";
 
 /**
- * A minimal script written for speed, as a baseline: typed columns and line items, four concurrent requests, 50 pages in a
- * transaction. It stores no complete records or changes, cannot resume and verifies nothing.
- * Arguments: the file, and a timestamp to start from (default: everything).
+ * A minimal script written for speed, as a baseline: typed columns and line items, four concurrent requests, 50 pages
+ * per transaction. It stores no complete records or changes, cannot resume and verifies nothing. Arguments: the file,
+ * and the timestamp to start from (default: the beginning).
  */
 const [path = "", since] = process.argv.slice(2);
 const { BRANDAPI_BASE_URL: base, BRANDAPI_KEY: key } = process.env;

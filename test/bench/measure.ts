@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 
-/** The resources that one process used. */
+/** The resources that a process used. */
 export interface Measured {
   wallMs: number;
   /** User and system time of the process, the measure least affected by other load. */
   cpuMs: number;
-  /** The largest resident set, in MB (10^6 bytes). */
+  /** The peak resident set size, in MB (10^6 bytes). */
   peakMb: number;
 }
 
@@ -63,7 +63,7 @@ function textOf(stream: unknown): () => string {
   return () => text;
 }
 
-/** Runs programs in turns, so that other load affects them equally. Returns the medians of each. */
+/** Runs programs alternately, so that other load affects them equally. Returns each program's medians. */
 export async function interleaved<Name extends string>(
   rounds: number,
   programs: Record<Name, () => Promise<Measured>>,
@@ -78,7 +78,7 @@ export async function interleaved<Name extends string>(
   >;
 }
 
-/** Returns the medians of time, and the highest peak memory. */
+/** Returns the median times and the highest peak memory. */
 export function medianOf(runs: readonly Measured[]): Measured {
   const last = runs.at(-1);
   if (!last) throw new Error("no runs");

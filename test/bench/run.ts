@@ -22,7 +22,7 @@ const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const unknown = chosen.filter((name) => !scenarios.some((scenario) => scenario.name === name));
 if (unknown.length > 0) {
   const known = scenarios.map(({ name, about }) => `  ${name}: ${about}`).join("\n");
-  process.stderr.write(`No such scenario: ${unknown.join(", ")}. There are:\n${known}\n`);
+  process.stderr.write(`No such scenario: ${unknown.join(", ")}. Available scenarios:\n${known}\n`);
   process.exit(2);
 }
 

@@ -3,7 +3,7 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { flat, type Row } from "./flat.js";
 import { grown } from "./grown.js";
 
-/** Returns all records of the API by the table that exports them. */
+/** Returns all of the API's records, grouped by the table that exports them. */
 function served({ data }: TestBrand): Record<string, readonly Row[]> {
   const surveys = data.surveys.map(({ id }) => ({ survey_id: id, ...(data.results[id] as Row) }));
   const { orders, roster, recommendations, opportunities, content, gifts, codes } = data;
@@ -40,7 +40,7 @@ test("all records are exported as the API returns them after one sync, and a sec
   expect(brand.sql("SELECT * FROM changes")).toEqual([]);
 });
 
-/** The child tables, with the list and the member that they come from and the columns that identify the parent. */
+/** The child tables, with the list and the field that each comes from, and the columns that identify the parent. */
 const children: [table: string, list: string, member: string, parent: Row][] = [
   ["order_line_items", "orders", "line_items", { order_id: "id" }],
   ["recommendation_products", "recommendations", "products", { host_id: "host.id" }],
@@ -52,7 +52,7 @@ const children: [table: string, list: string, member: string, parent: Row][] = [
 const own = new Set(["synced_at", "removed_at", "record_id", "row_id", "day", "month", "position"]);
 const isOwn = (name: string) => own.has(name) || name.endsWith("_utc");
 
-test("each field of the API is stored in its column", async () => {
+test("each API field is stored in its column", async () => {
   const brand = makeBrand({ history: 1_500 });
   await brand.run("sync");
   const records = served(brand);
@@ -85,7 +85,7 @@ function columns(row: Row): Row {
   return rest;
 }
 
-test("the clicks of each month and the ranking are stored as the API returns them", async () => {
+test("each month's clicks and the host ranking are stored as the API returns them", async () => {
   const brand = makeBrand({ history: 200 });
   await brand.run("sync analytics-clicks analytics-hosts");
   const ask = async (path: string) => {
@@ -129,10 +129,10 @@ test("unknown attributes and enum values are kept at any depth and reported once
 });
 
 describe.each(["paged", "complete"] as const)(
-  "gifts, codes and surveys from an API whose undocumented lists are %s",
+  "an API whose undocumented lists are %s",
   (undocumentedLists) => {
-    test.each(["text", "number"])(
-      "gifts, codes and surveys with a %s as ID are stored completely and read once",
+    test.each(["string", "number"])(
+      "gifts, codes and surveys whose ID is a %s are stored completely and read once",
       async (kind) => {
         const brand = makeBrand({ history: 10, variants: { undocumentedLists } });
         const { data } = brand;

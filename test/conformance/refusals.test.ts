@@ -5,7 +5,7 @@ import { makeBrand } from "../support/brand.js";
 import { day, noon } from "../support/records.js";
 
 test.each(scopes)(
-  "a sync with a key limited to the scope %s reads its resources and lists the others as skipped",
+  "a sync with a key limited to the scope %s reads that scope's resources and lists the others as skipped",
   async (scope) => {
     const brand = makeBrand({ history: 20 });
     brand.setKey({ scopes: [scope] });
@@ -29,7 +29,7 @@ const bodies = {
 };
 
 test.each(Object.entries(bodies))(
-  "exits 5 for a named resource without its scope, whatever the error body (%s)",
+  "a sync of a resource that the key does not allow exits with code 5, whatever the error body is (%s)",
   async (_, body) => {
     const brand = makeBrand({ history: 20 });
     brand.before = ({ path }) => (path === "/roster" ? { status: 403, body } : undefined);
@@ -42,7 +42,7 @@ test.each(Object.entries(bodies))(
 
 const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
-test("a sync skips the Analytics resources with a reason if the plan lacks them, and reads the others", async () => {
+test("a sync skips the Analytics resources if the plan lacks them, states the reason, and reads the others", async () => {
   const brand = makeBrand({ history: 20 });
   brand.setKey({ hasAnalyticsPlan: false });
   const { code, err } = await brand.run("sync");

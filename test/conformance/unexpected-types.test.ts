@@ -16,7 +16,7 @@ const orders = [
   orderAt("plain", noon - 3 * day),
 ];
 
-test("a number sent as text is stored as a number in its column and as text in the record", async () => {
+test("a number sent as a string is stored as a number in its column and as a string in the record", async () => {
   const brand = makeBrand({ orders });
   const { code, err } = await brand.run("sync orders");
   expect(code, err).toBe(0);
@@ -35,7 +35,7 @@ test("a number sent as text is stored as a number in its column and as text in t
   expect(csv.trim().split("\n").sort()).toEqual(["id,total_amount", "none,", "plain,10", "text,12.5"]);
 });
 
-test("each run warns about the number of records with unexpected types as long as there are any", async () => {
+test("each run warns with the number of records that have unexpected types, as long as there are any", async () => {
   const brand = makeBrand({ orders });
   const warned = /^brandapi: warning: orders: unexpected types in 2 records: .*/m;
   const first = await brand.run("sync orders --quiet");
@@ -43,7 +43,7 @@ test("each run warns about the number of records with unexpected types as long a
   expect(first.err).toContain("1 text value in orders.total_amount (null in the column)");
   expect(first.err).toContain("1 text value in order_line_items.quantity (null in the column)");
   const text = warned.exec(first.err)?.[0];
-  // The window does not include them, so they are not re-read.
+  // These records are outside the window, so they are not re-read.
   brand.pass(60 * day);
   const second = await brand.run("sync orders --quiet --audit 0");
   expect(warned.exec(second.err)?.[0]).toBe(text);
@@ -79,7 +79,7 @@ test("unexpected types in removed records are not counted", async () => {
   expect((await brand.run("sync orders --full")).err).not.toContain("unexpected types");
 });
 
-test("the history and the views return numbers sent as text as numbers", async () => {
+test("the history and the views contain numbers that were sent as strings as numbers", async () => {
   const brand = makeBrand({
     orders: [orderAt("o", noon - 40 * day, { total_amount: "20.5", refund_amount: "1" })],
   });
@@ -97,7 +97,7 @@ test("the history and the views return numbers sent as text as numbers", async (
   expect(brand.sql("SELECT count(*) AS n FROM late_refunds")).toEqual([{ n: 1 }]);
 });
 
-test("a number that a double cannot represent is kept as text with a null in its column, and the next run logs no change", async () => {
+test("a number that a double cannot represent is kept as text and is null in its column, and the next run logs no change", async () => {
   const brand = makeBrand({ orders: [orderAt("huge", noon - day, { total_amount: 777, note: 888 })] });
   brand.before = ({ path, query }) => {
     if (path !== "/orders" || (query.status ?? "all") !== "all") return undefined;
@@ -128,7 +128,7 @@ test("a number that a double cannot represent is kept as text with a null in its
   expect((await brand.run("doctor")).out).toContain("match the records");
 });
 
-test("a number that is sent as text after a sync keeps its value in the column, and is logged and reported", async () => {
+test("a number that the API later sends as a string keeps its value in the column, and is logged and reported", async () => {
   const brand = makeBrand({ orders: [orderAt("a", noon - day, { total_amount: 12.5 })] });
   await brand.run("sync orders");
   brand.pass(day);

@@ -5,11 +5,13 @@ import { regenerate } from "../../bin/docs/generate.js";
 import { parses } from "./parses.js";
 import { brandapiCalls, typedLines } from "./words.js";
 
-test.each(documents)("$path has current generated parts", ({ path, text }) => {
+const pages = documents.map((page) => [page.path, page] as const);
+
+test.each(pages)("the generated parts of %s are up to date", (path, { text }) => {
   expect(text === regenerate(text), `${path} is out of date: run \`npm run docs\``).toBe(true);
 });
 
-test.each(documents)("$path has valid links and commands", async ({ text, url }) => {
+test.each(pages)("the links and commands in %s are valid", async (_, { text, url }) => {
   for (const [, link = ""] of text.matchAll(/\]\(([^)#]+)[^)]*\)/g))
     if (!link.includes("://")) expect(existsSync(new URL(link, url)), link).toBe(true);
   const blocks = [...text.matchAll(/^ *```(console|sh)\n([\s\S]*?)^ *```$/gm)];
@@ -23,7 +25,7 @@ test.each(documents)("$path has valid links and commands", async ({ text, url })
   }
 });
 
-test.each(documents)("$path names only source files that exist", ({ text, url }) => {
+test.each(pages)("the source files named in %s exist", (_, { text, url }) => {
   // A recipe names files to create.
   const named = text.replace(/Create `[^`]+`/g, "").matchAll(/`([\w./-]+\.ts)`/g);
   const unknown = Array.from(named, ([, file = ""]) => file).filter(

@@ -8,13 +8,13 @@ import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 import { brandapiCalls } from "./words.js";
 
-/** Commands that start a sandbox of their own. */
+/** Commands that start their own sandbox. */
 const sandboxCommands = ["demo", "sandbox"];
 const examples = commands.flatMap((command) =>
   examplesOf(command).map((line) => ({ command: command.name(), line })),
 );
 
-describe("the examples in help run against a synced mirror and the sandbox's API", () => {
+describe("the examples in the help run against a synced mirror and a sandbox", () => {
   let brand: TestBrand;
 
   beforeAll(async () => {
@@ -25,38 +25,37 @@ describe("the examples in help run against a synced mirror and the sandbox's API
     expect((await brand.run("backup")).code).toBe(0);
   }, 60_000);
 
-  test.each(examples.filter(({ command }) => !sandboxCommands.includes(command)))(
-    "$line",
-    async ({ line }) => {
-      const [words = []] = brandapiCalls(line);
-      const [backup = ""] = readdirSync(join(brand.home, "backups"));
-      const hosts = brand.sql<{ id: string; username: string }>(
-        "SELECT id, host_username AS username FROM hosts WHERE host_username IS NOT NULL ORDER BY id",
-      );
-      const [byHandle, byPrefix, byId] = hosts;
-      const values: Readonly<Record<string, string | undefined>> = {
-        "/mnt/disk/brandapi": join(brand.home, "disk"),
-        FILE: join(brand.home, "backups", backup),
-        ada: byHandle?.username,
-        "3f0c9a52": byPrefix?.id.slice(0, 13),
-        "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47": byId?.id,
-      };
-      const argv = words.map((word) => values[word] ?? word);
-      if (argv[0] === "forget" && !argv.includes("--yes")) argv.push("--yes");
-      const { code, err } = await brand.run(argv, { cwd: brand.home, stdin: brand.key });
-      expect(code, err).toBe(0);
-    },
-  );
+  const lines = examples.filter(({ command }) => !sandboxCommands.includes(command)).map(({ line }) => line);
+
+  test.each(lines)("`%s` succeeds", async (line) => {
+    const [words = []] = brandapiCalls(line);
+    const [backup = ""] = readdirSync(join(brand.home, "backups"));
+    const hosts = brand.sql<{ id: string; username: string }>(
+      "SELECT id, host_username AS username FROM hosts WHERE host_username IS NOT NULL ORDER BY id",
+    );
+    const [byHandle, byPrefix, byId] = hosts;
+    const values: Readonly<Record<string, string | undefined>> = {
+      "/mnt/disk/brandapi": join(brand.home, "disk"),
+      FILE: join(brand.home, "backups", backup),
+      ada: byHandle?.username,
+      "3f0c9a52": byPrefix?.id.slice(0, 13),
+      "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47": byId?.id,
+    };
+    const argv = words.map((word) => values[word] ?? word);
+    if (argv[0] === "forget" && !argv.includes("--yes")) argv.push("--yes");
+    const { code, err } = await brand.run(argv, { cwd: brand.home, stdin: brand.key });
+    expect(code, err).toBe(0);
+  });
 });
 
-describe("the examples of demo and sandbox run", () => {
-  // `demo` without options and `demo --challenge` have tests of their own.
+describe("the examples for demo and sandbox run", () => {
+  // `demo` without options and `demo --challenge` have their own tests.
   const tested = ["brandapi demo", "brandapi demo --challenge"];
   const lines = examples
     .filter(({ command, line }) => sandboxCommands.includes(command) && !tested.includes(line))
     .map(({ line }) => line);
 
-  test.each(lines)("%s", async (line) => {
+  test.each(lines)("`%s` ends normally", async (line) => {
     const home = makeHome();
     const [words = []] = brandapiCalls(line);
     const values: Readonly<Record<string, string>> = {
@@ -65,7 +64,7 @@ describe("the examples of demo and sandbox run", () => {
       "4010": "0",
     };
     const argv = words.map((word) => values[word] ?? word);
-    // The sandbox serves until a signal.
+    // The sandbox runs until it receives a signal.
     const signal = argv[0] === "sandbox" ? AbortSignal.abort(new Stopped("SIGINT")) : undefined;
     const { code, err } = await brandapi(argv, { home, ...(signal ? { signal } : {}) });
     expect(code, err).toBe(signal ? 130 : 0);

@@ -5,20 +5,20 @@ import { parses } from "./parses.js";
 import { brandapiCalls } from "./words.js";
 
 describe.each(commands.map((one) => [one.name(), one] as const))("the help of %s", (name, command) => {
-  test.each(examplesOf(command))("its example parses: %s", async (example) => {
+  test.each(examplesOf(command))("the example `%s` parses", async (example) => {
     const calls = brandapiCalls(example);
     expect(calls).toHaveLength(1);
     for (const words of calls) expect(await parses(words)).toBe("");
   });
 
-  test("opens no database, no connection and no user file", async () => {
+  test("help opens no database, no connection and no user file", async () => {
     const { code, out, err } = await watched([name, "--help"]).ended;
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out).toMatch(/^Usage: brandapi /);
   });
 });
 
-test("help-watch.cjs stops a sync, so these tests would notice a forbidden access", async () => {
+test("help-watch.cjs stops a sync, so these tests detect forbidden access", async () => {
   const { code, err } = await watched(["sync"], {
     BRANDAPI_BASE_URL: "http://127.0.0.1:9/api/brand/v1",
     BRANDAPI_KEY: "none",

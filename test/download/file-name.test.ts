@@ -13,7 +13,7 @@ const file: NamedFile = {
 const nameFor = (change: Partial<NamedFile>) => fileName({ ...file, ...change }, new Set());
 const prefix = "2026-03-04_7d5c1a52-3a43-4f0e-8a57-0c3a5a1b2c3d_";
 
-/** Texts with many characters that are unsafe in file names. */
+/** Strings with many characters that are unsafe in file names. */
 const unsafeText = fc
   .array(
     fc.oneof(
@@ -86,11 +86,11 @@ test.each([
   ["", "file.mp4"],
   ["...", "file.mp4"],
   [null, "file.mp4"],
-])("the original name %j becomes %j", (filename, expected) => {
+])("the original file name %j becomes %j", (filename, expected) => {
   expect(nameFor({ filename })).toBe(prefix + expected);
 });
 
-test("a long name is cut between characters and keeps its extension", () => {
+test("a long file name is truncated at a character boundary and keeps its extension", () => {
   const name = nameFor({ filename: `${"🏔".repeat(200)}.jpeg` });
   expect(name.endsWith("🏔.jpeg")).toBe(true);
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(195);
@@ -101,12 +101,12 @@ test("the date in a file name is the UTC day, or `undated` if the date cannot be
   expect(nameFor({ createdAt: "../.." })).toMatch(/^undated_/);
 });
 
-test("IDs that only differ in unsafe characters get different file names", () => {
+test("IDs that differ only in unsafe characters get different file names", () => {
   const names = ["a/b", "a\\b", "a_b"].map((id) => nameFor({ id }));
   expect(new Set(names.map(foldName)).size).toBe(3);
 });
 
-test("every response of the API gives a portable file name inside the folder", () => {
+test("any API response results in a portable file name inside the output folder", () => {
   fc.assert(
     fc.property(files, (named) => {
       const name = fileName(named, new Set());
@@ -123,7 +123,7 @@ test("every response of the API gives a portable file name inside the folder", (
   );
 });
 
-test("all files get different names, even where case and Unicode normalization are ignored", () => {
+test("all files get distinct names, even on file systems that ignore case and Unicode normalization", () => {
   const similarFiles = fc.uniqueArray(
     fc.record({
       source: fc.constantFrom("upload", "deliverable"),
@@ -146,7 +146,7 @@ test("all files get different names, even where case and Unicode normalization a
   );
 });
 
-test("the name of a file does not depend on the other files of the run", () => {
+test("a file's name does not depend on the other files in the run", () => {
   fc.assert(
     fc.property(files, files, (file, other) => {
       const name = fileName(file, new Set());

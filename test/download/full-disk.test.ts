@@ -26,13 +26,18 @@ test.each([
   ["EROFS", "cannot write"],
   ["EACCES", "permission denied"],
   ["EDQUOT", "the disk quota is exceeded"],
-])("%s ends the run with exit code 3 and %s, and the next run downloads the rest", async (code, reason) => {
-  const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`f${n}`, {}])));
-  disk.code = code;
-  const run = await download(brand);
-  disk.code = "";
-  expect(run).toMatchObject({ code: 3, files: [], summary: undefined });
-  expect(run.err).toContain(reason);
-  expect(run.err).not.toContain(code);
-  expect((await download(brand)).summary).toMatchObject({ downloaded: 8 });
-});
+])(
+  '%s ends the download with exit code 3 and "%s", and the next run downloads the rest',
+  async (code, reason) => {
+    const brand = await brandWithFiles(
+      Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`f${n}`, {}])),
+    );
+    disk.code = code;
+    const run = await download(brand);
+    disk.code = "";
+    expect(run).toMatchObject({ code: 3, files: [], summary: undefined });
+    expect(run.err).toContain(reason);
+    expect(run.err).not.toContain(code);
+    expect((await download(brand)).summary).toMatchObject({ downloaded: 8 });
+  },
+);

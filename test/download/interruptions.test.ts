@@ -23,8 +23,8 @@ const half = size / 2;
 const big = { file_size_bytes: size };
 
 /**
- * Returns a brand with one file that was downloaded and then damaged. `leavePartial` creates the partial file of an
- * interrupted run.
+ * Returns a brand with one file that was downloaded and then damaged. `leavePartial` creates the partial file that an
+ * interrupted run leaves behind.
  */
 async function brandWithDamagedFile() {
   const brand = await brandWithFiles({ a: big });
@@ -48,7 +48,7 @@ function etagOf(id: string): string {
 test("a stopped download leaves a partial file, and the next run downloads only the rest", async () => {
   const brand = await brandWithFiles({ a: big });
   const stop = new AbortController();
-  // The user stops the run after half of the file.
+  // The user stops the run halfway through the file.
   const fetch: typeof brand.fetch = async (url, init) => {
     if (!String(url).includes("/files/")) return await brand.fetch(url, init);
     const response = await brand.fetch(url, init);
@@ -107,7 +107,7 @@ test.each<[string, Fault]>([
   },
 );
 
-test("a download restarts from the first byte if the file has changed, even if its size has not", async () => {
+test("a download restarts from the first byte if the file has changed, even if its size is unchanged", async () => {
   const { brand, leavePartial, path } = await brandWithDamagedFile();
   leavePartial(half, { validator: '"before"' });
   writeFileSync(`${path}.part`, Buffer.alloc(half, "old"));
@@ -151,7 +151,7 @@ test.each<[string, Record<string, string>, string | undefined]>([
   expect(readFileSync(run.files[0]?.path ?? "", "utf8")).toBe("12345678");
 });
 
-test("a complete file whose run was killed before the rename needs no further request", async () => {
+test("a complete file needs no further request if the run was killed before renaming it", async () => {
   const { brand, leavePartial } = await brandWithDamagedFile();
   leavePartial(size);
   const again = await download(brand);
@@ -272,7 +272,7 @@ test.each<[string, number, Fault]>([
   ["never stops sending", 3, "endless"],
   ["resets the connection", 3, "reset"],
 ])(
-  "a file host that %s fails only that file, after %i attempts, and leaves no partial file",
+  "a file host that %s makes only that file fail, after %i attempts, and leaves no partial file",
   async (_, attempts, fault) => {
     const brand = await brandWithFiles({ bad: {}, good: {} });
     const asked = failFileRequests(brand, (id) => (id === "bad" ? fault : undefined));
@@ -294,7 +294,7 @@ test.each<[string, number, Fault]>([
   },
 );
 
-test("a transfer that stalls is stopped by its timeout", async () => {
+test("a stalled transfer is aborted after a timeout", async () => {
   const part = await PartialFile.open(join(makeHome(), "file"));
   const timeouts: number[] = [];
   const host = {
@@ -316,7 +316,7 @@ test("a transfer that stalls is stopped by its timeout", async () => {
   await part.close();
 });
 
-test("a file of unknown size is downloaded, but never resumed", async () => {
+test("a file of unknown size is downloaded but never resumed", async () => {
   const brand = await brandWithFiles({ a: { file_size_bytes: null } });
   const asked = failFileRequests(brand, (_, count) => (count === 1 ? "cut" : undefined));
   const run = await download(brand);
@@ -325,7 +325,7 @@ test("a file of unknown size is downloaded, but never resumed", async () => {
   expect(isComplete(run.files[0] ?? ({} as never), run.files[0]?.bytes ?? 0)).toBe(true);
 });
 
-test("a file host that is down ends the run after a few files, without trying the others", async () => {
+test("the run ends after a few files if the file host is down", async () => {
   const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`f${n}`, {}])));
   failFileRequests(brand, () => "reset");
   const run = await download(brand);
@@ -336,7 +336,7 @@ test("a file host that is down ends the run after a few files, without trying th
   expect(listFolder(brand)).toEqual([]);
 });
 
-test("failures of the file host do not end the run if other files succeed in between", async () => {
+test("file host failures do not end the run if other files succeed in between", async () => {
   const ids = Array.from({ length: 9 }, (_, n) => `f${n}`);
   const brand = await brandWithFiles(Object.fromEntries(ids.map((id) => [id, {}])));
   let resets = 0;
@@ -357,7 +357,7 @@ test("failures of the file host do not end the run if other files succeed in bet
   expect(summary).toMatchObject({ downloaded: 3, failed: 6, not_tried: 0 });
 });
 
-test("a file that was removed from the library fails only that file", async () => {
+test("a file that was removed from the library fails without affecting the other files", async () => {
   const brand = await brandWithFiles({ a: {}, b: {} });
   brand.remove("content", "upload/a");
   const run = await download(brand);
@@ -382,14 +382,14 @@ test.each([
 test.each([
   [401, 4],
   [503, 6],
-])("an API that returns HTTP %i ends the run with exit code %i", async (status, code) => {
+])("HTTP %i from the API ends the download with exit code %i", async (status, code) => {
   const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`f${n}`, {}])));
   brand.before = ({ path }) => (path.endsWith("/download") ? { status } : undefined);
   const run = await download(brand, "--max-wait 1s");
   expect(run).toMatchObject({ code, summary: undefined });
 });
 
-test("without a synced library the error names the command to run first", async () => {
+test("`download content` names the command to run first if the library has never been synced", async () => {
   const run = await makeBrand().run("download content");
   expect(run).toMatchObject({ code: 3, err: expect.stringContaining("`brandapi sync content") });
 });

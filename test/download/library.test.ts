@@ -36,7 +36,7 @@ const unsafeNames = [
   "%2e%2e%2fup.jpg",
 ];
 
-test("files with any name are downloaded once, completely and without the key", async () => {
+test("files with any name are downloaded once, in full and without sending the key", async () => {
   const files = unsafeNames.map(
     (filename, n) => [`f${n}`, { filename, file_size_bytes: 1_000 + n }] as const,
   );
@@ -68,7 +68,7 @@ test("files with any name are downloaded once, completely and without the key", 
   expect(again.asked.filter(({ path }) => path !== "/me")).toEqual([]);
 });
 
-test("at most four files are downloaded at the same time", async () => {
+test("at most four files are downloaded concurrently", async () => {
   const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`f${n}`, {}])));
   let [current, maximum] = [0, 0];
   const fetch: typeof brand.fetch = async (url, init) => {
@@ -96,7 +96,7 @@ test("a file is downloaded again only if it was deleted or its size in the libra
   expect(statSync(again.files[1]?.path ?? "").size).toBe(2_001);
 });
 
-test("a moved folder is still complete, and the mirror records the new paths", async () => {
+test("files in a moved folder are not downloaded again, and the mirror records their new paths", async () => {
   const brand = await brandWithFiles({ a: {} });
   await download(brand);
   renameSync(outputFolder(brand), join(brand.home, "moved"));
@@ -128,7 +128,7 @@ test("two files with the same name are both downloaded", async () => {
   expect(new Set(files.map(({ path }) => path.toLowerCase())).size).toBe(2);
 });
 
-test("links and folders in the output folder are not followed or overwritten", async () => {
+test("links in the output folder are not followed, and folders are not overwritten", async () => {
   const brand = await brandWithFiles({ part: {}, hard: {}, final: {}, folder: {} });
   const first = await download(brand);
   const pathOf = (wanted: string) => first.files.find(({ id }) => id === wanted)?.path ?? "";
@@ -155,7 +155,7 @@ test("files are downloaded to ./brandapi-content by default, and one line summar
   expect(run.err).toContain(`download content: 2 files, 4.0 kB, in ${join(brand.home, "brandapi-content")}`);
 });
 
-test("an output folder that cannot be created ends the run", async () => {
+test("the download fails with exit code 3 if the output folder cannot be created", async () => {
   const brand = await brandWithFiles({ a: {} });
   writeFileSync(join(brand.home, "file"), "");
   const run = await brand.run("download content --out file/folder");
@@ -168,7 +168,7 @@ test.each([
   ["download content --where json(filename)", 2, "SQLite stopped at `--where`"],
   ["download content --limit none", 2, "whole number"],
   ["download content --since 2026-02-01 --until 2026-01-01", 2, "later than `--until`"],
-])("`%s` ends with %i and a hint", async (command, code, hint) => {
+])("`%s` ends with exit code %i and a hint", async (command, code, hint) => {
   const brand = await brandWithFiles({ a: {} });
   expect(await brand.run(command)).toMatchObject({ code, err: expect.stringContaining(hint) });
 });

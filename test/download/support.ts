@@ -46,14 +46,14 @@ export function listFolder(brand: TestBrand): string[] {
   return existsSync(outputFolder(brand)) ? readdirSync(outputFolder(brand)).sort() : [];
 }
 
-/** Returns the ID of the file in a request to the file host; undefined for a request to the API. */
+/** Returns the ID of the requested file, or undefined if the request does not go to the file host. */
 export function requestedFile({ path }: SentRequest): string | undefined {
   return /^\/files\/\w+\/([^/]+)$/.exec(path)?.[1];
 }
 
 /**
- * Makes requests to the file host fail. `fault` receives the ID of the file and the number of requests for it.
- * @returns the requests to the file host
+ * Makes requests to the file host fail. `fault` receives the file's ID and the number of requests for it so far.
+ * @returns the requests sent to the file host
  */
 export function failFileRequests(
   brand: TestBrand,

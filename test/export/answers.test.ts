@@ -11,7 +11,8 @@ const month = (at: number) => new Date(at).toISOString().slice(0, 7);
 const date = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 /**
- * Translates a query to the SQL of DuckDB: relative dates become literals, and `day` becomes a cast of its timestamp.
+ * Translates a query to DuckDB's SQL dialect: relative dates become literals, and `day` becomes a cast of its
+ * timestamp.
  */
 function forDuckDb(sql: string, today: number): string {
   const thisMonth = Date.parse(`${month(today)}-01`);
@@ -23,7 +24,7 @@ function forDuckDb(sql: string, today: number): string {
     .replaceAll(/\bdate\((\w+)\)/g, "strftime($1, '%Y-%m-%d')");
 }
 
-/** Converts values of SQLite and DuckDB to comparable values: numbers to numbers, true to 1. */
+/** Makes rows from SQLite and DuckDB comparable: numeric strings become numbers, and true becomes 1. */
 function plain(rows: readonly Record<string, unknown>[]): unknown[] {
   const value = (one: unknown) => {
     if (typeof one === "boolean") return one ? 1 : 0;
@@ -48,7 +49,7 @@ test("the documented example queries give the same results in DuckDB on Parquet 
     created.push(`CREATE VIEW ${name} AS FROM '${file}'`);
   }
   for (const { question, sql } of pageQueries) {
-    // If midnight passed between the two queries, both are run again.
+    // Both queries are repeated if midnight passed between them.
     for (let isSameDay = false; !isSameDay; ) {
       const now = Date.now();
       const { out, err, code } = await brand.run(["query", sql, "--json"], { clock: {} });
@@ -56,7 +57,7 @@ test("the documented example queries give the same results in DuckDB on Parquet 
       const found = await askDuckDb(...created, forDuckDb(sql, now));
       isSameDay = date(Date.now()) === date(now);
       if (!isSameDay) continue;
-      // The order of rows is undefined without ORDER BY.
+      // Without ORDER BY, the row order is undefined.
       const told = (rows: unknown[]) =>
         sql.includes("ORDER BY") ? rows : rows.map((row) => JSON.stringify(row)).sort();
       expect([question, told(plain(found))]).toEqual([question, told(plain(JSON.parse(out)))]);

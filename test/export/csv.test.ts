@@ -118,7 +118,7 @@ describe("CSV", () => {
     );
   });
 
-  it("a different CSV parser reads the exported values unchanged", async () => {
+  it("an independent CSV parser reads the exported values unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
         const mirror = await makeMirror();
@@ -178,7 +178,7 @@ describe("CSV", () => {
     mirror.db.close();
   });
 
-  it("a CSV export does not change formulas, and counts them in one warning", async () => {
+  it("a CSV export leaves formulas unchanged and prints their number in one warning", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_number: "=1+1", currency: " @x", total_amount: -5, external_order_id: "-5.00" }),
@@ -201,7 +201,7 @@ describe("CSV", () => {
     expect(run.err).toContain("3 cells would run as a formula");
   });
 
-  it("the warning about formulas includes an undocumented column of numbers", async () => {
+  it("--excel neutralizes a formula in an undocumented column that otherwise contains numbers", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "gifts", [{ size: 41 }, { size: "=1+1" }]);
     mirror.db.close();
@@ -294,7 +294,7 @@ describe("CSV", () => {
     });
   });
 
-  it("an empty value in a single column is quoted, so that readers do not skip the row", async () => {
+  it("an empty value is quoted if it is the only column, so that readers do not skip the row", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1, { currency: null }), anOrder(2)]);
     mirror.db.close();

@@ -8,7 +8,7 @@ import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { askDuckDb } from "./duckdb.js";
 
-/** Dates that the API may return, with the instant in UTC with microseconds. */
+/** Dates that the API may return, each with its instant in UTC, to the microsecond. */
 const readable: Readonly<Record<string, string>> = {
   "2026-06-30T23:00:00-14:00": "2026-07-01T13:00:00.000000Z",
   "2026-07-01T00:30:00+02:00": "2026-06-30T22:30:00.000000Z",
@@ -50,7 +50,7 @@ async function mirrorOf(dates: readonly string[]) {
   return mirror;
 }
 
-test("an export of orders has columns with the day, month and time in UTC", async () => {
+test("an export of orders has columns for the day, month and time in UTC", async () => {
   const mirror = await mirrorOf([...Object.keys(readable), ...unreadable]);
   const rows = mirror.db
     .prepare(
@@ -111,7 +111,7 @@ test("views, filters, Parquet and Delta agree on the month of each order", async
   }
 });
 
-test("an unreadable date is exported as its text and belongs to no month or range", async () => {
+test("an unreadable date is exported as text and belongs to no month or range", async () => {
   const mirror = await mirrorOf(unreadable);
   mirror.db.close();
   const run = async (...args: string[]) => await brandapi([...args, "--db", mirror.path]);
@@ -139,7 +139,7 @@ test("Delta tables keep orders with unreadable dates in a file without a month",
   expect((await run("export", "orders")).err).not.toContain("version 1");
 });
 
-test("content_by_host finds the newest file of a host by its time in UTC", async () => {
+test("content_by_host compares times in UTC to find a host's newest file", async () => {
   const mirror = await makeMirror();
   const file = (id: string, created_at: string) => ({ id, source: "upload", host: { id: "h" }, created_at });
   writeRead(mirror, "content", [

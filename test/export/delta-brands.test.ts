@@ -24,7 +24,7 @@ const ordersOf = (brand: number) =>
     }),
   );
 
-/** Makes a machine with a profile and a mirror for each brand, and a folder for Delta tables. */
+/** Creates a machine with a profile and a mirror for each brand, and a folder for Delta tables. */
 async function makeMachine(...brands: string[]) {
   const home = makeHome();
   const mirrors = new Map<string, Mirror>();
@@ -124,7 +124,7 @@ test("concurrent Delta exports of different brands succeed, even if they create 
   const { home, mirrorOf, run, table } = await makeMachine(...brands);
   const exportAll = async () => {
     const runs = brands.map(async (brand, index) => {
-      // Each brand on its own machine.
+      // Each brand is on its own machine.
       const config = join(home, `config-${brand}`);
       mkdirSync(config, { recursive: true });
       const profiles = { [brand]: { key: `bk_${brand}`, db: mirrorOf(brand).path } };
@@ -149,7 +149,7 @@ test("concurrent Delta exports of different brands succeed, even if they create 
   ]);
 });
 
-test("one of two concurrent exports of a brand to a table of many brands ends with exit code 9", async () => {
+test("one of two concurrent exports of the same brand to a table of many brands ends with exit code 9", async () => {
   const { run, table } = await makeMachine("fern", "moss");
   const runs = await Promise.all([0.1, 0.2].map((random) => run("export orders --all-profiles", { random })));
   expect(runs.map(({ code }) => code)).toContain(9);
@@ -159,7 +159,7 @@ test("one of two concurrent exports of a brand to a table of many brands ends wi
   ]);
 });
 
-test("a version with a new schema is not added after the version of another brand", async () => {
+test("a version with a new schema is not added if another brand has added a version first", async () => {
   const { run, table } = await makeMachine("fern", "moss");
   await run("export orders --all-profiles");
   const log = await readDeltaLog(table);
@@ -186,7 +186,7 @@ test("an export that has to start over ends with exit code 9 if its brand was ex
   expect(readdirSync(table, { recursive: true })).toEqual(before);
 });
 
-test("export --all-profiles rejects a Delta table of one brand", async () => {
+test("export --all-profiles rejects an existing single-brand Delta table", async () => {
   const { run } = await makeMachine("fern", "moss");
   expect((await run("export orders --profile fern")).code).toBe(0);
   expect(await run("export orders --profile moss")).toMatchObject({
@@ -203,7 +203,7 @@ test("export --all-profiles rejects a Delta table of one brand", async () => {
   });
 });
 
-test("export --all-profiles continues if the mirror of a brand has no brand ID", async () => {
+test("export --all-profiles continues if a mirror has no brand ID", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   mirrorOf("fern").db.exec("DELETE FROM mirror_info WHERE name = 'brand_id'");
   const { code, err } = await run("export orders --all-profiles");
@@ -212,7 +212,7 @@ test("export --all-profiles continues if the mirror of a brand has no brand ID",
   expect([...(await readDeltaLog(table)).brands.keys()]).toEqual(["moss"]);
 });
 
-test("a value that needs a wider column type converts the files of other brands in a Delta table", async () => {
+test("a value that needs a wider column type causes the other brands' files in a Delta table to be converted", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   await run("export orders --all-profiles");
   const typeOf = async (name: string) => {
@@ -236,7 +236,7 @@ test("a value that needs a wider column type converts the files of other brands 
     { brand_id: "fern", order_date: "2026-10-05 01:00:00", total_amount: 101.5 },
     ...ofMoss,
   ]);
-  // The converted file has no digest, so the next run of the brand writes the text of the API.
+  // The converted file has no digest, so the brand's next export rewrites it with the API's text.
   expect(await run("verify --profile fern")).toMatchObject({ code: 8 });
   await run("export orders --all-profiles");
   expect(await read(table, rows)).toEqual([
@@ -246,7 +246,7 @@ test("a value that needs a wider column type converts the files of other brands 
   expect(await run("verify --profile fern")).toMatchObject({ code: 0 });
 });
 
-test("a column that only one brand has is null for the other brands of a Delta table", async () => {
+test("a column that only one brand has is null for the other brands in a Delta table", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   writeRead(mirrorOf("fern"), "surveys", [{ id: "a", colour: "red", Size: 5 }]);
   writeRead(mirrorOf("moss"), "surveys", [{ id: "b", size: 6, weight: 2.5 }]);
@@ -259,7 +259,7 @@ test("a column that only one brand has is null for the other brands of a Delta t
   ]);
 });
 
-test("tables --delta lists the brands of a table, and verify --delta compares one of them", async () => {
+test("tables --delta lists a table's brands, and verify --delta compares one of them", async () => {
   const { mirrorOf, run } = await makeMachine("moss", "fern");
   await run("export orders --all-profiles");
   expect((await run("tables")).out).toBe(
@@ -283,7 +283,7 @@ test("export rejects --all-profiles without --delta", async () => {
   });
 });
 
-test("the DuckDB query in the documentation of Delta tables reads the current files", async () => {
+test("the DuckDB query on the Delta tables page reads the current files", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   await run("export orders --all-profiles");
   writeRead(mirrorOf("moss"), "orders", [{ ...ordersOf(2)[0], total_amount: 1 }], {

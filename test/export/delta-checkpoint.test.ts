@@ -13,7 +13,7 @@ import { askDuckDb } from "./duckdb.js";
 
 const versionName = (version: number) => String(version).padStart(20, "0");
 
-/** Makes a mirror whose orders are exported to a Delta table. */
+/** Creates a mirror whose orders are exported to a Delta table. */
 async function makeTable() {
   const home = makeHome();
   const mirror = await makeMirror(home);
@@ -32,7 +32,7 @@ async function makeTable() {
     table,
     log: join(table, "_delta_log"),
     run,
-    /** Exports a change a number of days after the start. */
+    /** Changes an order, and exports the change the given number of days after the start. */
     async exportOn(days: number) {
       amount += 1;
       const orders = [
@@ -43,7 +43,7 @@ async function makeTable() {
       const { code, err } = await run("export orders", start + days * day);
       expect(code, err).toBe(0);
     },
-    /** Adds versions without files, so that the next export adds the given version. */
+    /** Adds empty versions, so that the next export adds the given version. */
     async fillUntil(version: number, days: number) {
       const log = await readDeltaLog(table);
       const { version: _, ...mirrorState } = log.brands.get("fern") ?? { version: 0 };
@@ -103,7 +103,7 @@ test("a Delta export writes a checkpoint with all current files every 50 version
   expect((await readDeltaLog(table)).removedFiles.size).toBe(0);
 });
 
-test("a Delta export continues a table without the versions before its checkpoint", async () => {
+test("a Delta export continues a table whose versions before the checkpoint were deleted", async () => {
   const { exportOn, fillUntil, log, run, table } = await makeTable();
   await exportOn(0);
   await fillUntil(49, 0);
@@ -119,7 +119,7 @@ test("a Delta export continues a table without the versions before its checkpoin
   expect(await readDeltaLog(table)).toMatchObject({ version: 50, checkpointVersion: 49 });
 });
 
-test("a Delta export replaces a damaged checkpoint and rejects one of another program", async () => {
+test("a Delta export replaces a damaged checkpoint and rejects one written by another program", async () => {
   const { exportOn, fillUntil, log, run, table } = await makeTable();
   await exportOn(0);
   await fillUntil(49, 0);
@@ -156,7 +156,7 @@ test("a Delta export removes versions before the newest checkpoint that is older
   expect((await run("verify")).code).toBe(0);
 });
 
-test("a Delta export keeps the versions after the checkpoint in `_last_checkpoint`", async () => {
+test("a Delta export keeps the versions after the checkpoint that `_last_checkpoint` names", async () => {
   const { exportOn, fillUntil, log } = await makeTable();
   await exportOn(0);
   await fillUntil(49, 0);

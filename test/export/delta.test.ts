@@ -31,7 +31,7 @@ const orders = [0, 1, 2, 30, 31].map((n) =>
   anOrder(n, { order_date: `2026-${n < 30 ? "10" : "09"}-05T0${n % 10}:00:00Z` }),
 );
 
-/** Makes a mirror with these orders and a folder for Delta tables. */
+/** Creates a mirror with these orders and a folder for Delta tables. */
 async function makeDeltaFolder() {
   const home = makeHome();
   const mirror = await makeMirror(home);
@@ -78,7 +78,7 @@ async function read(table: string, sql: string) {
   return await askDuckDb(`WITH t AS (${files.join(" UNION ALL BY NAME ")}) ${sql}`);
 }
 
-test("writes a Delta log and one file per month with the values of the mirror", async () => {
+test("a Delta export writes a log and one file per month with the mirror's values", async () => {
   const { table, run } = await makeDeltaFolder();
   expect(await run("export orders")).toMatchObject({ code: 0, out: "" });
   const actions = actionsOf(table, 0);
@@ -119,7 +119,7 @@ test("a later Delta export writes only changed months, removes months without ro
   expect([...(await currentFiles(table)).keys()]).toEqual(["2026-10"]);
 });
 
-test("a new column or a changed type changes the schema of a Delta table and replaces all files", async () => {
+test("a new column or a changed type changes a Delta table's schema and replaces all files", async () => {
   const { mirror } = await makeDeltaFolder();
   const folder = makeHome();
   mirror.db.exec("CREATE TABLE plans (month, goal); INSERT INTO plans VALUES ('2026-10', 5), (NULL, 6)");
@@ -151,7 +151,7 @@ test("a new column or a changed type changes the schema of a Delta table and rep
   expect(await read(folder, "SELECT sum(goal) AS goal FROM t")).toEqual([{ goal: "11.500000" }]);
 });
 
-test("partitions Delta tables of child tables by the month of their record, and of views by their own month", async () => {
+test("a Delta table is partitioned by the parent record's month for a child table, and by its own month for a view", async () => {
   const { mirror, folder, run } = await makeDeltaFolder();
   const refunded = { ...orders[3], refund_amount: 7 };
   writeRead(mirror, "orders", [refunded], { at: "2026-11-02T00:00:00.000Z" });
@@ -160,12 +160,12 @@ test("partitions Delta tables of child tables by the month of their record, and 
   const monthsIn = async (name: string) => [...(await currentFiles(join(folder, name))).keys()].sort();
   expect(await monthsIn("order_line_items")).toEqual(["2026-09", "2026-10"]);
   expect(await monthsIn("sales_by_month")).toEqual(["2026-09", "2026-10"]);
-  // Late refunds are in the month of the order, not of the refund.
+  // A late refund belongs to the month of the order, not the month of the refund.
   expect(await monthsIn("late_refunds")).toEqual(["2026-09"]);
   expect(await monthsIn("roster")).toEqual([""]);
 });
 
-test("rejects a Delta log of another program, brand or protocol and does not change it", async () => {
+test("a Delta export rejects a log of another program, brand or protocol without changing it", async () => {
   const { mirror, table, run } = await makeDeltaFolder();
   await run("export orders");
   writeRead(mirror, "orders", [anOrder(3)], { at: "2026-11-02T00:00:00.000Z" });
@@ -207,12 +207,12 @@ test("one of two concurrent Delta exports of the same brand ends with exit code 
     );
   expect(await commit(1)).toBe(1);
   await expect(commit(2)).rejects.toMatchObject({ exitCode: 9 });
-  // A network file system can report an error although it has created the link.
+  // A network file system can report an error even though it has created the link.
   expect(await commit(1)).toBe(1);
   expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
 });
 
-test("a Delta export removes only its own files that no version of the last week uses", async () => {
+test("a Delta export removes only its own files that no version from the last week uses", async () => {
   const { mirror, table, run } = await makeDeltaFolder();
   const start = Date.now();
   const at = (days: number) => ({ clock: { now: () => start + days * day } });
@@ -268,7 +268,7 @@ test("tables --delta prints the state of the mirror at the newest version", asyn
   );
 });
 
-test("a failed Delta export removes the files that it has written", async () => {
+test("a failed Delta export removes the files that it wrote", async () => {
   const { table, run } = await makeDeltaFolder();
   mkdirSync(table, { recursive: true });
   writeFileSync(join(table, "month=2026-10"), "");
@@ -276,7 +276,7 @@ test("a failed Delta export removes the files that it has written", async () => 
   expect(readdirSync(join(table, "month=2026-09"))).toEqual([]);
 });
 
-test("rejects a bucket URL or an empty path as the folder of Delta tables", async () => {
+test("export --delta rejects a bucket URL and an empty path", async () => {
   const { run, mirror } = await makeDeltaFolder();
   for (const folder of ["", "s3://bucket/lake"]) {
     const words = ["export", "orders", "--delta", folder, "--db", mirror.path];
@@ -288,7 +288,7 @@ test("rejects a bucket URL or an empty path as the folder of Delta tables", asyn
   expect(await run("export orders")).toMatchObject({ code: 0 });
 });
 
-test("rejects --delta together with flags that select rows or a format", async () => {
+test("export rejects --delta together with flags that select rows or a format", async () => {
   const { run } = await makeDeltaFolder();
   for (const flag of ["--csv", "--limit 3", "--since 7d", "--columns id", "-o x.csv"])
     expect(await run(`export orders ${flag}`)).toMatchObject({
@@ -298,7 +298,7 @@ test("rejects --delta together with flags that select rows or a format", async (
   expect(await run("verify --repair")).toMatchObject({ code: 2 });
 });
 
-test("writes no Delta table if one of the tables was never synced", async () => {
+test("export writes no Delta table if one of the tables has never been synced", async () => {
   const { folder, run } = await makeDeltaFolder();
   expect(await run("export orders roster")).toMatchObject({
     code: 3,
@@ -307,13 +307,13 @@ test("writes no Delta table if one of the tables was never synced", async () => 
   expect(existsSync(folder)).toBe(false);
 });
 
-test("reports a Delta table with one row as `1 row`", async () => {
+test("a Delta export reports one row as `1 row`", async () => {
   const { mirror, run } = await makeDeltaFolder();
   writeRead(mirror, "roster", [{ relationship_id: "r1", host: { id: "h1" } }]);
   expect((await run("export roster")).err).toContain("roster: version 0, 1 row, months written: 1");
 });
 
-test("verify --delta --full finds a damaged page, and its hint repairs the table", async () => {
+test("verify --delta --full finds a damaged page, and the command in its hint repairs the table", async () => {
   const { folder, table, run } = await makeDeltaFolder();
   await run("export orders");
   expect((await run("verify --full")).out).toBe("orders: version 0 equals the mirror, 5 rows compared\n");
@@ -358,7 +358,7 @@ test("verify --delta --full compares each value with the mirror", async () => {
     "orders: version 0 equals the mirror, 6 rows compared\nsales_by_month: version 0 equals the mirror, 3 rows compared\n",
   );
   const path = join(table, (await currentFiles(table)).get("2026-09") ?? "");
-  // Changes a value in a page that stays readable.
+  // Changes a value, but leaves the page readable.
   writeFileSync(path, readFileSync(path, "latin1").replaceAll("#31", "#39"), "latin1");
   expect(await run("verify orders")).toMatchObject({ code: 0 });
   const { code, out } = await run("verify orders --full");
@@ -366,7 +366,7 @@ test("verify --delta --full compares each value with the mirror", async () => {
   expect(out).toContain("row 2 has a different `order_number`");
 });
 
-test("a restored or replaced mirror continues its Delta table without duplicates or removed rows", async () => {
+test("a Delta table has no duplicate or outdated rows after its mirror is restored or replaced", async () => {
   const { mirror, folder, table, run } = await makeDeltaFolder();
   await run("export orders");
   const backup = join(folder, "../backup.sqlite");

@@ -51,7 +51,7 @@ test("only one of two concurrent exports adds a version on a file system without
   close();
 });
 
-test("an export replaces the lock file of an export that was killed while it added a version", async () => {
+test("an export replaces the lock file of an export that was killed while adding a version", async () => {
   const { close, home, run, versions, write } = await makeTable();
   await run();
   write(2);
@@ -65,7 +65,7 @@ test("an export replaces the lock file of an export that was killed while it add
   close();
 });
 
-test("lets concurrent exports of different brands add their versions one after another there", async () => {
+test("concurrent exports of different brands all add a version on a file system without hard links", async () => {
   const folder = makeHome();
   mkdirSync(join(folder, "_delta_log"));
   const commit = async (brand: string, random: number) => {

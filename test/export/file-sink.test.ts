@@ -16,7 +16,7 @@ import { anOrder, mirrorOfOrders } from "../support/mirror.js";
 import { spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
-/** Returns the target of a symbolic link; empty if there is none. */
+/** Returns the target of a symbolic link, or an empty string if there is none. */
 function linkAt(path: string): string {
   try {
     return readlinkSync(path);
@@ -75,7 +75,7 @@ describe("export -o", () => {
     expect(readdirSync(home).sort()).toEqual(["file", "folder.csv", "loop"]);
   });
 
-  it("an export writes a file whose name has the maximum length", async () => {
+  it("an export can write a file whose name has the maximum length", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const home = makeHome();
     const name = `${"ü".repeat(125)}.csv`;
@@ -113,12 +113,12 @@ describe("export -o", () => {
   });
 
   it.runIf(existsSync("/proc/self/fd")).each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
-    "keeps the previous file and leaves no temporary file if %s ends the export",
+    "an export that %s ends keeps the previous file and leaves no temporary file",
     async (signal) => {
       const path = await mirrorOfOrders(makeHome(), 2_000);
       const home = makeHome();
       writeFileSync(join(home, "orders.csv"), "old");
-      // An endless condition keeps the export running.
+      // A condition that never finishes keeps the export running.
       const forever =
         "(WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c) > 0";
       const condition = `CASE WHEN id < 'order-5' THEN 1 ELSE ${forever} END`;

@@ -11,7 +11,7 @@ async function exported(path: string, ...args: string[]): Promise<string> {
 }
 
 describe("JSON and NDJSON", () => {
-  it("JSON and NDJSON contain each record as returned by the API, including unknown members at any depth", async () => {
+  it("JSON and NDJSON contain each record as returned by the API, including unknown fields at any depth", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.dictionary(fc.string(), fc.jsonValue()), { maxLength: 10 }),
@@ -33,7 +33,7 @@ describe("JSON and NDJSON", () => {
     );
   });
 
-  it("a JSON export is one array, even for many batches or an empty table", async () => {
+  it("a JSON export is a single array, even for many batches or an empty table", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "roster", [], { whole: true });
     expect(await exported(mirror.path, "roster", "--json")).toBe("[]\n");
@@ -47,7 +47,7 @@ describe("JSON and NDJSON", () => {
     );
   });
 
-  it("--columns exports JSON objects of the columns, with booleans, numbers and nested JSON", async () => {
+  it("a JSON export with --columns contains objects with these columns as booleans, numbers or nested JSON", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1, { total_amount: 12.5 })]);
     writeRead(mirror, "opportunities", [
@@ -78,7 +78,7 @@ describe("JSON and NDJSON", () => {
     );
   });
 
-  it("JSON keeps the types of undocumented columns", async () => {
+  it("a JSON export preserves the types of undocumented columns", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "codes", [
       { text: '{"id":"1","live":true,"value":10.5,"note":"x"}' },
@@ -90,7 +90,7 @@ describe("JSON and NDJSON", () => {
     );
   });
 
-  it("JSON contains child tables and clicks by month as objects of columns, and survey results as records", async () => {
+  it("a JSON export contains child tables and monthly clicks as objects of columns, and survey results as records", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { line_items: [{ title: "a", quantity: 2, price: 1.5 }, { title: "b" }] }),

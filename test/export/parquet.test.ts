@@ -95,7 +95,7 @@ test("Parquet stores amounts as decimals if every value fits, otherwise as doubl
   ]);
 });
 
-test("Parquet stores a timestamp column as text if one value is not a timestamp", async () => {
+test("Parquet stores a timestamp column as text if any value is not a timestamp", async () => {
   const dates = ["2026-10-01T00:00:00Z", "soon", "2026-10-02"];
   const db = await mirrorOf(dates.map((order_date, n) => anOrder(n, { order_date })));
   const file = await parquet(db, "orders", "--columns", "order_date");
@@ -104,7 +104,7 @@ test("Parquet stores a timestamp column as text if one value is not a timestamp"
   );
 });
 
-test("Parquet has types for undocumented columns, JSON and days", async () => {
+test("Parquet columns have types if they contain undocumented fields, JSON or days", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "gifts", [
     { id: "a", size: 41, sent: true, note: "=x", when: "2026-10-01T00:00:00Z" },
@@ -130,7 +130,7 @@ test("Parquet has types for undocumented columns, JSON and days", async () => {
   );
 });
 
-test("a query result in Parquet has the types of the columns, or of the values in computed columns", async () => {
+test("a query result in Parquet has the types of its columns, and computed columns have the type of their values", async () => {
   const db = await mirrorOf([anOrder(1), anOrder(2, { total_amount: null, currency: null })]);
   const file = join(makeHome(), "a.parquet");
   const sql = `SELECT order_date, total_amount, count(*) OVER () AS n, total_amount / 3 AS third, '007' AS number,
@@ -150,7 +150,7 @@ test("a query result in Parquet has the types of the columns, or of the values i
   ]);
 });
 
-test("Parquet row groups are limited by rows and text size, and an empty table has its columns", async () => {
+test("Parquet row groups are limited by row count and text size, and an empty table keeps its columns", async () => {
   const db = await mirrorOf([anOrder(1)]);
   /** Exports a query result of `count` rows and returns the number of rows in each row group. */
   const groupsOf = async (rows: number, column: string) => {
@@ -170,7 +170,7 @@ test("Parquet row groups are limited by rows and text size, and an empty table h
   expect((await typesOf(empty)).total_amount).toBe("DECIMAL(18,6)");
 });
 
-test("a Parquet export has the same bytes for the same mirror and is not printed to a terminal", async () => {
+test("two Parquet exports of the same mirror are identical, and are not printed to a terminal", async () => {
   const db = await mirrorOf([anOrder(1), anOrder(2)]);
   const [first, second] = [await parquet(db, "orders"), await parquet(db, "orders")];
   expect(statSync(first).size).toBe(statSync(second).size);

@@ -17,7 +17,7 @@ async function refusal(path: string, ...args: string[]): Promise<string> {
 }
 
 describe("selecting rows for an export", () => {
-  it("removed records and their child rows are only exported with --include-removed", async () => {
+  it("removed records and their child rows are exported only with --include-removed", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1), anOrder(2), anOrder(3)]);
     writeRead(mirror, "orders", [], { at: "2026-11-02T00:00:00.000Z", remove: ["order-2"] });
@@ -69,7 +69,7 @@ describe("selecting rows for an export", () => {
     );
   });
 
-  it("each instant belongs to one day and one month, even with microseconds", async () => {
+  it("each instant belongs to exactly one day and one month, even with microsecond precision", async () => {
     const mirror = await makeMirror();
     const last = "2026-10-31T23:59:59.999500Z";
     writeRead(mirror, "orders", [
@@ -85,7 +85,7 @@ describe("selecting rows for an export", () => {
     expect(await within(last, last)).toEqual(["order-1"]);
   });
 
-  it("--since and --until filter daily points by their date, and changes by the time of their discovery", async () => {
+  it("--since and --until filter daily points by date, and changes by the time they were found", async () => {
     const mirror = await makeMirror();
     const timeseries = ["2026-10-01", "2026-10-02", "2026-10-03"].map((date) => ({ date }));
     writeRead(mirror, "analytics-clicks", [{ summary: {}, timeseries, top_hosts: [], top_products: [] }], {
@@ -105,7 +105,7 @@ describe("selecting rows for an export", () => {
     expect(await rows(mirror.path, "changes", "--until", "2026-11-01")).toEqual([]);
   });
 
-  it("rows are exported in the order in which they were first read, with the same bytes each time", async () => {
+  it("rows are exported in the order in which they were first read, and repeated exports are identical", async () => {
     const mirror = await makeMirror();
     writeRead(
       mirror,
@@ -182,7 +182,7 @@ describe("selecting rows for an export", () => {
     expect(await refusal(mirror.path, "orders", "--csv", "--where", condition)).toMatch(new RegExp(why));
   });
 
-  it("an export reports why a condition fails while rows are read", async () => {
+  it("an export reports why a --where condition fails while rows are being read", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
@@ -221,7 +221,7 @@ describe("selecting rows for an export", () => {
     expect(await refusal(mirror.path, "orders", "--csv", "--since", "tomorrow")).toContain("Not a time");
   });
 
-  it("an export of a table that was never synced names the command to run first", async () => {
+  it("an export of a table that has never been synced names the command to run first", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
@@ -254,7 +254,7 @@ describe("selecting rows for an export", () => {
 });
 
 describe("export --as-of", () => {
-  it("--as-of exports the records as of a time in every format", async () => {
+  it("--as-of exports an earlier state of the records in every format", async () => {
     const mirror = await makeMirror();
     const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
     writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: at(1) });
@@ -300,7 +300,7 @@ describe("export --as-of", () => {
     expect(downloads).toContain("keeps no history of");
   });
 
-  it("--as-of exports the change log as of a time", async () => {
+  it("--as-of exports an earlier state of the change log", async () => {
     const mirror = await makeMirror();
     for (const [at, refund_amount] of [
       ["01", 0],

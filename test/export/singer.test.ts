@@ -8,7 +8,7 @@ import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
-/** The required and optional properties of messages (docs/SPEC.md of singer-io/getting-started). */
+/** The required and optional properties of messages (docs/SPEC.md in singer-io/getting-started). */
 const messages = {
   SCHEMA: {
     required: ["type", "stream", "schema", "key_properties"],
@@ -52,7 +52,7 @@ function target() {
   let state = "{}";
   return {
     streams,
-    /** Writes the value of the last STATE message to a file, as a target does at its end. */
+    /** Writes the value of the last STATE message to a file, as a target does when it ends. */
     keepState: (path: string) => writeFileSync(path, `${state}\n`),
     /** Loads the messages and returns their records. */
     take(out: string): Message[] {
@@ -86,7 +86,7 @@ function target() {
       state = JSON.stringify(lines.at(-1)?.value);
       return lines.filter(({ type }) => type === "RECORD");
     },
-    /** Returns some columns of the rows that are not deleted. */
+    /** Returns the given columns of the rows that are not deleted. */
     rows: (stream: string, ...columns: string[]) =>
       [...(streams.get(stream)?.rows.values() ?? [])]
         .filter((row) => row._sdc_deleted_at === null)
@@ -99,7 +99,7 @@ const at = (n: number) => `2026-11-${String(n).padStart(2, "0")}T00:00:00.000Z`;
 const items = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ title: `item ${n} of ${count}`, price: n + 0.5, quantity: 1 }));
 
-test("a Singer target has the same data as the mirror after each of many changes", async () => {
+test("a Singer target matches the mirror after each of many changes", async () => {
   const mirror = await makeMirror();
   const home = makeHome();
   const state = join(home, "state.json");
@@ -265,7 +265,7 @@ test("a Singer export sends all rows again after a host was forgotten, so that t
   expect(await send()).toEqual([]);
 });
 
-test("a Singer export never writes the state file, so that rows are sent again if the target fails", async () => {
+test("a Singer export never writes to the state file, so that rows are sent again if the target fails", async () => {
   const db = await mirrorOfOrders(makeHome(), 3);
   const home = makeHome();
   const state = join(home, "state.json");

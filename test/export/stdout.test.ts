@@ -54,7 +54,7 @@ describe("export to stdout", () => {
     await expect(exportInto("ENOSPC")).rejects.toThrow("ENOSPC");
   });
 
-  it("an export waits for a slow reader instead of filling the memory", async () => {
+  it("an export waits for a slow reader instead of buffering its output in memory", async () => {
     const stream = new PassThrough({ highWaterMark: 10 });
     const sink = createStreamSink(stream as unknown as OutputStream);
     let written = 0;

@@ -57,7 +57,7 @@ function partsOf(path: string): Record<string, string> {
   return Object.fromEntries(files.map(([name, data]) => [name, strFromU8(data)]));
 }
 
-test("XLSX contains no formulas, keeps text as text, displays amounts with two decimals, and has a frozen header with a filter", async () => {
+test("an XLSX sheet contains no formulas, keeps text as text, displays amounts with two decimals, and has a frozen header row with a filter", async () => {
   const { path } = await workbookOf();
   const sheet = partsOf(path)["xl/worksheets/sheet1.xml"] ?? "";
   expect(sheet).toMatch(/^<\?xml [^>]+>\s*<worksheet xmlns=/);
@@ -106,14 +106,14 @@ test.each([
   expect(formatCell(value, { type })).toBe(cell === "" || cell.endsWith("</c>") ? cell : text);
 });
 
-test("an XLSX export has the same bytes for the same mirror", async () => {
+test("two XLSX exports of the same mirror are identical", async () => {
   const { path, db } = await workbookOf();
   const again = join(makeHome(), "again.xlsx");
   await brandapi(["export", "orders", "-o", again, "--db", db]);
   expect(readFileSync(again).equals(readFileSync(path))).toBe(true);
 });
 
-test("XLSX has one sheet per table, even for an empty table", async () => {
+test("an XLSX workbook has one sheet per table, even if the table is empty", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
   writeRead(mirror, "roster", [], { whole: true });
@@ -142,7 +142,7 @@ test("XLSX has one sheet per table, even for an empty table", async () => {
   expect(rows).toEqual([3, 1, 2]);
 });
 
-test("XLSX keeps the types of a query result: numbers, days, times and numeric-looking text", async () => {
+test("an XLSX export preserves the types of a query result: numbers, days, times and numeric-looking text", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "answer.xlsx");
   const sql = `SELECT order_number, total_amount * 2 AS twice, date(order_date) AS day, order_date AS at,
@@ -156,7 +156,7 @@ test("XLSX keeps the types of a query result: numbers, days, times and numeric-l
   );
 });
 
-test("XLSX displays amounts of views and query results with two decimals, but not rates and counts", async () => {
+test("an XLSX sheet displays amounts from views and queries, but not rates and counts, with two decimals", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "amounts.xlsx");
   const stylesOf = (row: number) => {
@@ -176,7 +176,7 @@ test("XLSX displays amounts of views and query results with two decimals, but no
   expect(partsOf(path)["xl/styles.xml"]).toContain('<xf numFmtId="4" fontId="0"');
 });
 
-test("XLSX cuts text that is too long for a cell and warns once", async () => {
+test("an XLSX export truncates text that is too long for a cell and warns once", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1, { order_number: "x".repeat(40_000) })]);
   mirror.db.close();
@@ -186,7 +186,7 @@ test("XLSX cuts text that is too long for a cell and warns once", async () => {
   expect(partsOf(path)["xl/worksheets/sheet1.xml"]).toMatch(/>x{32767}</);
 });
 
-test("XLSX rejects more rows than the limit of a sheet before it writes anything", async () => {
+test("an XLSX export rejects more rows than a sheet can hold before it writes anything", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.exec(
@@ -228,7 +228,7 @@ test.each(["--xlsx", "--parquet"])("the output of %s is not printed to a termina
   });
 });
 
-test("XLSX gives each table a unique sheet name that Excel accepts: up to 31 letters, digits and underscores", () => {
+test("each table gets a unique XLSX sheet name that Excel accepts: up to 31 letters, digits and underscores", () => {
   const names = knownTableNames().map(sheetName);
   for (const name of names) expect(name).toMatch(/^\w{1,31}$/);
   expect(new Set(names).size).toBe(names.length);

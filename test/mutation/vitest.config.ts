@@ -10,8 +10,8 @@ class ShortestFirst extends BaseSequencer {
 }
 
 /**
- * The tests of the mutated files. To mutate another folder than the sync core:
- * `FOLDER=export npm run mutation -- --mutate "src/export/*.ts"`.
+ * The tests of the mutated files. To mutate a folder other than the sync core: `FOLDER=export npm run mutation --
+ * --mutate "src/export/*.ts"`.
  */
 const tests = process.env.FOLDER
   ? [`test/${process.env.FOLDER}/*.test.ts`]
@@ -28,7 +28,7 @@ export default defineConfig({
     include: tests,
     setupFiles: ["test/support/each-file.ts", "test/mutation/load.ts"],
     testTimeout: 60_000,
-    // Loads modules once for all mutants, which makes tests take milliseconds.
+    // Loads modules once for all mutants, so that each test takes only milliseconds.
     isolate: false,
     sequence: { sequencer: ShortestFirst },
   },

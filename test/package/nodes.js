@@ -1,5 +1,6 @@
-// `npm run test:nodes` installs the tarball globally with several Node versions, each in its own folder, and runs the demo.
-// Node 22 and later get a PATH without a compiler. Only for Linux on x64. Takes minutes, because Node 20 may compile SQLite.
+// `npm run test:nodes` installs the tarball globally with several Node versions, each in its own folder, and runs the
+// demo. Node 22 and later get a PATH without a compiler. Works only on Linux x64. Takes minutes, because npm may have
+// to compile SQLite on Node 20.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +23,7 @@ function print(line) {
   process.stdout.write(`${line}\n`);
 }
 
-/** Runs this npm under another Node: those from the registry have no npm. */
+/** Runs this npm under another Node, because the Node packages in the registry do not contain npm. */
 function npm(node, args, options = {}) {
   return run(node, [npmCli, ...args], options);
 }
@@ -50,7 +51,7 @@ function tryNode(version, tarball, shell) {
     PATH: `${join(prefix, "bin")}${delimiter}${tools}`,
     HOME: join(place, "home"),
     NPM_CONFIG_USERCONFIG: process.env.npm_config_userconfig ?? "",
-    // The headers of this Node, for compiling.
+    // This Node's headers, which compiling requires.
     npm_config_nodedir: prefix,
   };
   const global = join(place, "global");

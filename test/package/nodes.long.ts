@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 const script = fileURLToPath(new URL("nodes.js", import.meta.url));
 
 test.for(["20", "22", "24", "26"])(
-  "the package is installed globally with Node %s, and its demo runs",
+  "the package can be installed globally with Node %s, and its demo runs",
   { timeout: 900_000 },
   (version, { skip }) => {
     skip(process.platform !== "linux" || process.arch !== "x64", "These Node packages are for Linux on x64.");

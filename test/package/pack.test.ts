@@ -13,7 +13,7 @@ interface Packed {
   files: { path: string; mode: number }[];
 }
 
-/** Returns the contents of the tarball without a new build. */
+/** Returns the tarball's contents without rebuilding the program. */
 function pack(): Packed {
   const text = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
     cwd: root,

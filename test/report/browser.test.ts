@@ -10,7 +10,7 @@ import { brandNames, createReportPage } from "./report-pages.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const widths = [375, 390, 768, 1280] as const;
-/** True if `pdftotext` is installed, from the package `poppler-utils`. */
+/** True if `pdftotext` (package `poppler-utils`) is installed. */
 const hasPdftotext = spawnSync("pdftotext", ["-v"]).error === undefined;
 /** Wide and narrow fonts. Chromium replaces missing fonts with the system font. */
 const fonts = ["DejaVu Sans", "Verdana", "Noto Sans", "Liberation Sans", "monospace"];
@@ -28,13 +28,16 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
 
   const fileOf = (name: string) => join(home, `${name}.html`);
 
-  describe.each(brandNames)("the page of %s", (name) => {
-    test.each(widths)("the page fits %i pixels, loads no resources and logs no errors", async (width) => {
-      await browser.open(fileOf(name), { width });
-      const size = await browser.evaluate<number[]>("[document.documentElement.scrollWidth, innerWidth]");
-      expect(size).toEqual([width, width]);
-      expect(browser.activity()).toEqual({ console: [], requests: [String(pathToFileURL(fileOf(name)))] });
-    });
+  describe.each(brandNames)("the report page of %s", (name) => {
+    test.each(widths)(
+      "the page fits a width of %i pixels, loads no resources and logs no errors",
+      async (width) => {
+        await browser.open(fileOf(name), { width });
+        const size = await browser.evaluate<number[]>("[document.documentElement.scrollWidth, innerWidth]");
+        expect(size).toEqual([width, width]);
+        expect(browser.activity()).toEqual({ console: [], requests: [String(pathToFileURL(fileOf(name)))] });
+      },
+    );
 
     test.each(widths)("the page has no text outside its margins at %i pixels", async (width) => {
       await browser.open(fileOf(name), { width });
@@ -54,7 +57,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
       ["light", {}],
       ["dark", { dark: true }],
       ["light on a phone", { width: 375 }],
-    ])("the page passes the accessibility checks of axe: %s", async (_, options) => {
+    ])("the page passes axe's accessibility checks: %s", async (_, options) => {
       await browser.open(fileOf(name), options);
       await browser.evaluate(`${axe}; 0`);
       const { violations } = await browser.evaluate<{
@@ -64,7 +67,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
       expect(browser.activity().requests).toHaveLength(1);
     });
 
-    test.each(fonts)("the printed page fits A4 in the font %s", async (font) => {
+    test.each(fonts)("the printed page fits on A4 in the font %s", async (font) => {
       await browser.open(fileOf(name), { print: true, width: 680 });
       await browser.evaluate(`document.body.style.fontFamily = ${JSON.stringify(font)}; 0`);
       const [contentWidth = 0, width = 0] = await browser.evaluate<number[]>(
@@ -74,7 +77,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     });
   });
 
-  test("the five key figures of a currency are in one row at 1280 pixels", async () => {
+  test("a currency's five key figures fit in one row at 1280 pixels", async () => {
     await browser.open(fileOf("a busy brand"), { width: 1280 });
     const rows = await browser.evaluate<number[][]>(
       "[...document.querySelectorAll('dl')].map((list) => [...list.children].map((one) => one.offsetTop))",
@@ -84,7 +87,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   });
 
   test.each(widths)(
-    "charts are as wide as the text at %i pixels, and do not scale their labels",
+    "charts are as wide as the text at %i pixels, and their labels are not scaled",
     async (width) => {
       await browser.open(fileOf("a busy brand"), { width });
       const charts = await browser.evaluate<[number, number, string][]>(
@@ -103,8 +106,8 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     },
   );
 
-  describe.each(["A4", "Letter"] as const)("printed on %s", (paper) => {
-    test("a month of three currencies prints on at most six pages", async () => {
+  describe.each(["A4", "Letter"] as const)("the report printed on %s", (paper) => {
+    test("a one-month report with three currencies takes at most six pages", async () => {
       await browser.open(fileOf("a busy brand"));
       const pdf = String(await browser.pdf(paper));
       const pages = pdf.match(/\/Type \/Page\b/g) ?? [];
@@ -141,7 +144,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     );
 
     test.skipIf(!hasPdftotext)(
-      "a table that is split has at least three rows on each printed page",
+      "a table that is split across pages has at least three rows on each page",
       async () => {
         await browser.open(fileOf("a busy brand"));
         const rows = await textsOf("#restated tbody tr");

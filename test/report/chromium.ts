@@ -21,12 +21,12 @@ export interface BrowserPage {
     file: string,
     options?: { width?: number; height?: number; dark?: boolean; print?: boolean },
   ): Promise<void>;
-  /** Evaluates a JavaScript expression, even if the Content-Security-Policy of the page forbids scripts. */
+  /** Evaluates a JavaScript expression, even if the page's Content-Security-Policy forbids scripts. */
   evaluate<Value>(expression: string): Promise<Value>;
   /** Takes a screenshot of the full page, or only of the visible part. */
   screenshot(options?: { fullPage: boolean }): Promise<Buffer>;
   pdf(paper: "A4" | "Letter"): Promise<Buffer>;
-  /** Returns the console messages and the requested URLs since the page was opened. */
+  /** Returns the console messages and the URLs requested since the page was opened. */
   activity(): { console: string[]; requests: string[] };
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function openBrowser(): Promise<BrowserPage> {
     "--no-first-run",
     "--no-sandbox",
     "--disable-gpu",
-    // Limits the memory of axe, which otherwise grows to 800 MB.
+    // Limits axe's memory, which otherwise grows to 800 MB.
     "--js-flags=--max-old-space-size=64",
   ];
   const child = spawn(
@@ -127,7 +127,7 @@ export async function openBrowser(): Promise<BrowserPage> {
   };
 }
 
-/** Opens the debugging protocol of a child process: JSON messages that end with a zero byte, on streams 3 and 4. */
+/** Opens the debugging protocol of a child process: JSON messages terminated by a NUL byte, on streams 3 and 4. */
 function openPipe(child: ChildProcess) {
   const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable];
   const waiting = new Map<number, { resolve(result: Params): void; reject(error: Error): void }>();

@@ -24,7 +24,7 @@ describe("report: output", () => {
     expect((await brand.run("report -o -")).out).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
   });
 
-  test("`report` writes --text and --json to stdout and rejects -o with them", async () => {
+  test("`report --text` and `report --json` write to stdout and reject -o", async () => {
     expect((await brand.run("report --text")).out).toMatch(/^.*, November 2026\n/);
     expect((await brand.run("report --json")).out).toMatch(/^\{"brand":/);
     for (const words of ["--text -o notes.txt", "--json -o notes.json", "--text -o -"])
@@ -38,7 +38,7 @@ describe("report: output", () => {
     expect(existsSync(join(brand.home, file))).toBe(false);
   });
 
-  test("a failed report keeps the existing file", async () => {
+  test("a failed `report` keeps the existing file", async () => {
     const old = join(brand.home, "old.html");
     writeFileSync(old, "old");
     expect((await brand.run("report --month 2020-01 -o old.html")).code).toBe(3);
@@ -116,7 +116,7 @@ describe("report: period", () => {
   });
 });
 
-test("a report covers several years and escapes currencies that are not codes", async () => {
+test("a report can cover several years, and escapes currencies that are not valid codes", async () => {
   const currency = `C<b>${"x".repeat(300)}`;
   const one = makeBrand({ orders: [orderAt("a", noon - day, { currency })] });
   await one.run("sync orders");

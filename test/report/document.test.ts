@@ -77,7 +77,7 @@ describe("report: amounts", () => {
     }
   });
 
-  test("the months of a report have the amounts of sales_by_month and a comparison with the previous year", () => {
+  test("the report's months have the amounts from sales_by_month and a comparison with the previous year", () => {
     for (const { title = "", rows = [] } of blocks(report, "months", "table")) {
       const currency = title.slice(-3);
       const view = brand.sql<Row>(
@@ -100,7 +100,7 @@ describe("report: amounts", () => {
     }
   });
 
-  test("the report lists the months of restatements and the orders of restated_orders", () => {
+  test("the report lists the months in restatements and the orders in restated_orders", () => {
     const [months, orders] = blocks(report, "restated", "table");
     const view = brand.sql<Row>(
       "SELECT month, currency, difference FROM restatements WHERE difference <> 0 AND month >= '2025-12'",
@@ -130,7 +130,7 @@ describe("report: amounts", () => {
   });
 });
 
-test("the page and the text have the same summary and tables", async () => {
+test("the HTML page and the text report have the same summary and tables", async () => {
   const text = (await brand.run("report --text")).out;
   expect(textOf(page)).toContain(report.summary);
   expect(text.replace(/\s+/g, " ")).toContain(report.summary);
@@ -143,7 +143,7 @@ test("the page and the text have the same summary and tables", async () => {
   expect(text).toContain("Complete days only, through 11 Dec 2026.");
 });
 
-test("every amount has a currency on a phone, where some columns are hidden", () => {
+test("every amount has a currency on a phone, even though some columns are hidden", () => {
   const phone = page.replace(/<t[hd][^>]*spare[\s\S]*?<\/t[hd]>/g, "");
   for (const [table] of phone.matchAll(/<table>[\s\S]*?<\/table>/g)) {
     const [head = [], ...rows] = rowsOf(table);
@@ -173,7 +173,7 @@ describe("report: currencies", () => {
     months = await reportOf(one, "--month 2026-11");
   });
 
-  test("every section of a report sorts currencies by gross, largest first", () => {
+  test("every section of a report sorts currencies by gross amount, largest first", () => {
     const ordered = (titles: (string | undefined)[]) => titles.map((title) => title?.slice(-3));
     const titles = (id: string, kind: string) => ordered(blocks(months, id, kind).map(({ title }) => title));
     const expected = ["USD", "GBP", "AUD"];
@@ -189,7 +189,7 @@ describe("report: currencies", () => {
     expect(months.summary.match(/[A-Z]{3}/g)).toEqual(expected);
   });
 
-  test("a currency with one order, and orders without a currency, are one line each", async () => {
+  test("a currency with one order, and orders without a currency, take one line each", async () => {
     const minor = blocks(months, "sales", "figures").filter(({ is_minor }) => is_minor);
     expect(minor.map(({ title }) => title)).toEqual(["No currency", "SEK"]);
     const line = "SEK: net 100.00, gross 100.00, refunds 0.00, orders 1, cancelled 0.";
@@ -199,7 +199,7 @@ describe("report: currencies", () => {
     expect((await one.run("report --month 2026-11 --text")).out).toContain(`\n${line}\n`);
   });
 
-  test("the only currency of a report has all sections, even without a code", async () => {
+  test("a report's only currency gets all sections, even if it has no code", async () => {
     const uncoded = makeBrand({ orders: orders.map((order) => ({ ...order, currency: null }) as never) });
     await uncoded.run("sync orders");
     const only = await reportOf(uncoded, "--month 2026-11");
@@ -219,13 +219,13 @@ describe("report: charts", () => {
   const labelsOf = async (id: string, words: string) =>
     blocks(await reportOf(brand, words), id, "chart").map(({ labels }) => labels);
 
-  test("a report about one day or more than 93 days has no charts by day", async () => {
+  test("a report for one day, or for more than 93 days, has no daily charts", async () => {
     expect(await labelsOf("days", "--since 2026-11-03 --until 2026-11-03")).toEqual([]);
     expect((await labelsOf("days", "--since 2026-08-01 --until 2026-11-01"))[0]).toHaveLength(93);
     expect(await labelsOf("days", "--since 2026-08-01 --until 2026-11-02")).toEqual([]);
   });
 
-  test("charts by month have all months of a long period, and at least thirteen", async () => {
+  test("monthly charts show every month of a long period, and at least thirteen months", async () => {
     const [short] = await labelsOf("months", "--month 2026-11");
     expect([short?.length, short?.at(0), short?.at(-1)]).toEqual([13, "Nov ’25", "Nov ’26"]);
     const [long] = await labelsOf("months", "--since 2025-01-01 --until 2026-11-30");
@@ -242,7 +242,7 @@ describe("report: unfinished days", () => {
     return makeBrand({ orders, now: Date.UTC(2026, 10, 24, 8) });
   };
 
-  test("an unfinished day is not part of amounts, charts and comparisons", async () => {
+  test("an unfinished day is excluded from amounts, charts and comparisons", async () => {
     const one = slow();
     one.data.orders = one.data.orders.filter(({ order_date }) => order_date < "2026-11-24");
     await one.run("sync orders");
@@ -266,7 +266,7 @@ describe("report: unfinished days", () => {
   });
 });
 
-test("the report contains the share that reported months lost to later refunds", async () => {
+test("the report states the share that reported months have lost to later refunds", async () => {
   const one = makeBrand({ now: Date.UTC(2026, 7, 1, 12) });
   const refunds = [4, 2, 1];
   for (const refund of refunds) {
@@ -282,7 +282,7 @@ test("the report contains the share that reported months lost to later refunds",
   );
 });
 
-test("the name of a host is the handle, otherwise first and last name, otherwise the start of the ID", async () => {
+test("a host's name is the handle, otherwise the first and last name, otherwise the start of the ID", async () => {
   const host = (id: string, fields: object) => ({
     host: { id, username: null, first_name: null, last_name: null, ...fields },
   });
@@ -299,7 +299,7 @@ test("the name of a host is the handle, otherwise first and last name, otherwise
   expect((await one.run("report -o -")).out).not.toContain("no name");
 });
 
-test("the same mirror always gives the same page, except for the time of creation", async () => {
+test("two reports from the same mirror are identical, except for their creation time", async () => {
   brand.pass(90 * day);
   const again = (await brand.run("report -o -")).out;
   const made = /Created [^<]* by brandapi/;
@@ -307,14 +307,14 @@ test("the same mirror always gives the same page, except for the time of creatio
   expect(again).not.toBe(page);
 });
 
-test("the page loads no resource and runs no script, and its Content-Security-Policy forbids both", () => {
+test("the report page loads no resources and runs no scripts, and its Content-Security-Policy forbids both", () => {
   expect(page).toMatch(
     /content="default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'"/,
   );
   expect(/<script|<link|<img|<iframe|\son\w+=|\sstyle=|\bhttps?:|url\(/.exec(page)?.[0]).toBeUndefined();
 });
 
-test("the table of changed orders is named by the number of orders that it leaves out", async () => {
+test("the title of the changed-orders table states the total if the table leaves out orders", async () => {
   const orders = Array.from({ length: 30 }, (_, n) => orderAt(`o${n}`, Date.UTC(2026, 9, 20) - n * hour));
   const titleAfter = async (refunded: number) => {
     const brand = makeBrand({ orders });

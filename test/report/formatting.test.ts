@@ -8,7 +8,7 @@ test.each([
   [1.5, "KWD", "1.500"],
   [-0.004, null, "\u22120.00"],
 ])(
-  "formats %s in %s as %s: with the decimal places of the currency, but never without cents",
+  "formatAmount formats %s in %s as %s, with the currency's decimal places but never without cents",
   (value, currency, text) => {
     expect(formatAmount(value, currency).text).toBe(text);
   },

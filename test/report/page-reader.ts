@@ -1,6 +1,6 @@
 /** Functions that parse the report page independently of the code that renders it. */
 
-/** Returns the text of an HTML fragment, with decoded entities. */
+/** Returns the text of an HTML fragment, with entities decoded. */
 export function textOf(html: string): string {
   return html
     .replace(/<[^>]*>/g, " ")

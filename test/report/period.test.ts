@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { choosePeriod, type ReadRanges } from "../../src/report/period.js";
 import { parseInstant } from "../../src/util/times.js";
 
-/** Returns the period of `--since` and `--until` for a mirror whose orders were read up to `reached`. */
+/** Returns the period that `--since` and `--until` select in a mirror whose orders were read up to `reached`. */
 function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: ReadRanges) {
   const instant = (text: string | undefined, edge: "start" | "end") =>
     text === undefined ? undefined : parseInstant(text, edge, Date.parse(reached));
@@ -28,7 +28,7 @@ describe("choosePeriod: comparison", () => {
       "2026-02-01 2026-02-28",
     ],
     ["a past February", "2026-02", "2026-11-23T12:00:00Z", "2026-02-28", "2026-01-01 2026-01-31"],
-  ])("compares only complete days in a mirror that was read on %s", (_, name, reached, through, before) => {
+  ])("a month and its comparison contain only complete days: %s", (_, name, reached, through, before) => {
     const one = month(name, reached);
     expect([one.through, days(one.before)]).toEqual([through, before]);
   });
@@ -38,7 +38,7 @@ describe("choosePeriod: comparison", () => {
     expect(period(undefined, undefined, "2026-12-02T00:00:00Z").name).toBe("December 2026");
   });
 
-  test("a month is compared with the same days a year ago, and 29 February with 28 February", () => {
+  test("a month is compared with the same days a year earlier, and 29 February with 28 February", () => {
     expect(days(month("2026-11", "2026-11-23T12:00:00Z").year_ago)).toBe("2025-11-01 2025-11-22");
     expect(days(month("2024-02", "2024-03-01T00:00:00Z").year_ago)).toBe("2023-02-01 2023-02-28");
     expect(days(month("2024-02", "2024-03-01T00:00:00Z").before)).toBe("2024-01-01 2024-01-31");
@@ -61,7 +61,7 @@ describe("choosePeriod: comparison", () => {
 describe("choosePeriod: no comparison", () => {
   const since = (from: string): ReadRanges => [{ from, to: "2026-11-22T17:00:00.000Z" }];
 
-  test("a period has no comparison if the mirror begins within the preceding days", () => {
+  test("a period has no comparison if the mirror begins during the preceding days", () => {
     const comparison = (from: string) => period("2026-11", "2026-11", undefined, since(from)).before;
     expect(comparison("2026-10-01T00:00:00.000Z")).not.toBeNull();
     expect(comparison("2026-10-01T00:00:01.000Z")).toBeNull();
@@ -79,12 +79,12 @@ describe("choosePeriod: no comparison", () => {
     expect([comparison("2026-10-21") !== null, comparison("2026-10-23")]).toEqual([true, null]);
   });
 
-  test("a month has no comparison if the mirror begins within it", () => {
+  test("a month has no comparison if the mirror begins during that month", () => {
     const one = period("2026-10", "2026-10", undefined, since("2026-10-03T00:00:00.000Z"));
     expect(one.before).toBeNull();
   });
 
-  test("a month that was read in part is compared through its last day read", () => {
+  test("a month that was only partly read is compared through the last day read", () => {
     const read = [
       { from: null, to: "2026-02-15T11:00:00.000Z" },
       { from: "2026-05-01T00:00:00.000Z", to: "2026-11-22T17:00:00.000Z" },

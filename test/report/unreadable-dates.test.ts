@@ -9,7 +9,7 @@ test.each([
   ["in every range of dates", orderAt("odd", "2026-11-10T24:00:00Z"), { undated: "in every range" }],
   ["on one day", orderAt("odd", Date.UTC(2026, 10, 10, 10, 20)), { datePrecision: "invalid" }],
 ] as const)(
-  "reports the stored orders as not proven when the API returns an unreadable date %s",
+  "`report` shows the stored orders as not proven if the API returns an unreadable date %s",
   async (_, odd, variants) => {
     const brand = makeBrand({ orders: [...orders, odd], variants });
     expect((await brand.run("sync orders")).code).toBe(0);

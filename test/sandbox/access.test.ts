@@ -28,7 +28,7 @@ test("HEAD responds like GET without a body", async () => {
   expect((await fetch(`${testBaseUrl}/orders?foo=1`, init)).status).toBe(400);
 });
 
-test("a key with one scope reads the endpoints of that scope and /me, and gets 403 from the others", () => {
+test("a key with one scope can read that scope's endpoints and /me, and gets 403 from the others", () => {
   const names = history.keys.map(({ name }) => name).filter((name) => name.startsWith("only-"));
   expect(names).toHaveLength(scopes.length + 1);
   for (const key of names)
@@ -115,7 +115,7 @@ test("requests are checked in this order: misplaced key, key, address, scope, pl
   expect(statuses).toEqual([400, 401, 403, 403, 402, 400, 404]);
 });
 
-test("unknown IDs and sources, and those of a different brand, get 404", () => {
+test("unknown IDs and sources, and those of another brand, get 404", () => {
   const other = createBrand({ seed: 2, orders: 3, now: noon });
   const [file, campaign] = [history.content[0], other.opportunities[0]];
   const wrong = file?.source === "upload" ? "deliverable" : "upload";

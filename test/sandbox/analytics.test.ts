@@ -53,7 +53,7 @@ test("click analytics have a point for each day, and weeks and months have the s
   }
 });
 
-test("click analytics are plausible: ratios are between 0 and 1, and unique counts do not add up", () => {
+test("click analytics are plausible: ratios are between 0 and 1, and unique counts are less than their daily sums", () => {
   const { summary, timeseries, top_hosts, top_products } = clicks();
   for (const row of [summary, ...timeseries, ...top_hosts]) {
     expect(Number(row.conversion_rate)).toBeGreaterThanOrEqual(0);
@@ -73,7 +73,7 @@ test("the clicks of the current day grow, and future days have none", () => {
   expect(clicks("?start_date=2027-01-01").timeseries).toEqual([]);
 });
 
-test("a refund of an old order only changes the analytics of its day", () => {
+test("a refund of an old order changes the analytics of that order's day only", () => {
   const brand = { ...history };
   const before = clicks().timeseries;
   const order = history.orders.find((one) => !one.is_cancelled && Number(one.total_amount) > 20);
@@ -108,7 +108,7 @@ test("API variants return no totals, drifting totals or no empty days", () => {
   expect(drift(noon)).not.toBe(drift(noon + hour));
 });
 
-test("the host ranking is sorted by each column in both directions and has a row without a host", () => {
+test("the host ranking can be sorted by each column in both directions and has a row without a host", () => {
   const columns = {
     clicks: "clicks",
     buy_now_clicks: "buy_now_clicks",

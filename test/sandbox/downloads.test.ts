@@ -38,7 +38,7 @@ test("a file has the size stated in its record and always the same bytes", () =>
   expect(fileBytes(item?.id ?? "", 0, size).equals(body)).toBe(true);
 });
 
-test("a range request returns the rest of the file or 416 after its end, and other ranges are ignored", () => {
+test("a range request returns the rest of the file, or 416 beyond its end, and other ranges are ignored", () => {
   const { body } = get(signed());
   const rest = get(signed(), { range: "bytes=4999-" });
   expect([rest.status, rest.headers["content-range"]]).toEqual([206, `bytes 4999-${size - 1}/${size}`]);

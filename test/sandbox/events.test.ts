@@ -16,14 +16,14 @@ const order = history.orders.find(
 const id = order?.id ?? "";
 const total = Number(order?.total_amount);
 
-describe("events of orders", () => {
+describe("order events", () => {
   const changed = (apply: (events: ReturnType<typeof changing>) => unknown) => {
     const one = changing();
     apply(one);
     return one.brand.orders.find((order) => order.id === id);
   };
 
-  test("orders can be refunded in parts up to the full amount, and lose that share of their commission", () => {
+  test("orders can be refunded in parts up to the full amount, and their commission decreases proportionally", () => {
     const part = changed(({ refund }) => refund(id, 10.5));
     expect(part).toMatchObject({
       refund_amount: 10.5,
@@ -75,7 +75,7 @@ test("files, gifts and codes are added", () => {
   expect([brand.content.length, brand.gifts.length, brand.codes.length]).toEqual([401, 65, 48]);
 });
 
-test("events do not change a snapshot of the brand, and throw for an unknown ID", () => {
+test("events do not change an earlier snapshot of the brand, and throw an error for an unknown ID", () => {
   const { brand, refund, leave } = changing();
   const snapshot = { ...brand };
   refund(id);
@@ -85,7 +85,7 @@ test("events do not change a snapshot of the brand, and throw for an unknown ID"
   expect(() => leave("none")).toThrow(RangeError);
 });
 
-test("simulated activity is the same in one step and hour by hour, and includes all kinds of events", () => {
+test("simulated activity is the same in one step as hour by hour, and includes all kinds of events", () => {
   const pace = naturalPace(300, 20);
   const [atOnce, hourly] = [
     createBrand({ seed: 1, orders: 300, now: noon }),

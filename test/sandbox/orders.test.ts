@@ -16,7 +16,7 @@ test("each order is listed once, newest first and unchanged", () => {
   expect(new Set(history.orders.map(({ id }) => id)).size).toBe(300);
 });
 
-test("of orders with the same date, the one attributed last is listed first", () => {
+test("among orders with the same date, the one attributed last is listed first", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("a", noon)] };
   createBrandEvents(brand, () => noon).add("orders", orderAt("b", noon));
   expect(ids("/orders", { brand })).toEqual(["b", "a"]);
@@ -60,7 +60,7 @@ test("active orders are neither cancelled nor fully refunded; cancelled and refu
   expect(ask("/orders?status=cancelled&per_page=1", { brand }).pagination.total_items).toBe(cancelled.length);
 });
 
-test("the same seed and time create the same brand, a different seed a different brand", () => {
+test("the same seed and time create the same brand, and a different seed creates a different brand", () => {
   const options = { seed: 4, orders: 50, now: noon };
   expect(createBrand(options)).toEqual(createBrand(options));
   expect(createBrand({ ...options, seed: 5 }).orders).not.toEqual(createBrand(options).orders);
@@ -116,7 +116,7 @@ test.each([
   ).toEqual(["o0", "o1"]);
 });
 
-test("records without a date are only listed without a range, or in every range with an API variant", () => {
+test("records without a date are listed only if no range is requested, or in every range with an API variant", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("none", null), orderAt("a", noon)] };
   const range = "/orders?start_date=2026-11-21";
   expect(ids("/orders", { brand })).toEqual(["a", "none"]);
@@ -124,7 +124,7 @@ test("records without a date are only listed without a range, or in every range 
   expect(ids(range, { brand, variants: { undated: "in every range" } })).toEqual(["a", "none"]);
 });
 
-test("API variants list a record before the range or return outdated totals", () => {
+test("API variants list a record from before the range or return outdated totals", () => {
   const brand = { ...emptyBrand(keys), orders: ordersBefore(noon, 3, day) };
   expect(ids("/orders?start_date=2026-11-21", { brand, variants: { includesRecordBelow: true } })).toEqual([
     "o0",
@@ -134,7 +134,7 @@ test("API variants list a record before the range or return outdated totals", ()
   expect([reply.data.length, reply.pagination.total_items]).toEqual([3, 0]);
 });
 
-test("the API variant for gifts, codes and surveys in one response accepts no parameter", () => {
+test("the API variant that returns gifts, codes and surveys in one response accepts no parameters", () => {
   const variants = { undocumentedLists: "complete" } as const;
   expect(JSON.parse(ask("/gifts", { variants }).text)).not.toHaveProperty("pagination");
   expect(ask("/gifts", { variants }).data).toHaveLength(64);
@@ -142,7 +142,7 @@ test("the API variant for gifts, codes and surveys in one response accepts no pa
   expect(ask("/roster?page=1", { variants }).status).toBe(200);
 });
 
-test("files that a test adds are listed like others", () => {
+test("files that a test adds are listed like any other file", () => {
   const brand = { ...emptyBrand(keys), content: [fileAt("a", noon), fileAt("b", noon - day)] };
   expect(ids("/content?uploaded_before=2026-11-21", { brand })).toEqual(["b"]);
 });

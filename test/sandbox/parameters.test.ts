@@ -43,8 +43,8 @@ const paging = {
 type ParameterRules = Record<string, { good: string[]; bad: string[] }>;
 
 /**
- * The parameters of each endpoint with valid and invalid values (API document, "Endpoints"). All other lists only have
- * the page and its size.
+ * The parameters of each endpoint with valid and invalid values (API document, "Endpoints"). All other lists have only
+ * `page` and `per_page`.
  */
 const documented: Record<string, ParameterRules> = {
   "/me": {},
@@ -105,7 +105,7 @@ const rules: Record<string, ParameterRules> = Object.fromEntries(
 );
 
 test.each(Object.entries(rules).filter(([path]) => path !== "/me"))(
-  "%s accepts valid values of its parameters and refuses others",
+  "%s accepts valid parameter values and rejects others",
   (path, parameters) => {
     const statusOf = (query: string) => [query, ask(`${path}?${query}`).status];
     for (const [name, { good, bad }] of Object.entries(parameters)) {
@@ -129,7 +129,7 @@ test("every endpoint rejects unknown parameters and those of other endpoints", (
         expect([path, name, ask(`${path}?${name}=${value}`).status]).toEqual([path, name, 400]);
 });
 
-test("a page has 25 records by default and none after the end, and per_page does not change the list", () => {
+test("a page has 25 records by default, pages beyond the end are empty, and per_page does not change the list", () => {
   for (const path of ["/orders", "/content", "/roster", "/gifts", "/analytics/hosts", "/opportunities"]) {
     const { data, pagination } = ask(path);
     const total = pagination.total_items;
@@ -151,7 +151,7 @@ test("a page has 25 records by default and none after the end, and per_page does
   }
 });
 
-test("content filters combine and are exact at their boundaries", () => {
+test("content filters can be combined and are exact at their boundaries", () => {
   const all = askAll("/content");
   expect(all).toHaveLength(400);
   const at = String(all[150]?.created_at);
@@ -171,7 +171,7 @@ test("content filters combine and are exact at their boundaries", () => {
   expect(found.length).toBeGreaterThan(0);
 });
 
-test("opportunities are filtered by state in any case and listed newest first without details", () => {
+test("opportunities are listed newest first without details, and the state filter ignores case", () => {
   const all = askAll("/opportunities");
   expect(new Set(all.map(({ status }) => status)).size).toBe(7);
   const dates = all.map(({ created_at }) => String(created_at));

@@ -40,7 +40,7 @@ test("names have accents and punctuation, and one introduction is a spreadsheet 
     expect([part, text.includes(part)]).toEqual([part, true]);
 });
 
-test("the campaigns of a roster entry are counted from the assignments", () => {
+test("a roster entry's number of active campaigns is the number of active assignments", () => {
   const active = brand.roster.filter(({ campaigns }) => campaigns?.status === "active");
   expect(active.length).toBeGreaterThan(5);
   for (const { host, campaigns } of active) {
@@ -51,7 +51,7 @@ test("the campaigns of a roster entry are counted from the assignments", () => {
   }
 });
 
-test("the status of a roster entry's campaigns is active before invited before completed", () => {
+test("a roster entry's campaign status is active if any campaign is active, otherwise invited, otherwise completed", () => {
   const all = brand.roster.flatMap(({ campaigns }) => campaigns ?? []);
   for (const { status, active, invited, completed } of all)
     expect(status).toBe(active ? "active" : invited ? "invited" : completed ? "completed" : "none");

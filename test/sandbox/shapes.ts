@@ -1,4 +1,4 @@
-/** Types of fields in the notation of the API document: `T?` is nullable, `[x]` is an array. */
+/** Field types in the API document's notation: `T?` is nullable, `[x]` is an array. */
 export type Shape =
   | string
   | { [name: string]: Shape }

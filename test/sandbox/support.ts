@@ -16,14 +16,14 @@ export interface SandboxResponse {
   text: string;
   /** The rows of a list. */
   data: Row[];
-  /** The members of a single object. */
+  /** The fields of a single object. */
   one: Row;
   pagination: { page: number; per_page: number; total_items: number; total_pages: number; has_next: boolean };
 }
 
 export interface RequestOptions {
   brand?: Brand;
-  /** The name of one of the brand's keys; null: no key. */
+  /** The name of one of the brand's keys, or null to send no key. */
   key?: string | null;
   variants?: Partial<ApiVariants>;
   now?: number;

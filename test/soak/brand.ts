@@ -21,7 +21,7 @@ export interface SoakBrand {
   close(): Promise<void>;
 }
 
-/** Returns a generator of pseudo-random numbers in [0, 1), always the same for the same seed. */
+/** Returns a generator of pseudo-random numbers in [0, 1) that depend only on the seed. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -8,7 +8,7 @@ interface RecordRow {
   removed: number;
 }
 
-/** Returns the errors of a mirror after a kill and its number of present orders. A missing mirror has no errors. */
+/** Returns the errors in a mirror after a kill, and its number of current orders. A missing mirror has no errors. */
 export function inspect(path: string, brand: SoakBrand): { wrong: string[]; held: number } {
   if (!existsSync(path)) return { wrong: [], held: 0 };
   const db = new Sqlite(path);
@@ -28,7 +28,7 @@ export function inspect(path: string, brand: SoakBrand): { wrong: string[]; held
       .get() as number;
     const wrong = [
       ...(integrity === "ok" ? [] : [`integrity_check: ${integrity}`]),
-      ...(rows === records.length ? [] : [`${rows} rows of ${records.length} records`]),
+      ...(rows === records.length ? [] : [`${rows} rows for ${records.length} records`]),
       ...records
         .filter(({ key, json }) => !brand.wasSent(key, json))
         .map(({ key }) => `${key} differs from every version that the API sent`),

@@ -13,8 +13,9 @@ export interface Strikes {
 }
 
 export interface Report {
-  /** Attempts that hit a running process, and those that came after its end. */
+  /** Attempts that hit a running process. */
   landed: number;
+  /** Attempts that came after the process had ended. */
   late: number;
   lost: string[];
 }
@@ -25,7 +26,7 @@ interface Ended {
   out: string;
 }
 
-/** Runs the program and calls `strike` after some milliseconds, unless it is null. */
+/** Runs the program, and calls `strike` after `afterMs` milliseconds unless it is null. */
 function run(
   bin: string,
   args: string[],
@@ -55,7 +56,9 @@ function run(
 
 const jobs = [["sync", "orders"], ["sync", "orders", "--full"], ["verify", "orders", "--repair"], ["sync"]];
 
-/** Kills processes at random times. The mirror must not lose stored records or have records that the API never sent. */
+/**
+ * Kills processes at random times. The mirror must not lose stored records, or contain records that the API never sent.
+ */
 export async function strikeProcesses(
   brand: SoakBrand,
   { bin, points, say, seed }: Strikes,
@@ -109,7 +112,7 @@ async function finish(brand: SoakBrand, bin: string, db: string): Promise<string
   return compare(db, brand).slice(0, 3);
 }
 
-/** Replaces, deletes or moves the mirror during runs, which have to end with exit code 3 and report no success. */
+/** Replaces, deletes or moves the mirror during runs. These runs must end with exit code 3 and report no success. */
 export async function strikeFiles(brand: SoakBrand, { bin, points, say, seed }: Strikes): Promise<Report> {
   const random = createRandom(seed);
   const db = join(brand.folder, "mirror.sqlite");

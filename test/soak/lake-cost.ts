@@ -9,8 +9,9 @@ import { openMirror } from "../../src/store/mirror/open.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { writeRead } from "../support/mirror.js";
 
-/* A module that the measured process preloads. It records all files below FOLDER that the process opens or lists, and the processor
- * time.
+/*
+ * A module that the measured process preloads. It records every path below FOLDER that the process opens or lists, and
+ * the processor time.
  */
 const preload = `data:text/javascript,${encodeURIComponent(`
   import fs from "node:fs";
@@ -30,7 +31,7 @@ const preload = `data:text/javascript,${encodeURIComponent(`
   process.on("exit", () => fs.writeFileSync(process.env.FOLDER + ".result", result()));
 `)}`;
 
-/** Measures the export of one changed brand to a table of one brand and to a table of many brands. */
+/** Measures the export of one changed brand, to a table of one brand and to a table of many brands. */
 export async function measureLakeCost(
   bin: string,
   brands: number,

@@ -6,9 +6,11 @@ import { askDuckDb } from "../export/duckdb.js";
 /** An engine that reads Delta tables. */
 export interface LakeReader {
   name: string;
-  /** True if it can read an older version of a table. */
+  /** True if the engine can read an older version of a table. */
   readsVersions: boolean;
-  /** Runs SQL in which `TABLE` stands for the table, and returns the rows as text. @param version by default the newest */
+  /**
+   * Runs SQL in which `TABLE` stands for the table, and returns the rows as text. @param version the newest by default
+   */
   query(table: string, sql: string, version?: number): Promise<string[][]>;
 }
 

@@ -23,7 +23,7 @@ export interface LakeOptions {
 
 interface LakeBrand {
   id: string;
-  /** The path of its mirror. */
+  /** The path of the brand's mirror. */
   path: string;
   orders: JsonObject[];
   /** Orders that the API reports on a later night. */
@@ -43,10 +43,13 @@ const machineCount = 3;
 const ordersPerNight = 10;
 const allTables = ["orders", "orders_removed", "order_line_items", "sales_by_month"];
 
-/** A moment at which an export is killed: when a file changes that matches the pattern. PID is the killed process. */
+/**
+ * A moment at which an export is killed: when a file that matches the pattern changes. PID stands for the export's
+ * process ID.
+ */
 interface Strike {
   name: string;
-  /** Null for a random time. */
+  /** Null to kill the export at a random time. */
   pattern: string | null;
 }
 
@@ -65,9 +68,10 @@ const checkpointStrikes: readonly Strike[] = [
   { name: "while the pointer to a checkpoint is written", pattern: "_last_checkpoint\\.[^/]+-PID-[^/]+$" },
 ];
 
-/* Simulates three machines that export many brands into one lake every night. Each export is killed once and repeated. After each
- * night, compares the rows and sums of each brand with its mirror; at the end, compares the answers to ten questions about all
- * brands. Returns the differences.
+/*
+ * Simulates three machines that export many brands into one lake every night. Each export is killed once and repeated.
+ * After each night, the rows and sums of each brand are compared with its mirror. At the end, the answers to ten
+ * questions about all brands are compared. Returns the differences.
  */
 export async function soakLake({ bin, nights, say, seed, ...size }: LakeOptions): Promise<string[]> {
   const home = mkdtempSync(join(tmpdir(), "brandapi-lake-"));
@@ -192,14 +196,14 @@ function restore(brand: LakeBrand): void {
   Object.assign(brand, brand.backup);
 }
 
-/** Replaces a mirror with a new mirror that read the same orders in a different order. */
+/** Replaces a mirror with a new one that read the same orders in reverse. */
 async function replaceMirror(brand: LakeBrand): Promise<void> {
   rmSync(brand.path);
   brand.orders.reverse();
   await writeMirror(brand, new Date().toISOString());
 }
 
-/** Runs the program with a clock that is behind. */
+/** Runs the program with a clock that is `behindMs` behind. */
 function spawnExport(bin: string, args: string[], env: Record<string, string>, behindMs: number) {
   const preload = `data:text/javascript,const{now}=Date;Date.now=()=>now()-${behindMs}`;
   const child = spawn(process.execPath, ["--import", preload, bin, ...args], {
@@ -213,8 +217,9 @@ function spawnExport(bin: string, args: string[], env: Record<string, string>, b
   return { child, ended };
 }
 
-/* Kills a process when a file that matches the pattern changes in the folder; without a pattern, after a delay. Returns true if the
- * process was still running.
+/*
+ * Kills a process when a file in the folder that matches the pattern changes, or after a delay if there is no pattern.
+ * Returns true if the process was still running.
  */
 async function killOnce(
   { child, ended }: ReturnType<typeof spawnExport>,
@@ -234,7 +239,7 @@ async function killOnce(
   return code === null;
 }
 
-/** Runs SQL on each mirror. Returns sorted lines with the brand's ID and the values of a row. */
+/** Runs SQL on each mirror. Returns one line per row, with the brand's ID and the row's values, sorted. */
 function readMirrors(brands: readonly LakeBrand[], sql: string): string[] {
   const rows = brands.flatMap(({ id, path }) => {
     const db = new Sqlite(path, { readonly: true });
@@ -245,7 +250,7 @@ function readMirrors(brands: readonly LakeBrand[], sql: string): string[] {
   return rows.sort();
 }
 
-/** Returns SQL for the sum of an amount in cents, which all engines add up exactly. */
+/** Returns SQL for the sum of an amount in cents, which all engines compute exactly. */
 const cents = (column: string) => `sum(CAST(coalesce(round(${column} * 100), 0) AS BIGINT))`;
 
 interface Question {
@@ -255,7 +260,7 @@ interface Question {
   mirror: string;
 }
 
-/** @param select columns of a group; @param group the columns to group by */
+/** @param group the columns to group by @param select the columns of each group */
 function question(name: string, table: string, group: string, select: string, where = "1 = 1"): Question {
   const rest = `${group}, ${select} FROM`;
   const groupBy = `WHERE ${where} GROUP BY`;
@@ -283,7 +288,7 @@ const questions = [
   question("commission by month", "orders", "month", cents("commission_amount")),
   question("removed orders by month", "orders_removed", "month", `count(*), ${cents("total_amount")}`),
   question("items by SKU", "order_line_items", "sku", `sum(quantity), ${cents("price")}`),
-  question("the view of sales", "sales_by_month", "month, currency", `sum(orders), ${cents("net_amount")}`),
+  question("the sales view", "sales_by_month", "month, currency", `sum(orders), ${cents("net_amount")}`),
 ];
 
 async function readLake(
@@ -335,7 +340,7 @@ async function askQuestions(
     check(each.name, await readLake(reader, lake, each), readMirrors(brands, each.mirror));
   if (previous && reader.readsVersions)
     check(
-      "the orders of the previous night",
+      "the previous night's orders",
       await readLake(reader, lake, byMonth, previous.version),
       previous.rows,
     );

@@ -5,10 +5,11 @@ import { soakLake } from "./lake.js";
 import { measureLakeCost } from "./lake-cost.js";
 
 /**
- * `npm run soak -- kill 1000 [seed]` sends `kill -9` at random times. `npm run soak -- swap 200 [seed]` replaces, moves or
- * deletes the mirror during runs. `npm run soak -- lake 30 [seed]` exports many brands into one lake for 30 nights and kills the
- * exports; LAKE_BRANDS and LAKE_ORDERS set its size, and CHDB names a `node_modules` folder with ClickHouse. `npm run soak --
- * lake-cost 100` measures an export into a table of 100 brands. Exits with 1 if records were lost or a false success was reported.
+ * `npm run soak -- kill 1000 [seed]` sends `kill -9` at random times. `npm run soak -- swap 200 [seed]` replaces, moves
+ * or deletes the mirror during runs. `npm run soak -- lake 30 [seed]` exports many brands into one lake for 30 nights
+ * and kills the exports; LAKE_BRANDS and LAKE_ORDERS set its size, and CHDB names a `node_modules` folder with
+ * ClickHouse. `npm run soak -- lake-cost 100` measures an export into a table of 100 brands. Exits with code 1 if
+ * records were lost or a false success was reported.
  */
 const [what = "kill", amount = "100", seedText = "20261124"] = process.argv.slice(2);
 const seed = Number(seedText);

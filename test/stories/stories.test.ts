@@ -6,9 +6,9 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, memberOf, noon, openRecord, orderAt, ordersBefore } from "../support/records.js";
 
 /*
- * A story is a Markdown page. In its code blocks, a line with `$` is a command, a line with `*` is an event, and the lines
- * below are the exact output. Each test runs a story and compares the complete page. `npm run stories -- --update` writes
- * the new output into the pages: review it with `git diff`.
+ * A story is a Markdown page. In its code blocks, a line that starts with `$` is a command, a line that starts with `*`
+ * is an event, and the lines below are the exact output. Each test runs a story and compares the complete page. `npm
+ * run stories -- --update` writes the new output into the pages: review it with `git diff`.
  */
 const folder = import.meta.dirname;
 const pages = readdirSync(folder).filter((name) => name.endsWith(".md"));
@@ -42,7 +42,9 @@ async function runCommand(brand: TestBrand, line: string): Promise<string[]> {
   return [...text.split("\n").filter((one) => one !== ""), ...(code === 0 ? [] : [`[exit ${code}]`])];
 }
 
-/** Applies `name(…)` with JSON arguments: one of the events below, or one of the sandbox. Returns the brand to go on with. */
+/**
+ * Applies `name(…)` with JSON arguments: an event defined below or in the sandbox. Returns the brand to continue with.
+ */
 function applyEvent(brand: TestBrand, call: string): TestBrand {
   const [, name = "", json = ""] = /^(\w+)\((.*)\)$/.exec(call) ?? [];
   const args: unknown[] = JSON.parse(`[${json}]`);

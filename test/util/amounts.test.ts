@@ -53,12 +53,12 @@ test.each(
     "e",
     "-",
   ]),
-)("%j is no number, in SQL neither", (text) => {
+)("numberFromText and SQL reject %j", (text) => {
   expect(numberFromText(text)).toBeUndefined();
   expect(sqlite.get(text)).toBeNull();
 });
 
-test("SQL parses any text as the same number as JavaScript", () => {
+test("SQL and JavaScript parse any string as the same number", () => {
   const text = fc.string({ unit: fc.constantFrom(..."0123456789.eE+- "), maxLength: 8 });
   fc.assert(
     fc.property(fc.oneof(text, fc.double().map(String), fc.string()), (one) => {

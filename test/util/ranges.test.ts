@@ -68,7 +68,7 @@ test("range operations preserve open ends", () => {
   ).toEqual([allTime]);
 });
 
-test("days and months of a range are complete and in UTC", () => {
+test("a range's days and months are complete and in UTC", () => {
   expect(dayRange("2026-02-28")).toEqual({ from: Date.UTC(2026, 1, 28), to: Date.UTC(2026, 2, 1) - 1 });
   expect(utcDay(Date.UTC(2026, 2, 1) - 1)).toBe("2026-02-28");
   expect(startOfDay(Date.UTC(2026, 2, 1) - 1)).toBe(Date.UTC(2026, 1, 28));
@@ -79,7 +79,7 @@ test("days and months of a range are complete and in UTC", () => {
   ]);
 });
 
-test("describeRange formats a range with minutes", () => {
+test("describeRange formats a range to the minute", () => {
   const from = Date.UTC(2026, 0, 2, 3, 4);
   expect(describeRange({ from, to: from + 60_000 })).toBe("2026-01-02 03:04 to 2026-01-02 03:05");
   expect(describeRange({ ...allTime, to: from })).toBe("everything until 2026-01-02 03:04");

@@ -29,7 +29,7 @@ function installWithoutSqlite(): string {
   return folder;
 }
 
-/** Runs `doctor` of the copied program. */
+/** Runs the copied program's `doctor`. */
 function runDoctor(folder: string) {
   const home = makeHome();
   const env = { HOME: home, PATH: process.env.PATH };

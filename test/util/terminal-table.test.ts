@@ -20,7 +20,7 @@ test("a table that is not printed to a terminal has its full width, right-aligne
   );
 });
 
-test("a table that is wider than the terminal has its widest column truncated", () => {
+test("the widest column is truncated if a table is wider than the terminal", () => {
   const table = renderTable(titles, rows, { width: 30 });
   for (const line of table.split("\n")) expect(displayWidth(line)).toBeLessThanOrEqual(30);
   expect(table.split("\n")[1]).toBe("a1  A rather long titl…   12.5");
@@ -36,7 +36,7 @@ test("a wide table drops optional columns, one by one, before it truncates cells
   expect(renderTable(titles, rows, { optionalColumns: spare })).toBe(renderTable(titles, rows));
 });
 
-test("output is colored only on terminals, and not with --no-color, NO_COLOR or TERM=dumb", () => {
+test("output is colored only on terminals, and never with --no-color, NO_COLOR or TERM=dumb", () => {
   const terminal = testDeps({ tty: true, columns: 80 }).stdout;
   const pipe = testDeps({ tty: false, columns: 80 }).stdout;
   const red = (stream: typeof pipe, color = true, env = {}) => styleFor(stream, { color }, env).red("x");

@@ -36,7 +36,7 @@ test.each(["Zoë Müller", "北京", "👩‍👩‍👧 ❤️ 👍🏽 🇳�
   },
 );
 
-test("later lines of a message are indented, so that they cannot look like messages of the program", () => {
+test("continuation lines of a message are indented, so that they cannot look like messages from the program", () => {
   expect(escapeLines("first\nbrandapi: all good\r")).toBe("first\n  brandapi: all good\\r");
 });
 
@@ -61,7 +61,7 @@ test.each([
   expect(escapeData(text)).toBe(escaped);
 });
 
-test("JSON parsers read escaped JSON as the same value", () => {
+test("escaped JSON is parsed to the same value as the original", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const line = escapeData(`${JSON.stringify({ [text]: text })}\n`);
@@ -97,7 +97,7 @@ test("truncated text is never wider than the limit", () => {
   expect(pad("北", 4, "right")).toBe("  北");
 });
 
-test("text is truncated between letters, not within one", () => {
+test("text is truncated between characters, never in the middle of one", () => {
   expect(truncate("🇳🇴👍🏽e\u0301क्ष", 4)).toBe("🇳🇴…");
 });
 

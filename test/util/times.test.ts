@@ -29,7 +29,7 @@ test.each(["", "5", "5 m", "-5m", "1.5h", "5M", "5min", "9999999999d"])(
   },
 );
 
-test("--window also accepts a number of days without a unit", () => {
+test("--window accepts a number of days without a unit", () => {
   expect(parseWindow("30")).toBe(parseDuration("30d"));
   expect(parseWindow("36h")).toBe(parseDuration("36h"));
 });
@@ -99,7 +99,7 @@ test.each([
   );
 });
 
-test("timestamps of different precision are parsed as the same instant", () => {
+test("timestamps with different precision are parsed as the same instant", () => {
   const instants = ["2026-01-31T12:30:00Z", "2026-01-31T12:30:00.000Z", "2026-01-31T12:30:00.000000+00:00"];
   expect(new Set(instants.map(parseTimestamp)).size).toBe(1);
 });

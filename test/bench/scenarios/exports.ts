@@ -3,7 +3,7 @@ import { type Bench, peer, runBrandapi, type Scenario } from "../bench.js";
 import { interleaved, type Measured, measure } from "../measure.js";
 import { compared, type Line } from "../table.js";
 
-/** The maximum time of each format, as a multiple of the sqlite3 shell's time. */
+/** The maximum time allowed for each format, as a multiple of the sqlite3 shell's time. */
 const formats = [
   { name: "csv", flag: "-csv", goal: "1.5" },
   { name: "ndjson", flag: "-json", goal: "1.0" },

@@ -3,7 +3,7 @@ import { runBrandapi, type Scenario } from "../bench.js";
 import { serveBrand } from "../served.js";
 import type { Line } from "../table.js";
 
-/** 30, 90 and 300 pages with a limit of 60 requests in any 60 seconds, in real time. */
+/** Reads 30, 90 and 300 pages in real time, under a limit of 60 requests in any 60 seconds. */
 export const rateLimit: Scenario = {
   name: "rate-limit",
   about: "Under the API's limit of 60 requests a minute",
@@ -19,7 +19,7 @@ export const rateLimit: Scenario = {
             { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key, HOME: bench.folder },
           );
           const sent = sandbox.statuses.length;
-          // The first 60 requests are sent at once, and every 60 after that take a minute.
+          // The first 60 requests are sent immediately, and each 60 after that take a minute.
           const least = Math.floor((sent - 1) / 60) * 60_000;
           bench.say(`${pages} pages: ${(one.wallMs / 1_000).toFixed(1)} s`);
           return {

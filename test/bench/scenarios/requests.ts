@@ -3,7 +3,7 @@ import { type Bench, runBrandapi, type Scenario } from "../bench.js";
 import { type ServedBrand, serveBrand } from "../served.js";
 import type { Line } from "../table.js";
 
-/** The number of requests, compared with the fewest that can return the same records. */
+/** Compares the number of requests with the fewest that can return the same records. */
 export const requests: Scenario = {
   name: "requests",
   about: "Requests, compared with the minimum",
