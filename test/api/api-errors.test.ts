@@ -84,7 +84,7 @@ describe("an error with status 403", () => {
       false,
       /the key's scopes: analytics:read/,
     ],
-    ["/me is a 403 as well", 403, [], "Forbidden", true, /IP address is not on the key's allowlist/],
+    ["/me also returns a 403", 403, [], "Forbidden", true, /IP address is not on the key's allowlist/],
     [
       "/me fails for another reason",
       500,
@@ -95,7 +95,7 @@ describe("an error with status 403", () => {
     ],
     ["/me rejects the key", 401, [], "Unauthorized", undefined, /^The API rejected the key/],
   ])(
-    "the message of a 403 depends on the response to /me: %s",
+    "the message for a 403 depends on the response to /me: %s",
     async (_, status, scopes, name, affectsAllRequests, message) => {
       nock(origin)
         .get("/api/brand/v1/orders")

@@ -77,6 +77,6 @@ it.each([
   ["Tue, 40 Oct 2026 12:00:07 GMT", null],
   ["in 2026", null],
   ["", null],
-])("Date: %j is read as %j", (value, expected) => {
+])("readDateHeader reads Date: %j as %j", (value, expected) => {
   expect(readDateHeader(new Headers({ date: value }))).toBe(expected);
 });

@@ -24,29 +24,29 @@ function retryingClient(baseUrl: string, deps: Partial<Deps> = {}, events: ApiEv
 
 describe("a request whose connection is lost", () => {
   it.each([
-    ["reset before the response", (socket: Socket) => socket.resetAndDestroy()],
+    ["the connection is reset before the response", (socket: Socket) => socket.resetAndDestroy()],
     [
-      "reset in the middle of the body",
+      "the connection is reset in the middle of the body",
       (socket: Socket) =>
         socket.write(`${head("content-length: 26\r\n")}{"succ`, () =>
           setTimeout(() => socket.resetAndDestroy(), 20),
         ),
     ],
     [
-      "closed in the middle of the body",
+      "the connection is closed in the middle of the body",
       (socket: Socket) => socket.end(`${head("content-length: 26\r\n")}{"succ`),
     ],
     [
-      "closed in the middle of a chunked body",
+      "the connection is closed in the middle of a chunked body",
       (socket: Socket) => socket.end(`${head("transfer-encoding: chunked\r\n")}6\r\n{"succ\r\n`),
     ],
-    ["not an HTTP connection", (socket: Socket) => socket.end("220 mail.test ESMTP\r\n")],
-    ["stalled before the response", () => {}],
+    ["the response is not HTTP", (socket: Socket) => socket.end("220 mail.test ESMTP\r\n")],
+    ["the connection stalls before the response", () => {}],
     [
-      "stalled in the middle of the body",
+      "the connection stalls in the middle of the body",
       (socket: Socket) => socket.write(`${head("content-length: 26\r\n")}{"succ`),
     ],
-  ])("a request is retried if the connection is %s", async (_name, fail) => {
+  ])("a request is retried if %s", async (_name, fail) => {
     const server = await serveBytes((socket, count) => {
       if (count === 1) fail(socket);
       else socket.end(`${head(`content-length: ${good.length}\r\nconnection: close\r\n`)}${good}`);

@@ -49,19 +49,24 @@ describe("a failed request", () => {
   });
 
   it.each([
-    ["for the Retry-After of a 429 plus jitter", status(429, 20_000), 300_000, 20_125],
-    ["for the Retry-After of a 503 plus jitter", status(503, 20_000), 300_000, 20_125],
+    ["a retry waits for the Retry-After of a 429 plus jitter", status(429, 20_000), 300_000, 20_125],
+    ["a retry waits for the Retry-After of a 503 plus jitter", status(503, 20_000), 300_000, 20_125],
     [
-      "without jitter for a Retry-After that takes all of the remaining time",
+      "a retry waits without jitter for a Retry-After that takes all of the remaining time",
       status(429, 199_950),
       200_000,
       200_000,
     ],
-    ["not at all if the Retry-After exceeds the remaining time", status(429, 200_001), 200_000, null],
-    ["no longer than the remaining time", network, 100, 100],
-    ["not at all if no time remains", network, 5, null],
-    ["not at all if retries are disabled", status(429, 1_000), 0, null],
-  ] as const)("a retry waits %s", (_, failure, remainingMs, expected) => {
+    [
+      "a request is not retried if the Retry-After exceeds the remaining time",
+      status(429, 200_001),
+      200_000,
+      null,
+    ],
+    ["a retry waits no longer than the remaining time", network, 100, 100],
+    ["a request is not retried if no time remains", network, 5, null],
+    ["a request is not retried if retries are disabled", status(429, 1_000), 0, null],
+  ] as const)("%s", (_, failure, remainingMs, expected) => {
     expect(wait(failure, { remainingMs, attempt: 3 })).toBe(expected);
   });
 });

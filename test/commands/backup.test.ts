@@ -312,7 +312,7 @@ test("backup --restore exits with code 3 for a file that is not a backup", async
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
 
-test("a mirror still knows the newer backups after an older backup was restored", async () => {
+test("a mirror still knows about newer backups after an older backup is restored", async () => {
   const brand = await mirrored();
   const first = await backUp(brand);
   brand.pass(day);

@@ -8,7 +8,7 @@ import { spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
 const hostile = "\u001b]0;owned\u0007\u009b2J\u007f\u202efdp.exe\r\u001b[8m, Zoë 北京\tx\ny";
-// Control characters other than line ends and tabs must not reach a terminal.
+// Matches control characters other than line breaks and tabs, which must not reach a terminal.
 const acting = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
 
 // Runs a process whose stdout claims to be a terminal.

@@ -206,7 +206,7 @@ test("login warns if environment variables override the values that it stores", 
   expect(login.err).toContain("BRANDAPI_KEY is set and overrides the stored value.");
 });
 
-test("login --profile uses BRANDAPI_BASE_URL, and --profile then overrides the environment", async () => {
+test("login --profile stores BRANDAPI_BASE_URL, and --profile then overrides the environment", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
   const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: "brk_other" };

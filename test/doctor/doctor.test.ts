@@ -147,14 +147,15 @@ test("doctor lists mirrors that a restore replaced, with the command that delete
 });
 
 test.each([
-  [false, 500e6, 50e6],
-  [true, 150e6, 1e6],
-  [true, 3e9, 2e9],
-  [false, 5e9, 2e9],
-])(
-  "the disk is nearly full (%s) with %d bytes free and a mirror of %d bytes",
-  (isFull, freeBytes, mirrorBytes) => {
+  ["enough", 500e6, 50e6],
+  ["too little", 150e6, 1e6],
+  ["too little", 3e9, 2e9],
+  ["enough", 5e9, 2e9],
+] as const)(
+  "doctor reports %s space with %d bytes free and a mirror of %d bytes",
+  (space, freeBytes, mirrorBytes) => {
     const { text, hint } = checkFreeSpace({ freeBytes, mirrorBytes });
+    const isFull = space === "too little";
     expect([hint !== undefined, text.startsWith("nearly full")]).toEqual([isFull, isFull]);
   },
 );

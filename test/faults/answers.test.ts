@@ -49,7 +49,7 @@ const temporary: [fault: string, fault: Fault, says: string, code: number][] = [
   ["the API returns 200 with truncated JSON", { body: '{"success":true,"da' }, "", 7],
 ];
 
-describe.each(temporary)("a temporary fault: %s", (_, fault, says, code) => {
+describe.each(temporary)("after a temporary fault (%s)", (_, fault, says, code) => {
   test("a sync retries the request once and completes", async () => {
     const brand = makeBrand({ orders });
     brand.once(

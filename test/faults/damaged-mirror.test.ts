@@ -60,7 +60,7 @@ test("sync suggests --full for a damaged mirror without a backup", async () => {
 });
 
 test.each(["mirror_info", "sqlite_schema"])(
-  "sync finds the newest backup in the default folder if %s is damaged too",
+  "sync finds the newest backup in the default folder even if %s is damaged",
   async (table) => {
     const brand = await synced();
     const folder = join(brand.home, "backups");

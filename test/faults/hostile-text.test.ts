@@ -16,7 +16,7 @@ const texts = {
   "two hundred thousand letters": "a".repeat(200_000),
 };
 
-/** Returns the control characters in an output, except those for the program's own colors and progress line. */
+/** Returns the control characters in the output, except those for the program's own colors and progress line. */
 function actedUpon(printed: string): string[] {
   const [text = "", ...sequences] = printed.split("\u001b");
   const strange = sequences.filter((one) => !/^\[(\d*(;\d+)*[mKAG]|\?(25|7)[lh]|[78]$)|^[78]/.test(one));

@@ -22,8 +22,8 @@ export function findFalseClaims(world: World, end: RunResult): string[] {
 
 /**
  * Checks what users see: verified runs, removals and changes. Coverage is left out, because an API whose dates are less
- * precise than its filters is detected one response late. If a run is stopped in between, it covers too much until the
- * next run.
+ * precise than its filters is detected one response late. If a run is stopped in between, its coverage is too large
+ * until the next run.
  */
 export function findFalseStatements(world: World, end: RunResult, claims = readClaims(world)): string[] {
   return [

@@ -27,7 +27,7 @@ export interface ModelEvent {
 }
 
 export type EventType =
-  /** A record is added, which is dated now, earlier, or in the same second as another record. */
+  /** A record is added that is dated now, earlier, or in the same second as another record. */
   | "new"
   | "late"
   | "sameSecond"

@@ -83,7 +83,7 @@ function surveyParts(id: unknown, results: readonly unknown[]): [string, string]
 }
 
 /**
- * Plays a scenario without flags. Returns the parts whose stored value in a verified run is one that the API never had
+ * Plays a scenario without flags. Returns the parts that a verified run stored with a value that the API never had
  * during that run.
  */
 export async function playPiecewise(

@@ -68,7 +68,7 @@ export interface WorldOptions {
   isReadByPage?: boolean;
 }
 
-/** In memory if possible, because thousands of mirrors are created. */
+/** The folder for mirrors. It is in memory if possible, because thousands of mirrors are created. */
 const scratch = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const machine = testDeps({ home: scratch });
 

@@ -29,7 +29,7 @@ function copyOf(path: string, to: string): string {
   return to;
 }
 
-test("export --as-of of each view returns what the view returned at that time", async () => {
+test("export --as-of returns for each view what the view returned at that time", async () => {
   const brand = makeBrand({ history: 700, seed: 3 });
   const then: { path: string; at: string }[] = [];
   for (const [month, days] of [30, 35, 25].entries()) {
@@ -60,7 +60,7 @@ test("export --as-of of each view returns what the view returned at that time", 
   expect([...empty]).toEqual([]);
 }, 120_000);
 
-test("export --as-of of each table returns what the table contained after that sync", async () => {
+test("export --as-of returns for each table what the table contained after a past sync", async () => {
   const brand = makeBrand({ history: 300, seed: 5 });
   const tables = ["orders", "order_line_items", "roster", "recommendations", "opportunities", "content"];
   const rowsOf = async (table: string, ...more: string[]) =>
@@ -86,7 +86,7 @@ test("export --as-of of each table returns what the table contained after that s
 
 const readRankings = ({ path }: { path: string }) => path === "/analytics/hosts";
 
-/** Creates a mirror whose second sync found a refund and a late order. `before` is between the two syncs. */
+/** Creates a mirror whose second sync found a refund and a late order. `before` is a time between the two syncs. */
 async function twoNights(): Promise<{ brand: TestBrand; before: string }> {
   const brand = makeBrand({ orders: [orderAt("a", noon - day), orderAt("b", noon - day)] });
   const nightWith = async (clicks: number) => {

@@ -23,7 +23,7 @@ export const amountOf = (value: unknown) =>
       : null;
 const millionths = (value: unknown) => Math.round((amountOf(value) ?? 0) * 1e6);
 
-/** Returns the figures of orders, none of which are removed. */
+/** Sums the figures of the given orders, none of which may be removed. */
 export function sumFigures(orders: readonly Order[]): Figures {
   const counted = orders.filter((order) => order.is_cancelled !== true);
   const sum = (member: string) => counted.reduce((total, order) => total + millionths(order[member]), 0);

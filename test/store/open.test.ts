@@ -62,7 +62,7 @@ test("the write-ahead log of a mirror that was moved away is not applied to a ne
   db.close();
 });
 
-test("a link to a missing mirror creates the mirror and its lock at the target", async () => {
+test("opening a link to a missing mirror creates the mirror and its lock at the link's target", async () => {
   const home = makeHome();
   const [link, target] = [join(home, "mirror.sqlite"), join(home, "disk", "brand.sqlite")];
   symlinkSync(join("disk", "brand.sqlite"), link);

@@ -34,7 +34,7 @@ test("the ranking history has a row per day for each host whose figures changed,
   expect(rows(mirror, "SELECT count(*) AS n FROM analytics_hosts_days")).toEqual([{ n: 4 }]);
 });
 
-test("the ranking history stores figures that the API sends as strings as numbers", async () => {
+test("the ranking history converts figures that the API sends as strings to numbers", async () => {
   const mirror = await makeMirror();
   const ranking = [{ ...(row("a", 5) as object), sales: "12.50", clicks: "n/a" }] as Json[];
   saveRanking(mirror, "2026-11-01", "2026-11-01T04:00:00.000Z", ranking);

@@ -51,7 +51,7 @@ test.each([
   expect(() => recordKey(resource, value, 0)).toThrow(message);
 });
 
-test("no record of a response is written if one of them has no key", async () => {
+test("no record from a response is written if any of its records has no key", async () => {
   const mirror = await makeMirror();
   mirror.transaction(() => {
     expect(() => write(mirror, orders, [order("o1"), { no: "id" }])).toThrow("has no `id`");

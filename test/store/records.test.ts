@@ -78,20 +78,15 @@ const photo = (text: string) => order("o1", { host: { id: "h1", profile_photo: t
 const attached = (url: string, filename = "brief.pdf") => ({ id: "p1", attachments: [{ url, filename }] });
 
 test.each([
+  ["in a photo's URL", orders, photo("https://cdn.test/a.jpg?sig=1"), photo("https://cdn.test/a.jpg?sig=2")],
   [
-    "the URL of a photo",
-    orders,
-    photo("https://cdn.test/a.jpg?sig=1"),
-    photo("https://cdn.test/a.jpg?sig=2"),
-  ],
-  [
-    "the URL of a photo that was not signed before",
+    "in the URL of a photo that was not signed before",
     orders,
     photo("https://cdn.test/a.jpg"),
     photo("https://cdn.test/a.jpg?s"),
   ],
   [
-    "a URL in a list",
+    "in a URL in a list",
     opportunities,
     attached("https://cdn.test/b?sig=1"),
     attached("https://cdn.test/b?sig=2"),
@@ -103,7 +98,7 @@ test.each([
 test.each([
   ["the URL of another file", "https://cdn.test/a.jpg?sig=1", "https://cdn.test/b.jpg?sig=2"],
   ["the URL of another server", "https://cdn.test/a.jpg", "https://cdn2.test/a.jpg"],
-  ["text that is not a URL", "a?1", "a?2"],
+  ["a different string that is not a URL", "a?1", "a?2"],
   ["null instead of a URL", "https://cdn.test/a.jpg?sig=1", null],
 ])("%s is a difference", (_, old, now) => {
   const before = order("o1", { product: { id: "p", cover_photo: old } });
@@ -279,7 +274,7 @@ test("the interval of a redated record's change starts at the last read of the o
   ]);
 });
 
-test("records that were removed in the same run have separate intervals when they return changed", async () => {
+test("records that were removed in the same run have separate change intervals after they return", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1")], { at: at(1) });
   writeRead(mirror, "orders", [order("o2")], { at: at(2) });

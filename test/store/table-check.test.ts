@@ -76,17 +76,17 @@ test.each([
     one("orders", { changed: 1 }),
   ],
   [
-    "text set to null",
+    "a string that was set to null",
     "UPDATE orders SET currency = NULL WHERE id = 'order-4'",
     one("orders", { changed: 1 }),
   ],
   [
-    "a boolean replaced by text",
+    "a boolean that was replaced with a string",
     "UPDATE orders SET is_cancelled = 'no' WHERE id = 'order-4'",
     one("orders", { changed: 1 }),
   ],
   [
-    "text replaced by bytes",
+    "a string that was replaced with bytes",
     "UPDATE orders SET id = CAST(id AS BLOB) WHERE id = 'order-4'",
     one("orders", { changed: 1 }),
   ],
@@ -151,7 +151,7 @@ test.each([
     one("order_line_items", { extra: 1 }),
   ],
   [
-    "missing deliverables of campaigns",
+    "missing deliverables of a campaign",
     "DELETE FROM opportunity_deliverables",
     one("opportunity_deliverables", { missing: 1 }),
   ],
@@ -170,7 +170,7 @@ test.each([
     "INSERT INTO roster (host_id, synced_at) VALUES ('x', '')",
     one("roster", { extra: 1 }),
   ],
-])("the table check finds only %s", async (_, sql, expected) => {
+])("the table check finds %s and nothing else", async (_, sql, expected) => {
   const mirror = await filled();
   mirror.db.exec(sql);
   expect(compareTables(mirror, all)).toEqual(expected);
@@ -179,10 +179,10 @@ test.each([
 });
 
 test.each([
-  ["a dropped table", "DROP TABLE orders"],
-  ["a dropped column", "ALTER TABLE orders DROP COLUMN currency"],
-  ["a renamed column", "ALTER TABLE orders RENAME COLUMN currency TO money"],
-])("the table check reports all rows as missing after %s", async (_, sql) => {
+  ["a table was dropped", "DROP TABLE orders"],
+  ["a column was dropped", "ALTER TABLE orders DROP COLUMN currency"],
+  ["a column was renamed", "ALTER TABLE orders RENAME COLUMN currency TO money"],
+])("the table check reports all rows as missing if %s", async (_, sql) => {
   const mirror = await filled();
   for (const { name } of views) mirror.db.exec(`DROP VIEW ${name}`);
   mirror.db.exec(sql);

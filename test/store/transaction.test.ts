@@ -8,7 +8,7 @@ import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
 import { Sqlite } from "../support/sqlite.js";
 
-/** Reads the committed notes through another connection. */
+/** Returns the committed notes, which are read through a separate connection. */
 function notes(path: string): unknown[] {
   const db = new Sqlite(path);
   try {

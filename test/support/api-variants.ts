@@ -140,7 +140,7 @@ function respondWithClicks(
   if (behaviour.dailyTotals === "absent")
     throw new ErrorResponse(402, "plan_required", "The plan does not include totals.");
   if (behaviour.emptyDays === "zero") return { data: clicks };
-  // For old orders, only the days that have any are computed: there are 700,000 days since the year 1.
+  // For old orders, only days with orders are computed, because there are 700,000 days since the year 1.
   const url = new URL(request.url, "http://api");
   const [start, end] = ["start_date", "end_date"].map((name) => url.searchParams.get(name)?.slice(0, 10));
   const oldDays = [...new Set(old.map((order) => order.order_date.slice(0, 10)))].sort();
@@ -161,7 +161,7 @@ function hasActivity(point: Clicks["timeseries"][number]): boolean {
   return Boolean(point.orders || point.total_clicks || point.profile_views);
 }
 
-/** Returns modified orders, whose totals in the documented API equal the variant's totals of the original orders. */
+/** Returns modified orders, for which the documented API computes the variant's totals. */
 function countedOrders({ orders }: Brand, behaviour: ApiVariants, now: number): readonly Order[] {
   const { cancelled, dailyTotals, dailyTotalsDrift, revenue } = behaviour;
   if (cancelled === "out" && dailyTotals === "all" && !dailyTotalsDrift && revenue === "net") return orders;
@@ -245,8 +245,8 @@ function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
 }
 
 /**
- * Returns a modified brand, for which the documented list selects the same records and sorts equal dates like the
- * variant.
+ * Returns a modified brand whose documented list selects the variant's records and sorts equal dates as the variant
+ * does.
  */
 function brandForSelection({ brand, behaviour, context, name }: ListRequest, query: URLSearchParams): Brand {
   const { refundedFilter, statusFilters, ties } = behaviour;

@@ -135,7 +135,7 @@ function asValue(record: Json | object): Json {
 
 /**
  * Returns a realistic order.
- * @param n the order's number; the higher it is, the older is the order
+ * @param n the order's number; the higher, the older the order
  */
 export function anOrder(n: number, fields: JsonObject = {}): JsonObject {
   const host = { id: `host-${n % 7}`, username: `host_${n % 7}`, first_name: "Ada" };

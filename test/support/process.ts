@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { makeHome } from "./home.js";
 
-/** The executable. The tests' global setup builds what it runs. */
+/** The executable. It runs the build that the tests' global setup creates. */
 export const binPath = fileURLToPath(new URL("../../bin/brandapi.js", import.meta.url));
 
 export interface SpawnOptions {

@@ -14,7 +14,7 @@ const host = { id: "h1", username: "ada", first_name: "Ada", last_name: null, pr
 
 /**
  * Returns an ordinary order.
- * @param fields fields to replace or add, including undocumented fields
+ * @param fields the fields to replace or add, which may be undocumented
  */
 export function orderAt(id: string, ms: number | string | null, fields: Record<string, unknown> = {}): Order {
   const order = {

@@ -183,10 +183,10 @@ test("sync stores a dense second that never settles, but does not add it to the 
 });
 
 test.each([
-  [3, "6 minutes", 6 * minute],
-  [3, "-6 minutes", -6 * minute],
-  [0, "4 minutes", 4 * minute],
-])("sync exits with code %i if the local clock differs from the API's by %s (A10)", async (code, _, skew) => {
+  [3, "6 minutes ahead of", 6 * minute],
+  [3, "6 minutes behind", -6 * minute],
+  [0, "4 minutes ahead of", 4 * minute],
+])("sync exits with code %i if the local clock is %s the API's (A10)", async (code, _, skew) => {
   const brand = makeBrand({ orders });
   const clock = { ...brand.clock, now: () => brand.now() + skew };
   const ran = await brand.run("sync orders", { clock });

@@ -311,7 +311,7 @@ describe("an order that the API lists twice", () => {
     },
   );
 
-  test("sync keeps the newer copies of more orders than it looks up in one response", async () => {
+  test("sync keeps the newer copy of each duplicate order, even if there are more than it looks up per response", async () => {
     const brand = makeBrand({ orders });
     await synced(brand);
     const copies = Array.from({ length: 14 }, (_, n) => copy(`o${n}`, noon - 45 * day - n * minute));

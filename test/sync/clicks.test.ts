@@ -107,7 +107,7 @@ describe("monthly clicks", () => {
     expect((await runSync(makeBrand())).months).toEqual(["2026-11"]);
   });
 
-  test("sync resumes an interrupted run without re-reading the clicks of months that it had read", async () => {
+  test("sync resumes an interrupted run without re-reading the clicks of months that it had already read", async () => {
     const brand = makeBrand({ orders });
     await brand.stopped(
       "sync analytics-clicks",
@@ -150,7 +150,7 @@ describe("clicks by host and by bucket", () => {
     ["--group-by month --since 2026-10", ["2026-10 month", "2026-11 month"]],
     ["--group-by week --since 2026-11", ["2026-11 week"]],
   ])(
-    "sync does not verify clicks read with %s, and the next plain run reads them by day",
+    "sync does not verify clicks read with %s, and the next run without flags reads them by day",
     async (flags, months) => {
       const brand = makeBrand({ orders });
       for (const _ of [1, 2]) {

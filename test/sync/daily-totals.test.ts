@@ -188,7 +188,7 @@ describe("daily amounts that keep drifting", () => {
     expect((await brand.run("verify orders")).code).toBe(8);
   });
 
-  test("sync compares amounts even if they drift, if all orders are in the window", async () => {
+  test("sync still compares drifting amounts if all orders are in the window", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
     applyNewRate(brand);
     await brand.run("sync orders");

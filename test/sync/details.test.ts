@@ -39,7 +39,7 @@ const detailsOf = (asked: readonly SentRequest[]) =>
 const detail = (id: string) => (request: SentRequest) => request.path === `/opportunities/${id}`;
 
 describe("campaign details", () => {
-  test("the first sync reads all campaign details, later syncs only those of changed or open campaigns", async () => {
+  test("the first sync reads all campaign details, and later syncs read only those of changed or open campaigns", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     expect((await runSync(brand)).details).toEqual(["active", "archived", "owing", "paid"]);
     expect(await runSync(brand)).toMatchObject({ details: ["active", "owing"], last: { verified: 1 } });
@@ -48,7 +48,7 @@ describe("campaign details", () => {
     expect((await runSync(brand)).details).toEqual(["active", "owing"]);
   });
 
-  test("sync reads the details of closed campaigns only with --details all or --full, and no details with --details none", async () => {
+  test("sync reads the details of closed campaigns only with --details all or --full, and reads no details with --details none", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);
     expect((await runSync(brand, "sync opportunities --details all")).details).toHaveLength(4);

@@ -47,7 +47,7 @@ describe("the first sync", () => {
     expect(last.covered_from).toBe("2026-11-01T00:00:00.000Z");
   });
 
-  test("sync reads a second that has more orders than fit on a page as a list", async () => {
+  test("sync reads a second as a list if its orders do not fit on one page", async () => {
     const crowd = Array.from({ length: 230 }, (_, n) => orderAt(`c${n}`, noon - 90 * day + (n % 900)));
     const brand = makeBrand({ orders: [...orders.slice(0, 150), ...crowd, ...orders.slice(200)] });
     await brand.run("sync orders");
