@@ -87,6 +87,8 @@ const programFooter = [
     "override the profile.",
   "Help for a command, with examples: `brandapi help sync`.",
   "No key yet? Run `brandapi demo` to try everything against a built-in sandbox.",
+  "Installation: on Node 22 and later, nothing is compiled. On Node 20, npm downloads a prebuilt SQLite module, or " +
+    "compiles it.",
 ];
 
 /** Returns the footer of a command's help: a pointer to the global options, and the formats of times and durations. */

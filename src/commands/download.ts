@@ -103,7 +103,8 @@ function summaryText(summary: DownloadSummary): string {
 function throwIfFailed({ downloaded, failed, not_tried }: DownloadSummary, hasMissing: boolean): void {
   if (failed === 0) return;
   const incomplete = failed + not_tried;
-  const text = `${incomplete} of ${pluralize(incomplete + downloaded, "file")} were not downloaded.`;
+  const total = pluralize(incomplete + downloaded, "file");
+  const text = `${incomplete} of ${total} ${incomplete === 1 ? "was" : "were"} not downloaded.`;
   const hint = hasMissing
     ? "run `brandapi sync content` to update the list of files, then the same command again"
     : "run the same command again: complete files are kept";

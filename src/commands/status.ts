@@ -183,12 +183,14 @@ function resourceProblems(health: ResourceHealth): string[] {
     problems.push(
       found.repairable
         ? `${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``
-        : `${escapeText(found.error)}: the API must correct these dates`,
+        : `${escapeText(found.error)}: the API must correct these records`,
     );
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
   if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
-  else if (last?.outcome === "stopped") problems.push("the last run was stopped");
+  // The last run may have failed for another reason since then.
+  if (refused && last?.error?.includes(refused.error)) return problems;
+  if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && last.outcome !== "verified") {
     const ended = last.outcome === "failed" ? "failed" : `was ${last.outcome}`;
     problems.push(`the last run ${ended}: ${escapeText(last.error)}`);

@@ -104,8 +104,7 @@ function problemsError(results: readonly VerificationResult[], wasRepaired: bool
   const isRepairable = results.some(({ state, unread = 0 }) => state === "different" || unread > 0);
   let hint = `run \`${command}\` again later`;
   if (results.every(({ problems }) => needsApi(problems)))
-    hint =
-      "the API must correct these dates; until then all records are kept, but these dates are not verified";
+    hint = "the API must correct these records; until then all are kept, but their dates are not verified";
   if (isRepairable && !wasRepaired) hint = `run \`${command} --repair\``;
   return new Incomplete(
     `Found: ${results.flatMap(({ problems }) => problems.map(({ text }) => text)).join("; ")}.`,

@@ -42,7 +42,7 @@ export const orders = {
     text("fulfillment_status", "fulfillment state reported by the store"),
     boolean("is_cancelled"),
     boolean("is_refunded", "true if fully refunded"),
-    number("commission_rate", "percentage of `subtotal_amount`"),
+    number("commission_rate", "percentage"),
     amount("commission_amount", "host's commission"),
     text("attribution", "`tracked` or `manual`"),
     object("host", baseHost),

@@ -45,6 +45,6 @@ function resultOf(run: RunRow, { floor, comparesTotals }: RunFacts): string {
   const older =
     from === floor
       ? `older ${resource} were never requested; \`--full\` reads them`
-      : `older ${resource} were never read`;
+      : `not all older ${resource} were read`;
   return `${verifiedBy} from ${from.slice(0, 10)} (${older})`;
 }

@@ -243,7 +243,7 @@ function verifyMonths(
     const texts = differences.filter((difference) => overlaps(difference, range)).map(({ text }) => text);
     if (texts.length > 0) return { ...part, state: "different", why: texts.join("; ") };
     if (state.markedSlices().some((slice) => overlaps(slice, range)))
-      return { ...part, state: "unproven", why: "contains records with unexpected dates" };
+      return { ...part, state: "unproven", why: "contains records with unexpected dates or IDs" };
     // If there are no newer records, the last month need not be covered beyond the newest date read.
     const toCover = hasNewer ? range : { from: range.from, to: Math.min(range.to, newestRead) };
     if (!contains(covered, toCover)) return { ...part, state: "unproven", why: "not read completely" };

@@ -101,7 +101,10 @@ export function listProblems(records: RecordsResult, tableError: string | null):
   const dates = parts.find(({ kind }) => kind === "unexpected-dates");
   const contradiction = parts.find(({ kind }) => kind === "undated" || kind === "list");
   if (dates)
-    problems.push({ kind: "unexpected-dates", text: `${resource} with unexpected dates: ${dates.why}` });
+    problems.push({
+      kind: "unexpected-dates",
+      text: `${resource} with unexpected dates or IDs: ${dates.why}`,
+    });
   else if (unsettled && contradiction)
     problems.push({ kind: "unsettled", text: `${resource} cannot be verified: ${contradiction.why}` });
   return problems;

@@ -26,6 +26,11 @@ describe("brandapi --help", () => {
     }
   });
 
+  test("--help says on which versions of Node the installation compiles SQLite", async () => {
+    const { out } = await brandapi("--help");
+    expect(out.replace(/\s+/g, " ")).toContain("on Node 22 and later, nothing is compiled. On Node 20, ");
+  });
+
   test("`brandapi` and `brandapi help` print the same as --help", async () => {
     const { out } = await brandapi("--help");
     expect(await brandapi("help")).toMatchObject({ code: 0, out });

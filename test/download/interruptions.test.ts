@@ -280,7 +280,7 @@ test.each<[string, number, Fault]>([
     expect(run.code).toBe(8);
     expect(run.summary).toMatchObject({ downloaded: 1, failed: 1, not_tried: 0 });
     expect(run.files[0]).toMatchObject({ id: "bad", outcome: "failed", error: expect.stringMatching(/\w/) });
-    expect(run.err).toContain("1 of 2 files were not downloaded.");
+    expect(run.err).toContain("1 of 2 files was not downloaded.");
     expect(asked.filter((request) => requestedFile(request) === "bad")).toHaveLength(attempts);
     expect(listFolder(brand)).toEqual([expect.stringMatching(/good\.jpg$/)]);
     // Neither the signed URL nor the key may be printed or stored.

@@ -112,8 +112,8 @@ describe("an unreadable date (A2)", () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "n/a; later" });
     await synced(brand);
-    expect((await brand.run("verify orders")).err).toContain("the API must correct these dates");
-    expect((await brand.run("status")).out).toContain("the API must correct these dates");
+    expect((await brand.run("verify orders")).err).toContain("the API must correct these records");
+    expect((await brand.run("status")).out).toContain("the API must correct these records");
     expect((await brand.run("status --json")).out).toContain('"repairable":false');
   });
 
@@ -178,7 +178,7 @@ describe("an unreadable date (A2)", () => {
     showDates(brand, { odd: "soon", old: "never" });
     await synced(brand);
     await brand.run("verify orders");
-    expect((await brand.run("status")).out).toContain("the API must correct these dates");
+    expect((await brand.run("status")).out).toContain("the API must correct these records");
     brand.withdraw("old");
     const { code, err } = await brand.run("verify orders --repair");
     expect(brand.mirrored()).toEqual(ids(brand));
@@ -300,6 +300,9 @@ describe("an order that the API lists twice", () => {
       }
       expect(brand.mirrored()).toHaveLength(250);
       expect(brand.sql("SELECT * FROM changes")).toEqual([]);
+      expect((await brand.run("verify orders")).err).toContain(
+        `orders with unexpected dates or IDs: \`${second.id}\` is listed more than once`,
+      );
       const newest = brand.data.orders
         .filter(({ id }) => id === second.id)
         .map(({ order_date }) => order_date)

@@ -47,7 +47,7 @@ describe("a run's line of output", () => {
     [
       { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
       null,
-      "verified from 2026-10-01 (older orders were never read)",
+      "verified from 2026-10-01 (not all older orders were read)",
     ],
     [{ outcome: "done", verified: false }, null, "not verified"],
     [{ outcome: "failed", error: "no network" }, null, "failed: no network"],
@@ -66,7 +66,7 @@ describe("a run's line of output", () => {
 
   test.each([
     [null, "verified by counts"],
-    ["2026-10-01T00:00:00.000Z", "verified by counts from 2026-10-01 (older orders were never read)"],
+    ["2026-10-01T00:00:00.000Z", "verified by counts from 2026-10-01 (not all older orders were read)"],
   ])("runLine states that only counts were compared if the coverage starts at %s", (covered_from, end) => {
     const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
     const line = runLine(

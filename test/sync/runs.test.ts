@@ -172,6 +172,19 @@ describe("resources that the API refuses", () => {
       expect((await brand.run("status --max-age 26h")).code).toBe(0);
     });
 
+    test("status shows a later failure of a refused resource next to the refusal", async () => {
+      const brand = makeBrand(lists());
+      await brand.run("sync");
+      brand.setKey(loss);
+      await brand.run("sync");
+      expect((await brand.run("status")).out).not.toMatch(/^! orders: the last run/m);
+      brand.before = ({ path }) => (path === "/orders" ? { status: 503 } : undefined);
+      await brand.run("sync orders --max-wait 1s");
+      const { out } = await brand.run("status");
+      expect(out).toMatch(/^! orders: refused on 2026-/m);
+      expect(out).toMatch(/^! orders: the last run failed: The API is unavailable: HTTP 503/m);
+    });
+
     test("verify fails if the API refuses a resource that was read before", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
