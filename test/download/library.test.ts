@@ -164,7 +164,7 @@ test("the download fails with exit code 3 if the output folder cannot be created
 
 test.each([
   ["download contnet", 2, "did you mean `content`?"],
-  ["download content --where 1)OR(size", 2, "`--where` is not a condition"],
+  ["download content --where 1)OR(size", 2, "`--where` is not a valid SQL condition"],
   ["download content --where json(filename)", 2, "SQLite stopped at `--where`"],
   ["download content --limit none", 2, "whole number"],
   ["download content --since 2026-02-01 --until 2026-01-01", 2, "later than `--until`"],
