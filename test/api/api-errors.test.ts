@@ -122,7 +122,7 @@ describe("an error with status 403", () => {
   });
 });
 
-describe("the URL of a request", () => {
+describe("a request's URL", () => {
   it.each(["/../../../evil", "/../v2/orders", "/orders?page=1", "/orders#x", "/content/../../..\\evil"])(
     "the client rejects the path %s, because it leads outside the base URL or is not a plain path",
     async (path) => {

@@ -147,7 +147,7 @@ it("a response with a status above 599 is rejected without a retry", async () =>
   expect(api.stats.requests).toBe(1);
 });
 
-describe("the body of a response", () => {
+describe("a response's body", () => {
   const gzipped = (text: string | Buffer) => (_request: unknown, response: ServerResponse) =>
     response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(text));
   const endless = (_request: unknown, response: ServerResponse) => {

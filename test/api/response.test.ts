@@ -11,7 +11,7 @@ const list = (given: object) =>
 const nested = (levels: number) =>
   `{"success":true,"data":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
-describe("the envelope of a response", () => {
+describe("a response's envelope", () => {
   it("readEnvelope returns the data, its items if it is a list, and the pagination", () => {
     const page = pagination(1, 100, 250);
     const text = JSON.stringify({ success: true, data: [{ a: 1.5 }], pagination: page, new: 1 });

@@ -31,7 +31,7 @@ describe("brandapi --help", () => {
     expect(out.replace(/\s+/g, " ")).toContain("on Node 22 and later, nothing is compiled. On Node 20, ");
   });
 
-  test("`brandapi` and `brandapi help` print the same as --help", async () => {
+  test("`brandapi` and `brandapi help` print the same output as --help", async () => {
     const { out } = await brandapi("--help");
     expect(await brandapi("help")).toMatchObject({ code: 0, out });
     expect(await brandapi("")).toMatchObject({ code: 0, out });

@@ -231,7 +231,7 @@ test("login with only --ping keeps the stored base URL and key", async () => {
   });
 });
 
-test("logout removes the key and the base URL, and says that it keeps the mirror", async () => {
+test("logout removes the key and the base URL, and reports that it keeps the mirror", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
   await brandapi(`login --base-url ${sandbox.baseUrl}`, { home, stdin: sandbox.key });

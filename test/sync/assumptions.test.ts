@@ -133,7 +133,7 @@ describe("differences that take more than 100 requests to read", () => {
     },
   );
 
-  test("sync takes more than one run to read 13,000 orders that appear all at once", async () => {
+  test("sync takes more than one run to read 13,000 orders that appear between two runs", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.data.orders = hours;

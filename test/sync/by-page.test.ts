@@ -108,7 +108,7 @@ describe("an unreadable date (A2)", () => {
     },
   );
 
-  test("verify says that the API must correct an unreadable date, even if the date contains a semicolon", async () => {
+  test("verify and status state that the API must correct an unreadable date, even one with a semicolon", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "n/a; later" });
     await synced(brand);

@@ -195,7 +195,7 @@ test("verify sends no requests for clicks and rankings, because the API can rest
   expect(out.match(/"state":"unproven","months":\[/g)).toHaveLength(2);
 });
 
-describe("the ranking of hosts", () => {
+describe("the host ranking", () => {
   const row = (id: string | null, sales: number) => ({
     host: id === null ? null : { id, username: id },
     clicks: 5,

@@ -147,7 +147,7 @@ describe("resources that the API refuses", () => {
       }
     });
 
-    test("status --max-age reports refused resources as stale until they are read again", async () => {
+    test("status --max-age reports refused resources as stale until they are re-read", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
