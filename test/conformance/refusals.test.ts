@@ -68,11 +68,14 @@ test.each([
   [{ allowlist: ["203.0.113.7"] }, 5, "allowlist"],
   [{ expiresAt: noon - day }, 4, "(401)"],
   [{ revoked: true }, 4, "(401)"],
-] as const)("reads nothing with a key with %j, and exits %i", async (change, expected, words) => {
-  const brand = makeBrand({ history: 5 });
-  brand.setKey(change);
-  const { code, err, asked } = await brand.run("sync");
-  expect([code, asked.length]).toEqual([expected, 1]);
-  expect(err).toContain(words);
-  expect(err).not.toContain(brand.key);
-});
+] as const)(
+  "a sync whose key has %j reads nothing and exits with code %i",
+  async (change, expected, words) => {
+    const brand = makeBrand({ history: 5 });
+    brand.setKey(change);
+    const { code, err, asked } = await brand.run("sync");
+    expect([code, asked.length]).toEqual([expected, 1]);
+    expect(err).toContain(words);
+    expect(err).not.toContain(brand.key);
+  },
+);

@@ -81,7 +81,7 @@ test("null is accepted without a warning wherever the API document allows it", a
   expect((await brand.run("export orders --csv")).code).toBe(0);
 });
 
-test("text with line breaks, quotes or a NUL and unusual field names are stored as the API sent them", async () => {
+test("unusual field names, and text with line breaks, quotes or a NUL, are stored as the API sent them", async () => {
   const texts = ['a "b", c\r\nd', "nul\u0000after", "\u202eright to left", "=1+1"];
   const brand = makeBrand({
     gifts: texts.map((text, n) => openRecord(`g${n}`, { text, 'odd, "name"': text })),

@@ -88,10 +88,10 @@ test("a stopped download leaves a partial file, and the next run downloads only 
 const rest = { status: 206, body: "x" } as const;
 test.each<[string, Fault]>([
   ["416", { status: 416 }],
-  ["another range", { ...rest, headers: { etag: etagOf("a"), "content-range": `bytes 0-9/${size}` } }],
+  ["a different range", { ...rest, headers: { etag: etagOf("a"), "content-range": `bytes 0-9/${size}` } }],
   ["no range", { ...rest, headers: { etag: etagOf("a") } }],
-  ["another size", { ...rest, headers: { etag: etagOf("a"), "content-range": `bytes ${half}-9/10` } }],
-  ["another ETag", { ...rest, headers: { etag: '"new"', "content-range": `bytes ${half}-9/${size}` } }],
+  ["a different size", { ...rest, headers: { etag: etagOf("a"), "content-range": `bytes ${half}-9/10` } }],
+  ["a different ETag", { ...rest, headers: { etag: '"new"', "content-range": `bytes ${half}-9/${size}` } }],
   ["no ETag", { ...rest, headers: { "content-range": `bytes ${half}-9/${size}` } }],
 ])(
   "the complete file is downloaded if the file host responds to a range request with %s",
@@ -133,7 +133,7 @@ test.each<[string, Record<string, string>, string | undefined]>([
   ["neither ETag nor Last-Modified", {}, undefined],
   ["a Last-Modified", { "last-modified": "Fri, 20 Nov 2026 10:00:00 GMT" }, "Fri, 20 Nov 2026 10:00:00 GMT"],
   ["a Last-Modified of this second", { "last-modified": "Sat, 21 Nov 2026 12:00:00 GMT" }, undefined],
-])("a partial file is resumed with %s only if that identifies its version", async (_, headers, ifRange) => {
+])("a partial file with %s is resumed only if that identifies its version", async (_, headers, ifRange) => {
   const brand = await brandWithFiles({ a: { file_size_bytes: 8 } });
   const dated = { date: "Sat, 21 Nov 2026 12:00:00 GMT", ...headers };
   const asked: Headers[] = [];

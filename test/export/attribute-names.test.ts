@@ -138,9 +138,9 @@ async function checkAttributes(surveys: readonly JsonObject[]): Promise<void> {
 }
 
 test.each([
-  ["words of SQL and of the program", words],
-  ["signs and letters", signs],
-])("every format exports an undocumented attribute with the name %s as a column", async (_, names) => {
+  ["is an SQL keyword or a word that the program uses", words],
+  ["contains unusual characters", signs],
+])("every format exports an undocumented attribute as a column if its name %s", async (_, names) => {
   const record = (n: number) => Object.fromEntries(names.map((name, index) => [name, index + n]));
   await checkAttributes([record(0), record(1), record(2)]);
 });
@@ -153,7 +153,7 @@ test("every format exports undocumented attributes with any name and any scalar 
   );
 }, 60_000);
 
-test("an upgrade renames a column with the name `true` and keeps its values", async () => {
+test("an upgrade renames a column named `true` and keeps its values", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "surveys", [{ id: "a", true: 5, other: 1 }], { whole: true });
   mirror.db.exec(`ALTER TABLE surveys RENAME COLUMN true_2 TO "true";

@@ -94,7 +94,7 @@ const byCells = (source: RowSource): RowSource => source;
 const byRows = ({ cells: _, ...source }: RowSource): RowSource => source;
 
 describe("CSV", () => {
-  it("a CSV export has the same bytes as csv-stringify for any text and number", async () => {
+  it("a CSV export is identical to csv-stringify's output for any text and number", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
         const mirror = await makeMirror();
@@ -153,7 +153,7 @@ describe("CSV", () => {
   });
 
   it.each([100_082_959_399.35, 10_037_363_522.922, -1_020_735_201.2525, 999_999_999_999.5, 1e15, 65.35])(
-    "a CSV export has the amount %d with the digits of the API",
+    "a CSV export writes the amount %d with the API's digits",
     async (total_amount) => {
       const mirror = await makeMirror();
       writeRead(mirror, "orders", [anOrder(1, { total_amount })]);
@@ -302,7 +302,7 @@ describe("CSV", () => {
     expect(run.out).toBe('currency\n""\nEUR\n');
   });
 
-  it("a CSV export of an empty table has a header", async () => {
+  it("a CSV export of an empty table has a header row", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
     const run = await brandapi(["export", "changes", "--csv", "--db", mirror.path]);

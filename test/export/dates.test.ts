@@ -181,7 +181,7 @@ test("--until 9999-12-31 includes all orders", async () => {
 });
 
 test.each([...Object.entries(readable), ...unreadable.map((text) => [text, "undated"] as const)])(
-  "the name of a file that was added on %j starts with the day in UTC",
+  "the name of a downloaded file dated %j starts with the day in UTC",
   (createdAt, instant) => {
     const file = { source: "upload", id: "f1", filename: "a.jpg", mimeType: null, createdAt };
     expect(fileName(file, new Set())).toMatch(new RegExp(`^${instant.slice(0, 10)}_`));

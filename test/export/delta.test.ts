@@ -253,7 +253,7 @@ test("verify --delta prints the months that differ from the mirror", async () =>
   expect((await run("verify orders")).out).toContain("differs from the mirror: 2026-09\n");
 });
 
-test("tables --delta prints the state of the mirror at the newest version", async () => {
+test("tables --delta prints the mirror's state at the newest version", async () => {
   const { run } = await makeDeltaFolder();
   expect(await run("tables")).toMatchObject({ code: 3, err: expect.stringContaining("is missing") });
   await run("export orders");

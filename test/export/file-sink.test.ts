@@ -145,7 +145,7 @@ describe("export -o", () => {
     },
   );
 
-  it.runIf(existsSync("/dev/full"))("says in one line that the disk is full", async () => {
+  it.runIf(existsSync("/dev/full"))("an export reports in one line that the disk is full", async () => {
     const path = await mirrorOfOrders(makeHome(), 10);
     const run = await brandapi(["export", "orders", "--csv", "-o", "/dev/full", "--db", path]);
     expect(run.code).toBe(3);

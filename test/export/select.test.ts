@@ -203,7 +203,7 @@ describe("selecting rows for an export", () => {
       }
   });
 
-  it("an export with an unknown table or column suggests the nearest one, and one without a format lists the formats", async () => {
+  it("an export with an unknown table or column suggests the nearest name, and an export without a format lists the formats", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [], { whole: true });
     mirror.db.close();

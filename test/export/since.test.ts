@@ -45,7 +45,7 @@ test.each([
   [["orders", "--csv", "--since", "2999-01"], "is in the future"],
   [["surveys", "--csv", "--since", "2026-01-01"], "no date column"],
 ])(
-  "--since without a table to filter is rejected with exit code 2, and nothing is written: %j",
+  "--since is rejected with exit code 2 if it filters no table, and nothing is written: %j",
   async (args, message) => {
     const mirror = await makeMirror();
     for (const name of ["orders", "roster", "surveys"]) writeRead(mirror, name, [], { whole: true });

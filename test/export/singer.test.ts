@@ -245,7 +245,7 @@ test("a Singer export sends all rows if the state belongs to a different mirror"
   expect(await sendFrom(other.path)).toEqual([]);
 });
 
-test("a Singer export sends all rows again after a host was forgotten, so that targets overwrite the names", async () => {
+test("a Singer export resends all rows after a host is forgotten, so that targets overwrite the names", async () => {
   const home = makeHome();
   const host = { id: "host-to-forget", username: "ada", first_name: "Ada", last_name: "Lovelace" };
   const mirror = await makeMirror();

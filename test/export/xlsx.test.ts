@@ -101,7 +101,7 @@ test.each([
   [2, "boolean", "2"],
   [7, "json", "7"],
   [7, "text", "7"],
-] as const)("the value %j of a column of type %s is written as the XLSX cell %j", (value, type, cell) => {
+] as const)("the value %j in a column of type %s is written as the XLSX cell %j", (value, type, cell) => {
   const text = ` t="inlineStr" s="1"><is><t xml:space="preserve">${cell}</t></is></c>`;
   expect(formatCell(value, { type })).toBe(cell === "" || cell.endsWith("</c>") ? cell : text);
 });

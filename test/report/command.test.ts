@@ -116,7 +116,7 @@ describe("report: period", () => {
   });
 });
 
-test("a report can cover several years, and escapes currencies that are not valid codes", async () => {
+test("a `report` can cover several years, and escapes invalid currency codes", async () => {
   const currency = `C<b>${"x".repeat(300)}`;
   const one = makeBrand({ orders: [orderAt("a", noon - day, { currency })] });
   await one.run("sync orders");

@@ -95,7 +95,7 @@ test.each([
   [{ cancelled: "in" }, "3 66"],
   [{ dailyTotals: "recent" }, "1 6"],
   [{ dailyTotalsFrom: { ...brand, orders: orders.slice(2) } }, "1 40"],
-] as const)("the API variant %j gives %s orders and revenue by day", (variants, figures) => {
+] as const)("the daily orders and revenue of the API variant %j sum to %s", (variants, figures) => {
   const { timeseries } = clicks("", { brand, variants });
   expect(`${sum(timeseries, "orders") / 100} ${sum(timeseries, "revenue") / 100}`).toBe(figures);
 });

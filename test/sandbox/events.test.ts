@@ -67,7 +67,7 @@ test("hosts leave and join the roster", () => {
   expect(brand.roster[0]).toMatchObject({ host: { id: joined }, joined_at: at(noon) });
 });
 
-test("files, gifts and codes are added", () => {
+test("events add files, gifts and codes", () => {
   const { brand, addContent, addGift, addCode } = changing();
   addContent();
   addGift();

@@ -66,7 +66,7 @@ test("the same seed and time create the same brand, and a different seed creates
   expect(createBrand({ ...options, seed: 5 }).orders).not.toEqual(createBrand(options).orders);
 });
 
-test("the data is realistic: currencies, missing hosts, late refunds and equal dates", () => {
+test("a brand's orders are realistic: currencies, missing hosts, late refunds and equal dates", () => {
   const { orders } = createBrand({ seed: 1, orders: 5_000, now: noon });
   const share = (keep: (order: (typeof orders)[number]) => boolean) =>
     orders.filter(keep).length / orders.length;
@@ -108,13 +108,16 @@ test.each([
   ["minutes", "2026-11-21T12:01:00Z"],
   ["midnight", "2026-11-21T00:00:00Z"],
   ["days", "2026-11-21"],
-] as const)("the API variant for dates in %s filters by the exact dates", (datePrecision, date) => {
-  const [newest] = ask("/orders", { brand: hours, variants: { datePrecision } }).data;
-  expect(newest?.order_date).toBe(date);
-  expect(
-    ids(`/orders?start_date=${at(noon + 90_400)}`, { brand: hours, variants: { datePrecision } }),
-  ).toEqual(["o0", "o1"]);
-});
+] as const)(
+  "the API variant with the date precision `%s` filters by the exact dates",
+  (datePrecision, date) => {
+    const [newest] = ask("/orders", { brand: hours, variants: { datePrecision } }).data;
+    expect(newest?.order_date).toBe(date);
+    expect(
+      ids(`/orders?start_date=${at(noon + 90_400)}`, { brand: hours, variants: { datePrecision } }),
+    ).toEqual(["o0", "o1"]);
+  },
+);
 
 test("records without a date are listed only if no range is requested, or in every range with an API variant", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("none", null), orderAt("a", noon)] };

@@ -49,7 +49,7 @@ test("sync --all-profiles syncs every brand into its own mirror under one rate l
   expect(profiles).toMatch(/basalt +Basalt Cycling/);
 });
 
-test("a failing brand does not stop the others, and the exit code is the worst one", async () => {
+test("a failing brand does not stop the others, and the exit code is that of the worst failure", async () => {
   const { basalt, acme, run } = await twoBrands();
   basalt.setKey({ revoked: true });
   const { code, err } = await run("sync orders --all-profiles");

@@ -81,7 +81,7 @@ test.each([
   ["ｱ", 1],
   ["Ａ", 2],
   ["", 0],
-])("%s is %i columns wide", (text, width) => {
+])("displayWidth returns the width of %j in columns: %i", (text, width) => {
   expect(displayWidth(text)).toBe(width);
 });
 
