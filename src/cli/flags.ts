@@ -2,6 +2,7 @@ import { type Argument, Command, Option } from "commander";
 import { parseRateLimit } from "../config/settings.js";
 import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
+import type { Resource } from "../resources/resource.js";
 import { suggestName } from "../util/suggestions.js";
 import { parseDuration, parseInstant } from "../util/times.js";
 
@@ -154,11 +155,18 @@ export function parseRange(
   return { since, until: until !== undefined && until >= endOfTime ? undefined : until };
 }
 
+/** The resources that a command works on. */
+export interface ChosenResources {
+  resources: readonly Resource[];
+  /** True if the user named them; false for all resources. */
+  named: boolean;
+}
+
 /**
  * Returns the named resources in registry order, or all resources if `names` is empty.
  * @throws UsageError if a name is unknown
  */
-export function chooseResources(names: readonly string[]) {
+export function chooseResources(names: readonly string[]): ChosenResources {
   const known = resources.map(({ name }) => name);
   for (const name of names) checkName("resource", name, known);
   const named = names.length > 0;

@@ -1,6 +1,6 @@
 import type { ApiClient } from "../api/client.js";
 import { commandFor } from "../config/credentials.js";
-import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
+import type { GlobalFlags, Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { BrandapiError, Forbidden, Unauthorized } from "../errors.js";
 import { addRestoreHint } from "../store/mirror/backups.js";
@@ -37,11 +37,11 @@ interface ApiCommand {
   name: "sync" | "verify" | "download";
   deps: Deps;
   flags: GlobalFlags & { wait?: boolean; full?: boolean };
+  settings: Settings;
 }
 
-/** A command with its settings and an open API client. */
-interface OpenCommand extends ApiCommand {
-  settings: Settings;
+/** A command with an open API client. */
+interface ConnectedCommand extends ApiCommand {
   reporter: TerminalReporter;
   api: ApiClient;
 }
@@ -56,9 +56,9 @@ type Work = (session: MirrorSession) => Promise<void>;
  * MirrorBusy; errors from `work`
  */
 export async function withMirrorSession(command: ApiCommand, work: Work): Promise<void> {
-  await withApi(command, async (open) => {
-    const { deps, flags, reporter, settings } = open;
-    const owner = await readMirrorOwner(open);
+  await withApi(command, async (connected) => {
+    const { deps, flags, reporter, settings } = connected;
+    const owner = await readMirrorOwner(connected);
     const lock = await lockMirror(settings.dbPath, {
       wait: flags.wait ?? false,
       clock: deps.clock,
@@ -66,9 +66,12 @@ export async function withMirrorSession(command: ApiCommand, work: Work): Promis
       onQueued: reporter.note,
     });
     try {
-      const identity = await identifyOrNoteFailure(open);
+      const identity = await identify(connected).catch(async (error: unknown) => {
+        if (!deps.signal.aborted) await recordFailure(connected, null, error);
+        throw error;
+      });
       checkOwner(owner, identity.brand, settings.brand);
-      await withOpenMirror(open, identity, work);
+      await withOpenMirror(connected, identity, work);
     } finally {
       lock.release();
     }
@@ -80,24 +83,26 @@ export async function withMirrorSession(command: ApiCommand, work: Work): Promis
  * one is used.
  */
 export async function withPlanSession(command: ApiCommand, work: Work): Promise<void> {
-  await withApi(command, async (open) => {
-    const opening = open.deps.runKillable(() => openMirrorForPlan(open.settings.dbPath));
+  await withApi(command, async (connected) => {
+    const opening = connected.deps.runKillable(() => openMirrorForPlan(connected.settings.dbPath));
     await withMirror(opening, async (mirror) => {
-      const identity = await identify(open);
-      checkOwner(readOwner(mirror), identity.brand, open.settings.brand);
-      await work(createSession(open, identity, mirror));
+      const identity = await identify(connected);
+      checkOwner(readOwner(mirror), identity.brand, connected.settings.brand);
+      await work(createSession(connected, identity, mirror));
     });
   });
 }
 
-/** Reads the settings, opens the API, and closes it when `work` has finished. */
-async function withApi(command: ApiCommand, work: (open: OpenCommand) => Promise<void>): Promise<void> {
-  const { deps, flags } = command;
-  const settings = await readSettings(flags, deps);
+/** Opens the API, and closes it when `work` has finished. */
+async function withApi(
+  command: ApiCommand,
+  work: (command: ConnectedCommand) => Promise<void>,
+): Promise<void> {
+  const { deps, flags, settings } = command;
   const reporter = new TerminalReporter(deps, flags);
   try {
     const api = await openApiForCommand(settings, deps, reporter);
-    await work({ ...command, settings, reporter, api }).finally(() => api.close());
+    await work({ ...command, reporter, api }).finally(() => api.close());
   } catch (error) {
     throw await addRestoreHint(error, settings.dbPath);
   } finally {
@@ -106,10 +111,10 @@ async function withApi(command: ApiCommand, work: (open: OpenCommand) => Promise
 }
 
 /**
- * Reads which brand the mirror belongs to. This happens before any request, so that an unusable mirror is reported
- * immediately.
+ * Reads which brand the mirror belongs to. This happens before the lock and any request, so that an unusable mirror is
+ * reported immediately, even during another run.
  */
-async function readMirrorOwner({ deps, name, settings: { dbPath } }: OpenCommand) {
+async function readMirrorOwner({ deps, name, settings: { dbPath } }: ConnectedCommand) {
   const opening = deps.runKillable(() => openMirrorOrEmpty(dbPath));
   return await withMirror(opening, (mirror) => {
     if (name === "verify" && mirror.id === null) throw noMirrorError(dbPath);
@@ -118,15 +123,16 @@ async function readMirrorOwner({ deps, name, settings: { dbPath } }: OpenCommand
 }
 
 /** Opens the mirror for writing, and closes it when `work` has finished. */
-async function withOpenMirror(open: OpenCommand, identity: Identity, work: Work): Promise<void> {
-  const { deps, reporter, settings } = open;
+async function withOpenMirror(command: ConnectedCommand, identity: Identity, work: Work): Promise<void> {
+  const { deps, reporter, settings } = command;
   const mirror = await deps.runKillable(() => openMirror(settings.dbPath, { reporter }));
   try {
-    await prepare(mirror, open, identity);
-    reporter.onProgress((progress) => saveProgress(mirror, open, progress));
-    await work(createSession(open, identity, mirror));
+    await checkAndClaim(mirror, command, identity);
+    reporter.onProgress((progress) => saveProgress(mirror, command, progress));
+    await work(createSession(command, identity, mirror));
   } catch (error) {
-    noteRejection(mirror, open, error);
+    // `/me` had succeeded, so other errors are recorded in the rows of the runs.
+    if (isRejection(error)) await recordFailure(command, mirror, error);
     throw error;
   } finally {
     reporter.onProgress(null);
@@ -135,71 +141,66 @@ async function withOpenMirror(open: OpenCommand, identity: Identity, work: Work)
 }
 
 /** Requests the key's brand and scopes. @throws ConfigurationError if this machine's clock is wrong */
-async function identify({ api, deps, reporter, settings }: OpenCommand): Promise<Identity> {
+async function identify({ api, deps, reporter, settings }: ConnectedCommand): Promise<Identity> {
   const identity = await readIdentity(api);
   refuseWrongClock(identity);
   warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, reporter.warn);
   return identity;
 }
 
-async function identifyOrNoteFailure(open: OpenCommand): Promise<Identity> {
-  try {
-    return await identify(open);
-  } catch (error) {
-    const note = () => withMirrorFile(open.settings.dbPath, (mirror) => noteFailure(mirror, open, error));
-    // If recording the failure also fails, the original error is more useful.
-    if (!open.deps.signal.aborted) await note().catch(() => {});
-    throw error;
-  }
-}
-
 /** Checks a newly opened mirror and assigns it to this brand. */
-async function prepare(mirror: Mirror, open: OpenCommand, identity: Identity): Promise<void> {
-  const { deps, name } = open;
+async function checkAndClaim(mirror: Mirror, command: ConnectedCommand, identity: Identity): Promise<void> {
+  const { deps, name } = command;
   if (name === "sync") await deps.runKillable(async () => checkForDamage(mirror, deps.clock.now()));
   claimMirror(mirror, identity.brand);
   writeFailedRun(mirror, null);
-  if (name !== "verify") await deps.runKillable(async () => applyOmit(mirror, open));
+  if (name !== "verify") await deps.runKillable(async () => applyOmit(mirror, command));
 }
 
-function createSession(open: OpenCommand, identity: Identity, mirror: Mirror): MirrorSession {
-  const { api, deps, reporter, settings } = open;
+function createSession(command: ConnectedCommand, identity: Identity, mirror: Mirror): MirrorSession {
+  const { api, deps, reporter, settings } = command;
   const { clock, keys } = deps;
   return { dailyPoints: new Map(), api, clock, keys, reporter, identity, settings, mirror };
 }
 
 /** Saves the progress for `status`, which may run in another terminal. */
-function saveProgress(mirror: Mirror, { name: command, deps }: OpenCommand, progress: Progress): void {
+function saveProgress(mirror: Mirror, { name: command, deps }: ConnectedCommand, progress: Progress): void {
   const { name: resource, position, of, requests, left, isKnown } = progress;
   const requests_left = isKnown ? left : null;
   const at = formatInstant(deps.clock.now());
   writeProgress(mirror, { command, resource, position, of, requests, requests_left, at });
 }
 
-/** Records a key or machine that the API rejects after `/me` has succeeded, so that `status` can report it. */
-function noteRejection(mirror: Mirror, open: OpenCommand, error: unknown): void {
-  const isRefused = error instanceof Unauthorized || (error instanceof Forbidden && error.affectsAllRequests);
-  if (!isRefused) return;
-  try {
-    noteFailure(mirror, open, error);
-  } catch {
-    // The caller throws the original error.
-  }
+/** True if the API rejected the key or this machine's address. */
+function isRejection(error: unknown): boolean {
+  return error instanceof Unauthorized || (error instanceof Forbidden && error.affectsAllRequests);
 }
 
-/** Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. */
-function noteFailure(mirror: Mirror, { name, deps }: OpenCommand, error: unknown): void {
-  writeFailedRun(mirror, {
+/**
+ * Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. Ignores
+ * problems with the mirror, because the error of the command is more useful.
+ * @param mirror the open mirror; null before it is opened
+ */
+async function recordFailure(
+  { name, deps, settings }: ConnectedCommand,
+  mirror: Mirror | null,
+  error: unknown,
+): Promise<void> {
+  const failure = {
     command: name,
     at: formatInstant(deps.clock.now()),
     error: hideKeys(errorReason(error), deps.keys),
     hint: (error instanceof BrandapiError && error.hint) || null,
     isRefused: error instanceof Unauthorized || error instanceof Forbidden,
-  });
+  };
+  try {
+    if (mirror) writeFailedRun(mirror, failure);
+    else await withMirrorFile(settings.dbPath, (opened) => writeFailedRun(opened, failure));
+  } catch {}
 }
 
 /** Applies the profile's list of omitted fields to the mirror, and prints what has changed. */
-function applyOmit(mirror: Mirror, { flags, reporter, settings: { omit, profile } }: OpenCommand): void {
+function applyOmit(mirror: Mirror, { flags, reporter, settings: { omit, profile } }: ConnectedCommand): void {
   const result = omitMembers(mirror, omit);
   if (!result) return;
   const { lost, restored, total } = result;

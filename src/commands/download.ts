@@ -3,7 +3,7 @@ import { parseCount, parsedOption, parseRange, waitOption, withChoices } from ".
 import { withMirrorSession } from "../cli/mirror-session.js";
 import { findSyncedTable } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
-import type { GlobalFlags } from "../config/settings.js";
+import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { type DownloadSummary, downloadFiles } from "../download/library-download.js";
 import { selectFiles } from "../download/library-files.js";
@@ -54,8 +54,9 @@ export function define(command: Command): void {
 export async function run(flags: DownloadFlags, { deps }: Context): Promise<void> {
   const range = parseRange(flags, deps.clock.now());
   const folder = expandPath(flags.out ?? defaultFolder, deps);
-  await withMirrorSession({ name: "download", deps, flags }, async (session) => {
-    const { api, mirror, reporter, settings } = session;
+  const settings = await readSettings(flags, deps);
+  await withMirrorSession({ name: "download", deps, flags, settings }, async (session) => {
+    const { api, mirror, reporter } = session;
     const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: flags.where, ...range });
     const task = reporter.begin({ name: "download content" });
     const { clock, fetch, random, setTimer, signal } = deps;

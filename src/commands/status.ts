@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { runForAllProfiles } from "../cli/all-profiles.js";
 import { warnBeforeExpiry } from "../cli/api-session.js";
-import { allProfilesOption, chooseResources, parsedOption } from "../cli/flags.js";
+import { allProfilesOption, type ChosenResources, chooseResources, parsedOption } from "../cli/flags.js";
 import { readMirror } from "../cli/mirror-reading.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { readProfiles } from "../config/stored-profiles.js";
@@ -64,7 +64,7 @@ export async function run(flags: StatusFlags, context: Context, names: readonly 
 
 /** Prints the status of one profile's mirror. @throws MirrorStale */
 async function printStatus(
-  { resources: chosen, named }: ReturnType<typeof chooseResources>,
+  { resources: chosen, named }: ChosenResources,
   flags: StatusFlags,
   { deps, profile }: Context,
 ): Promise<void> {

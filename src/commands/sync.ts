@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { runForAllProfiles } from "../cli/all-profiles.js";
 import {
   allProfilesOption,
+  type ChosenResources,
   chooseResources,
   parseCount,
   parsedOption,
@@ -20,7 +21,7 @@ import { acceptsDates, type Resource } from "../resources/resource.js";
 import { wasRead } from "../store/state/runs.js";
 import { planResource } from "../sync/run.js";
 import { defaultOptions, type PlanStep, type SyncOptions, type SyncSession } from "../sync/session.js";
-import { type Skipped, smallFirst, syncResources, throwIfFailed } from "../sync/sync-resources.js";
+import { type Selection, smallFirst, syncResources, throwIfFailed } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { pluralize } from "../util/text.js";
 import { parseWindow } from "../util/times.js";
@@ -42,8 +43,6 @@ interface SyncFlags extends GlobalFlags {
   audit?: number;
   acceptRemovals?: boolean;
 }
-
-type ChosenResources = ReturnType<typeof chooseResources>;
 
 export const about =
   "Without a resource, reads everything that the key and the plan allow. " +
@@ -122,8 +121,8 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
 }
 
 /** Throws a UsageError for a flag that has no effect on a named resource. */
-function refuseUselessFlags({ resources, named }: ChosenResources, flags: SyncFlags): void {
-  for (const resource of named ? resources : []) {
+function refuseUselessFlags({ resources: chosen, named }: ChosenResources, flags: SyncFlags): void {
+  for (const resource of named ? chosen : []) {
     const { kind } = resource.strategy;
     const effective = {
       since: acceptsDates(resource),
@@ -176,7 +175,9 @@ async function syncProfile(
   context: Context,
 ): Promise<ExitCode> {
   const { deps } = context;
-  const command = { name: "sync", deps, flags } as const;
+  // The settings are read only once, because `--key-file` can be a pipe.
+  const settings = await readSettings(flags, deps);
+  const command = { name: "sync", deps, flags, settings } as const;
   if (flags.dryRun) {
     await withPlanSession(command, async (session) => {
       const selection = selectAllowed(chosen, session);
@@ -190,31 +191,38 @@ async function syncProfile(
       const results = await syncResources({ ...session, options }, selection, (run) => {
         if (flags.json) printJson(deps.stdout, { profile: context.profile, ...run });
       });
-      throwIfFailed(results, selection.allowed.length + selection.lost.length);
+      const lost = selection.withoutScope.filter(({ isLost }) => isLost);
+      throwIfFailed(results, selection.allowed.length + lost.length);
     });
     return exitCodes.done;
   };
-  const { ping = (await readSettings(flags, deps)).ping } = flags;
-  return await withPings(ping, flags, deps, sync);
+  return await withPings(flags.ping ?? settings.ping, flags, deps, sync);
 }
 
 /**
- * Splits the resources into those that the key allows and those to skip.
+ * Splits the resources into those to request and those that the key lacks the scope for.
  * @throws Forbidden if the key allows none of them, and none was synced before
  */
-function selectAllowed({ resources, named }: ChosenResources, { identity, mirror }: MirrorSession) {
+function selectAllowed(
+  { resources: chosen, named }: ChosenResources,
+  { identity, mirror }: MirrorSession,
+): Selection {
   const { scopes } = identity.key;
   // A named resource is always requested, so that the user sees the refusal of the API.
   const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
-  const allowed = resources.filter(isAllowed);
-  const others = resources.filter((resource) => !isAllowed(resource));
-  const skipped = others.map((resource) => ({ resource, why: `the key lacks the scope ${resource.scope}` }));
-  const lost = others.filter(({ name }) => wasRead(mirror, name));
-  if (allowed.length === 0 && lost.length === 0)
+  const allowed = chosen.filter(isAllowed);
+  const withoutScope = chosen
+    .filter((resource) => !isAllowed(resource))
+    .map((resource) => ({
+      resource,
+      why: `the key lacks the scope ${resource.scope}`,
+      isLost: wasRead(mirror, resource.name),
+    }));
+  if (allowed.length === 0 && !withoutScope.some(({ isLost }) => isLost))
     throw new Forbidden("The key has none of the scopes that a sync needs: nothing was read.", {
       hint: "create a key with scopes in the console: settings, integrations, brand API",
     });
-  return { allowed, skipped, lost, named };
+  return { allowed, withoutScope, named };
 }
 
 /**
@@ -223,33 +231,32 @@ function selectAllowed({ resources, named }: ChosenResources, { identity, mirror
  */
 async function printPlan(
   session: MirrorSession & SyncSession,
-  { allowed, skipped, named }: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
+  { allowed, withoutScope, named }: Selection,
   { json }: SyncFlags,
   { deps, profile }: Context,
 ): Promise<void> {
   const planned: { resource: string; steps: PlanStep[]; requests: number }[] = [];
-  const refused = skipped.map(({ resource, why }) => ({ resource: resource.name, why }));
+  const skipped = withoutScope.map(({ resource, why }) => ({ resource: resource.name, why }));
   for (const resource of smallFirst(allowed))
     try {
       const steps = await planResource(session, resource);
       planned.push({ resource: resource.name, steps, requests: sumOfRequests(steps) });
     } catch (error) {
       if (named || !(error instanceof Forbidden)) throw error;
-      refused.push({ resource: resource.name, why: error.message });
+      skipped.push({ resource: resource.name, why: error.message });
     }
   const requests = sumOfRequests(planned);
   const { rateLimit } = session.settings;
   // The first minute's quota is sent as a burst.
   const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
-  if (json)
-    return printJson(deps.stdout, { profile, resources: planned, skipped: refused, requests, minutes });
+  if (json) return printJson(deps.stdout, { profile, resources: planned, skipped, requests, minutes });
   const lines = planned.flatMap(({ resource, steps }) =>
     steps.map(({ what, requests, open }) => {
       const count = pluralize(requests, "request") + (open ? " or more" : "");
       return `${resource}: ${what} (${count})`;
     }),
   );
-  for (const { resource, why } of refused) lines.push(`${resource}: skipped: ${why}`);
+  for (const { resource, why } of skipped) lines.push(`${resource}: skipped: ${why}`);
   const time = minutes ? `, about ${pluralize(minutes, "minute")} at the rate limit` : "";
   lines.push(`At least ${pluralize(requests, "request")} in all${time}. Nothing was written.`);
   deps.stdout.write(`${lines.join("\n")}\n`);

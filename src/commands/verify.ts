@@ -2,13 +2,14 @@ import { type Command, Option } from "commander";
 import { verifyDeltaTables } from "../cli/delta-output.js";
 import { chooseResources, waitOption } from "../cli/flags.js";
 import { withMirrorSession } from "../cli/mirror-session.js";
-import type { GlobalFlags } from "../config/settings.js";
+import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context } from "../deps.js";
-import { ApiUnavailable, Incomplete, UsageError } from "../errors.js";
+import { ApiUnavailable, Forbidden, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import type { Resource, Strategy } from "../resources/resource.js";
 import { wasRead } from "../store/state/runs.js";
 import { futureText } from "../sync/counts.js";
+import { lostAccess } from "../sync/run.js";
 import { defaultOptions } from "../sync/session.js";
 import { forEachResource, throwIfFailed } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
@@ -67,7 +68,8 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
     });
   const { resources: chosen, named } = chooseResources(names);
   const { acceptRemovals = false, evidence = false, json = false, repair = false } = flags;
-  await withMirrorSession({ name: "verify", deps, flags }, async (mirrorSession) => {
+  const settings = await readSettings(flags, deps);
+  await withMirrorSession({ name: "verify", deps, flags, settings }, async (mirrorSession) => {
     const session = { ...mirrorSession, options: { ...defaultOptions, acceptRemovals } };
     const due = named ? chosen : chosen.filter(({ name }) => wasRead(session.mirror, name));
     if (due.length === 0)
@@ -77,7 +79,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
     session.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
     const width = terminalWidth(deps.stdout);
     const verified: { resource: Resource; result: VerificationResult }[] = [];
-    const results = await forEachResource(session, { due, named }, async (resource) => {
+    const results = await forEachResource(due, async (resource) => {
       const { result, error } = await verifyResource(session, resource, repair);
       verified.push({ resource, result });
       const { readEvidence, problems, ...printed } = result;
@@ -87,7 +89,9 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
       const hasText = !(error instanceof ApiUnavailable) || problems.length > 0;
       if (json) printJson(deps.stdout, line);
       else if (hasText) deps.stdout.write(resultText(result, width) + (numbers ? evidenceText(numbers) : ""));
-      if (error !== null) throw error;
+      // Without named resources, only those that were read before are verified.
+      const isLost = !named && error instanceof Forbidden;
+      return { error: isLost ? lostAccess(resource, error) : error };
     });
     const withBlindSpot = verified.flatMap(({ resource, result }) => (result.blind_spot ? resource : []));
     if (!json && withBlindSpot.length > 0)

@@ -43,8 +43,8 @@ function strategyOf({ strategy }: Resource): SyncStrategy {
 
 export interface RecordedRun {
   run: RunRow;
-  /** The error that ended the run, or the reasons why it is incomplete; null if it succeeded. */
-  error: unknown;
+  /** The error that ended the run, or the reasons why it is incomplete or skipped; null if it succeeded. */
+  error: Error | null;
 }
 
 /**
@@ -81,7 +81,8 @@ async function readResource(
     indexTables(mirror, resource);
     return { end: endOf(resource, result), result };
   } catch (thrown) {
-    return { end: isOptional ? endOfOptional(run, thrown) : endOfError(thrown), result: null };
+    const isRefused = isOptional && thrown instanceof Forbidden;
+    return { end: isRefused ? endOfRefused(run, thrown) : endOfError(toError(thrown)), result: null };
   }
 }
 
@@ -95,17 +96,24 @@ function endOf(
   return { outcome: "done", error: null, columns: { ...columns, verified: !isPartial } };
 }
 
-/** Returns the end of a failed run of an optional resource. A refusal is an error only if the resource was read before. */
-function endOfOptional({ mirror, progress, resource }: SyncRun, error: unknown): RunEnd {
-  if (!(error instanceof Forbidden)) return endOfError(error);
+/**
+ * Decides how a run of an optional resource ends that the API refused: the run is skipped, unless the resource was read
+ * before, which makes it incomplete.
+ */
+function endOfRefused({ mirror, progress, resource }: SyncRun, error: Forbidden): RunEnd {
   const isLost = progress.hasResponses() || wasRead(mirror, resource.name);
   if (isLost && !affectsAllResources(error)) return endOfError(lostAccess(resource, error));
   return { outcome: "skipped", error };
 }
 
-function endOfError(error: unknown): RunEnd {
+function endOfError(error: Error): RunEnd {
   if (error instanceof Stopped) return { outcome: "stopped", error };
   return { outcome: error instanceof Incomplete ? "incomplete" : "failed", error };
+}
+
+/** Returns what was thrown as an `Error`. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
 export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
@@ -154,8 +162,9 @@ interface StartedRun {
 
 export interface RunEnd {
   outcome: RunOutcome;
-  /** An error, or the text of the problems that `verify` found; null if there are none. */
-  error: unknown;
+  error: Error | null;
+  /** The problems that `verify` found; null if there are none. They are stored like an error. */
+  problems?: string | null;
   columns?: Partial<Pick<RunRow, "verified" | "covered_from" | keyof CountTotals>>;
 }
 
@@ -172,10 +181,10 @@ type RecordingSession = Pick<SyncSession, "api" | "clock" | "keys" | "mirror">;
 export function finishRun(
   { api, clock, keys, mirror }: RecordingSession,
   { id, resource, before }: StartedRun,
-  { outcome, error, columns }: RunEnd,
+  { outcome, error, problems = null, columns }: RunEnd,
 ): RunRow {
   const finishedAt = formatInstant(clock.now());
-  const text = error instanceof Error ? error.message : String(error ?? "");
+  const text = error?.message ?? problems;
   try {
     updateRun(mirror, id, {
       ...columns,
@@ -192,7 +201,7 @@ export function finishRun(
       writeRefusal(mirror, resource, { at: finishedAt, error: hideKeys(message, keys), hint });
     } else if (hasResponse) writeRefusal(mirror, resource, null);
   } catch (writeError) {
-    throw error instanceof Error ? error : writeError;
+    throw error ?? writeError;
   }
   return readRun(mirror, id);
 }

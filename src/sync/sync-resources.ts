@@ -1,16 +1,15 @@
 import { affectsAllResources, Forbidden, findForbidden, Incomplete, isOutage } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
-import type { Mirror } from "../store/mirror/database.js";
-import { createUnrecordedRun, findLastVerifiedSync, type RunRow, wasRead } from "../store/state/runs.js";
+import { createUnrecordedRun, findLastVerifiedSync, type RunRow } from "../store/state/runs.js";
 import { errorReason } from "../util/system-errors.js";
 import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
-import { finishRun, lostAccess, type RecordedRun, startRun, syncResource } from "./run.js";
+import { finishRun, lostAccess, startRun, syncResource, toError } from "./run.js";
 import type { SyncSession } from "./session.js";
 
 export interface Failure {
   resource: Resource;
-  error: unknown;
+  error: Error;
 }
 
 export interface ResourceResults {
@@ -20,60 +19,69 @@ export interface ResourceResults {
   notTried: readonly Resource[];
 }
 
+/** The end of the work on one resource. */
+interface WorkEnd {
+  /** The reason why it failed or was skipped; null if it succeeded. */
+  error: Error | null;
+  /** True if the error does not count as a failure. */
+  isSkipped?: boolean;
+}
+
 /**
- * Runs `work` for each resource in turn. A failure does not stop the other resources, unless the API is down.
- * @param chosen.named true if the user named the resources. If not, resources that the key or the plan never allowed are skipped
+ * Does `work` for each resource in turn. A failure does not stop the other resources, unless the API is down.
  * @throws errors that affect every resource, such as a rejected key
  */
 export async function forEachResource(
-  { mirror }: Pick<SyncSession, "mirror">,
-  { due, named }: { due: readonly Resource[]; named: boolean },
-  work: (resource: Resource) => Promise<void>,
+  resources: readonly Resource[],
+  work: (resource: Resource) => Promise<WorkEnd>,
 ): Promise<ResourceResults> {
   const results: ResourceResults = { failures: [], succeeded: 0, notTried: [] };
-  for (const [index, resource] of due.entries())
-    try {
-      await work(resource);
-      results.succeeded += 1;
-    } catch (error) {
-      if (affectsAllResources(error)) throw error;
-      const failure = named ? { resource, error } : failureOfOptional(mirror, resource, error);
-      if (failure) results.failures.push(failure);
-      if (isOutage(error)) return { ...results, notTried: due.slice(index + 1) };
-    }
+  for (const [index, resource] of resources.entries()) {
+    const { error, isSkipped = false }: WorkEnd = await work(resource).catch((thrown: unknown) => ({
+      error: toError(thrown),
+    }));
+    if (error === null) results.succeeded += 1;
+    else if (affectsAllResources(error)) throw error;
+    else if (!isSkipped) results.failures.push({ resource, error });
+    if (isOutage(error)) return { ...results, notTried: resources.slice(index + 1) };
+  }
   return results;
 }
 
-/** Returns the failure of a resource that the user did not name; null if it was never allowed and is skipped. */
-function failureOfOptional(mirror: Mirror, resource: Resource, error: unknown): Failure | null {
-  if (!(error instanceof Forbidden)) return { resource, error };
-  return wasRead(mirror, resource.name) ? { resource, error: lostAccess(resource, error) } : null;
+/** The resources of a sync. */
+export interface Selection {
+  /** The resources to read. The API may still refuse them. */
+  allowed: readonly Resource[];
+  /** The resources that the key lacks the scope for. They are not requested. */
+  withoutScope: readonly WithoutScope[];
+  /** True if the user named the resources. If not, resources that the API refuses are skipped. */
+  named: boolean;
 }
 
-/** A resource that is skipped because the key lacks its scope. */
-export interface Skipped {
+export interface WithoutScope {
   resource: Resource;
   why: string;
+  /** True if an earlier run read the resource, so that its data is now outdated. */
+  isLost: boolean;
 }
 
 /** Syncs resources one after another. @param onRunEnd is called with the row of each finished run */
 export async function syncResources(
   session: SyncSession,
-  chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
+  { allowed, withoutScope, named }: Selection,
   onRunEnd: (run: RunRow) => void,
 ): Promise<ResourceResults> {
   const { clock, mirror, reporter } = session;
-  const due = smallFirst(chosen.allowed);
+  const due = smallFirst(allowed);
   reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
-  const results = await forEachResource(session, { due, named: chosen.named }, async (resource) => {
-    const { run, error } = await syncResource(session, resource, !chosen.named);
+  const results = await forEachResource(due, async (resource) => {
+    const { run, error } = await syncResource(session, resource, !named);
     onRunEnd(run);
-    if (error !== null) throw error;
+    return { error, isSkipped: run.outcome === "skipped" };
   });
-  for (const skipped of chosen.skipped) {
-    const { resource, why } = skipped;
-    if (wasRead(mirror, resource.name)) {
-      const { run, error } = recordLostScope(session, skipped);
+  for (const { isLost, resource, why } of withoutScope) {
+    if (isLost) {
+      const { run, error } = recordLostScope(session, resource, why);
       onRunEnd(run);
       results.failures.push({ resource, error });
       continue;
@@ -86,14 +94,21 @@ export async function syncResources(
 }
 
 /** Records an incomplete run, without a request, if the key has lost the scope of a resource that was read before. */
-function recordLostScope(session: SyncSession, { resource, why }: Skipped): RecordedRun {
+function recordLostScope(
+  session: SyncSession,
+  resource: Resource,
+  why: string,
+): { run: RunRow; error: Error } {
   const hint = "create a key with that scope in the brand's console, then run `brandapi login`";
   const error = lostAccess(resource, new Forbidden(`${why}.`, { hint }));
   const run = finishRun(session, startRun(session, resource.name), { outcome: "incomplete", error });
   return { run, error };
 }
 
-/** Sorts lists first, because they are short, and the first sync of a resource with dates may take hours. */
+/**
+ * Sorts lists first, because they are short, and resources with dates last, the one with the most records at the end. Its
+ * first sync may take hours.
+ */
 export function smallFirst(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
   return [...resources.filter((resource) => !isDated(resource)), ...resources.filter(isDated).toReversed()];

@@ -11,6 +11,7 @@ import {
   openUnrecordedRun,
   startRun,
   syncResource,
+  toError,
   warnOfUnexpectedValues,
 } from "../sync/run.js";
 import type { SyncRun, SyncSession } from "../sync/session.js";
@@ -53,7 +54,7 @@ export async function verifyResource(
   session: SyncSession,
   resource: Resource,
   repair: boolean,
-): Promise<{ result: VerificationResult; error: unknown }> {
+): Promise<{ result: VerificationResult; error: Error | null }> {
   const before = session.api.stats.requests;
   const { error: tableError, ...tables } = verifyTables(session, resource, repair);
   const { records, error } = await verifyRecords(session, resource, repair, tableError).then(
@@ -61,7 +62,7 @@ export async function verifyResource(
     (thrown: unknown) => {
       if (affectsAllResources(thrown)) throw thrown;
       const why = hideKeys(errorReason(thrown), session.keys);
-      return { records: unprovenResult(resource.name, why), error: thrown };
+      return { records: unprovenResult(resource.name, why), error: toError(thrown) };
     },
   );
   // A repair includes a sync, which prints the same warning.
@@ -138,7 +139,8 @@ async function recordVerification(
   let result: RecordsResult;
   try {
     result = await verifier.verify(openRun(session, resource, started.id, task));
-  } catch (error) {
+  } catch (thrown) {
+    const error = toError(thrown);
     finishRun(session, started, { outcome: error instanceof Stopped ? "stopped" : "failed", error });
     throw error;
   } finally {
@@ -153,7 +155,12 @@ async function recordVerification(
     differing,
   };
   mirror.transaction(() => {
-    finishRun(session, started, { outcome: "verified", error: joinProblems(problems), columns });
+    finishRun(session, started, {
+      outcome: "verified",
+      error: null,
+      problems: joinProblems(problems),
+      columns,
+    });
     writeUnrepairableRun(mirror, resource.name, needsApi(problems) ? started.id : null);
   });
   return result;

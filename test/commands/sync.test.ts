@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
+import { spawnBrandapi } from "../support/process.js";
 import { day, hour, memberOf, noon, ordersBefore } from "../support/records.js";
 
 test("sync prints one hint per kind of refusal if both a scope and the plan are missing", async () => {
@@ -42,4 +43,15 @@ test.each([
     if ((await brand.run(words)).code === 2) refused.push(flag);
   }
   expect(refused).toEqual(Object.keys(flags).filter((flag) => !accepted.includes(flag)));
+});
+
+test("sync reads the key from a pipe, which can be read only once", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon - day, 3, day) });
+  const { BRANDAPI_KEY: key = "", ...env } = await brand.served();
+  const { code, err } = await spawnBrandapi(["sync", "orders", "--key-file", "/dev/stdin"], {
+    env: { ...env, KEY: key },
+    home: brand.home,
+    node: ["sh", "-c", 'printf %s "$KEY" | "$0" "$@"', process.execPath],
+  }).ended;
+  expect(code, err).toBe(0);
 });
