@@ -8,20 +8,22 @@ import { readRange } from "./read.js";
 import type { DatedRun, DatedSync } from "./session.js";
 
 /**
- * A change of the amounts of most days at once, while the numbers of records stay the same. Amounts that are converted
- * from another currency drift with the exchange rate, without any change to the records.
+ * A simultaneous change in the amounts on most days, while the number of records per day is unchanged. Amounts that are
+ * converted from another currency drift with the exchange rate, even if no record changes.
  */
 export interface AmountDrift {
   /** The days whose amounts changed, oldest first. */
   days: string[];
-  /** The number of days with totals from both times. */
+  /** The number of days that have both stored and current totals. */
   compared: number;
 }
 
-/** The maximum number of records in a sample of several days. */
+/** The maximum number of records in a sample of more than one day. */
 const maxSampledRecords = 500;
 
-/** Returns a drift if only the amounts changed on more than half of the days; otherwise null. */
+/**
+ * Returns a drift if the amounts, but not the number of records, changed on more than half of the days; otherwise null.
+ */
 export function findAmountDrift(
   { state }: Pick<DatedRun, "state">,
   apiTotals: TotalsByDay | null,
@@ -38,7 +40,10 @@ export function findAmountDrift(
   return days.length > compared / 2 ? { days: days.sort(), compared } : null;
 }
 
-/** Returns the oldest of these days, merged into ranges. Old records rarely change, so their amounts change only by drift. */
+/**
+ * Returns the oldest of the given days, merged into ranges. Old records rarely change, so a change in their daily
+ * amounts is probably a drift.
+ */
 export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string[]): Range[] {
   const sample: string[] = [];
   let records = 0;
@@ -51,8 +56,8 @@ export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string
 }
 
 /**
- * Re-reads the oldest of the drifting days that the run has not read yet.
- * @param remaining returns the number of remaining requests
+ * Re-reads the oldest of the drifting days that the run has not yet read.
+ * @param remaining returns the number of requests left
  * @returns true if none of their records changed, so that the run has to ignore the amounts of the other days
  */
 export async function isDriftWithoutChanges(
@@ -67,7 +72,7 @@ export async function isDriftWithoutChanges(
     run,
     days.filter((day) => changedBefore.has(day)),
   );
-  // The planned ranges contained all drifting days.
+  // The planned ranges already contained all drifting days.
   if (sample.length === 0) return false;
 
   const missingBefore = state.missing.all().length;
@@ -80,7 +85,7 @@ export async function isDriftWithoutChanges(
   return isSampleRead && unread.length > 0;
 }
 
-/** Warns about drifting amounts, once for each mirror. */
+/** Warns about drifting amounts, once per mirror. */
 export function warnOfDrift(
   { clock, mirror, reporter, resource }: DatedRun,
   { compared, days }: AmountDrift,
@@ -88,14 +93,14 @@ export function warnOfDrift(
   const at = formatInstant(clock.now());
   if (mirror.transaction(() => isFirstNotice(mirror, `drift:${resource.name}`, at)))
     reporter.warn(
-      `${resource.name}: the API's amounts changed on ${days.length} of ${pluralize(compared, "day")} at once, but no ` +
-        "record of the oldest of these days did. Amounts that are converted from another currency change like this. " +
-        "Such runs compare counts instead, and find a change of an old amount when the audit re-reads the record " +
+      `${resource.name}: the API's amounts changed on ${days.length} of ${pluralize(compared, "day")} at the same time, although no ` +
+        "record on the oldest of these days changed. This happens if the API converts amounts from another currency. " +
+        "Runs then compare counts instead, and detect a change to an old amount only when the audit re-reads the record " +
         "(`--audit`)",
     );
 }
 
-/** Explains why amounts were not compared, as a clause. */
+/** Explains why amounts were not compared. */
 export function driftText({ compared, days }: AmountDrift): string {
-  return `amounts were not compared: they changed on ${days.length} of ${pluralize(compared, "day")} at once, but no record of the oldest of these days did`;
+  return `amounts were not compared, because they changed on ${days.length} of ${pluralize(compared, "day")} at the same time, although no record on the oldest of these days changed`;
 }

@@ -18,7 +18,7 @@ export async function audit(run: DatedSync): Promise<void> {
   const remaining = startBudget(run, options.audit);
   const freshSince = readUntil - restMs;
   let cursor = state.cursor() ?? readUntil;
-  // One pass at most: from the cursor down to the oldest date, then from the newest date down to the cursor.
+  // Makes at most one pass: from the cursor down to the oldest date, then from the newest date down to the cursor.
   for (let turns = 0; turns < 2 && remaining() > 0; ) {
     const due = nextDue(state.coverage(), cursor, freshSince);
     const slice = leastRecent(state.markedSlices());
@@ -38,7 +38,10 @@ function leastRecent(slices: readonly MarkedSlice[]): MarkedSlice | undefined {
   return slices.toSorted((a, b) => a.readAt - b.readAt)[0];
 }
 
-/** Returns the newest covered range before the cursor that was not read recently, extended by all adjacent older dates. */
+/**
+ * Returns the newest covered range before the cursor that has not been read recently, extended by all adjacent older
+ * dates.
+ */
 function nextDue(
   coverage: readonly CoveredRange[],
   at: number,

@@ -14,15 +14,15 @@ const maxSliceRecords = 2_000;
 const maxSplits = 12;
 /** The assumed length of a range without a start, for the first split. */
 const openRangeMs = 20 * 365 * dayMs;
-/** Slices with more unexpected dates are marked without reading their days separately. */
+/** Slices with more unexpected dates than this are marked as a whole, without reading their days separately. */
 const maxFaultsToLocate = 10;
-/** Request budget for reading the days of a slice separately. */
+/** Request budget for reading a slice's days separately. */
 const maxLocateRequests = 100;
 
 /**
- * Reads a range of dates by page number, in slices, newest first: for an API that does not return records newest first,
- * or returns dates that are unreadable or outside the requested range. All records are kept.
- * @param remaining returns the number of remaining requests; the first slice is always read
+ * Reads a range of dates by page number, in slices, newest first. This is used if the API does not return records
+ * newest first, or returns dates that are unreadable or outside the requested range. All records are kept.
+ * @param remaining returns the number of requests left; the first slice is always read
  */
 export async function readByPage(
   run: DatedSync,
@@ -45,7 +45,7 @@ export async function readByPage(
   return { reached, addedOrChanged };
 }
 
-/** Returns the newest days of a range, with about `records` mirrored records. */
+/** Returns the newest days of a range, which contain about `records` mirrored records. */
 function newestPart({ mirror, resource, state }: DatedRun, range: Range, records: number): Range {
   const mirrored = Number.isFinite(records) ? state.count(range) : 0;
   const oldest =
@@ -53,7 +53,7 @@ function newestPart({ mirror, resource, state }: DatedRun, range: Range, records
   return oldest === null ? range : { from: Math.max(range.from, startOfDay(oldest)), to: range.to };
 }
 
-/** Splits a range at day boundaries until each slice has few enough records. Newest first. */
+/** Splits a range at day boundaries until each slice has few enough records. Yields the newest slice first. */
 async function* splitIntoSlices(run: DatedRun, range: Range): AsyncGenerator<Range, void> {
   const total = middleDay(range) === null ? 0 : (await compareCount(run, range)).apiCount;
   yield* split(run, { ...range, total }, 0);
@@ -69,7 +69,7 @@ async function* split(
   const middle = middleDay(slice);
   if (isSmall || middle === null) return yield { from, to };
   const halves = await countHalves(run, slice, middle);
-  // An API that ignores the dates counts all records in both halves. The slice is then read as one list.
+  // If the API ignores the dates, it counts all records in both halves. The slice is then read as one list.
   if (halves.every((half) => half.total >= total)) return yield { from, to };
   for (const half of halves) yield* split(run, half, splits + 1);
 }
@@ -98,9 +98,9 @@ function middleDay({ from, to }: Range): number | null {
 }
 
 /**
- * Reads a slice. If a few of its records have unexpected dates, its halves are read instead, and their halves, so that
- * only the days that return these records are marked.
- * @param remaining returns the number of remaining requests for reading halves
+ * Reads a slice. If a few of its records have unexpected dates, bisects it repeatedly, so that only the days that
+ * return these records are marked.
+ * @param remaining returns the number of requests left for reading halves
  */
 async function* locateFaults(
   run: DatedSync,
@@ -113,14 +113,14 @@ async function* locateFaults(
   const canDivide = list.isComplete && faults.size > 0 && faults.size <= maxFaultsToLocate;
   if (!canDivide || middle === null || remaining() <= 0) return yield reading;
   const halves = await countHalves(run, slice, middle);
-  // A record that the API counts in both halves is returned in every range.
+  // If the API counts a record in both halves, it returns the record in every range.
   if (halves.reduce((sum, { total }) => sum + total, 0) > list.total) return yield reading;
   for (const { from, to } of halves) yield* locateFaults(run, { from, to }, remaining);
 }
 
 /**
- * Returns the start of the day that divides the records with expected dates in halves; null if there are none, or if the
- * slice is one day long.
+ * Returns the start of the day that splits the records with expected dates in half; null if there are no such records,
+ * or if the slice is one day long.
  */
 function medianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading): number | null {
   const dates = [...list.records].flatMap(([name, { record }]) =>
@@ -132,7 +132,9 @@ function medianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading
   return middle <= slice.to ? middle : null;
 }
 
-/** Returns a clause about the records with unexpected dates: the newest problem and their number; null if there are none. */
+/**
+ * Describes the records with unexpected dates: the newest problem and the number of records; null if there are none.
+ */
 export function describeMarked({
   mirror,
   resource,

@@ -10,19 +10,19 @@ import type { QueryParameters } from "../util/urls.js";
 import { rangeQuery } from "./dates.js";
 import type { CountTotals, DatedRun, SyncRun } from "./session.js";
 
-/** Selects all records, or the records with a status. `flags` is the bit of the status in `records.flags`. */
+/** Selects all records, or the records with a status. `flags` is the bit for the status in `records.flags`. */
 export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
 
-/** The numbers of records that the API and the mirror have in a range. Missing records are not counted. */
+/** The number of records in a range, in the API and in the mirror. Missing records are not counted. */
 export interface CountComparison extends Range {
   filter: CountFilter;
   apiCount: number;
   mirrorCount: number;
   /** The time of the request, in milliseconds since 1970. */
   requestedAt: number;
-  /** The date of the newest record in the API, in milliseconds; null if it has no readable date. */
+  /** The date of the API's newest record, in milliseconds; null if that record has no readable date. */
   newestDate: number | null;
 }
 
@@ -58,7 +58,10 @@ export async function compareCount(
   };
 }
 
-/** Adds up the counts of all records, without those of status filters. @param differing the number of differing counts */
+/**
+ * Sums the counts of all records, ignoring the counts of status filters.
+ * @param differing the number of differing counts
+ */
 export function sumTotals(counts: readonly CountComparison[], differing: number): CountTotals {
   const all = counts.filter(({ filter }) => filter === allRecords);
   return { api_total: sumOf(all, "apiCount"), mirror_total: sumOf(all, "mirrorCount"), differing };
@@ -90,7 +93,7 @@ export function countsOtherDates({ from, newestDate, to }: CountComparison): boo
   return newestDate !== null && (startOfSecond(newestDate) < from || startOfSecond(newestDate) > to);
 }
 
-/** Compares the counts of each covered range: all records, and the records with each status. */
+/** Compares the counts for each covered range: all records, and the records with each status. */
 export async function compareCovered(run: DatedRun): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
   for (const range of mergeRanges(run.state.coverage()))
@@ -103,14 +106,14 @@ export function countFilters({ resource }: DatedRun): CountFilter[] {
   return [allRecords, ...countedFilters.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }))];
 }
 
-/** True if splitting the range would not save requests, because two requests read it. */
+/** True if splitting the range would not save requests, because at most two requests are needed to read it. */
 function isShort({ apiCount, filter }: CountComparison, records: number): boolean {
   return pagesFor(Math.max(records, filter === allRecords ? apiCount : 1)) <= 2;
 }
 
 /**
  * Bisects a range whose count differs, and yields the differing parts, newest first.
- * @param remaining returns the number of remaining requests; without any, parts are not split further
+ * @param remaining returns the number of requests left; if there are none, parts are not split further
  */
 export async function* bisect(
   run: DatedRun,
@@ -133,14 +136,14 @@ export async function* bisect(
     if (half.apiCount !== half.mirrorCount) yield* bisect(run, half, remaining, isEnough);
 }
 
-/** Returns the count of the remaining range, without a request. */
+/** Computes the count for the rest of a range by subtraction, without a request. */
 function subtractCount(total: CountComparison, part: CountComparison, rest: Range): CountComparison {
   const apiCount = total.apiCount - part.apiCount;
   const mirrorCount = total.mirrorCount - part.mirrorCount;
   return { ...part, ...rest, apiCount, mirrorCount, newestDate: null };
 }
 
-/** Compares the counts of the ranges that were never read, oldest first. Marked slices count as read. */
+/** Compares the counts for the ranges that were never read, oldest first. Marked slices count as read. */
 export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
   for (const range of subtractRanges([allTime], [...run.state.coverage(), ...run.state.markedSlices()]))
@@ -183,7 +186,7 @@ export async function separateFuture(
   };
 }
 
-/** True if the newest unread range is open and may contain records after an instant. */
+/** True if the newest unread range has no end and may contain records dated after `now`. */
 function mayHaveFuture(
   { apiCount, from, mirrorCount, newestDate, to }: CountComparison,
   now: number,
@@ -192,10 +195,10 @@ function mayHaveFuture(
   return hasRecords && (newestDate === null || newestDate >= now);
 }
 
-/** Returns a clause about the number of records dated in the future. */
+/** Describes the records dated in the future. */
 export function futureText({ records, until }: Pick<FutureRecords, "records" | "until">): string {
-  const last = ` (the newest ${formatMinute(until)})`;
+  const newest = formatMinute(until);
   return records === 1
-    ? `1 record is dated in the future${last} and will be read when that date is reached`
-    : `${records} records are dated in the future${last} and will be read when their dates are reached`;
+    ? `1 record is dated in the future (${newest}) and will be read when that date is reached`
+    : `${records} records are dated in the future (newest: ${newest}) and will be read when their dates are reached`;
 }

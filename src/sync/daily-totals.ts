@@ -26,13 +26,13 @@ import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./session.js";
 export interface DailyTotalsResponse {
   /** The totals of the days with activity; null if the API returned no totals. */
   apiTotals: TotalsByDay | null;
-  /** The error of a failed request; null if it succeeded, or the resource has no daily totals. */
+  /** The error if the request failed; null if it succeeded or the resource has no daily totals. */
   error: BrandapiError | null;
 }
 
 /**
- * Requests the daily totals of the complete history. This must be done before any record is read, so that the next run
- * notices a change during this run.
+ * Requests the daily totals for the complete history. Must be called before any record is read, so that the next run
+ * notices changes made during this one.
  */
 export async function requestDailyTotals(run: DatedRun): Promise<DailyTotalsResponse> {
   const { totalsSource } = run.resource.strategy;
@@ -55,7 +55,7 @@ function totalsOf(point: Json, totalsSource: TotalsSource): DayTotals {
   return { count: numberAt(totalsSource.count), amounts: totalsSource.amounts.map(numberAt) };
 }
 
-/** Reports that the API returned no daily totals: as a warning, or as a note if it never returned any. */
+/** Reports that the API returned no daily totals: as a warning, or as a note if it has never returned any. */
 export function warnOfMissingTotals(
   { reporter, resource, state }: DatedRun,
   { message }: BrandapiError,
@@ -66,7 +66,10 @@ export function warnOfMissingTotals(
   );
 }
 
-/** Returns the point of each day, keyed by day (`2026-01-31`). Resources with the same points share a request. */
+/**
+ * Returns the analytics point for each day, keyed by day (`2026-01-31`). Resources that use the same points share a
+ * request.
+ */
 export async function requestDailyPoints(run: SyncRun, totalsSource: TotalsSource): Promise<DailyPoints> {
   const points = run.dailyPoints.get(totalsSource) ?? fetchDailyPoints(run, totalsSource);
   run.dailyPoints.set(totalsSource, points);
@@ -94,15 +97,15 @@ export function dayOfPoint(point: Json, { day }: TotalsSource): string {
 
 /**
  * Deletes the stored totals of days with new or changed records, because they describe the earlier records. `cover`
- * stores them again when the run has read the complete day; otherwise the day counts as changed.
+ * stores new totals once the run has read the complete day. Until then, the day counts as changed.
  */
 export function dropStoredTotals({ state }: DatedRun, changed: Range): void {
   state.storedTotals.delete(daysOf(changed));
 }
 
 /**
- * Marks dates as covered, and stores the API's totals of the days that this run has now read completely. Must be called in
- * the transaction that writes the records.
+ * Marks dates as covered, and stores the API's totals for the days that this run has now read completely. Must be
+ * called in the transaction that writes the records.
  */
 export function cover(run: DatedSync, records: RangeRecords): void {
   const { apiTotals, runId, state } = run;
@@ -122,7 +125,7 @@ function daysOf({ from, to }: Range): Range {
 export interface ComparedTotals {
   /** The totals to compare; null if the API returned no totals. */
   apiTotals: TotalsByDay | null;
-  /** True if only the numbers of records are compared, because the amounts of most days drift. */
+  /** True if only the number of records per day is compared, because the amounts on most days have drifted. */
   ignoresAmounts: boolean;
 }
 

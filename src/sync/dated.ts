@@ -22,7 +22,7 @@ import {
   startBudget,
 } from "./session.js";
 
-/** Reads resources with dates, newest first: orders and content. `README.md` describes the loop. */
+/** Reads the resources with dates (orders and content), newest first. `README.md` describes the loop. */
 export const dated: SyncStrategy<DatedStrategy> = {
   async plan(run) {
     const steps: PlanStep[] = [];
@@ -35,18 +35,19 @@ export const dated: SyncStrategy<DatedStrategy> = {
       });
     }
     const { totalsSource } = run.resource.strategy;
-    const what = totalsSource ? "verification: daily totals, and counts" : "verification: counts";
+    const what = totalsSource ? "verification: daily totals and counts" : "verification: counts";
     return [...steps, { what, requests: (totalsSource ? 1 : 0) + countFilters(run).length + 1, open: true }];
   },
 
   /**
    * The order of the steps matters:
-   * 1. Daily totals are requested before anything is read, so that the next run notices changes during this run.
-   * 2. A drift of the amounts is detected before anything is read, because reading a day replaces its stored totals.
+   * 1. Daily totals are requested before anything is read, so that the next run notices changes made during this one.
+   * 2. Drifting amounts are detected before anything is read, because reading a day replaces its stored totals.
    * 3. The audit follows the planned ranges, because it skips dates that were just read.
-   * 4. A warning about missing daily totals follows the reading, because in an outage the reading fails with an error.
-   * 5. The drift sample precedes the other changed days, because it decides whether changed amounts matter.
-   * 6. Counts are compared after all other reading, and lead to more reading where they differ.
+   * 4. The warning about missing daily totals follows the reading, because in an outage, the reading itself fails with
+   *    an error.
+   * 5. The drift sample is read before the other changed days, because it decides whether changed amounts matter.
+   * 6. Counts are compared after all other reading, and ranges whose counts differ are re-read.
    * 7. Missing records are removed last, and only if the run is complete.
    */
   async read(datedRun) {
@@ -100,7 +101,7 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   const { runId: finishedId, until: finishedUntil } = readFinishedRuns(mirror, resource.name);
   const interrupted = [...coverage, ...markedSlices].filter(({ runId }) => runId > finishedId);
   const readRecently = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
-  // Records that a marked slice returned are not searched for at their own date. Undated records can be at any date.
+  // Records returned in a marked slice are not searched for at their own dates. Undated records can be in any range.
   const markedIds = state.markedIds();
   const missing = state.missing
     .all()
@@ -110,12 +111,12 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   return { ...planDated(before, options, readUntil), isResumed: interrupted.length > 0 };
 }
 
-/** Plans a run, and stores the state that the next run needs if this run is killed. */
+/** Plans a run, and stores the state that the next run needs if this one is killed. */
 function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" | "ranges"> {
   const { runId, mirror, options, reporter, resource, state } = run;
   const { floor, gaps, isResumed, markedSlices, ranges } = planRun(run);
   const mirrored = pluralize(state.count(allTime), "record");
-  if (isResumed) reporter.note(`${resource.name}: resumes an interrupted sync: ${mirrored} already read`);
+  if (isResumed) reporter.note(`${resource.name}: resuming an interrupted sync: ${mirrored} already read`);
   const due = mergeRanges([...ranges, ...markedSlices]);
   const since = formatInstantOrNull(due[0]?.from ?? floor);
   const until = formatInstantOrNull(due.at(-1)?.to ?? floor);
@@ -127,7 +128,7 @@ function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" |
   return { gaps, markedSlices, ranges };
 }
 
-/** Returns a reason if the budget did not suffice to read all changed days. */
+/** Returns a reason if the budget was too small to read all changed days. */
 function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
   const days = changedDays(run, compared).length;
   if (days === 0) return [];

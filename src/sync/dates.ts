@@ -8,13 +8,13 @@ import type { QueryParameters } from "../util/urls.js";
 export interface DateCheck {
   /** The date of each record, truncated to seconds, in milliseconds since 1970; empty if there is a fault. */
   seconds: number[];
-  /** A clause about the first record that violates A1, A2 or A3; null if there is none. */
+  /** Describes the first record that violates A1, A2 or A3; null if there is none. */
   fault: string | null;
 }
 
 /**
- * Checks whether a response to a date query is sorted newest first (A1), and each record has a timestamp with seconds (A2)
- * within the requested range (A3).
+ * Checks that a response to a date query is sorted newest first (A1), and that each record has a timestamp with seconds
+ * (A2) within the requested range (A3).
  */
 export function checkDates(
   resource: Resource<DatedStrategy>,
@@ -46,7 +46,7 @@ export function rangeQuery({ end, from, until }: DatedStrategy, range: Range): Q
   };
 }
 
-/** Returns a clause about an invalid date, or a date outside the range; null if the date is valid. */
+/** Describes a date that is invalid or outside the range; null if the date is valid. */
 export function dateFault(resource: Resource<DatedStrategy>, record: Json, range: Range): string | null {
   const fault = faultOf(timestampOf(resource, record), range);
   return fault === null ? null : `${dateText(resource, record)} ${fault}`;

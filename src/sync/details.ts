@@ -26,9 +26,9 @@ const inFlight = 4;
 export interface Parent {
   id: number;
   key: string;
-  /** The record's ID in URLs of the API. */
+  /** The record's ID in API URLs. */
   idInUrl: string;
-  /** True if the details were not read since the record was added or changed. */
+  /** True if the details have not been read since the record was added or changed. */
   isPending: boolean;
   /** True if this run has to read the details. */
   isDue: boolean;
@@ -36,10 +36,11 @@ export interface Parent {
 }
 
 /**
- * Calls `work` for each record, four at a time. After a 404 or an invalid response, marks the details of the record as
+ * Calls `work` for each record, four at a time. After a 404 or an invalid response, marks the record's details as
  * outdated and continues with the other records.
  * @returns the number of 404 responses
- * @throws the first other error, after all records were processed
+ * @throws the first error other than a 404; all records are processed first, unless the error affects other records as
+ * well
  */
 async function requestEach<Item extends { id: number }>(
   run: SyncRun,
@@ -76,8 +77,8 @@ function concernsOneRecord(error: unknown): error is BrandapiError {
 }
 
 /**
- * Reads details that are records of their own resource, such as the results of surveys. The details of a record are
- * replaced in one transaction, and removed with the record.
+ * Reads details that form a resource of their own, such as survey results. A record's details are replaced in one
+ * transaction, and removed together with the record.
  */
 async function syncDetailRecords(
   run: SyncRun,
@@ -143,7 +144,7 @@ export const details: SyncStrategy<DetailsStrategy> = {
   },
 };
 
-/** Reads the details that are due. Returns the reasons if some could not be read. */
+/** Reads the details that are due. Returns the reasons if some of them could not be read. */
 async function readDetails(run: DetailsRun): Promise<IncompleteReason[]> {
   const { into, path } = run.resource.strategy;
   try {
@@ -175,13 +176,13 @@ function parentsOf(run: DetailsRun): Parent[] {
   return parents;
 }
 
-/** Returns the records with due details, least recently read first, so that interrupted runs make progress. */
+/** Returns the records whose details are due, least recently read first, so that interrupted runs make progress. */
 function dueParents(run: DetailsRun): Parent[] {
   const due = parentsOf(run).filter(({ isDue }) => isDue);
   return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
 }
 
-/** True if the details can change while the item in the list stays the same. */
+/** True if the details can change while the list item remains unchanged. */
 function canDetailsChange({ mirror, resource }: DetailsRun, { id, value }: CurrentRecord): boolean {
   const whole = value as JsonObject;
   const listed = readListItem(mirror, id) as JsonObject | null;

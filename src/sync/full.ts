@@ -14,18 +14,21 @@ export const full: SyncStrategy = {
   read: readCompleteList,
 };
 
-/** Requests the number of records in a list. Returns null if its pagination is not documented. */
+/** Requests the number of records in a list. Returns null if the list's pagination is undocumented. */
 export async function countList(run: SyncRun): Promise<number | null> {
   return run.resource.pagination === "unknown" ? null : (await requestCount(run, {})).total;
 }
 
 export function planList(listed: number | null): PlanStep {
   return listed === null
-    ? { what: "everything: its pagination is not documented", requests: 1, open: true }
-    : { what: `everything: ${pluralize(listed, "record")}`, requests: pagesFor(listed) };
+    ? { what: "the complete list (its pagination is undocumented)", requests: 1, open: true }
+    : { what: `the complete list: ${pluralize(listed, "record")}`, requests: pagesFor(listed) };
 }
 
-/** Reads a list without dates, and removes the records that it lacks. An incomplete list is stored without removals. */
+/**
+ * Reads a list without dates, and removes the mirrored records that it lacks. If the list is incomplete, its records
+ * are stored, but nothing is removed.
+ */
 export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   const { runId, mirror, progress, reporter, resource, state } = run;
   const list = await readList(run, { mirrored: () => readCurrentKeys(mirror, resource.name) });

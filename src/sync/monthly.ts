@@ -20,13 +20,13 @@ interface Month extends Range {
 }
 
 /**
- * Reads one response per calendar month, because the unique clicks of days cannot be added up. Late orders and bot
- * filtering change past clicks, so months with changed days are re-read.
+ * Reads one response per calendar month, because daily unique clicks cannot be summed. Late orders and bot filtering
+ * change past clicks, so months with changed days are re-read.
  */
 export const monthly: SyncStrategy<MonthlyStrategy> = {
   async plan(run) {
     const requests = dueMonths(run, await requestDailyPoints(run, run.resource.strategy.totalsSource)).length;
-    const days = { what: "daily clicks, to find months that changed", requests: 1 };
+    const days = { what: "daily clicks, to find the months that changed", requests: 1 };
     return requests > 0 ? [{ what: pluralize(requests, "month"), requests }, days] : [days];
   },
 
@@ -50,7 +50,7 @@ export const monthly: SyncStrategy<MonthlyStrategy> = {
   },
 };
 
-/** True if no option changes the requested data. Only these runs extend the coverage. */
+/** True if no option changes the requested data. Only such runs extend the coverage. */
 function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
   return groupBy === "day" && hosts.length === 0 && !perHost;
 }
@@ -83,7 +83,10 @@ function requestedRange({ readUntil, options, state }: SyncRun): Range {
   return { from: since ?? (full ? Number.NEGATIVE_INFINITY : floor), to: Math.min(until, readUntil) };
 }
 
-/** Marks months without activity as covered if they are between months that were read: their clicks are known to be 0. */
+/**
+ * Marks months without activity as covered if they lie between months that were read, because their clicks are known to
+ * be 0.
+ */
 function coverIdleMonths({ runId, mirror, readUntil, state }: SyncRun, requested: Range): void {
   const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
@@ -106,7 +109,7 @@ function hostsOf({ mirror, options, resource }: SyncRun<MonthlyStrategy>): (stri
   return ids.length > 0 ? [...new Set(ids)] : [null];
 }
 
-/** Returns the months in which the point of a day differs from the mirror. Days without activity may lack a point. */
+/** Returns the months in which a day's point differs from the mirror. A day without activity may have no point. */
 function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: DailyPoints): Set<string> {
   const { totalsSource } = resource.strategy;
   const mirrored = new Map<string, Json>();
@@ -121,7 +124,7 @@ function movedMonths({ mirror, resource }: SyncRun<MonthlyStrategy>, points: Dai
   return new Set([...days].filter(isMoved).map((day) => day.slice(0, 7)));
 }
 
-/** Compares two points, ignoring rounding differences in amounts. */
+/** True if two points are equal, ignoring rounding differences in amounts. */
 function samePoint(a: Json, b: Json, amounts: readonly string[]): boolean {
   const isSameAmount = (name: string) => {
     const [one, other] = [valueAt(a, [name]), valueAt(b, [name])];

@@ -3,7 +3,7 @@ import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges } from ".
 import { hourMs, minTimestampMs } from "../util/timestamp.js";
 import type { SyncOptions } from "./session.js";
 
-/** The time, in milliseconds, for which data of an interrupted run is not re-read. */
+/** How long data from an interrupted run is not re-read, in milliseconds. */
 export const resumableMs = hourMs;
 
 export interface PlanInput {
@@ -16,7 +16,7 @@ export interface PlanInput {
   finishedUntil: number | null;
   /** The ranges that an interrupted run read within the last hour. */
   readRecently: readonly Range[];
-  /** The days of missing records. */
+  /** The days on which records are missing. */
   missing: readonly Range[];
 }
 
@@ -27,7 +27,7 @@ export interface DatedPlan {
   markedSlices: Range[];
   /** The oldest date that this run or an earlier one was asked to read. */
   floor: number;
-  /** The ranges between the floor and the newest date that stay unread. */
+  /** The ranges between the floor and the newest date that remain unread. */
   gaps: Range[];
 }
 
@@ -36,12 +36,13 @@ type PlanOptions = Pick<SyncOptions, "since" | "until" | "full" | "windowMs"> &
 
 /**
  * Decides which dates to read.
- * 1. By default, a run reads the gaps in the coverage, each with the window before it, and all dates from the last
- *    finished run, less the window, to `readUntil`. `--since` and `--until` request a single range, `--full` all dates.
+ * 1. By default, a run reads the gaps in the coverage, each with the window before it. It also reads all dates from one
+ *    window before the end of the last finished run up to `readUntil`. `--since` and `--until` request a single range,
+ *    and `--full` requests all dates.
  * 2. Ranges that an interrupted run read within the last hour are skipped.
- * 3. The days of missing records are always read.
- * 4. Marked slices are not gaps. Slices that overlap the planned ranges are read by page number.
- * 5. Dates below the floor, the oldest date that any run was asked to read, are never read.
+ * 3. Days on which records are missing are always read.
+ * 4. Marked slices are not gaps. Marked slices that overlap the planned ranges are read by page number.
+ * 5. Dates before the floor, the oldest date that any run was asked to read, are never read.
  */
 export function planDated(before: PlanInput, options: PlanOptions, readUntil: number): DatedPlan {
   const { coverage, readRecently, missing } = before;
@@ -57,7 +58,7 @@ export function planDated(before: PlanInput, options: PlanOptions, readUntil: nu
   return { ranges: ranges.toReversed(), markedSlices: marked.toReversed(), floor, gaps };
 }
 
-/** Returns the floor, including this run. @param before the floor of earlier runs */
+/** Returns the floor after this run. @param before the floor from earlier runs */
 export function findFloor(
   { full, since }: Pick<PlanOptions, "full" | "since">,
   before: number | null,
@@ -67,7 +68,7 @@ export function findFloor(
   return since === undefined ? before : Math.min(since, before);
 }
 
-/** Subtracts a time span from an instant. Returns -Infinity for a result before the year 0. */
+/** Subtracts a time span from an instant. Returns -Infinity if the result is before the year 0. */
 export function earlier(ms: number, spanMs: number): number {
   return ms - spanMs < minTimestampMs ? Number.NEGATIVE_INFINITY : ms - spanMs;
 }

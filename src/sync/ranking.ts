@@ -9,7 +9,7 @@ import type { IncompleteReason, SyncResult, SyncRun, SyncStrategy } from "./sess
 
 /**
  * Reads the current ranking. Rows are identified by their position, because several rows can lack a host. A ranking is
- * stored only if it is complete, because its order can change between two pages.
+ * stored only if it is complete, because its order can change while its pages are being read.
  */
 export const ranking: SyncStrategy = {
   plan: (run) => full.plan(run),

@@ -7,7 +7,7 @@ import type { Json } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { SyncRun } from "./session.js";
 
-/** The parts of a run that reading a list uses. */
+/** The parts of a run that are needed to read a list. */
 type ListRun = Pick<SyncRun, "api" | "progress" | "resource">;
 
 export interface ListRecord {
@@ -22,7 +22,7 @@ export interface List {
   records: ReadonlyMap<string, ListRecord>;
   /** The time of the first request, in milliseconds since 1970. */
   requestedAt: number;
-  /** `total_items` of the last response, or the number of items if the list has no pages. */
+  /** `total_items` of the last response, or the number of items if the list is unpaginated. */
   total: number;
   /** The number of distinct records in the responses. */
   rowCount: number;
@@ -48,23 +48,23 @@ type Wanted = Required<Omit<ListQuery, "mirrored">>;
 /** The result of reading all pages once. */
 interface Reading {
   records: Map<string, ListRecord>;
-  /** The key of each item in `records`, in the order of the responses. */
+  /** The key in `records` of each returned item, in the order in which the API returned them. */
   names: string[];
   /** `total_items` of each response. */
   totals: number[];
   requestedAt: number;
 }
 
-/** The number of readings within which a list settles (A9). */
+/** The number of readings within which a list should settle (A9). */
 const maxReadings = 3;
 /** The limit for a list in random order, which is re-read as long as `total_items` is constant and new records appear. */
 const maxReadingsInRandomOrder = 12;
 
 /**
  * Reads a list until it is complete, at most three times unless its order is random. A list is complete if one reading
- * has as many distinct records as `total_items`, or if `total_items` was the same in all readings and the merged readings
- * have exactly that many records.
- * @throws Incomplete if the list has more pages than the API returns
+ * has as many distinct records as `total_items`, or if `total_items` was the same in all readings and the merged
+ * readings have exactly that many records.
+ * @throws Incomplete if the list has more pages than the API can return
  */
 export async function readList(run: ListRun, { mirrored, ...query }: ListQuery = {}): Promise<List> {
   const { resource } = run;
@@ -76,12 +76,12 @@ export async function readList(run: ListRun, { mirrored, ...query }: ListQuery =
   const listed = [...first.records.values()];
   const keys = new Set(listed.map(({ record }, position) => recordKey(resource, record, position)));
   if (mirrored().every((key) => keys.has(key))) return first;
-  // While the pages are read, a removal and an addition can move a third record to a page that was already read.
+  // While pages are being read, a removal and an addition can move a third record to a page that has already been read.
   const second = await settle(run, wanted, seen);
   return { ...second, records: merge(first.records, second.records), requestedAt: first.requestedAt };
 }
 
-/** @param seen the keys of all records so far, including those of earlier readings */
+/** Reads a list until it settles. @param seen the keys of all records so far, including those from earlier readings */
 async function settle(run: ListRun, wanted: Wanted, seen: Set<string>): Promise<List> {
   const readOnce = run.resource.pagination === "unknown" ? readUndocumented : readAllPages;
   const readings: Pick<Reading, "requestedAt" | "names" | "totals">[] = [];
@@ -155,7 +155,7 @@ async function readAllPages(run: ListRun, wanted: Wanted, seen: Set<string>): Pr
   for await (const { items, page, pagination, requestedAt } of pages) {
     if (pagination.total_pages > lastPage)
       throw new Incomplete(
-        `${path} has more pages than the API lets anyone read: ${pagination.total_pages}.`,
+        `${path} has ${pagination.total_pages} pages, which is more than the API can return.`,
       );
     addPage(run, reading, { items, requestedAt, total: pagination.total_items }, wanted.idOf, seen);
     run.progress.advance(pagination.total_pages - page);
@@ -164,8 +164,9 @@ async function readAllPages(run: ListRun, wanted: Wanted, seen: Set<string>): Pr
 }
 
 /**
- * Reads a list whose pages the API document does not describe: first without parameters, because the API refuses unknown ones. Pages are requested
- * only if the response announces more; a refused `per_page` is left out. A single object is read as a list of one.
+ * Reads a list whose pagination is undocumented. The first request has no parameters, because the API refuses unknown
+ * parameters. Pages are requested only if the response announces more records. If the API refuses `per_page`, the
+ * parameter is left out. A single object is treated as a list with one record.
  */
 async function readUndocumented(run: ListRun, wanted: Wanted, seen: Set<string>): Promise<Reading> {
   const { api, resource } = run;
@@ -186,8 +187,8 @@ async function readUndocumented(run: ListRun, wanted: Wanted, seen: Set<string>)
 }
 
 /**
- * Adds a response to a reading. A record without an ID is identified by its text; duplicates in the same response count
- * as separate records.
+ * Adds a response to a reading. A record without an ID is identified by its JSON text. Duplicates of such a record in
+ * the same response count as separate records.
  */
 function addPage(
   { resource }: ListRun,
@@ -213,7 +214,7 @@ function addPage(
   reading.requestedAt = Math.min(reading.requestedAt, requestedAt);
 }
 
-/** Of two copies of a record, the one with the newer date is kept; if the dates are equal, the one returned later. */
+/** True if `next` has a newer date than `known`, or if the dates are equal or unreadable and it was returned later. */
 function isNewer(resource: Resource, next: ListRecord, known: ListRecord): boolean {
   const [date, knownDate] = [recordDate(resource, next.record), recordDate(resource, known.record)];
   return date !== null && knownDate !== null && date !== knownDate
@@ -221,10 +222,10 @@ function isNewer(resource: Resource, next: ListRecord, known: ListRecord): boole
     : next.requestedAt > known.requestedAt;
 }
 
-/** Returns why a list is incomplete, as a clause. */
+/** Describes why a list is incomplete. */
 export function whyIncomplete({ records, repeated, total }: List): string {
-  if (repeated.length > 0) return `has IDs more than once: ${nameIds(repeated)}`;
-  return `never settled: ${records.size} distinct records were read where the API counts ${total}`;
+  if (repeated.length > 0) return `contains IDs more than once: ${nameIds(repeated)}`;
+  return `never settled: ${records.size} distinct records were read, but the API counts ${total}`;
 }
 
 /** Lists the first few IDs. */
@@ -238,7 +239,7 @@ export function nameIds(ids: readonly string[]): string {
   );
 }
 
-/** Groups the records of a list by response, in the list's order. `position`: the index of the group's first record. */
+/** Groups a list's records by response, in list order. `position` is the index of the group's first record. */
 export function groupByResponse(
   records: Iterable<ListRecord>,
 ): { items: Json[]; requestedAt: number; position: number }[] {

@@ -13,16 +13,16 @@ import { checkDates, rangeQuery } from "./dates.js";
 import type { DatedSync } from "./session.js";
 import { readSlice, resolveCopies, writeSlice } from "./slices.js";
 
-/** A response with the newest records of a range, at most one page. */
+/** A response with the newest records in a range, at most one page. */
 interface NewestRecords {
   records: readonly Json[];
   /** The time of the request, in milliseconds since 1970. */
   requestedAt: number;
-  /** The API's number of records in the range. */
+  /** The number of records in the range, according to the API. */
   total: number;
   /** True if the response breaks A1, A2 or A3. The range must then be read by page number. */
   isBroken: boolean;
-  /** The dates of which the response has all records; null if it has only a part of a dense second. */
+  /** The dates for which the response has all records; null if it has only part of a dense second. */
   coveredRange: Range | null;
   /** The number of records in `coveredRange`. */
   coveredCount: number;
@@ -31,8 +31,8 @@ interface NewestRecords {
 }
 
 /**
- * Requests the newest records of a range. A full response covers only the dates after its oldest second, because the next
- * page may have more records of that second. Any other response covers the complete range.
+ * Requests the newest records in a range. A full response covers only the dates after its oldest second, because the
+ * next page may have more records from that second. Any other response covers the complete range.
  */
 async function requestNewest(run: DatedSync, range: Range): Promise<NewestRecords> {
   const { api, resource } = run;
@@ -62,10 +62,10 @@ export interface RangeReading {
 }
 
 /**
- * Reads a range of dates into the mirror, newest first. Each response is written atomically, together with the coverage of
- * its dates and the mirrored records of these dates that it lacks: they become missing. If a response breaks A1, A2 or
- * A3 (see `README.md`), the rest of the range is read by page number.
- * @param remaining returns the number of remaining requests; the first request and dense seconds are exempt
+ * Reads a range of dates into the mirror, newest first. Each response is written atomically, together with the coverage
+ * of its dates. Mirrored records in these dates that the response lacks are marked as missing. If a response breaks A1,
+ * A2 or A3 (see `README.md`), the rest of the range is read by page number.
+ * @param remaining returns the number of requests left; the first request and dense seconds are exempt
  */
 export async function readRange(
   run: DatedSync,
@@ -76,7 +76,7 @@ export async function readRange(
   let addedOrChanged = 0;
   const request = (to: number) => {
     const response = requestNewest(run, { from: range.from, to });
-    // Errors are thrown where the response is awaited.
+    // Errors are thrown when the response is awaited.
     response.catch(() => {});
     return response;
   };
@@ -85,8 +85,8 @@ export async function readRange(
     return { ...rest, addedOrChanged: addedOrChanged + rest.addedOrChanged };
   };
 
-  // Before each response, all dates after `to` are read, `coming` is the request for the dates up to `to`, and
-  // `previous` is the response that covers the dates just after `to`; null after a dense second.
+  // Before each response, all dates after `to` have been read. `coming` is the request for the dates up to `to`.
+  // `previous` is the response that covers the dates just after `to`; it is null after a dense second.
   let to = range.to;
   let coming: Promise<NewestRecords> | null = request(to);
   let previous: CoveringResponse | null = null;
@@ -100,7 +100,7 @@ export async function readRange(
       const from: number = response.coveredRange?.from ?? response.oldest;
       const requestNext = () => (from <= range.from || remaining() <= 0 ? null : request(from - 1));
       if (isCovering(response)) {
-        // The API works on the next request while this response is written.
+        // The API processes the next request while this response is being written.
         coming = requestNext();
         addedOrChanged += await writeResponse(run, batch, response, coming);
         previous = response;
@@ -122,10 +122,11 @@ function isCovering(response: NewestRecords): response is CoveringResponse {
 }
 
 /**
- * True if a response lacked records of the dates that it covered. Its order was right only by coincidence (A1), or its
- * dates are less precise than those that the API filters by (A3). False if the total changed because records were added
- * or withdrawn between two requests.
- * @param next the response for the dates before, whose total follows from that of the first one if it lacked nothing
+ * True if a response lacked some records in the dates that it covered. In that case, its order was right only by
+ * coincidence (A1), or its dates are less precise than the dates that the API filters by (A3). False if the total
+ * changed because records were added or withdrawn between the two requests.
+ * @param next the response for the preceding dates, whose total follows from the first response's total if that
+ * response lacked nothing
  */
 async function lackedRecords(
   run: DatedSync,
@@ -138,7 +139,10 @@ async function lackedRecords(
   return repeated.isBroken || repeated.total > coveredCount;
 }
 
-/** Writes a response, including the copies of records that it has twice. Returns the number of new and changed records. */
+/**
+ * Writes a response, including the copies of records that it contains twice. Returns the number of new and changed
+ * records.
+ */
 async function writeResponse(
   run: DatedSync,
   batch: WriteBatch,
@@ -157,7 +161,9 @@ async function writeResponse(
   return written.addedOrChanged + fromCopies;
 }
 
-/** Reads a second with more records than fit on a page, as a list. Returns the number of new and changed records. */
+/**
+ * Reads a second that has more records than fit on a page, as a list. Returns the number of new and changed records.
+ */
 async function readDenseSecond(run: DatedSync, second: Range): Promise<number> {
   const reading = await readSlice(run, second);
   const { addedOrChanged, copies } = writeSlice(run, reading);
@@ -166,14 +172,15 @@ async function readDenseSecond(run: DatedSync, second: Range): Promise<number> {
 
 /** The maximum duration of a transaction, in milliseconds, if responses arrive faster than they are written. */
 const maxBatchMs = 250;
-/** The time to wait for the next response before a commit, in milliseconds. */
+/** The maximum time to wait for the next response before a commit, in milliseconds. */
 const maxWaitMs = 25;
 
 /**
- * Writes the responses of a range in transactions of one or more responses. A kill loses only the open transaction.
+ * Writes the responses for a range, one or more per transaction. If the process is killed, only the open transaction is
+ * lost.
  *
- * The transaction stays open while the next response is awaited, so all other writes in that time become a part of it.
- * Everything else that requests or writes runs in `flushThen`.
+ * The transaction stays open while the next response is awaited, so all other writes during that time become part of
+ * it. All other code that sends requests or writes must therefore run in `flushThen`.
  */
 class WriteBatch {
   /** Commits the open transaction; null if none is open. */
@@ -207,13 +214,17 @@ class WriteBatch {
     const written = writer.writeNewest(records, { readAt: formatInstant(requestedAt) });
     state.missing.delete(written.ids);
     if (written.addedOrChanged > 0) dropStoredTotals(this.run, coveredRange);
-    // A response repeats records of the last second of the previous response, which are counted only once.
+    // A response repeats the records from the last second of the previous response. These records are counted only
+    // once.
     progress.addRows(written.ids.filter((id) => !this.#lastIds.has(id)).length);
     this.#lastIds = new Set(written.ids);
     return written;
   }
 
-  /** Extends the dates of the transaction to those of its newest response. The time of its first request counts for all. */
+  /**
+   * Extends the transaction's dates to those of its newest response. The time of the first request counts for all
+   * responses.
+   */
   #extend({ coveredRange, requestedAt }: CoveringResponse, ids: readonly number[]): void {
     const { runId } = this.run;
     this.#written ??= {
@@ -222,21 +233,21 @@ class WriteBatch {
       requestedAt,
       runId,
     };
-    // Responses arrive newest first. A gap between two of them would be covered without being read.
+    // Responses arrive newest first. A gap between two responses would be covered without being read.
     if (coveredRange.to + 1 !== this.#written.range.from)
       throw new Error("the dates of two responses in one transaction do not adjoin");
     this.#written.range.from = coveredRange.from;
     for (const id of ids) this.#written.ids.add(id);
   }
 
-  /** Marks the dates of the responses as covered, and commits. */
+  /** Marks the responses' dates as covered, and commits. */
   commit(): void {
     const [commit, written] = [this.#commit, this.#written];
     this.#commit = this.#written = null;
     commit?.(() => written && cover(this.run, written));
   }
 
-  /** Commits, and then does work that must not be a part of the transaction. */
+  /** Commits, and then runs work that must not be part of the transaction. */
   async flushThen<T>(work: () => Promise<T>): Promise<T> {
     this.commit();
     return await work();

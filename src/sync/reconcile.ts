@@ -1,4 +1,5 @@
 import { allTime, describeRange, mergeRanges } from "../util/ranges.js";
+import { pluralize } from "../util/text.js";
 import {
   allRecords,
   bisect,
@@ -23,13 +24,14 @@ interface Reconciliation {
   /** The counts that still differ, and the filters that turned out to be wrong. */
   incompleteReasons: IncompleteReason[];
   totals: CountTotals;
-  /** True if the API has records that it returns in no date range (A11). */
+  /** True if the API has records that it does not return in any date range (A11). */
   hasUndated: boolean;
 }
 
 /**
- * Compares the counts of covered ranges and re-reads the differing parts, up to four times. Ends with a comparison.
- * @param remaining returns the number of remaining requests
+ * Compares the counts for covered ranges and re-reads the differing parts, up to four times. The last step is always a
+ * comparison.
+ * @param remaining returns the number of requests left
  */
 export async function reconcile(
   run: DatedSync,
@@ -41,7 +43,7 @@ export async function reconcile(
   let { differing, totals } = await recount(run);
   for (let round = 1; round <= maxRounds && differing.length > 0 && remaining() > 0; round += 1) {
     for (const count of differing) wrongFilters.push(...(await readDiffering(run, count, remaining)));
-    // A partial reading of a day deletes its stored totals, so the rest of the day has to be read too.
+    // Reading part of a day deletes the day's stored totals, so the rest of the day has to be read as well.
     await readChangedDays(run, compared, remaining);
     ({ differing, totals } = await recount(run));
   }
@@ -55,7 +57,7 @@ export async function reconcile(
   const hasUndated = undatedCount > 0 && differing.length === 0;
   if (hasUndated)
     reporter.warn(
-      `${resource.name}: the API counts ${undatedCount} more records without a date range than in all date ranges: these are not read, and the run is not verified`,
+      `${resource.name}: the API counts ${pluralize(undatedCount, "more record")} without a date range than in all date ranges combined: these are not read, and the run is not verified`,
     );
   const differences = differing.map((count) => ({ text: differenceText(resource.name, count) }));
   return { incompleteReasons: [...wrongFilters, ...differences], totals, hasUndated };
@@ -65,7 +67,7 @@ function differenceText(resource: string, count: CountComparison): string {
   const { apiCount, filter, mirrorCount } = count;
   const name = filter === allRecords ? resource : filter.name;
   if (countsOtherDates(count)) return `the API also counts ${name} that are not from ${describeRange(count)}`;
-  return `the API counts ${apiCount} ${name} and the mirror ${mirrorCount}`;
+  return `the API counts ${apiCount} ${name}, but the mirror has ${mirrorCount}`;
 }
 
 /** True if all dates up to the newest one read are covered. */
@@ -75,7 +77,7 @@ function isAllCovered({ state }: DatedSync): boolean {
   return isContinuous && state.markedSlices().length === 0;
 }
 
-/** Returns the number of records that the API counts only without a date range (A11). */
+/** Returns the number of records that the API counts only if no date range is given (A11). */
 async function requestUndatedCount(run: DatedSync, { api_total }: CountTotals): Promise<number> {
   const { apiCount: all } = await compareCount(run, allTime);
   const others = all - (api_total ?? 0);
@@ -98,7 +100,7 @@ export async function readChangedDays(
   }
 }
 
-/** Compares the counts of covered ranges. Trusts a filter again if its count now agrees. */
+/** Compares the counts for covered ranges. Trusts a filter again if its count now agrees. */
 async function recount(run: DatedSync): Promise<{ differing: CountComparison[]; totals: CountTotals }> {
   const { mirror, state } = run;
   const counts = await compareCovered(run);
@@ -109,7 +111,10 @@ async function recount(run: DatedSync): Promise<{ differing: CountComparison[]; 
   return { differing, totals: sumTotals(counts, differing.length) };
 }
 
-/** Re-reads the differing parts of a range, within the budget. If the filter is wrong, distrusts it and returns the reason. */
+/**
+ * Re-reads the differing parts of a range, within the budget. If the filter is wrong, marks it as distrusted and
+ * returns the reason.
+ */
 async function readDiffering(
   run: DatedSync,
   differing: CountComparison,
@@ -125,7 +130,7 @@ async function readDiffering(
     mirror.transaction(() => state.setDistrusted([...state.distrusted(), filter.name]));
     return [
       {
-        text: `the API's filter \`${filter.name}\` does not count the records that have this status: it is ignored until it does`,
+        text: `the API's filter \`${filter.name}\` does not count the records that have this status, so it is ignored until it does`,
       },
     ];
   }
@@ -133,8 +138,8 @@ async function readDiffering(
 }
 
 /**
- * True if a filter does not count the records with its status (A7), because its count still differs after reading. If the
- * count changed in the meantime, so did the records, and the filter may be right.
+ * True if a filter does not count the records with its status (A7): its count still differs after the records were
+ * re-read. If the count changed in the meantime, the records changed as well, so the filter may be right.
  */
 async function isMeaningless(run: DatedSync, before: CountComparison): Promise<boolean> {
   const after = await compareCount(run, before, before.filter);

@@ -3,7 +3,8 @@ import { formatInstant } from "../util/times.js";
 import type { IncompleteReason, SyncRun } from "./session.js";
 
 /**
- * Refuses to remove all records, or more than half of more than 20, unless `--accept-removals` is given.
+ * Refuses to remove all records, or more than half of a table with more than 20 records, unless `--accept-removals` is
+ * given.
  * @returns the reason; null if the removals are accepted
  */
 export function refuseRemovals(
@@ -15,14 +16,14 @@ export function refuseRemovals(
   if (!isImplausible || options.acceptRemovals) return null;
   return {
     text: `the API no longer returns ${removals} of ${present} mirrored records: nothing was removed`,
-    hint: `if that is right, run \`brandapi sync ${name} --accept-removals\``,
+    hint: `if that is correct, run \`brandapi sync ${name} --accept-removals\``,
   };
 }
 
-/** Removes the missing records, unless implausibly many are missing: then it returns that as the reason. */
+/** Removes the missing records. If implausibly many are missing, removes nothing and returns the reason. */
 export function removeMissing(run: SyncRun): IncompleteReason[] {
   const { clock, mirror, resource, state, writer } = run;
-  // Records that a marked slice returned still exist, even if the API does not return them at their own date.
+  // Records returned in a marked slice still exist, even if the API does not return them at their own dates.
   const marked = state.markedIds();
   const ids = state.missing.all().flatMap(({ id }) => (marked.has(id) ? [] : id));
   const refusal = refuseRemovals(run, ids.length, countCurrent(mirror, resource.name));

@@ -5,11 +5,11 @@ import { pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
 interface RunFacts {
-  /** The oldest date ever requested, ISO 8601; null: no lower limit. */
+  /** The oldest date ever requested, ISO 8601; null if there is no lower limit. */
   floor: string | null;
   /** False if the run compared counts but no daily totals, although the resource has daily totals. */
   comparesTotals: boolean;
-  /** The number of rows in the list, without the rows of the details. */
+  /** The number of rows in the list, excluding the rows of the details. */
   listRows?: number | undefined;
 }
 
@@ -26,7 +26,7 @@ export function runLine(run: RunRow, facts: RunFacts): string {
   return `${counts} in ${formatDuration(Math.max(0, took))}, ${resultOf(run, facts)}`;
 }
 
-/** Returns the number of rows, such as `5`, or `9 surveys and 12 results` if the details have their own table. */
+/** Describes the number of rows, such as `5`, or `9 surveys and 12 results` if the details have their own table. */
 function rowsText({ resource, rows_read }: RunRow, { listRows }: RunFacts): string {
   const known = findResource(resource);
   const details = known && detailsResource(known)?.name.split("-").at(-1);

@@ -48,8 +48,8 @@ export interface RecordedRun {
 }
 
 /**
- * Reads one resource into the mirror, and records the run. Returns the error if it fails.
- * @param isOptional true if the user did not name the resource: it is then skipped if the API refuses it
+ * Reads one resource into the mirror, and records the run. If the run fails, returns the error instead of throwing it.
+ * @param isOptional true if the user did not name the resource, so that it is skipped if the API refuses it
  * @throws only if the mirror cannot be written
  */
 export async function syncResource(
@@ -70,7 +70,7 @@ export async function syncResource(
   return { run, error: end.error };
 }
 
-/** Reads a resource. Returns the end of the run, and the result, which is null after an error. */
+/** Reads a resource. Returns how the run ended, and the result, which is null after an error. */
 async function readResource(
   run: SyncRun,
   isOptional: boolean,
@@ -97,8 +97,8 @@ function endOf(
 }
 
 /**
- * Decides how a run of an optional resource ends that the API refused: the run is skipped, unless the resource was read
- * before, which makes it incomplete.
+ * Decides how a run ends if the API refused an optional resource. The run is skipped; if the resource was read before,
+ * the run is incomplete instead.
  */
 function endOfRefused({ mirror, progress, resource }: SyncRun, error: Forbidden): RunEnd {
   const isLost = progress.hasResponses() || wasRead(mirror, resource.name);
@@ -176,7 +176,7 @@ type RecordingSession = Pick<SyncSession, "api" | "clock" | "keys" | "mirror">;
 
 /**
  * Records the end of a run, and whether the API refused the resource.
- * @throws if the mirror cannot be written: the run's error, or the write error
+ * @throws if the mirror cannot be written: the run's error if there was one, otherwise the write error
  */
 export function finishRun(
   { api, clock, keys, mirror }: RecordingSession,
@@ -206,9 +206,9 @@ export function finishRun(
   return readRun(mirror, id);
 }
 
-/** Returns the error for a resource that the API refuses after it was read before. */
+/** Returns the error for a resource that was read before but that the API now refuses. */
 export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {
-  const message = `${name} was read before, and is refused now: ${cause.message}`;
+  const message = `${name} was read before, but is now refused: ${cause.message}`;
   return new Incomplete(message, { hint: cause.hint, cause });
 }
 
@@ -222,7 +222,7 @@ function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[
   });
 }
 
-/** Warns about values of an unexpected type, in every run as long as the mirror has any. */
+/** Warns about values of an unexpected type, in every run for as long as the mirror contains any. */
 export function warnOfUnexpectedValues(
   { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
   resource: Resource,

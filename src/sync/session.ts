@@ -18,9 +18,9 @@ export interface SyncOptions {
   windowMs: number;
   /** Removes records even if implausibly many are missing. */
   acceptRemovals: boolean;
-  /** The number of requests for re-reading days and ranges whose totals or counts differ. */
+  /** The maximum number of requests for re-reading days and ranges whose totals or counts differ. */
   budget: number;
-  /** The number of requests for re-reading old records in turn. */
+  /** The number of requests that the audit sends to re-read old records. */
   audit: number;
   /** Re-reads all marked slices, not only those in the requested ranges. */
   allMarked: boolean;
@@ -43,10 +43,10 @@ export const defaultOptions: SyncOptions = {
   perHost: false,
 };
 
-/** The points of the API's analytics, keyed by day (`2026-01-31`). */
+/** The API's daily analytics points, keyed by day (`2026-01-31`). */
 export type DailyPoints = ReadonlyMap<string, Json>;
 
-/** The mirror, the API and the options of a command. */
+/** A command's mirror, API client and options. */
 export interface SyncSession {
   mirror: Mirror;
   api: ApiClient;
@@ -55,11 +55,11 @@ export interface SyncSession {
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  /** A cache of the points that the command has requested, because orders and clicks share them. */
+  /** A cache of the points that the command has requested, which orders and clicks share. */
   dailyPoints: Map<TotalsSource, Promise<DailyPoints>>;
 }
 
-/** A `sync` or `verify` run of one resource. */
+/** A `sync` or `verify` run for one resource. */
 export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   resource: Resource<How>;
   /** The `run_id` in `sync_runs`; 0 if the run is not recorded. */
@@ -73,17 +73,20 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
 
 export type DatedRun = SyncRun<DatedStrategy>;
 
-/** A `sync` run of a resource with dates, including its daily totals. */
+/** A `sync` run for a resource with dates, including its daily totals. */
 export interface DatedSync extends DatedRun {
-  /** The API's daily totals, requested before any record; null if the API returned none. */
+  /** The API's daily totals, requested before any record was read; null if the API returned none. */
   readonly apiTotals: TotalsByDay | null;
   /** The slices that never settled (A9), as reasons why the run is incomplete. `writeSlice` adds to them. */
   readonly incompleteSlices: IncompleteReason[];
 }
 
-/** A way to read a resource. The members are methods, so that a strategy for one kind is assignable to `SyncStrategy`. */
+/**
+ * A way to read a resource. The members are methods, so that a strategy for one kind of resource is assignable to
+ * `SyncStrategy`.
+ */
 export interface SyncStrategy<How extends Strategy = Strategy> {
-  /** Estimates the requests that `read` would send. Requests only counts and daily totals. */
+  /** Estimates how many requests `read` would send. This requests only counts and daily totals. */
   plan(run: SyncRun<How>): Promise<PlanStep[]>;
   read(run: SyncRun<How>): Promise<SyncResult>;
 }
@@ -99,29 +102,31 @@ export interface PlanStep {
 export interface SyncResult {
   /** The reasons why the run is incomplete; empty if it is complete. */
   incompleteReasons: IncompleteReason[];
-  /** True if the run read only a part of the resource, or cannot verify the data. */
+  /** True if the run read only part of the resource, or cannot verify the data. */
   isPartial: boolean;
   /** The totals of the counts; undefined if the run requested no counts. */
   totals?: CountTotals;
   /** The start of the covered dates, ISO 8601; null if everything was read, or the resource has no dates. */
   coveredFrom?: string | null;
-  /** The number of rows in the list, without the rows of the details. */
+  /** The number of rows in the list, excluding the rows of the details. */
   listRows?: number;
   /** False if the run compared counts but no daily totals, although the resource has daily totals. */
   comparesTotals?: boolean;
 }
 
-/** A reason why a run is incomplete, as a clause. */
+/** A reason why a run is incomplete. The text is a clause, not a sentence. */
 export interface IncompleteReason {
   text: string;
   /** The next step for the user. The default is to run the same command again. */
   hint?: string;
 }
 
-/** The numbers of records in the API and in the mirror, and the number of differing counts, as in `sync_runs`. */
+/**
+ * The numbers of records in the API and in the mirror, and the number of differing counts, as stored in `sync_runs`.
+ */
 export type CountTotals = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
-/** Counts the rows and responses of a run, for its row in `sync_runs` and for the progress bar. */
+/** Counts a run's rows and responses, for its row in `sync_runs` and for the progress bar. */
 export class ReadProgress {
   #responses = 0;
   #rows = 0;
@@ -135,7 +140,7 @@ export class ReadProgress {
     this.#before = { ...session.api.stats };
   }
 
-  /** Adds returned rows to the row of the run. Must be called in the transaction that writes the records. */
+  /** Adds returned rows to the run's row in `sync_runs`. Must be called in the transaction that writes the records. */
   addRows(rows: number): void {
     const { api, mirror } = this.session;
     const requests = api.stats.requests - this.#before.requests;
@@ -154,13 +159,13 @@ export class ReadProgress {
     this.task.update({ done: this.#responses, total: this.#responses + Math.max(0, remaining) });
   }
 
-  /** True if the API returned at least one response with data. */
+  /** True if the API has returned at least one response with data. */
   hasResponses(): boolean {
     return this.#responses > 0;
   }
 }
 
-/** Starts a request budget. The returned function returns the number of remaining requests. */
+/** Starts a request budget. The returned function returns the number of requests left. */
 export function startBudget({ api }: Pick<SyncRun, "api">, requests: number): () => number {
   const end = api.stats.requests + requests;
   return () => end - api.stats.requests;

@@ -9,15 +9,15 @@ import { dateFault, rangeQuery } from "./dates.js";
 import { groupByResponse, type List, type ListRecord, readList, whyIncomplete } from "./read-list.js";
 import type { DatedRun, DatedSync } from "./session.js";
 
-/** The result of reading all pages of a range of dates, whatever the order of the records. */
+/** The result of reading all pages of a date range, regardless of the order of the records. */
 export interface SliceReading {
   slice: Range;
   list: List;
-  /** The records with an unreadable or unexpected date, and the problem with each, keyed like the list. */
+  /** The problem with each record whose date is unreadable or unexpected, keyed like the list. */
   faults: ReadonlyMap<string, string>;
 }
 
-/** Reads all pages of a slice, but writes nothing. */
+/** Reads all pages of a slice without writing anything. */
 export async function readSlice(run: DatedSync, slice: Range): Promise<SliceReading> {
   const { mirror, resource } = run;
   const list = await readList(run, {
@@ -42,19 +42,19 @@ function findFaults(
   return faults;
 }
 
-/** Returns the problem with a record that the API lists twice, as a clause. */
+/** Describes the problem with a record that the API lists twice. */
 function listedTwice(id: string): string {
   return `\`${id}\` is listed more than once`;
 }
 
-/** The written records of a slice, without and with faults. */
+/** A slice's written records, without and with faults. */
 interface StoredSlice {
   sound: WrittenRecords;
   faulty: WrittenRecords;
 }
 
 /**
- * Writes all records of a slice in one transaction. The order of the records does not matter.
+ * Writes all of a slice's records in one transaction, regardless of their order.
  *
  * | list       | faults | effect                                                                  |
  * | ---------- | ------ | ----------------------------------------------------------------------- |
@@ -95,7 +95,7 @@ function storeRecords(run: DatedSync, { list, faults }: SliceReading): StoredSli
 
 /**
  * Writes the records of a list with dates, grouped by response.
- * @param isOutsideRange true if the list was requested for a range without the records' dates
+ * @param isOutsideRange true if the records' dates are not in the range for which the list was requested
  */
 function writeList(
   { writer }: DatedSync,
@@ -113,7 +113,9 @@ function writeList(
   };
 }
 
-/** Updates the missing records after a reading. A faulty record with a readable date may still be missing at that date. */
+/**
+ * Updates the missing records after a reading. A faulty record with a readable date may still be missing at that date.
+ */
 function updateMissing({ mirror, state }: DatedSync, { sound, faulty }: StoredSlice): void {
   state.missing.delete(sound.ids);
   state.missing.delete(faulty.ids.filter((id) => findDate(mirror, id) === null));
@@ -122,7 +124,7 @@ function updateMissing({ mirror, state }: DatedSync, { sound, faulty }: StoredSl
   state.missing.add(faulty.added.filter(isCovered), []);
 }
 
-/** Covers or marks a slice: see the table at `writeSlice`. */
+/** Covers or marks a slice, as described in the table at `writeSlice`. */
 function coverOrMark(
   run: DatedSync,
   { slice, list, faults }: SliceReading,
@@ -142,16 +144,17 @@ function coverOrMark(
   else state.markIncompleteSlice(marked);
 }
 
-/** The maximum number of mirrored dates to read for the copies in one response or slice. */
+/** The maximum number of dates of mirrored records to read for the copies in one response or slice. */
 const maxLookups = 10;
 
 /**
- * Handles records that are older than the mirrored record with the same ID. Reads the date of the mirrored record if this
- * run has not read it yet, to find out whether the API still returns it.
- * - no longer returned: the date of the record has changed, so the copy replaces the mirrored record
- * - returned: the API lists the ID twice, so the newer record is kept and the second of the copy is marked
- * - unknown, because too many dates would have to be read: nothing is written, and the mirrored record counts as missing,
- *   so that the counts differ until both dates have been read
+ * Handles records that are older than the mirrored record with the same ID. If this run has not yet read the date of
+ * the mirrored record, reads it to find out whether the API still returns the mirrored record there.
+ * - no longer returned: the record's date has changed, so the copy replaces the mirrored record
+ * - still returned: the API lists the ID twice, so the newer record is kept and the second that contains the copy is
+ *   marked
+ * - unknown, because too many dates would have to be read: nothing is written, and the mirrored record counts as
+ *   missing, so that the counts differ until both dates have been read
  * @param requestedAt the time of the request that returned the copies, in milliseconds since 1970
  * @returns the number of new and changed records
  */

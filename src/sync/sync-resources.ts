@@ -19,16 +19,16 @@ export interface ResourceResults {
   notTried: readonly Resource[];
 }
 
-/** The end of the work on one resource. */
+/** How the work on one resource ended. */
 interface WorkEnd {
-  /** The reason why it failed or was skipped; null if it succeeded. */
+  /** The reason why the work failed or was skipped; null if it succeeded. */
   error: Error | null;
   /** True if the error does not count as a failure. */
   isSkipped?: boolean;
 }
 
 /**
- * Does `work` for each resource in turn. A failure does not stop the other resources, unless the API is down.
+ * Calls `work` for each resource in turn. A failure does not stop the other resources, unless the API is down.
  * @throws errors that affect every resource, such as a rejected key
  */
 export async function forEachResource(
@@ -52,9 +52,9 @@ export async function forEachResource(
 export interface Selection {
   /** The resources to read. The API may still refuse them. */
   allowed: readonly Resource[];
-  /** The resources that the key lacks the scope for. They are not requested. */
+  /** The resources whose scope the key lacks. They are not requested. */
   withoutScope: readonly WithoutScope[];
-  /** True if the user named the resources. If not, resources that the API refuses are skipped. */
+  /** True if the user named the resources. Otherwise, resources that the API refuses are skipped. */
   named: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface WithoutScope {
   isLost: boolean;
 }
 
-/** Syncs resources one after another. @param onRunEnd is called with the row of each finished run */
+/** Syncs resources sequentially. @param onRunEnd called with the row of each finished run */
 export async function syncResources(
   session: SyncSession,
   { allowed, withoutScope, named }: Selection,
@@ -93,7 +93,10 @@ export async function syncResources(
   return results;
 }
 
-/** Records an incomplete run, without a request, if the key has lost the scope of a resource that was read before. */
+/**
+ * Records an incomplete run, without sending a request, for a resource that was read before and whose scope the key has
+ * lost.
+ */
 function recordLostScope(
   session: SyncSession,
   resource: Resource,
@@ -106,8 +109,8 @@ function recordLostScope(
 }
 
 /**
- * Sorts lists first, because they are short, and resources with dates last, the one with the most records at the end. Its
- * first sync may take hours.
+ * Puts lists first, because they are short. Resources with dates come last, and the one with the most records comes at
+ * the end, because its first sync may take hours.
  */
 export function smallFirst(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
@@ -147,6 +150,6 @@ function failureText({ resource, error }: Failure, all: readonly Failure[]): str
   const hasSameReason = (failure: Failure) =>
     failure.error instanceof Incomplete && findForbidden(failure.error)?.message === reason;
   const names = reason === undefined ? [] : all.filter(hasSameReason).map((failure) => failure.resource.name);
-  if (names.length > 1) return `${names.join(", ")} were read before, and are refused now: ${reason}`;
+  if (names.length > 1) return `${names.join(", ")} were read before, but are now refused: ${reason}`;
   return error instanceof Incomplete ? error.message : `${resource.name}: ${errorReason(error)}`;
 }

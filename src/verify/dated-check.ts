@@ -37,14 +37,15 @@ import {
   type Range,
   utcDay,
 } from "../util/ranges.js";
+import { pluralize } from "../util/text.js";
 import { dayRange, formatInstantOrNull } from "../util/times.js";
 import { datedEvidence } from "./evidence.js";
 import { combineParts, type PartResult, type RecordsResult, unprovenPart } from "./result.js";
 
-/** The number of requests for locating differing days. */
+/** The maximum number of requests for locating differing days. */
 const maxRequests = 100;
 
-/** The API's daily totals, compared with the totals at the last reading of each day. */
+/** The API's daily totals, compared with the totals that were stored when each day was last read. */
 interface TotalsComparison {
   requestedAt: number;
   totals: TotalsByDay;
@@ -61,7 +62,7 @@ export interface Difference extends Range {
 }
 
 export interface DatedComparison {
-  /** The counts of each covered range, by filter. */
+  /** The counts for each covered range, by filter. */
   counts: CountComparison[];
   /** The names of the filters that were compared, starting with `all`. */
   filters: string[];
@@ -74,12 +75,12 @@ export interface DatedComparison {
   future: FutureRecords | null;
   /** The count of all records, without a date range. */
   allDates: CountComparison;
-  /** The number of records that the API returns in no date range (A11); 0 if there are marked slices. */
+  /** The number of records that the API does not return in any date range (A11); 0 if there are marked slices. */
   undatedCount: number;
   totals: CountTotals;
 }
 
-/** Compares the daily totals and counts of covered ranges, and counts the unread ranges. */
+/** Compares the daily totals and counts for covered ranges, and counts the records in unread ranges. */
 async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { clock, state } = run;
   const remaining = startBudget(run, maxRequests);
@@ -87,12 +88,12 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { apiTotals, error: totalsError } = await requestDailyTotals(run);
   const dailyTotals = apiTotals && (await compareDailyTotals(run, apiTotals, requestedAt));
   const counts = await compareCovered(run);
-  // In an outage the counts fail as well, and their error is enough.
+  // In an outage, the counts fail as well, and their error is sufficient.
   if (totalsError) warnOfMissingTotals(run, totalsError);
   const distrusted = state.distrusted();
   const differing = differingCounts(counts, distrusted);
   const differences = (dailyTotals?.changed ?? []).map((day) =>
-    dayDifference(day, "its totals changed since it was read"),
+    dayDifference(day, "its totals have changed since it was read"),
   );
   for (const count of differing)
     for await (const part of bisect(run, count, remaining, isOneDay)) differences.push(countDifference(part));
@@ -113,7 +114,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
     differences,
     totals: {
       ...sumTotals(counts, differing.length),
-      // Marked slices are not covered, so the sums of the counts exclude their records.
+      // Marked slices are not covered, so the sums of the counts do not include their records.
       ...(hasMarked && {
         api_total: allDates.apiCount,
         mirror_total: countCurrent(run.mirror, run.resource.name),
@@ -134,7 +135,7 @@ async function compareDailyTotals(
   return { requestedAt, totals, changed, drift };
 }
 
-/** Returns a difference for each missing record, except records that a marked slice returned. */
+/** Returns a difference for each missing record, except records returned in a marked slice. */
 function missingDifferences({ state }: DatedRun): Difference[] {
   const markedIds = state.markedIds();
   return state.missing
@@ -146,7 +147,7 @@ function missingDifferences({ state }: DatedRun): Difference[] {
     );
 }
 
-/** Reads the oldest of these days, and compares their records with the mirror without writing. */
+/** Reads the oldest of the given days without writing anything. True if their records equal the mirrored records. */
 async function isSampleUnchanged(run: DatedRun, days: readonly string[]): Promise<boolean> {
   const { mirror, resource, state } = run;
   const compare = openRecordComparison(mirror, resource);
@@ -177,7 +178,7 @@ function countDifference(count: CountComparison): Difference {
   return { from, to, count, text };
 }
 
-/** Verifies a resource with dates by counts and daily totals, without reading records, unless amounts drift. */
+/** Verifies a resource with dates by its counts and daily totals. Records are read only if amounts have drifted. */
 export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   const { mirror, resource, state } = run;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
@@ -188,7 +189,7 @@ export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
     ...verifyMonths(run, comparison),
     ...unread.map((range) => unreadPart(resource.name, range, floor)),
   ];
-  const undatedText = `the API counts ${undatedCount} more records without a date range than in all date ranges`;
+  const undatedText = `the API counts ${pluralize(undatedCount, "more record")} without a date range than in all date ranges combined`;
   if (undatedCount > 0) months.push(unprovenPart("undated", "undated", undatedText));
   if (marked !== null) months.push(unprovenPart("unexpected-dates", "dates", marked));
   const wanted = unread.filter(({ to }) => to >= floor);
@@ -215,11 +216,12 @@ function unreadPart(
   floor: number,
 ): PartResult {
   const command = `brandapi sync ${name}${range.to < floor ? " --full" : ""}`;
-  const why = `${apiCount - mirrorCount} ${name} were never read: \`${command}\` reads them`;
+  const records = apiCount - mirrorCount;
+  const why = `${pluralize(records, "record")} ${records === 1 ? "has" : "have"} never been read: run \`${command}\``;
   return unprovenPart("unread", describeRange(range), why);
 }
 
-/** Returns the results of all months between the oldest and the newest covered date. */
+/** Returns the results for all months between the oldest and the newest covered date. */
 function verifyMonths(
   { mirror, resource, state }: DatedRun,
   { differences, filters, dailyTotals, unread }: DatedComparison,

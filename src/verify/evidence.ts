@@ -18,8 +18,8 @@ import type { DatedComparison } from "./dated-check.js";
 const printTotalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
 
 /**
- * Returns a curl command that prints one number. The key and the base URL stay shell variables. The key is passed through
- * stdin, because other users can see the arguments of a process.
+ * Returns a curl command that prints one number. The key and the base URL remain shell variables. The key is passed on
+ * stdin, because other users can see a process's arguments.
  */
 function curlLine(path: string, query: QueryParameters, filter: string): string {
   const parameters = new URLSearchParams();
@@ -29,13 +29,13 @@ function curlLine(path: string, query: QueryParameters, filter: string): string 
   return `echo "Authorization: Bearer $BRANDAPI_KEY" | curl -fsS -H @- "${url}" | ${filter}`;
 }
 
-/** Returns an sqlite3 command that opens the mirror read-only and prints the result of a statement. */
+/** Returns an sqlite3 command that opens the mirror read-only and prints a statement's result. */
 function sqliteLine({ path }: Mirror, sql: string): string {
   const escaped = encodeURI(path).replace(/[?#']/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
   return `sqlite3 'file:${escaped}?mode=ro' "${sql.replace(/[\\"$`]/g, "\\$&")}"`;
 }
 
-/** Returns SQL that counts the current records of a resource in a range of complete seconds. */
+/** Returns SQL that counts a resource's current records in a range of complete seconds. */
 function countingSql({ date, table }: Resource, { from, to }: Range, moreConditions: string[] = []): string {
   const second = (ms: number) => formatInstantOrNull(ms)?.slice(0, 19).replace("T", " ");
   const conditions = [...moreConditions];
@@ -45,7 +45,7 @@ function countingSql({ date, table }: Resource, { from, to }: Range, moreConditi
   return `SELECT count(*) FROM ${table}${where}`;
 }
 
-/** The names of the checks that do not count the records of a filter. */
+/** The names of the checks other than the counts for filters. */
 export const checks = {
   allDates: "all, without dates",
   dailyTotals: "days with totals",
@@ -55,16 +55,16 @@ export const checks = {
   undetected: "blind spot",
 } as const;
 
-/** A number in the API, the same number in the mirror, and the commands that print both. */
+/** A number from the API, the corresponding number from the mirror, and the commands that print both. */
 export interface Evidence {
   resource: string;
   check: string;
-  /** The first and last date, ISO 8601; null for an open range. */
+  /** The first and last dates of the range, ISO 8601; null if the range is open at that end. */
   from: string | null;
   to: string | null;
   api: number | null;
   mirror: number | null;
-  /** Null if the numbers cannot be compared; `note` contains the reason. */
+  /** True if the two numbers are consistent; null if they cannot be compared. `note` then contains the reason. */
   agrees: boolean | null;
   asked_at: string | null;
   request: string | null;
@@ -82,7 +82,7 @@ const emptyEvidence = {
   note: null,
 };
 
-/** Creates a row of evidence. @param known the members that are not null; `sql` is the bare SQL statement */
+/** Creates an evidence row. @param known the fields that are not null; `sql` is the bare SQL statement */
 export function createEvidence(
   run: SyncRun,
   check: string,
@@ -103,15 +103,15 @@ export function listEvidence(run: SyncRun, { requestedAt, total }: List, known: 
   return createEvidence(run, checks.list, allTime, { api: total, asked_at, request, sql, ...known });
 }
 
-/** Returns the evidence for a resource whose values the API restates, so that they cannot be verified. */
+/** Returns the evidence for a resource that cannot be verified, because the API may restate its values at any time. */
 export function restatedEvidence(run: SyncRun): Evidence {
   const mirror = countCurrent(run.mirror, run.resource.name);
   const sql = countingSql(run.resource, allTime);
-  const note = "the API restates these values at any time";
+  const note = "the API may restate these values at any time";
   return createEvidence(run, checks.restated, allTime, { mirror, sql, note });
 }
 
-/** The number of records per audit request, excluding those that two adjacent pages share. */
+/** The number of records per audit request, excluding those shared by two adjacent pages. */
 const recordsPerRequest = 98;
 
 /** Returns every number that was compared, and the dates by which undetectable changes will have been read. */
@@ -120,7 +120,9 @@ export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evide
   const allCounts = new Set([...counts, ...differences.flatMap(({ count }) => count ?? [])]);
   const days = differences.filter(({ count }) => !count);
   const notRead =
-    undatedCount > 0 ? `${undatedCount} more than in all date ranges together` : "not everything was read";
+    undatedCount > 0
+      ? `${undatedCount} more than in all date ranges combined`
+      : "not everything has been read";
   const isAllRead = undatedCount === 0 && unread.length === 0;
   return [
     ...[...allCounts].map((count) =>
@@ -133,8 +135,8 @@ export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evide
       createEvidence(run, checks.day, range, { agrees: false, note: text }),
     ),
     ...unread.map((count) => countEvidence(run, count, { note: "never read" })),
-    ...(future ? [countEvidence(run, future.count, { note: "dated in the future, not due yet" })] : []),
-    // If all dates were read, a difference in this count means that some records have no date.
+    ...(future ? [countEvidence(run, future.count, { note: "dated in the future, so not due yet" })] : []),
+    // If all dates have been read, a difference in this count means that some records have no date.
     countEvidence(run, allDates, {
       check: checks.allDates,
       agrees: isAllRead ? allDates.apiCount === allDates.mirrorCount : null,
@@ -154,7 +156,7 @@ function countEvidence(run: DatedRun, count: CountComparison, known: Partial<Evi
   return createEvidence(run, filter.name, range, { api, mirror, asked_at, request, sql, ...known });
 }
 
-/** Returns SQL that counts the records of a range that match a filter, except missing records. */
+/** Returns SQL that counts the records in a range that match a filter, excluding missing records. */
 function filterSql({ resource, state }: DatedRun, range: Range, filter?: string): string {
   const conditions: string[] = [];
   const member = resource.strategy.countedFilters?.find(({ name }) => name === filter)?.member;
@@ -163,7 +165,7 @@ function filterSql({ resource, state }: DatedRun, range: Range, filter?: string)
   return countingSql(resource, range, conditions);
 }
 
-/** Returns the number of days with totals, for each range of completely read days. */
+/** Returns the evidence for the number of days with totals, for each range of completely read days. */
 function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): Evidence[] {
   const { resource, state } = run;
   const { totalsSource } = resource.strategy;
@@ -192,12 +194,13 @@ function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): E
 
 function describeDays(differing: number, drift: AmountDrift | null): string {
   if (differing > 0) return `${differing} differ`;
-  return drift ? driftText(drift) : "unchanged since the last reading of each day";
+  return drift ? driftText(drift) : "unchanged since each day was last read";
 }
 
 /**
- * Returns the date by which each record is re-read, assuming one sync a day. The next sync re-reads the window. The audit
- * re-reads older records from its cursor down to the oldest date, and then from the window down to its cursor.
+ * Returns the evidence for undetectable changes: the dates by which all records will have been re-read, assuming one
+ * sync per day. The next sync re-reads the window. The audit re-reads older records from its cursor down to the oldest
+ * date, and then from the window down to its cursor.
  */
 function undetectedEvidence(run: DatedRun): Evidence[] {
   const { clock, mirror, resource, state } = run;

@@ -1,14 +1,15 @@
 import type { RunRow } from "../store/state/runs.js";
 import type { TableDifference } from "../store/tables/table-check.js";
 import type { CountTotals } from "../sync/session.js";
+import { pluralize } from "../util/text.js";
 import type { Evidence } from "./evidence.js";
 
 /**
- * The subject of a partial result:
+ * What a partial result is about:
  * - `month`: the records of a calendar month
  * - `list`: a complete list without dates
  * - `unread`: a date range that was never read
- * - `undated`: records that the API counts, but returns in no date range
+ * - `undated`: records that the API counts but does not return in any date range
  * - `unexpected-dates`: records with unreadable dates, or with dates outside the requested range
  */
 export type PartKind = "month" | "list" | "unread" | "undated" | "unexpected-dates";
@@ -20,7 +21,7 @@ export interface PartResult {
   state: "proven" | "unproven" | "different";
   /** The reason for the state. */
   why: string;
-  /** The time at which the least recently read record was read, ISO 8601. */
+  /** The time at which the least recently read record was read, ISO 8601; null if it is unknown. */
   read_at: string | null;
 }
 
@@ -30,9 +31,9 @@ export interface RecordsResult extends CountTotals {
   months: PartResult[];
   /** A description of the changes that the verification cannot detect; empty if it detects all changes. */
   blind_spot: string;
-  /** The number of unread records above the floor. */
+  /** The number of unread records that are not older than the floor. */
   unread?: number;
-  /** The number of records dated in the future, and the newest of their dates. */
+  /** The number of records dated in the future, and their newest date. */
   future?: { records: number; until: string } | null;
   /** The number of mirrored records without a readable date. */
   undated?: number;
@@ -44,7 +45,7 @@ export interface RecordsResult extends CountTotals {
   readEvidence?: () => Evidence[];
 }
 
-/** The verification result for the tables of a resource, compared with its records. */
+/** The result of comparing a resource's tables with its records. */
 export interface TablesResult {
   state: "proven" | "different" | "repaired";
   /** The tables that differ from the records, including tables that were rebuilt. */
@@ -56,9 +57,9 @@ export interface Problem {
   text: string;
 }
 
-/** The verification result for the records and the tables of a resource. */
+/** The verification result for a resource's records and tables. */
 export interface VerificationResult extends RecordsResult {
-  /** The number of requests, including requests of the repair. */
+  /** The number of requests, including those sent by the repair. */
   requests: number;
   tables: TablesResult;
   problems: Problem[];
@@ -87,7 +88,7 @@ export function combineParts(parts: readonly PartResult[]): PartResult["state"] 
   return states.has("unproven") || parts.length === 0 ? "unproven" : "proven";
 }
 
-/** Lists the problems of a result. @param tableError a description of inconsistent tables, or null */
+/** Lists the problems in a result. @param tableError a description of inconsistent tables, or null */
 export function listProblems(records: RecordsResult, tableError: string | null): Problem[] {
   const { months: parts, resource, unread, unsettled } = records;
   const problems: Problem[] = [];
@@ -96,7 +97,12 @@ export function listProblems(records: RecordsResult, tableError: string | null):
   const names = `${differing.slice(0, 3).join(", ")}${more}`;
   if (differing.length > 0)
     problems.push({ kind: "different", text: `${resource} differs from the API (${names})` });
-  if (unread) problems.push({ kind: "unread", text: `${unread} ${resource} were not read yet` });
+  const have = unread === 1 ? "has" : "have";
+  if (unread)
+    problems.push({
+      kind: "unread",
+      text: `${resource} has ${pluralize(unread, "record")} that ${have} not been read yet`,
+    });
   if (tableError !== null) problems.push({ kind: "tables", text: tableError });
   const dates = parts.find(({ kind }) => kind === "unexpected-dates");
   const contradiction = parts.find(({ kind }) => kind === "undated" || kind === "list");
@@ -110,7 +116,7 @@ export function listProblems(records: RecordsResult, tableError: string | null):
   return problems;
 }
 
-/** True if all problems have to be corrected in the API. */
+/** True if there are problems, and all of them have to be corrected in the API. */
 export function needsApi(problems: readonly Problem[]): boolean {
   return problems.length > 0 && problems.every(({ kind }) => kind === "unexpected-dates");
 }

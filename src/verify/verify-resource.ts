@@ -35,7 +35,7 @@ interface Verifier<How extends Strategy = Strategy> {
   verify(run: SyncRun<How>): Promise<RecordsResult>;
 }
 
-/** The verifier of each kind of resource; null if the API restates its values at any time. */
+/** The verifier for each kind of resource; null if the API may restate its values at any time. */
 const verifiers: Record<Strategy["kind"], Verifier | null> = {
   dated: { verify: verifyDated },
   full: { verify: (run) => verifyList(run, null) },
@@ -46,8 +46,8 @@ const verifiers: Record<Strategy["kind"], Verifier | null> = {
 
 /**
  * Compares a resource's tables with its records, and its records with the API. Records the run in `sync_runs`.
- * @param repair re-read differing records and rebuild differing tables
- * @returns `error`: the error that ended the verification, or null
+ * @param repair true to re-read differing records and rebuild differing tables
+ * @returns the result, and the error that ended the verification, or null
  * @throws errors that affect every resource, such as a rejected key
  */
 export async function verifyResource(
@@ -73,7 +73,7 @@ export async function verifyResource(
   return { result: { ...records, state, requests, tables, problems }, error };
 }
 
-/** Compares the tables with the records they are built from. With `repair`, rebuilds tables that differ. */
+/** Compares the tables with the records they are built from. If `repair` is true, rebuilds the tables that differ. */
 function verifyTables(
   { clock, mirror, reporter }: Pick<SyncSession, "clock" | "mirror" | "reporter">,
   resource: Resource,
@@ -99,7 +99,10 @@ function combineStates(
   return records === "proven" ? tables : records;
 }
 
-/** Compares the records with the API, and repairs them. @param tableError a description of inconsistent tables, or null */
+/**
+ * Compares the records with the API, and repairs them if `repair` is true.
+ * @param tableError a description of inconsistent tables, or null
+ */
 async function verifyRecords(
   session: SyncSession,
   resource: Resource,
@@ -171,7 +174,7 @@ function joinProblems(problems: readonly Problem[]): string | null {
 }
 
 function createRestatedResult(session: SyncSession, resource: Resource): RecordsResult {
-  const why = "the API restates these values at any time: the mirror has the last values read";
+  const why = "the API may restate these values at any time: the mirror has the values that were last read";
   const readEvidence = () => [restatedEvidence(openUnrecordedRun(session, resource))];
   return { ...unprovenResult(resource.name, why), readEvidence };
 }

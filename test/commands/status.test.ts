@@ -181,10 +181,10 @@ describe("brandapi status", () => {
       updateRun(mirror, beginRun(mirror, "orders", at), { finished_at: at, outcome, error });
     };
     const said = async () => (await brandapi(["status", "--db", mirror.path], { clock })).out;
-    end(1, "verified", "15228 orders were not read yet");
-    expect(await said()).toContain("15228 orders");
+    end(1, "verified", "orders has 15228 records that have not been read yet");
+    expect(await said()).toContain("15228 records");
     end(2, "incomplete", "The list never settled.");
-    expect(await said()).not.toContain("15228 orders");
+    expect(await said()).not.toContain("15228 records");
     expect(await said()).toContain("! orders: the last run was incomplete: The list never settled.");
     mirror.db.close();
   });

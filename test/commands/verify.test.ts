@@ -54,7 +54,7 @@ test("verify reports a named resource that was never synced, and --repair reads 
   expect(roster).toMatchObject({ resource: "roster", state: "proven" });
   expect(last).toHaveProperty("error.code", "incomplete");
   expect(err).toBe(
-    "brandapi: Found: 50 orders were not read yet.\n  hint: run `brandapi verify orders --repair`\n",
+    "brandapi: Found: orders has 50 records that have not been read yet.\n  hint: run `brandapi verify orders --repair`\n",
   );
   expect(code).toBe(8);
   // A resource that was never synced is verified only if it is named. The verification does not count as a sync.

@@ -37,7 +37,7 @@ describe("counts after a sync", () => {
       path === "/orders" && query.per_page === "100" ? (hide(["o3"]) as never) : undefined;
     const { code, err, verified } = await synced(brand);
     expect([code, verified]).toEqual([8, 0]);
-    expect(err).toContain("the API counts 150 orders and the mirror 149");
+    expect(err).toContain("the API counts 150 orders, but the mirror has 149");
     expect(brand.mirrored()).toHaveLength(150);
   });
 
@@ -45,7 +45,7 @@ describe("counts after a sync", () => {
     const brand = makeBrand({ orders, variants: { maxTotal: 25 } });
     const { code, err } = await synced(brand);
     expect(code).toBe(8);
-    expect(err).toContain("the API counts 25 orders and the mirror 150");
+    expect(err).toContain("the API counts 25 orders, but the mirror has 150");
   });
 
   test("sync finds an order whose date changed in the API (A6)", async () => {
@@ -138,7 +138,7 @@ describe("differences that take more than 100 requests to read", () => {
     await brand.run("sync orders --audit 0");
     brand.data.orders = hours;
     const { asked, code, err } = await brand.run("sync orders --audit 0");
-    expect(err).toMatch(/the API counts 13000 orders and the mirror \d+/);
+    expect(err).toMatch(/the API counts 13000 orders, but the mirror has \d+/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
     // Counts are included in the budget of 100 requests.
     expect(asked.filter(isPage).length).toBeLessThanOrEqual(100);
@@ -201,7 +201,7 @@ test("every sync warns about a record that is in no date range, and leaves the o
   for (const _ of [1, 2]) {
     const { code, err, verified } = await synced(brand);
     expect([code, verified]).toEqual([0, 0]);
-    expect(err).toContain("the API counts 1 more records without a date range");
+    expect(err).toContain("the API counts 1 more record without a date range");
     brand.pass(day);
   }
 });

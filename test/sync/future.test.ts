@@ -5,7 +5,7 @@ import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/recor
 const orders = ordersBefore(noon - hour, 100, 12 * hour);
 const ahead = [3, 5, 9].map((hours) => orderAt(`ahead${hours}`, noon + hours * hour));
 const message =
-  "3 records are dated in the future (the newest 2026-11-21 21:00) and will be read when their dates are reached";
+  "3 records are dated in the future (newest: 2026-11-21 21:00) and will be read when their dates are reached";
 
 describe("orders dated in the future", () => {
   test("sync and verify print the number of orders dated in the future, and exit with code 0", async () => {
@@ -27,7 +27,7 @@ describe("orders dated in the future", () => {
       future: { records: 3, until: "2026-11-21T21:00:00.000Z" },
     });
     const { out } = await brand.run("verify orders --evidence");
-    expect(out).toMatch(/ 3 +0 +unproven +\S+ \S+ +dated in the future, not due yet/);
+    expect(out).toMatch(/ 3 +0 +unproven +\S+ \S+ +dated in the future, so not due yet/);
   });
 
   test("sync reads an order dated in the future once that date is reached", async () => {
@@ -51,7 +51,7 @@ describe("orders dated in the future", () => {
     brand.pass(2 * hour);
     brand.order(orderAt("new", brand.now() - hour));
     const { code, err, out } = await brand.run("verify orders");
-    expect([code, err]).toEqual([8, expect.stringContaining("1 orders were not read yet")]);
+    expect([code, err]).toEqual([8, expect.stringContaining("orders has 1 record that has not been read yet")]);
     expect(out).toContain(message);
     expect((await brand.run("verify orders --repair")).code).toBe(0);
   });

@@ -223,7 +223,7 @@ describe("an interrupted run", () => {
     // The remaining orders take six requests, newer orders take one, and the day that both runs read partly takes at
     // most two.
     expect(asked.filter(pages).length).toBeLessThanOrEqual(9);
-    expect(err).toContain(`resumes an interrupted sync: ${stored} records already read`);
+    expect(err).toContain(`resuming an interrupted sync: ${stored} records already read`);
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 

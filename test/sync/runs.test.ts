@@ -135,7 +135,7 @@ describe("resources that the API refuses", () => {
       brand.setKey(loss);
       const quiet = await brand.run("sync --quiet");
       expect(quiet.code).toBe(8);
-      expect(quiet.err).toMatch(/read before, and (?:is|are) refused now: /);
+      expect(quiet.err).toMatch(/read before, but (?:is|are) now refused: /);
       for (const name of ofAnalytics) expect(quiet.err).toMatch(new RegExp(`[ /]${name}\\b`));
       expect(quiet.err).toContain(reason);
       expect(quiet.err).not.toContain("run the same command again");
@@ -190,7 +190,7 @@ describe("resources that the API refuses", () => {
       await brand.run("sync");
       brand.setKey(loss);
       const { code, err } = await brand.run("verify");
-      expect([code, err]).toEqual([8, expect.stringMatching(/orders w.* read before, and /)]);
+      expect([code, err]).toEqual([8, expect.stringMatching(/orders w.* read before, but /)]);
     });
 
     test("sync exits with code 5 if the only named resource is refused, and status reports it as stale", async () => {

@@ -109,7 +109,7 @@ test("verify --evidence prints counts, unproven numbers and the dates by which r
     "  all                                   2026-11-21 11:59  600     600  agrees    2026-11-21 12:00",
     "  cancelled                             2026-11-21 11:59    0       0  agrees    2026-11-21 12:00",
     "  refunded                              2026-11-21 11:59    0       0  agrees    2026-11-21 12:00",
-    "  days with totals                      2026-11-20 23:59  151     151  agrees    2026-11-21 12:00  unchanged since the last reading of each day",
+    "  days with totals                      2026-11-20 23:59  151     151  agrees    2026-11-21 12:00  unchanged since each day was last read",
     "  all, without dates                                      600     600  agrees    2026-11-21 12:00",
     "  blind spot          2026-10-22 12:00  2026-11-21 11:59           81  unproven                    re-read by 2026-11-22",
     "  blind spot                            2026-10-22 11:59          519  unproven                    re-read by 2026-11-24",
@@ -136,7 +136,7 @@ test("verify --evidence prints unread dates, wrong filters and undated records a
   const unproven = async () => (await evidenceOf(brand, "orders")).filter(({ agrees }) => agrees === null);
   expect(await unproven()).toMatchObject([
     { check: "all", from: null, to: "2026-10-22T11:59:59.999Z", api: 1, mirror: 0, note: "never read" },
-    { check: "all, without dates", api: 2, mirror: 1, note: "not everything was read" },
+    { check: "all, without dates", api: 2, mirror: 1, note: "not everything has been read" },
     { check: "blind spot", mirror: 1 },
   ]);
   brand.variants = { refundedFilter: "any" };
@@ -145,7 +145,7 @@ test("verify --evidence prints unread dates, wrong filters and undated records a
   await brand.run("sync orders --full --audit 0");
   expect(await unproven()).toMatchObject([
     { check: "refunded", api: 1, mirror: 0, note: "the filter does not count the records with this status" },
-    { check: "all, without dates", api: 3, mirror: 2, note: "1 more than in all date ranges together" },
+    { check: "all, without dates", api: 3, mirror: 2, note: "1 more than in all date ranges combined" },
     { check: "blind spot", mirror: 1, note: "re-read by 2026-11-22" },
     { check: "blind spot", mirror: 1, note: "never re-read (`--audit 0`)" },
   ]);

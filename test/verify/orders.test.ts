@@ -154,7 +154,7 @@ describe("unread orders", () => {
     expect([code, result?.state, result?.unread]).toEqual([8, "unproven", 1]);
     expect(states).toMatchObject({ "2026-10": "proven", "2026-11": "unproven" });
     expect(Object.keys(states).at(-1)).toMatch(/^2026-11-21 .* to now$/);
-    expect(err).toContain("Found: 1 orders were not read yet.");
+    expect(err).toContain("Found: orders has 1 record that has not been read yet.");
     expect((await verified(brand, "verify orders --repair")).code).toBe(0);
     expect(brand.mirrored()).toContain("new");
   });
@@ -170,7 +170,7 @@ describe("unread orders", () => {
       "everything until 2026-09-09 23:59": "unproven",
     });
     expect(why(result, "everything until 2026-09-09 23:59")).toMatch(
-      /^\d+ orders were never read: `brandapi sync orders --full`/,
+      /^\d+ records have never been read: run `brandapi sync orders --full`/,
     );
   });
 
@@ -196,7 +196,7 @@ describe("unread orders", () => {
     await brand.stopped("sync orders", (request) => readsOrders(request) && ++page === 3);
     const { code, result } = await verified(brand);
     expect([code, result?.state]).toEqual([8, "unproven"]);
-    expect(result?.months.at(-1)?.why).toMatch(/orders were never read: `brandapi sync orders` reads them/);
+    expect(result?.months.at(-1)?.why).toMatch(/never been read: run `brandapi sync orders`/);
   });
 
   test("before the first sync, verify reports all records as unread", async () => {
