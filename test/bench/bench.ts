@@ -11,7 +11,7 @@ import type { Line } from "./table.js";
 export interface Bench {
   /** A temporary folder. */
   folder: string;
-  /** How often each program runs. */
+  /** The number of times that each program runs. */
   rounds: number;
   serve(options: { orders: number; latency?: number }): Promise<Served>;
   say(text: string): void;

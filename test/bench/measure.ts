@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 /** The resources that a process used. */
 export interface Measured {
   wallMs: number;
-  /** User and system time of the process, the measure least affected by other load. */
+  /** The process's user and system time, which other load affects least. */
   cpuMs: number;
   /** The peak resident set size, in MB (10^6 bytes). */
   peakMb: number;

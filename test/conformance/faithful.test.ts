@@ -48,7 +48,7 @@ const children: [table: string, list: string, member: string, parent: Row][] = [
   ["opportunity_assignments", "opportunities", "assignments", { opportunity_id: "id" }],
   ["opportunity_attachments", "opportunities", "attachments", { opportunity_id: "id" }],
 ];
-/** The columns that the mirror adds to all tables or computes from a date. */
+/** The columns that the mirror adds to every table or computes from a date. */
 const own = new Set(["synced_at", "removed_at", "record_id", "row_id", "day", "month", "position"]);
 const isOwn = (name: string) => own.has(name) || name.endsWith("_utc");
 

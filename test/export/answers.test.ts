@@ -10,10 +10,7 @@ import { askDuckDb } from "./duckdb.js";
 const month = (at: number) => new Date(at).toISOString().slice(0, 7);
 const date = (at: number) => new Date(at).toISOString().slice(0, 10);
 
-/**
- * Translates a query to DuckDB's SQL dialect: relative dates become literals, and `day` becomes a cast of its
- * timestamp.
- */
+/** Translates a query to DuckDB's SQL dialect: relative dates become literals, and `date(…)` becomes `strftime(…)`. */
 function forDuckDb(sql: string, today: number): string {
   const thisMonth = Date.parse(`${month(today)}-01`);
   return sql

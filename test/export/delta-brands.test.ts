@@ -15,7 +15,7 @@ import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 import { askDuckDb } from "./duckdb.js";
 
-/** Orders of October and September, with amounts that differ between the brands. */
+/** Orders from October and September, with amounts that differ between the brands. */
 const ordersOf = (brand: number) =>
   [0, 1, 30].map((n) =>
     anOrder(n, {
@@ -124,7 +124,7 @@ test("concurrent Delta exports of different brands succeed, even if they create 
   const { home, mirrorOf, run, table } = await makeMachine(...brands);
   const exportAll = async () => {
     const runs = brands.map(async (brand, index) => {
-      // Each brand is on its own machine.
+      // Each brand runs on its own machine.
       const config = join(home, `config-${brand}`);
       mkdirSync(config, { recursive: true });
       const profiles = { [brand]: { key: `bk_${brand}`, db: mirrorOf(brand).path } };

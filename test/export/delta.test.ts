@@ -319,7 +319,7 @@ test("verify --delta --full finds a damaged page, and the command in its hint re
   expect((await run("verify --full")).out).toBe("orders: version 0 equals the mirror, 5 rows compared\n");
   const path = join(table, (await currentFiles(table)).get("2026-10") ?? "");
   const bytes = readFileSync(path);
-  // Damages a page of the first column.
+  // Damages a page in the first column.
   for (const position of [60, 70, 80]) bytes[position] = (bytes[position] ?? 0) ^ 0xff;
   writeFileSync(path, bytes);
   expect(await run("verify")).toMatchObject({ code: 0 });

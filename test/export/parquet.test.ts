@@ -104,7 +104,7 @@ test("Parquet stores a timestamp column as text if any value is not a timestamp"
   );
 });
 
-test("Parquet columns have types if they contain undocumented fields, JSON or days", async () => {
+test("Parquet columns for undocumented fields, JSON and days are typed", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "gifts", [
     { id: "a", size: 41, sent: true, note: "=x", when: "2026-10-01T00:00:00Z" },

@@ -52,7 +52,7 @@ function target() {
   let state = "{}";
   return {
     streams,
-    /** Writes the value of the last STATE message to a file, as a target does when it ends. */
+    /** Writes the last STATE message's value to a file, as a target does when it ends. */
     keepState: (path: string) => writeFileSync(path, `${state}\n`),
     /** Loads the messages and returns their records. */
     take(out: string): Message[] {
@@ -155,7 +155,7 @@ test("a Singer target matches the mirror after each of many changes", async () =
   read(6, [anOrder(2, { line_items: items(1), currency: "USD" })]);
   expect(await send()).toEqual(["orders order-2", ...Array(2).fill("order_line_items order-2")]);
   writeRead(mirror, "gifts", [{ id: 7, note: "y", colour: "red" }], { at: at(7) });
-  // A new column has no values in the target, so all rows are sent again.
+  // A new column has no values in the target, so all rows are resent.
   expect(await send()).toHaveLength(2);
   expect(await send()).toEqual([]);
   mirror.db.close();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 
-/** The usual paths of Chromium. The environment variable `CHROMIUM` overrides them. */
+/** Where Chromium is usually installed. The environment variable `CHROMIUM` overrides them. */
 const paths = [
   process.env.CHROMIUM ?? "",
   "/usr/bin/chromium",

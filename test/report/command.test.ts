@@ -6,7 +6,7 @@ import { day, noon, orderAt, ordersBefore } from "../support/records.js";
 
 let brand: TestBrand;
 
-/** A brand with an order every six hours since the middle of August, synced on 21 November at noon. */
+/** A brand with an order every six hours since mid-August, synced at noon on 21 November. */
 beforeAll(async () => {
   brand = makeBrand({ orders: ordersBefore(noon, 400, day / 4) });
   await brand.run("sync orders");

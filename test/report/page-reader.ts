@@ -9,12 +9,12 @@ export function textOf(html: string): string {
     .trim();
 }
 
-/** Returns the HTML of a section of the page. */
+/** Returns a section's HTML. */
 export function sectionOf(page: string, id: string): string {
   return new RegExp(`<section id="${id}"[\\s\\S]*?</section>`).exec(page)?.[0] ?? "";
 }
 
-/** Returns the cells of all table rows. */
+/** Returns the cells of each table row. */
 export function rowsOf(html: string): string[][] {
   return [...html.matchAll(/<tr>([\s\S]*?)<\/tr>/g)].map(([, row = ""]) =>
     [...row.matchAll(/<t[hd][\s\S]*?<\/t[hd]>/g)].map(([cell]) => textOf(cell)),

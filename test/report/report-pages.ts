@@ -57,7 +57,7 @@ const brands: Record<string, () => TestBrand> = {
 
 export const brandNames = Object.keys(brands);
 
-/** Returns the report page of a brand after refunds and roster changes. */
+/** Returns a brand's report page after refunds and roster changes. */
 export async function createReportPage(name: string): Promise<string> {
   const brand = brands[name]?.() ?? makeBrand();
   await brand.run("sync");

@@ -79,7 +79,7 @@ test("a brand's orders are realistic: currencies, missing hosts, late refunds an
   expect(share(({ host }) => host === null)).toBeCloseTo(0.02, 1);
   expect(share(({ refund_amount }) => Number(refund_amount) > 0)).toBeCloseTo(0.065, 1);
   expect(share(({ is_cancelled }) => is_cancelled)).toBeCloseTo(0.027, 1);
-  // Most refunds of the last week's orders are still to come.
+  // Most refunds for the last week's orders are yet to come.
   const recent = orders.filter(({ order_date }) => order_date > at(noon - 7 * day));
   expect(recent.filter(({ refund_amount }) => Number(refund_amount) > 0).length / recent.length).toBeLessThan(
     0.03,

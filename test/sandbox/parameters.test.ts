@@ -43,7 +43,7 @@ const paging = {
 type ParameterRules = Record<string, { good: string[]; bad: string[] }>;
 
 /**
- * The parameters of each endpoint with valid and invalid values (API document, "Endpoints"). All other lists have only
+ * Each endpoint's parameters, with valid and invalid values (API document, "Endpoints"). All other lists have only
  * `page` and `per_page`.
  */
 const documented: Record<string, ParameterRules> = {

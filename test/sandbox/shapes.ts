@@ -231,7 +231,7 @@ function note(nulls: Set<string>, at: string): string[] {
   return [];
 }
 
-/** Returns the nullable paths of a shape. */
+/** Returns a shape's nullable paths. */
 export function nullablesOf(shape: Shape, at: string): string[] {
   if (typeof shape === "string") return shape.endsWith("?") ? [at] : [];
   if (Array.isArray(shape)) return nullablesOf(shape[0], `${at}[]`);

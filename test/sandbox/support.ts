@@ -58,14 +58,14 @@ export function askAll(path: string, options: RequestOptions = {}, perPage = 100
   }
 }
 
-/** An example path of each endpoint with `{…}` segments. */
+/** An example path for each endpoint with `{…}` segments. */
 const pathsWithIds: Readonly<Record<string, string | undefined>> = {
   "/opportunities/{id}": `/opportunities/${history.opportunities[0]?.id}`,
   "/content/{source}/{item_id}/download": history.content[0]?.download_path,
   "/surveys/{id}/results": `/surveys/${history.surveys[0]?.id}/results`,
 };
 
-/** An example path of each endpoint, and its scope. */
+/** An example path for each endpoint, and the endpoint's scope. */
 export const paths: readonly (readonly [path: string, scope: string | null])[] = endpoints.map(
   ({ path, scope }) => [pathsWithIds[path] ?? path, scope],
 );

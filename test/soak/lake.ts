@@ -61,7 +61,7 @@ const strikes: readonly Strike[] = [
   { name: "after a version", pattern: "_delta_log/\\d{20}\\.json$" },
 ];
 
-/** Used if a checkpoint is due. */
+/** These strikes are used if a checkpoint is due. */
 const checkpointStrikes: readonly Strike[] = [
   { name: "while a checkpoint is written", pattern: "checkpoint\\.parquet\\.[^/]+-PID-[^/]+$" },
   { name: "after a checkpoint", pattern: "\\d{20}\\.checkpoint\\.parquet$" },
@@ -105,7 +105,8 @@ export async function soakLake({ bin, nights, say, seed, ...size }: LakeOptions)
         if (strike && (await killOnce(run(), strike.pattern, join(lake, "orders"), delayMs)))
           kills.set(strike.name, (kills.get(strike.name) ?? 0) + 1);
         const { code, out } = await run().ended;
-        if (code !== 0) faults.push(`night ${night}: the export ended with ${code}: ${out.slice(-300)}`);
+        if (code !== 0)
+          faults.push(`night ${night}: the export ended with exit code ${code}: ${out.slice(-300)}`);
       };
       await Promise.all(machines.map(exportAll));
       for (const fault of await compareOrders(brands, reader, lake)) faults.push(`night ${night}: ${fault}`);
@@ -152,7 +153,7 @@ async function writeMirror({ id, orders, path }: LakeBrand, at: string): Promise
   mirror.db.close();
 }
 
-/** Creates a config folder for each machine, with the profiles of its brands. Returns the environments. */
+/** Creates a config folder for each machine, with its brands' profiles. Returns the machines' environment variables. */
 function createMachines(home: string, brands: readonly LakeBrand[]): Record<string, string>[] {
   return Array.from({ length: machineCount }, (_, machine) => {
     const folder = join(home, `machine-${machine}`);
@@ -164,7 +165,7 @@ function createMachines(home: string, brands: readonly LakeBrand[]): Record<stri
   });
 }
 
-/** Refunds, cancels, removes and adds a few orders, as a nightly sync does. */
+/** Refunds, cancels, removes and adds a few orders, and writes them to the mirror as a nightly sync would. */
 async function changeOrders(brand: LakeBrand, at: string, random: () => number): Promise<void> {
   const { orders, later, path } = brand;
   const choose = () => Math.floor(random() * orders.length);

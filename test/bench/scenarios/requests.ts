@@ -23,8 +23,8 @@ export const requests: Scenario = {
         lineOf(what, await count(bench, sandbox, args), possible());
       return [
         await line("first sync of 100,000 orders", ["sync", "orders"], () => least.orders),
-        await line("nightly sync of the orders", ["sync", "orders"], () => windowPages(sandbox)),
-        await line("full sync of the orders", ["sync", "orders", "--full"], () => least.orders),
+        await line("nightly sync of orders", ["sync", "orders"], () => windowPages(sandbox)),
+        await line("full sync of orders", ["sync", "orders", "--full"], () => least.orders),
         await line(
           "first sync of everything else, without gifts, codes, surveys and clicks",
           ["sync", "roster", "recommendations", "content", "opportunities", "analytics-hosts"],
