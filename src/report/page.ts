@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { escapeText } from "../util/terminal-text.js";
 import { drawChart } from "./charts.js";
 import {
   type Block,
@@ -35,7 +36,7 @@ export function renderPage({
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>${brand}: ${period.name}</title>
+<title>${escapeText(brand)}: ${period.name}</title>
 <style>${new Html(stylesheet)}</style>
 </head>
 <body>

@@ -64,21 +64,24 @@ describe("report --text", () => {
     expect((await brand.run("report --text --no-color", { tty: true })).out).toBe(out);
   });
 
-  test("`report --text` and `--json` escape control characters from the API", async () => {
-    const one = makeBrand({
-      orders: [
-        orderAt("a", noon - 2 * day, {
-          currency: "\u001b[2J",
-          host: { id: "h", username: "\u001b[31m\u202e" },
-        }),
-      ],
-    });
-    await one.run("sync orders");
-    for (const form of ["--text", "--json"])
-      expect((await one.run(`report ${form} --no-color`, { tty: true })).out).not.toMatch(
-        /\p{Cc}(?<!\n)|\u202e/u,
-      );
-  });
+  test.each(["--text", "--json", "-o -"])(
+    "`report %s` escapes control characters from the API",
+    async (form) => {
+      const one = makeBrand({
+        orders: [
+          orderAt("a", noon - 2 * day, {
+            currency: "\u001b[2J",
+            host: { id: "h", username: "\u001b[31m\u202e" },
+          }),
+        ],
+      });
+      one.data.name = "\u001b[2J\u202eBrand";
+      await one.run("sync orders");
+      const { out } = await one.run(`report ${form} --no-color`, { tty: true });
+      expect(out).toContain("Brand");
+      expect(out).not.toMatch(/\p{Cc}(?<!\n)|\u202e/u);
+    },
+  );
 });
 
 describe("report: period", () => {
