@@ -34,7 +34,7 @@ import { formatInstant } from "../util/times.js";
 type BackupFlags = GlobalFlags & { keep: number; restore?: string };
 
 export const about =
-  "The copy is a consistent snapshot, checked before it gets its final name. It contains no key.";
+  "The copy is a consistent snapshot that is checked before it gets its final name. It contains no key.";
 
 export const examples = {
   "brandapi backup /mnt/disk/brandapi --keep 30": "keep 30 copies on another disk",
@@ -56,7 +56,7 @@ export function define(command: Command): void {
 export async function run(flags: BackupFlags, { deps }: Context, dir: string | undefined): Promise<void> {
   const { json, keep, quiet, restore: file } = flags;
   if (dir !== undefined && file !== undefined)
-    throw new UsageError("`--restore` takes no folder.", { hint: "omit `--restore` or the folder" });
+    throw new UsageError("`--restore` does not take a folder.", { hint: "omit `--restore` or the folder" });
   const settings = await readSettings(flags, deps);
   const { text, ...done } = await deps.runKillable(async () =>
     file === undefined ? await backUp(dir, keep, settings, deps) : await restore(file, settings, deps),
@@ -65,7 +65,7 @@ export async function run(flags: BackupFlags, { deps }: Context, dir: string | u
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
 }
 
-/** Copies the mirror to a folder. Keeps the newest `keep` copies, and deletes the others. */
+/** Copies the mirror to a folder. Keeps the newest `keep` copies and deletes the others. */
 async function backUp(dir: string | undefined, keep: number, { dbPath, output }: Settings, deps: Deps) {
   const origin = await readMirror(output, deps, async ({ mirror }) => readOrigin(mirror));
   const folder = dir === undefined ? backupFolder(dbPath) : expandPath(dir, deps);
@@ -74,10 +74,10 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   const at = formatInstant(deps.clock.now());
   const path = join(folder, backupName(dbPath, at));
   const { copy, records } = await copyMirror(dbPath, folder, deps);
-  // The copy records the backup too, because the mirror may be missing or damaged when the copy is restored.
+  // The backup is also recorded in the copy, because the mirror may be missing or damaged when the copy is restored.
   for (const file of [copy, dbPath])
     await withMirrorFile(file, (mirror) => {
-      // Waits for a running sync, which writes almost continuously if it has no rate limit.
+      // This is long enough to wait for a running sync, which writes almost continuously if it has no rate limit.
       mirror.db.pragma("busy_timeout = 30000");
       writeInfo(mirror, "last_backup", JSON.stringify({ at, path }));
     });
@@ -92,8 +92,8 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
 }
 
 /**
- * Returns the backups of this mirror in a folder, oldest first. Skips backups of other mirrors with the same file
- * name.
+ * Returns this mirror's backups in a folder, oldest first. Backups of other mirrors with the same file name are
+ * skipped.
  */
 async function findBackups(folder: string, dbPath: string, origin: string | null): Promise<string[]> {
   const backups: string[] = [];
@@ -107,9 +107,9 @@ async function findBackups(folder: string, dbPath: string, origin: string | null
 }
 
 /**
- * Replaces the mirror with a copy of a backup, and keeps the current mirror next to it. Erases hosts from the copy
- * that were forgotten after the backup.
- * @throws MirrorUnusable if the backup is damaged or belongs to another brand; then nothing is changed
+ * Replaces the mirror with a copy of a backup, and keeps the current mirror next to it. Hosts that were forgotten after
+ * the backup are erased from the copy.
+ * @throws MirrorUnusable if the backup is damaged or belongs to another brand, in which case nothing is changed
  */
 async function restore(file: string, { brand, dbPath, output }: Settings, deps: Deps) {
   const reporter = new TerminalReporter(deps, output);
@@ -130,15 +130,15 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
     if (!current)
       reporter.warn(
         completeHint(
-          "hosts forgotten after this backup must be forgotten again: `brandapi forget --host ID`",
+          "hosts that were forgotten after this backup must be forgotten again: `brandapi forget --host ID`",
           output,
         ),
       );
-    // Removes the write-ahead log, so that the mirror is a single file. This fails if another program has the mirror
-    // open.
+    // Checkpoints and removes the write-ahead log, so that the mirror is a single file. This fails if another program
+    // has the mirror open.
     if (current) await withMirrorFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
     replaceMirror(copy, db, replacedPath);
-    if (kept) reporter.note(`The previous mirror is kept: ${kept}`);
+    if (kept) reporter.note(`The previous mirror has been kept: ${kept}`);
     reporter.note(completeHint("Next: run `brandapi sync` to read newer data.", output));
     return { db, restored: from, kept, text: `${db}: restored from ${from}` };
   } finally {
@@ -146,15 +146,15 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
   }
 }
 
-/** The data that a restored copy takes over from the mirror it replaces. */
+/** The data that a restored copy takes over from the mirror that it replaces. */
 interface CurrentMirror extends ReturnType<typeof readRedactionRules> {
   brandId: string | null;
   lastBackup: string | null;
-  /** Identifies the mirror by its first run; null if the runs cannot be read. */
+  /** An identifier based on the mirror's first run; null if the runs cannot be read. */
   origin: string | null;
 }
 
-/** Reads the data to take over from the current mirror; null if the mirror is damaged. */
+/** Reads the data to take over from the current mirror. Returns null if the mirror is damaged. */
 async function readCurrentMirror(path: string): Promise<CurrentMirror | null> {
   try {
     const current = await withMirrorFile(path, (mirror) => {
@@ -171,8 +171,8 @@ async function readCurrentMirror(path: string): Promise<CurrentMirror | null> {
 }
 
 /**
- * Throws MirrorUnusable if the backup belongs to another brand. Warns if it is a backup of a different mirror of this
- * brand.
+ * Throws MirrorUnusable if the backup belongs to another brand. Warns if the backup was made from a different mirror of
+ * this brand.
  */
 function checkBackupBrand(
   copy: Mirror,
@@ -184,13 +184,13 @@ function checkBackupBrand(
   const [id, name] = [readInfo(copy, "brand_id"), readInfo(copy, "brand_name")];
   if (id !== (current?.brandId ?? brand?.id ?? id))
     throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
-      hint: "choose a different backup, or use its profile: `--profile NAME`",
+      hint: "choose a different backup, or use that brand's profile: `--profile NAME`",
     });
   if (current && current.origin !== null && readOrigin(copy) !== current.origin)
-    warn(`the backup is of a different mirror of this brand, which has its own history: ${from}`);
+    warn(`the backup was made from a different mirror of this brand, with a separate history: ${from}`);
 }
 
-/** Applies the redaction rules of the current mirror to the copy, and records the last backup in it. */
+/** Applies the current mirror's redaction rules to the copy, and records the last backup in the copy. */
 function carryOver(
   copy: Mirror,
   current: CurrentMirror | null,
@@ -199,13 +199,13 @@ function carryOver(
 ): void {
   if (current) {
     const { forgotten, omit } = current;
-    // If the mirror has no list of omitted members, the copy keeps its own list. The next sync applies the list of
-    // the profile.
+    // If the mirror has no list of omitted fields, the copy keeps the list that it contains. The next sync applies the
+    // profile's list.
     const { lost } = redactMirror(copy, forgotten, omit.length > 0 ? omit : undefined);
     for (const warning of lost) warn(warning);
   }
-  if (!scrubFile(copy)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some space" });
+  if (!scrubFile(copy)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some disk space" });
   if (current?.lastBackup) writeInfo(copy, "last_backup", current.lastBackup);
-  // Removes the write-ahead log, which could otherwise keep erased data when the disk is full.
+  // Without this, erased data could remain in the write-ahead log when the disk is full.
   copy.db.pragma("journal_mode = DELETE");
 }

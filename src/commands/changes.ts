@@ -20,16 +20,17 @@ type ChangesFlags = GlobalFlags & { since?: string; run?: number; limit?: number
 /** The names of the resources that have a change log. */
 const trackedResources = resources.filter(({ history }) => history).map(({ name }) => name);
 const defaultSince = "7d";
-/** The default maximum of changes printed as text. CSV and JSON have no limit. */
+/** The default maximum number of changes printed as text. There is no limit for CSV and JSON. */
 const terminalLimit = 500;
 
 export const about =
-  "Lists refunds, cancellations, new rates and states, joins and leaves. The API does not date changes, so each has an " +
-  "interval: last seen with the old value, first seen with the new one.";
+  "Lists refunds, cancellations, new rates and states, joins and leaves. The API does not date changes, so each is " +
+  "shown with an interval, from when the old value was last seen to when the new value was first seen.";
 
 export const examples = {
-  "brandapi changes": "show the changes of the last week",
-  "brandapi changes orders --since 30d --csv > refunds.csv": "export 30 days of refunds and corrections",
+  "brandapi changes": "show the changes found in the last 7 days",
+  "brandapi changes orders --since 30d --csv > refunds.csv":
+    "export the refunds and corrections of the last 30 days",
 };
 
 export function define(command: Command): void {
@@ -37,7 +38,7 @@ export function define(command: Command): void {
     .addArgument(
       withChoices(new Argument("[resource]", trackedResources.join(", ")), "resource", trackedResources),
     )
-    .option("--since <time>", `only changes seen since TIME (default: ${defaultSince})`)
+    .option("--since <time>", `only changes found since TIME (default: ${defaultSince})`)
     .addOption(
       parsedOption(
         "--run <n>",
@@ -53,7 +54,7 @@ export function define(command: Command): void {
 export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {
   const { csv, json, run, limit } = flags;
   const output = chooseOutput({ csv, json }, 1, deps);
-  // With `--run`, changes of any age are listed.
+  // `--run` lists changes of any age.
   const from = flags.since ?? (run === undefined ? defaultSince : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());
   const filter = { run, resource, since: formatInstant(since) };
@@ -70,7 +71,7 @@ export async function run(flags: ChangesFlags, { deps }: Context, resource: stri
   });
 }
 
-/** Prints the changes, newest last, with a heading for each resource and interval. */
+/** Prints the changes, newest last, under a heading for each resource and interval. */
 async function printChanges(
   { mirror, deps, reporter, style, width }: ReadSession,
   filter: ChangeFilter,
@@ -88,7 +89,9 @@ async function printChanges(
   deps.stdout.write(`${texts.join("\n\n")}\n`);
   if (total > changes.length) {
     const count = `${formatCount(changes.length)} of ${formatCount(total)}`;
-    reporter.note(`Showing the newest ${count} changes; \`--limit\` shows more, \`--csv\` all.`);
+    reporter.note(
+      `Showing the newest ${count} changes; use \`--limit\` to show more, or \`--csv\` to get all.`,
+    );
   }
 }
 
@@ -99,7 +102,7 @@ function rowOf({ label, key, field, kind, old, new: current }: Change) {
   return [label ?? key, field ?? kind, ...values, label === null ? "" : key];
 }
 
-/** Formats the interval in which a change happened. */
+/** Formats the interval during which a change happened. */
 function interval({ last_seen_unchanged_at: since, seen_changed_at }: Change): string {
   return `${since === null ? "before" : `${formatMinute(since)} to`} ${formatMinute(seen_changed_at)} UTC`;
 }

@@ -8,8 +8,8 @@ import { resources } from "../resources/registry.js";
 import { views } from "../store/views/all-views.js";
 
 /**
- * Each script runs `brandapi __complete`, which prints one candidate per line. If there are none, the shell completes
- * file names.
+ * Shell scripts that run `brandapi __complete`, which prints one candidate per line. If there are no candidates, the
+ * shell completes file names.
  */
 const scripts = {
   bash: `# brandapi: completion for bash
@@ -35,11 +35,13 @@ complete -c brandapi -a '(__brandapi_complete)'
 `,
 } as const;
 
-export const about = "Completes commands, flags and their values, resources, tables, columns and profiles.";
+export const about =
+  "The script completes commands, flags and their values, resources, tables, columns and profiles.";
 
 export const examples = {
-  "source <(brandapi completion bash)": "in ~/.bashrc; for zsh in ~/.zshrc, after compinit",
-  "brandapi completion fish > ~/.config/fish/completions/brandapi.fish": "install the completion for fish",
+  "source <(brandapi completion bash)":
+    "add this line to ~/.bashrc or, with zsh instead of bash, to ~/.zshrc after compinit",
+  "brandapi completion fish > ~/.config/fish/completions/brandapi.fish": "install completion for fish",
 };
 
 export function define(command: Command): void {
@@ -52,8 +54,8 @@ export function run(flags: GlobalFlags, { deps }: Context, shell: keyof typeof s
 }
 
 /**
- * Prints the completions of the last word, one per line, or nothing if a file name is expected. Sends no request and
- * prints no error.
+ * Prints the completions for the last word, one per line, or nothing if a file name is expected. Sends no requests and
+ * prints no errors.
  */
 export async function printCompletions(program: Command, words: readonly string[], deps: Deps) {
   const candidates = await candidatesFor(program, words, deps).catch(() => []);
@@ -76,7 +78,9 @@ async function candidatesFor(program: Command, words: readonly string[], deps: D
   return argument ? await candidateValues(argument, deps) : [];
 }
 
-/** Returns the columns of the tables on the command line, each prefixed with the columns that were already typed. */
+/**
+ * Returns the columns of the tables on the command line, each prefixed with the columns that have already been typed.
+ */
 function listColumns(words: readonly string[]): string[] {
   const names = words.map((word) => word.replaceAll("-", "_"));
   const tables = [...typedTables(), ...views].filter(({ name }) => names.includes(name));
@@ -85,13 +89,13 @@ function listColumns(words: readonly string[]): string[] {
   return [...columns].map((name) => typed + name);
 }
 
-/** Returns the choices of an option or argument, or the values for its placeholder. */
+/** Returns the choices for an option or argument, or the values for its placeholder. */
 async function candidateValues(target: Option | Argument, deps: Deps): Promise<readonly string[]> {
   if (target.argChoices) return target.argChoices;
   const placeholder = "flags" in target ? /<([\w-]+)/.exec(target.flags)?.[1] : target.name();
   if (placeholder === "resource") return resources.map(({ name }) => name);
   if (placeholder === "table") {
-    // Completes only the tables that `brandapi tables` lists.
+    // Only the tables that `brandapi tables` lists are completed.
     const removed = removedTableNames();
     return knownTableNames().filter((name) => !removed.includes(name));
   }

@@ -16,7 +16,7 @@ type CronFlags = GlobalFlags & { allProfiles?: boolean; ping?: string };
 
 /** One day, plus two hours for a slow sync. */
 const maxAge = "26h";
-/** Hours in local time. Clocks never change between 4 and 5. */
+/** Local time. Daylight saving time never starts or ends between 4 and 5 o'clock. */
 const syncHour = 4;
 const checkHour = 8;
 
@@ -41,9 +41,12 @@ export async function run(flags: CronFlags, { deps }: Context, names: readonly s
   chooseResources(names);
   const { node, script, name: machineName } = deps.machine;
   if (/[\\/]_npx[\\/]/.test(script))
-    throw new ConfigurationError("brandapi runs from npm's cache, which npm may clear before the next run.", {
-      hint: "run `npm install -g brandapi`, then `brandapi cron`",
-    });
+    throw new ConfigurationError(
+      "brandapi is running from npm's cache, which npm may clear before the next run.",
+      {
+        hint: "run `npm install -g brandapi`, then `brandapi cron`",
+      },
+    );
   const { warn } = new TerminalReporter(deps, flags);
   const profile = flags.allProfiles ? "all-profiles" : await readProfileName(flags, deps, warn);
   const env = cronEnvironment(deps, warn);
@@ -59,7 +62,7 @@ export async function run(flags: CronFlags, { deps }: Context, names: readonly s
     env,
   );
   const minute = chooseMinute(`${machineName} ${profile}`);
-  // Cron ends a command at an unescaped per cent sign.
+  // Cron ends a command at an unescaped percent sign.
   const line = (hour: number, command: string) =>
     `${minute} ${hour} * * *  ${command.replaceAll("%", "\\%")}`;
   const lines = [line(syncHour, syncAndLog), line(checkHour, check)];
@@ -80,19 +83,19 @@ ${lines.join("\n")}
 `);
 }
 
-/** Derives a minute from 1 to 59 from a text, so that machines and brands do not all sync at the same time. */
+/** Derives a minute from 1 to 59 from a string, so that machines and brands do not all sync at the same time. */
 function chooseMinute(text: string): number {
   return 1 + [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0);
 }
 
-/** Returns the name of the profile, and warns if it needs variables from the shell's environment. */
+/** Returns the profile's name. Warns if the profile relies on variables from the shell's environment. */
 async function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: string) => void) {
   const { BRANDAPI_KEY, ...env } = deps.env;
   const { baseUrl, key, profile } = await readSettings(flags, { ...deps, env });
   const login = commandFor("login", profile);
   if (baseUrl === undefined || key === undefined)
     warn(
-      `The profile \`${profile}\` has no ${missingCredentials({ baseUrl, key })}, and cron does not see your shell's environment: run \`${login}\`.`,
+      `The profile \`${profile}\` has no ${missingCredentials({ baseUrl, key })}, and cron does not see your shell's environment. Run \`${login}\`.`,
     );
   return profile;
 }
@@ -113,12 +116,12 @@ function brandArgumentsFor(flags: CronFlags, deps: Deps): string[] {
   return allProfiles ? ["--all-profiles", ...given] : given;
 }
 
-/** Environment variables that a cron job needs. The key is never one of them. */
+/** The environment variables that a cron job needs. They never include the key. */
 const neededVariables =
   /^(?:BRANDAPI_(?!KEY$)\w+|XDG_(?:CONFIG|DATA|STATE)_HOME|NODE_EXTRA_CA_CERTS|(?:https|no)_proxy)$/i;
 const pathVariables = /_(?:DIR|DB|CERTS)$/;
 
-/** Returns the variables to set in the crontab lines. Leaves out those that contain a password, with a warning. */
+/** Returns the variables to set in the crontab lines. Variables that contain a password are left out with a warning. */
 function cronEnvironment(deps: Deps, warn: (text: string) => void): Record<string, string> {
   const variables: Record<string, string> = { HOME: deps.home };
   for (const [name, value] of Object.entries(deps.env)) {
@@ -130,7 +133,7 @@ function cronEnvironment(deps: Deps, warn: (text: string) => void): Record<strin
   return variables;
 }
 
-/** Returns a shell command, with environment variables before it. */
+/** Formats a shell command, preceded by environment variables. */
 function formatShellCommand(words: readonly string[], env: Readonly<Record<string, string>> = {}): string {
   const assignments = Object.entries(env).map(([name, value]) => `${name}=${quoteShellWord(value)}`);
   return [...assignments, ...words.map(quoteShellWord)].join(" ");

@@ -11,10 +11,10 @@ import { Incomplete } from "../errors.js";
 import { naturalPace, simulateActivity } from "../sandbox/live.js";
 import { dayMs } from "../util/timestamp.js";
 
-/** The time between the two syncs, long enough for refunds and late attributions. */
+/** The time between the two syncs. It is long enough for refunds and late attributions. */
 const pauseMs = 21 * dayMs;
 
-/** The exported files, named after their tables, with the flags to export them. */
+/** The exported files, which are named after their tables, and the flags to export them with. */
 const exports = [["orders.csv"], ["orders.ndjson"], ["roster.csv", "--excel"], ["changes.csv"]] as const;
 
 /** The text printed before the demo starts. */
@@ -25,7 +25,7 @@ const introduction = `brandapi copies a brand's orders, roster, content and surv
 
 This demo shows each of them with an invented brand, in less than a minute, without a key.`;
 
-/** The maximum number of syncs for reading the changes of three weeks. */
+/** The maximum number of syncs to read three weeks of changes. */
 const maxRuns = 10;
 
 const refundsSql =
@@ -39,7 +39,7 @@ export const about =
 export const examples = {
   "brandapi demo": "run the demo",
   "brandapi demo --challenge": "see which unannounced changes a sync finds",
-  "brandapi demo --out /tmp/demo --orders 100000": "use more data and another folder",
+  "brandapi demo --out /tmp/demo --orders 100000": "use more data and a different folder",
 };
 
 export function define(command: Command): void {
@@ -87,7 +87,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
         await show("sync");
         break;
       } catch (error) {
-        // With very many orders, one sync does not read all changes, and the next one continues.
+        // If there are a very large number of orders, one sync does not read all changes, and the next sync continues.
         if (!(error instanceof Incomplete) || runs === maxRuns) throw error;
         reportError(error, argv, deps);
       }
@@ -116,7 +116,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
   print("For your own brand: `brandapi login`, then `brandapi sync`.");
 }
 
-/** Returns the output flags of the demo, which it passes on to its commands. */
+/** Returns the output flags that the demo passes on to its commands. */
 function displayFlags({ color, progress, verbose, quiet }: GlobalFlags): string[] {
   const flags = { "--no-color": !color, "--no-progress": !progress, "--verbose": verbose, "--quiet": quiet };
   return Object.entries(flags).flatMap(([flag, isGiven]) => (isGiven ? flag : []));

@@ -31,8 +31,8 @@ import { formatInstant, formatMinute } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
 
 export const about =
-  "Prints a line per check: `ok`, or `!` with the command that fixes the problem. Skips checks that depend on a failed " +
-  "one. Writes nothing and sends one request. The exit code is that of the first failed check; warnings do not count.";
+  "Prints one line per check: `ok`, or `!` with the command that fixes the problem. Skips checks that depend on a failed " +
+  "check. Writes nothing and sends one request. The exit code is that of the first failed check; warnings do not count.";
 
 export const examples = {
   "brandapi doctor": "run all checks",
@@ -41,7 +41,7 @@ export const examples = {
 
 export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
-  /** Runs a check and prints the finding. @returns the value of the check; undefined if it failed */
+  /** Runs a check and prints the finding. @returns the check's value, or undefined if the check failed */
   const check = async <T>(name: string, work: () => Promise<Finding<T>>): Promise<T | undefined> => {
     const finding = await work().catch(asBrandapiError);
     deps.signal.throwIfAborted();
@@ -77,11 +77,11 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCo
 interface Finding<T = unknown> {
   text: string;
   hint?: string;
-  /** A value that later checks use. */
+  /** A value for later checks. */
   value?: T;
 }
 
-/** Prints a finding and its hint. With `--quiet`, prints only warnings and failures. */
+/** Prints a finding and its hint. With `--quiet`, only warnings and failures are printed. */
 function printFinding(
   check: string,
   finding: Finding | BrandapiError,
@@ -108,8 +108,8 @@ async function checkNode({ machine }: Deps): Promise<Finding> {
   const memory = new (await loadSqlite())(":memory:");
   const version = memory.prepare("SELECT sqlite_version()").pluck().get();
   memory.close();
-  // SQLite 3.51.3 fixed a bug in write-ahead logs that can lose committed pages.
-  const note = "programs with SQLite older than 3.51.3 should open the mirror with `mode=ro`";
+  // SQLite 3.51.3 fixed a write-ahead log bug that can lose committed pages.
+  const note = "programs that use SQLite versions before 3.51.3 should open the mirror with `mode=ro`";
   return { text: `Node ${machine.version}, SQLite ${version}; ${note}` };
 }
 
@@ -124,8 +124,8 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
   if (schemaVersion(mirror) !== "current" || hasOutdatedColumns(mirror)) {
     mirror.db.close();
     return {
-      text: `There is no mirror yet, or it was written by an older version: ${dbPath}`,
-      hint: "run `brandapi sync`, or `brandapi demo` without a key",
+      text: `There is no mirror yet, or the mirror was written by an older version: ${dbPath}`,
+      hint: "run `brandapi sync` or, if you have no key, `brandapi demo`",
     };
   }
   try {
@@ -133,7 +133,7 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
     if (damage !== null)
       throw new MirrorUnusable(`The mirror is damaged (${damage}): ${dbPath}`, { hint: damagedHint });
     const brand = readInfo(mirror, "brand_name") ?? "no brand yet";
-    return { text: `${dbPath}: sound, of ${brand}`, value: mirror };
+    return { text: `${dbPath}: undamaged, ${brand}`, value: mirror };
   } catch (error) {
     mirror.db.close();
     throw error;
@@ -156,7 +156,7 @@ function checkColumns(mirror: Mirror): Finding {
   const columnsOf = ({ name }: Resource) => readUnexpectedColumns(mirror, name);
   const affected = [...resources, ...detailResources].filter((resource) => columnsOf(resource).length > 0);
   const [first] = affected;
-  if (!first) return { text: "all values have the type of their column" };
+  if (!first) return { text: "all values match their column's type" };
   const text = affected.flatMap(columnsOf).map(describeUnexpectedColumn).join(", ");
   return {
     text: `unexpected types: ${text}`,
@@ -171,18 +171,24 @@ async function checkKey(
 ): Promise<Finding<Identity>> {
   const identity = await fetchIdentity(settings, deps, new TerminalReporter(deps, { quiet: true }));
   checkOwner(mirror ? readOwner(mirror) : null, identity.brand, settings.brand);
-  return { text: "accepted by the API: `brandapi whoami` shows its scopes and expiry", value: identity };
+  return {
+    text: "accepted by the API; `brandapi whoami` shows the key's scopes and expiry",
+    value: identity,
+  };
 }
 
 function checkClock({ clockWarning }: Identity): Finding {
   if (!clockWarning) return { text: "within five minutes of the API's" };
-  return { text: clockWarning, hint: "synchronize it with a time server: `sudo timedatectl set-ntp true`" };
+  return {
+    text: clockWarning,
+    hint: "synchronize the clock with a time server: `sudo timedatectl set-ntp true`",
+  };
 }
 
-/** The minimum free disk space, even for a small mirror. */
+/** The minimum amount of free disk space, even for a small mirror. */
 const minFreeBytes = 200 * 1024 ** 2;
 
-/** Checks the free disk space in the mirror's folder, or in the nearest existing parent folder. */
+/** Checks how much disk space is free for the mirror's folder, or for its nearest existing parent. */
 function checkDisk(mirror: string): Finding {
   let folder = dirname(mirror);
   while (!existsSync(folder)) folder = dirname(folder);
@@ -199,13 +205,13 @@ export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; 
   if (freeBytes >= Math.max(minFreeBytes, 2 * mirrorBytes)) return { text: free };
   return {
     text: `nearly full: ${free}, and the mirror takes ${formatBytes(mirrorBytes)}`,
-    hint: "free some space: a backup, a migration and `brandapi forget` each need as much space as the mirror",
+    hint: "free some disk space: a backup, a migration and `brandapi forget` each need as much space as the mirror",
   };
 }
 
 /**
- * Returns the date of the last backup, and a hint if it is older than two weeks. If there is no backup, the age of
- * the oldest data counts.
+ * Returns the date of the last backup, with a hint if the backup is older than two weeks. If there is no backup, the
+ * age of the oldest data is used instead.
  */
 function checkBackup(mirror: Mirror, now: number): Finding {
   const last = findLastBackup(mirror);
@@ -226,20 +232,20 @@ function checkReplacedMirrors(path: string): Finding {
   if (old.length === 0) return { text: "no replaced mirrors" };
   const paths = old.sort().map((name) => join(folder, name));
   return {
-    text: `replaced by a restore, and not affected by \`brandapi forget\`: ${paths.join(", ")}`,
+    text: `mirrors that a restore replaced, which \`brandapi forget\` does not affect: ${paths.join(", ")}`,
     hint: `delete what you no longer need: \`rm ${paths.map(quoteShellWord).join(" ")}\``,
   };
 }
 
-/** Checks that the mirror contains no data of forgotten hosts or omitted members. @throws Incomplete if it does */
+/** Checks that the mirror contains no data of forgotten hosts and no omitted fields. @throws Incomplete if it does */
 function checkForgotten(mirror: Mirror): Finding {
   const { forgotten } = readRedactionRules(mirror);
   if (!mustBeScrubbed(mirror) && findUnredacted(mirror).length === 0) {
-    if (forgotten.length === 0) return { text: "no host was forgotten" };
+    if (forgotten.length === 0) return { text: "no hosts have been forgotten" };
     return { text: `${pluralize(forgotten.length, "forgotten host")}: only the ID is kept` };
   }
   const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
-  throw new Incomplete("The mirror still contains data of a forgotten host or an omitted member.", {
-    hint: `close other programs that read the mirror, free some space, then run \`brandapi ${again}\``,
+  throw new Incomplete("The mirror still contains data of a forgotten host or an omitted field.", {
+    hint: `close other programs that read the mirror, free some disk space, then run \`brandapi ${again}\``,
   });
 }

@@ -25,14 +25,14 @@ const defaultFolder = "brandapi-content";
 
 export const about =
   "Downloads the files that `brandapi sync content` listed and that are not in the folder yet, as <date>_<id>_<name>. " +
-  "Resumes interrupted files that have not changed. " +
-  "The table content_downloads has the path and the SHA-256 of each file.";
+  "Resumes interrupted downloads of files that have not changed. " +
+  "The table content_downloads contains each file's path and SHA-256.";
 
 export const examples = {
   "brandapi download content": `download all files into ./${defaultFolder}`,
   "brandapi download content --where \"media_type = 'image'\" --since 30d":
-    "download only the images of the last 30 days",
-  "brandapi download content --limit 10": "download only the ten newest missing files",
+    "download only images added in the last 30 days",
+  "brandapi download content --limit 10": "download only the ten newest files that are missing",
 };
 
 export function define(command: Command): void {
@@ -47,7 +47,7 @@ export function define(command: Command): void {
 }
 
 /**
- * Downloads the files. With `--json`, prints one line per file when it ends, then a summary:
+ * Downloads the files. With `--json`, prints a line when each file ends, and a summary at the end:
  * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","library_bytes","sha256","resumed_from","error"}}`
  * and `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
  */
@@ -79,7 +79,7 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
       if (error !== null) reporter.warn(`${path}: ${error}`);
       else if (librarySize !== null && bytes !== librarySize)
         reporter.warn(
-          `${path}: the file has ${bytes} bytes instead of the ${librarySize} that the library states; it was kept`,
+          `${path}: the file has ${bytes} bytes, but according to the library it should have ${librarySize}; the file was kept`,
         );
     });
     task.end(summaryText(summary));
@@ -88,7 +88,7 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
   });
 }
 
-/** Returns the summary line of a download. */
+/** Returns the summary line. */
 function summaryText(summary: DownloadSummary): string {
   const { downloaded, failed, not_tried, already_complete, bytes, folder } = summary;
   const otherCounts = { "already complete": already_complete, failed, "not tried": not_tried };
@@ -107,8 +107,8 @@ function throwIfFailed({ downloaded, failed, not_tried }: DownloadSummary, hasMi
   const total = pluralize(incomplete + downloaded, "file");
   const text = `${incomplete} of ${total} ${incomplete === 1 ? "was" : "were"} not downloaded.`;
   const hint = hasMissing
-    ? "run `brandapi sync content` to update the list of files, then the same command again"
-    : "run the same command again: complete files are kept";
+    ? "run `brandapi sync content` to update the list of files, then run the same command again"
+    : "run the same command again; complete files are kept";
   if (not_tried > 0 && downloaded === 0) throw new ApiUnavailable(text, { hint });
   throw new Incomplete(text, { hint });
 }

@@ -51,7 +51,7 @@ interface ExportFlags extends OutputFlags, GlobalFlags {
   asOf?: string;
   includeRemoved?: boolean;
   singer?: boolean;
-  /** The file with the Singer state. `state` implies `singer`. */
+  /** The file that contains the Singer state. `state` implies `singer`. */
   state?: string;
   delta?: string;
   retain?: number;
@@ -59,7 +59,7 @@ interface ExportFlags extends OutputFlags, GlobalFlags {
 }
 
 // There are three kinds of export: to files or stdout (the default), as Singer messages (`--singer`, `--state`), and to
-// Delta tables (`--delta`). The lists below name the flags that only some of them accept.
+// Delta tables (`--delta`). The lists below contain the flags that not all kinds accept.
 
 /** Flags that select rows and columns. Singer and Delta reject them, because their targets expect complete tables. */
 const selectionFlags = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"];
@@ -68,20 +68,20 @@ const formatFlags = formats.map(({ name }) => name);
 const outputFlags = ["out", "excel", "decimalComma", "delimiter", "state", ...formatFlags];
 
 export const about =
-  "Writes several tables to one workbook, or to a folder with one file per table (`-o exports/`). " +
+  "Several tables can be written to one workbook, or to a folder with one file per table (`-o exports/`). " +
   "`brandapi tables` lists tables and views.";
 
 export const examples = {
   "brandapi export roster --csv > roster.csv": "export the roster as CSV",
   "brandapi export orders roster -o month.xlsx --since this-month":
     "write a workbook with one sheet per table",
-  "brandapi export orders roster --delta lake": "create Delta tables, or add the changes to them",
+  "brandapi export orders roster --delta lake": "create Delta tables, or add changes to existing ones",
 };
 
 export function define(command: Command): void {
   const fileFormats = formatFlags.filter((name) => name !== "singer");
   const delta = new Option("--delta <folder>", "create or update Delta tables in FOLDER");
-  const state = new Option("--state <file>", "Singer: only changes since the state in FILE");
+  const state = new Option("--state <file>", "Singer: export only changes since the state in FILE");
   command.argument("<table...>", "tables or views, spelled with - or _");
   for (const option of createOutputOptions())
     command.addOption(option.name() === "singer" ? option.conflicts(selectionFlags) : option);
@@ -101,7 +101,7 @@ export function define(command: Command): void {
     .addOption(state.conflicts([...fileFormats, ...selectionFlags]));
 }
 
-/** A validated command line. */
+/** The validated command line. */
 interface ExportRequest {
   /** The names of the tables and views to export. */
   tables: readonly string[];
@@ -138,7 +138,7 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
   await readMirror(flags, deps, async (session) => {
     const selected = selectTables(request, session.mirror);
     warnAboutMissingData(selected, session);
-    // From here on, the names of the tables refer to temporary tables with the data as of that time.
+    // From here on, the table names refer to temporary tables that contain the data as of that time.
     if (request.asOf !== undefined) useDataAsOf(session, tablesAsOf(selected), request.asOf);
     try {
       await writeTables(selected, request.output, session, bookmarks);
@@ -150,7 +150,7 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
 
 /**
  * Validates everything on the command line that does not depend on the mirror.
- * @throws UsageError for the first mistake
+ * @throws UsageError for the first mistake found
  */
 function readRequest(flags: ExportFlags, names: readonly string[], deps: Deps): ExportRequest {
   if (flags.retain !== undefined)
@@ -172,21 +172,21 @@ interface SelectedTable {
   selection: Selection;
   /**
    * The tables and columns that `--where` reads, which affect warnings, `--as-of` and batches. Undefined if there is no
-   * condition, or if they cannot be determined.
+   * condition, or if the tables and columns cannot be determined.
    */
   conditionReads: StatementReads | undefined;
 }
 
 /**
  * Finds the tables in the mirror, and the rows to export.
- * @throws UsageError for flags that do not apply to the tables
+ * @throws UsageError if a flag does not apply to the tables
  */
 function selectTables(request: ExportRequest, mirror: Mirror): SelectedTable[] {
   const { columns, where, range, limit, asOf, includeRemoved } = request;
   const tables = request.tables.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
   if (includeRemoved && tables.every(({ removedSource }) => removedSource === null))
     throw new UsageError(`\`--include-removed\` makes no difference to ${request.tables.join(", ")}.`, {
-      hint: "omit it: only tables with records of the API have removed records",
+      hint: "omit the flag, because only tables of API records have removed records",
     });
   for (const table of tables) {
     checkColumns(table, columns ?? []);
@@ -232,7 +232,7 @@ function tablesAsOf(selected: readonly SelectedTable[]): string[] {
   return [...new Set(names)];
 }
 
-/** Writes all tables to one file if the format allows it, otherwise writes one file per table. */
+/** Writes all tables to one file if the format allows it. Otherwise writes one file per table. */
 async function writeTables(
   selected: readonly SelectedTable[],
   output: OutputChoice,

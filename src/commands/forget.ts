@@ -37,7 +37,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--host <id>",
-        "the host's ID, at least its first 8 characters, or its handle",
+        "the host's ID, at least the ID's first 8 characters, or the handle",
         parseHost,
       ).makeOptionMandatory(),
     )
@@ -55,7 +55,7 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
   const question = `Forget ${escapeLines(hostText(known))} permanently (add \`--yes\` to skip this question)? [y/N] `;
   const answer = yes ? "y" : await ask(question, {}).finally(close);
   if (!/^y(es)?$/i.test(answer.trim()))
-    throw new UsageError("Nothing was forgotten.", { hint: "answer `y`, or add `--yes`" });
+    throw new UsageError("No host was forgotten.", { hint: "answer `y`, or add `--yes`" });
   const lock = await lockMirror(dbPath, { wait: false, ...deps });
   const forget = () =>
     withMirrorFile(dbPath, (mirror) => {
@@ -68,9 +68,12 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
       });
       for (const warning of lost) reporter.warn(warning);
       if (!scrubFile(mirror))
-        throw new MirrorBusy("The host is forgotten, but traces of its data remain in the mirror's files.", {
-          hint: `close other programs that read the mirror, free some space, then run \`brandapi forget --host ${id}\``,
-        });
+        throw new MirrorBusy(
+          "The host is forgotten, but traces of the host's data remain in the mirror's files.",
+          {
+            hint: `close other programs that read the mirror, free some disk space, then run \`brandapi forget --host ${id}\``,
+          },
+        );
       return { host_id: id, records: counts, last_backup: findLastBackup(mirror) };
     });
   const done = await deps.runKillable(forget).finally(lock.release);
@@ -88,8 +91,8 @@ function parseHost(text: string, previous: string | undefined): string {
 }
 
 /**
- * Finds a host by ID, prefix of an ID, or handle. Throws a UsageError if there is not exactly one match. Similar
- * names are not suggested, because erasing the wrong host cannot be undone.
+ * Finds a host by ID, ID prefix, or handle. Throws a UsageError unless there is exactly one match. Similar names are
+ * not suggested, because erasing the wrong host cannot be undone.
  */
 function findHost(typed: string, hosts: readonly NamedHost[]): NamedHost {
   const hint =
@@ -109,7 +112,7 @@ function findHost(typed: string, hosts: readonly NamedHost[]): NamedHost {
   });
 }
 
-/** Describes a host, for example as `@ada (Ada Lovelace, ID 3f0c…)`. */
+/** Describes a host in a form such as `@ada (Ada Lovelace, ID 3f0c…)`. */
 function hostText({ id, handles: [handle, ...others], name }: NamedHost): string {
   const also = others.length > 0 ? `also @${others.join(", @")}` : [];
   const facts = [handle === undefined ? [] : (name ?? []), also, `ID ${id}`].flat();

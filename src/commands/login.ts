@@ -26,14 +26,14 @@ import { escapeText } from "../util/terminal-text.js";
 type LoginFlags = GlobalFlags & { keyStdin?: boolean; ping?: string; omit?: string[] };
 
 export const about =
-  "Prompts for the key, or reads it from stdin or --key-file: a key is never an argument. " +
-  "The key is checked with one request, then stored in a file that only you can read.";
+  "Prompts for the key, or reads it from stdin or --key-file. The key is never passed as an argument. " +
+  "It is checked with one request, then stored in a file that only you can read.";
 
 export const examples = {
   "brandapi login --base-url https://platform.example/api/brand/v1":
-    "prompt for the key, check it and store it",
+    "prompt for the key, then check and store it",
   "pass show brandapi | brandapi login --key-stdin": "read the key from a password manager",
-  "brandapi login --profile acme": "add a second brand, with its own mirror",
+  "brandapi login --profile acme": "add a second brand with a separate mirror",
 };
 
 export function define(command: Command): void {
@@ -42,14 +42,14 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--ping <url>",
-        "URL to ping when a sync starts and ends: a dead man's switch",
+        "URL of a dead man's switch to ping when a sync starts and ends",
         parsePingUrl,
       ),
     )
     .addOption(
       parsedOption(
-        "--omit <members>",
-        "members never to store, such as host.last_name or roster:host.socials; replaces the list",
+        "--omit <fields>",
+        "fields that are never stored, such as host.last_name or roster:host.socials; replaces the list",
         (text: string, previous: readonly string[] = []) => [...new Set([...previous, ...parseOmit(text)])],
       ),
     );
@@ -89,16 +89,16 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
   printIdentity(deps, { ...settings, ...access, omit }, identity, { omit });
   if (flags.omit && omitsHostNames({ omit }) && !isCovered("content:host.name", omit))
     reporter.warn(
-      "The display name of library files, `content:host.name`, usually contains first and last names, and is still stored. To omit it too, add `content:host.name` to `--omit`.",
+      "The hosts' display name in library files, `content:host.name`, usually contains first and last names and is still stored. To omit it as well, add `content:host.name` to `--omit`.",
     );
   if (flags.omit) reporter.note(omitText(settings.omit, omit));
   reporter.note(`Stored in ${configPath(deps)}. Next: \`${commandFor("sync", profile)}\`.`);
 }
 
 /**
- * Returns the base URL and the key to store. If only `--ping` or `--omit` is passed, both are unchanged. Otherwise
- * they come from the flags, BRANDAPI_BASE_URL or the profile, in this order. At a terminal, the user is asked for
- * what is missing. Without a terminal, the key is read from stdin.
+ * Returns the base URL and the key to store. If only `--ping` or `--omit` is passed, both stay unchanged. Otherwise,
+ * they come from the flags, BRANDAPI_BASE_URL or the profile, in this order. On a terminal, the user is asked for
+ * anything that is missing. If stdin is not a terminal, the key is read from stdin.
  */
 async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps): Promise<ApiCredentials> {
   const { profile } = settings;
@@ -131,8 +131,8 @@ async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps
 }
 
 /**
- * Repeats a question until `check` accepts the answer.
- * @throws the errors of `ask`, on Ctrl-C and at the end of the input
+ * Asks a question until `check` accepts the answer.
+ * @throws the errors that `ask` throws on Ctrl-C and at the end of the input
  */
 async function askUntilValid(
   ask: () => Promise<string>,
@@ -150,34 +150,33 @@ async function askUntilValid(
   }
 }
 
-/** Text members that cannot be omitted, because a sync or a view needs them. */
+/** Text fields that cannot be omitted, because a sync or a view needs them. */
 const neededMembers = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
 const allResources = [...resources, ...detailResources];
 
 /**
- * Parses a list such as `host.last_name,roster:host.socials`. A path, or the end of a path, applies to all resources
- * unless it begins with the name of a resource. Only text can be omitted, because a sync needs IDs, dates and
- * numbers.
- * @throws UsageError for a member that is unknown or needed
+ * Parses a list such as `host.last_name,roster:host.socials`. A path, or the end of one, applies to all resources
+ * unless it starts with a resource's name. Only text can be omitted, because a sync needs IDs, dates and numbers.
+ * @throws UsageError if a field is unknown or needed
  */
 function parseOmit(list: string): string[] {
   const members = allResources.flatMap(tablesOf).flatMap(listMembers);
   const needed = new Set(members.flatMap(({ isNeeded, names }) => (isNeeded ? names : [])));
   const omittable = members.flatMap(({ names }) => names.filter((name) => !needed.has(name)));
-  // Accepts any name except the ID for resources with undocumented members.
+  // For resources with undocumented fields, any name except the ID is accepted.
   const isUndocumented = (rule: string) => {
     const [, name, member = "id"] = /^([^:]+):([^:]+)$/.exec(rule) ?? [];
     return allResources.some((one) => one.discoversColumns && one.name === name) && !/(^|\.)id$/.test(member);
   };
   const rules = list.match(/[^,\s]+/g) ?? [];
-  const noun = "member, or a member that a sync needs";
-  const hint = "use the name of a member in the API, such as `host.last_name`";
+  const noun = "field, or a field that a sync needs";
+  const hint = "use the name of an API field, such as `host.last_name`";
   return rules.map((rule) => (isUndocumented(rule) ? rule : checkName(noun, rule, omittable, hint)));
 }
 
 /**
- * Lists the members of a table under all names that `--omit` accepts: every end of a column's path, with and without
- * the resource.
+ * Lists a table's fields under every name that `--omit` accepts: each end of a column's path, with and without the
+ * resource.
  */
 function listMembers({ columns, list, resource }: TableShape) {
   return columns.map(({ from, path, type }) => {
@@ -189,7 +188,7 @@ function listMembers({ columns, list, resource }: TableShape) {
   });
 }
 
-/** Describes the list of omitted members, and the changes to it. */
+/** Describes the list of omitted fields and how it has changed. */
 function omitText(before: readonly string[], after: readonly string[]): string {
   const added = after.filter((member) => !before.includes(member));
   const removed = before.filter((member) => !after.includes(member));
@@ -197,7 +196,7 @@ function omitText(before: readonly string[], after: readonly string[]): string {
     added.length > 0 ? `added: ${added.join(", ")}` : [],
     removed.length > 0 ? `no longer omitted: ${removed.join(", ")}` : [],
   ].flat();
-  const list = after.length === 0 ? "Nothing is omitted" : `Omitted members: ${after.join(", ")}`;
+  const list = after.length === 0 ? "Nothing is omitted" : `Omitted fields: ${after.join(", ")}`;
   const next = changes.length === 0 ? "" : " The next sync rewrites what is already stored.";
   return `${list} (${changes.join("; ") || "unchanged"}).${next}`;
 }

@@ -5,7 +5,8 @@ import type { Context } from "../deps.js";
 import { pathExists } from "../util/files.js";
 import { printJson } from "../util/terminal.js";
 
-export const about = "The mirror is kept. The key stays valid until it expires or is revoked in the console.";
+export const about =
+  "The mirror is kept. The key remains valid until it expires or is revoked in the console.";
 
 export const examples = {
   "brandapi logout": "remove the default profile's key",
@@ -25,6 +26,6 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   const { note, warn } = new TerminalReporter(deps, flags);
   const name = `the profile \`${profile}\``;
   note(removed ? `Removed the base URL and key of ${name}.` : `Nothing was stored for ${name}.`);
-  if (mirror) note(`The mirror is kept: ${mirror}`);
+  if (mirror) note(`The mirror has been kept: ${mirror}`);
   if (deps.env.BRANDAPI_KEY) warn("BRANDAPI_KEY is still set in the environment.");
 }

@@ -18,7 +18,7 @@ export const about =
 export const examples = {
   "brandapi profiles": "list all brands",
   "brandapi profiles --json | jq '.[] | select(.key.days_left < 30)'":
-    "list the keys that expire within 30 days",
+    "list the brands whose keys expire within 30 days",
 };
 
 export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> {
@@ -38,7 +38,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   stdout.write(`${renderTable(columns, brands.map(tableCells), format)}\n`);
 }
 
-/** A brand as printed by `profiles --json`. */
+/** A brand, as printed by `profiles --json`. */
 type ListedProfile = ReturnType<typeof describeBrand> & { profile: string; mirror: string };
 
 async function lastSuccess(path: string): Promise<string | null> {

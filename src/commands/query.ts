@@ -26,34 +26,34 @@ import { formatCount } from "../util/text.js";
 type QueryFlags = GlobalFlags &
   OutputFlags & { file?: string; param?: SqlParameters; limit?: number; asOf?: string };
 
-/** The default maximum of rows printed as text. Export formats have no limit. */
+/** The default maximum number of rows printed as text. There is no limit for export formats. */
 const terminalLimit = 1_000;
 
-/** Singer is left out, because it needs records, not rows of a query. */
+/** Singer is left out because it needs records rather than the rows of a query. */
 const queryFormats = formats.filter(({ name }) => name !== "singer");
 
 export const about =
   "Runs one statement from the argument, a file or stdin. Needs no key and no network. `brandapi tables` " +
-  "lists the tables and views, `brandapi tables NAME` the columns of one.\n\n" +
+  "lists the tables and views, and `brandapi tables NAME` lists a table's columns.\n\n" +
   "Dates: compare `day` with `date('now', '-7 days')`, `month` with `'2026-10'`, and `order_date_utc` with " +
-  "`datetime('now', '-7 days')`. Other timestamps are text with `T` and `Z`: use `datetime(synced_at)`.";
+  "`datetime('now', '-7 days')`. Other timestamps are text with `T` and `Z`, so use `datetime(synced_at)`.";
 
 export const examples = {
   'brandapi query "SELECT host_label, orders, net_by_currency FROM hosts" --csv':
     "print orders per host as CSV",
   'brandapi query "SELECT * FROM sales_by_month" --as-of 30d': "print monthly sales as of 30 days ago",
   "brandapi query -f own.sql -p month=2026-10 -o october.xlsx":
-    "run your own statement, with a value for `:month`, into a workbook",
+    "run your own statement with a value for `:month`, and write a workbook",
 };
 
 export function define(command: Command): void {
   command
     .argument("[sql]", "the statement, in quotes; omit it or use `-` to read stdin")
-    .option("-f, --file <file>", "read the statement from a file, or from stdin with `-`")
+    .option("-f, --file <file>", "read the statement from a file, or from stdin if FILE is `-`")
     .option("-p, --param <name=value>", "set the parameter `:name`; can be repeated", parseParameter);
   for (const option of createOutputOptions(queryFormats)) command.addOption(option);
   command.option("--as-of <time>", "read the data as of TIME");
-  const limit = `maximum number of rows (default: ${terminalLimit} in a terminal table, else all)`;
+  const limit = `maximum number of rows (default: ${terminalLimit} for text output, otherwise all)`;
   command.addOption(parsedOption("--limit <n>", limit, parseCount));
 }
 
@@ -62,7 +62,7 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
   const output = chooseOutput({ ...flags }, 0, deps, queryFormats);
   const asOf = parseAsOf(flags.asOf, deps.clock.now());
   if (argument !== undefined && file !== undefined)
-    throw new UsageError("The statement was passed twice: as an argument and with `--file`.", {
+    throw new UsageError("The statement was passed both as an argument and with `--file`.", {
       hint: "omit one of them",
     });
   const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
@@ -78,8 +78,8 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
 }
 
 /**
- * Compiles the statement, which reads the data as of `asOf` if that is given. Warns about tables without data, and
- * about comparisons of timestamps with `datetime()`.
+ * Compiles the statement, which reads the data as of `asOf` if given. Warns about tables without data, and about
+ * timestamps that are compared with `datetime()`.
  */
 function openStatement(
   { sql, param, asOf }: { sql: string; param: SqlParameters | undefined; asOf: number | undefined },
@@ -99,7 +99,7 @@ function openStatement(
   return asOf === undefined ? statement : compileQuery(mirror, sql, param);
 }
 
-/** Prints the first rows as a table. If the table is too wide for the terminal, prints one block per row. */
+/** Prints the first rows as a table, or as one block per row if the table is too wide for the terminal. */
 function printResult(
   statement: Statement,
   limit: number | undefined,
@@ -115,7 +115,9 @@ function printResult(
   deps.stdout.write(`${render(names, printed, options)}\n`);
   if (rows.length === 0) reporter.note("No rows.");
   if (rows.length > maxRows && limit === undefined)
-    reporter.note(`Showing the first ${formatCount(maxRows)} rows; \`--limit\` shows more, \`--csv\` all.`);
+    reporter.note(
+      `Showing the first ${formatCount(maxRows)} rows; use \`--limit\` to show more, or \`--csv\` to get all.`,
+    );
 }
 
 /** Reads the statement from a file, or from stdin if the file is `-` or missing. */
@@ -129,7 +131,7 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
 }
 
 /**
- * Parses `name=value`. Values that look like numbers are bound as numbers, because SQLite never considers a number
+ * Parses `name=value`. Values that look like numbers are bound as numbers, because SQLite never treats a number as
  * equal to text.
  */
 function parseParameter(text: string, previous: SqlParameters | undefined): SqlParameters {

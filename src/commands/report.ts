@@ -29,15 +29,15 @@ export const about =
   "month also with the same month a year earlier. Default: the month of the last complete day (UTC).";
 
 export const examples = {
-  "brandapi report --open": "open the report of the current month in the browser",
-  "brandapi report --month last-month -o october.html": "write the report of the previous month to a file",
-  "brandapi report --since 7d --text": "print the last 7 days in the terminal",
+  "brandapi report --open": "open this month's report in the browser",
+  "brandapi report --month last-month -o october.html": "write last month's report to a file",
+  "brandapi report --since 7d --text": "print a report on the last 7 days in the terminal",
 };
 
 export function define(command: Command): void {
   const month = parsedOption(
     "--month <month>",
-    "month to report: 2026-10, `this-month` or `last-month`",
+    "month to report on: 2026-10, `this-month` or `last-month`",
     parseMonth,
   );
   command
@@ -53,7 +53,7 @@ export function define(command: Command): void {
 export async function run(flags: ReportFlags, { deps }: Context): Promise<void> {
   const { month, text, json, out, open } = flags;
   if (open && out === "-")
-    throw new UsageError("`--open` needs a file, and `-o -` writes to stdout.", {
+    throw new UsageError("`--open` needs a file, but `-o -` writes to stdout.", {
       hint: "omit `--open` or `-o -`",
     });
   const period = month === undefined ? flags : { since: month, until: month };
@@ -77,8 +77,8 @@ function parseMonth(text: string): string {
 }
 
 /**
- * Writes the report to a file, and opens the file if `open` is true. Throws a UsageError if its name does not end in
- * `.html`.
+ * Writes the report to a file, and opens the file if `open` is true. Throws a UsageError if the file name does not end
+ * in `.html`.
  */
 async function savePage(
   report: ReportDocument,

@@ -20,12 +20,12 @@ interface SandboxFlags extends GlobalFlags {
 }
 
 export const about =
-  "Prints a base URL and a key, and serves until Ctrl-C. Enforces every rule of the API document. " +
-  "`--rate-limit` sets the limit of each key (default: 60; `none` for no limit).\n\n" +
-  `Where the document leaves a choice:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
+  "Prints a base URL and a key, and serves until Ctrl-C. Enforces every rule in the API document. " +
+  "`--rate-limit` sets the limit for each key (default: 60; `none` for no limit).\n\n" +
+  `What the document leaves open:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
 
 export const examples = {
-  "brandapi sandbox --port 4010": "serve on a fixed port, for use from another terminal",
+  "brandapi sandbox --port 4010": "serve on a fixed port, so that other terminals can use it",
   "brandapi sandbox --orders 100000 --rate-limit none --json":
     "serve more data without a rate limit, for scripts",
 };
@@ -40,14 +40,14 @@ export function define(command: Command): void {
     .addOption(
       parsedOption("--latency <ms>", "delay before each response, in milliseconds (default: 0)", parseCount),
     )
-    .option("--live", "let time pass: one order per second, late refunds and cancellations");
+    .option("--live", "let time pass, with one order per second, late refunds and cancellations");
 }
 
 export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitCode> {
   const { seed = 1, orders = 5_000, port = 0, latency = 0, live, rateLimit = 60 } = flags;
   const { clock, signal, stdout } = deps;
   let lastRequestAt = clock.now();
-  // The data ends at midnight, so that the same records are served after a restart on the same day.
+  // The data ends at midnight, so a sandbox restarted on the same day serves the same records.
   const generated = { seed, orders, now: Math.floor(lastRequestAt / dayMs) * dayMs };
   const brand = createBrand(generated);
   const otherBrand = createBrand({ ...generated, seed: seed + 7_919, orders: 150, name: "Basalt Cycling" });
@@ -57,7 +57,7 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
     monotonic: clock.monotonic,
     rateLimit: rateLimit === "none" ? null : rateLimit,
   });
-  // Time passes fast enough for one new order per second.
+  // Time passes fast enough to produce one new order per second.
   const pace = naturalPace(orders, Math.max(1, 3_600 / naturalPace(Math.max(orders, 1)).ordersPerHour));
   const { baseUrl, close } = await serveSandbox(api, port, async () => {
     if (latency > 0) await clock.sleep(latency, signal);
@@ -67,7 +67,7 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
   const key = brand.keys[0]?.secret ?? "";
   const otherKey = otherBrand.keys[0]?.secret;
   const lines = [
-    "The sandbox is running. In another terminal:",
+    "The sandbox is running. In another terminal, run:",
     "",
     `export BRANDAPI_BASE_URL=${baseUrl}`,
     `export BRANDAPI_KEY=${key}`,
@@ -81,6 +81,6 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
   else stdout.write(`${lines.join("\n")}\n`);
   if (!signal.aborted) await once(signal, "abort");
   await close();
-  // Returns the code instead of throwing an error, because stopping the sandbox is expected.
+  // The code is returned instead of throwing an error, because stopping the sandbox is expected.
   return signal.reason instanceof Stopped ? signal.reason.exitCode : exitCodes.done;
 }

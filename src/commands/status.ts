@@ -27,16 +27,16 @@ import { dayMs } from "../util/timestamp.js";
 type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 
 export const about =
-  "Shows for each resource: rows, covered range, last success and last error. Needs no key and no network. " +
+  "Shows each resource's rows, covered range, last success and last error. Needs no key and no network. " +
   "With --max-age, also exits 10 if the last sync found that the key was rejected, or that the key or the plan no " +
   "longer allows a resource. To check only some resources, name them.";
 
 export const examples = {
   "brandapi status": "show the state of every resource",
   "brandapi status orders roster --max-age 26h --quiet":
-    "exit 10 if a nightly run was missed, for monitoring",
+    "exit 10 if a nightly run has been missed, for monitoring",
   "brandapi status --json | jq '.resources[] | {resource, age_seconds}'":
-    "print the age of each resource, for scripts",
+    "print each resource's age, for scripts",
 };
 
 export function define(command: Command): void {
@@ -85,13 +85,13 @@ async function printStatus(
     if (maxAge === null) return;
     const stale = staleError(health, named, maxAge, neverSynced);
     if (stale === null) return;
-    // With `--quiet` there is no table, so the reasons are printed. Refusals are named by the error itself.
+    // With `--quiet` there is no table, so the reasons are printed here. The error itself names the refusals.
     if (quiet) for (const problem of listProblems(withoutRefusals(health))) warn(problem);
     throw stale;
   });
 }
 
-/** Returns the error for `--max-age` with all reasons, most urgent first; null if nothing is stale. */
+/** Creates the error for `--max-age` with all reasons, most urgent first. Returns null if nothing is stale. */
 function staleError(
   { failed_run: failed, never_read, resources }: Health,
   named: boolean,
@@ -126,7 +126,7 @@ function staleError(
     : new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
 }
 
-/** Removes the refusals from the health of a mirror. `staleError` names them. */
+/** Removes refusals from a mirror's health, because `staleError` names them. */
 function withoutRefusals(health: Health): Health {
   const { failed_run, resources } = health;
   return {
@@ -141,14 +141,14 @@ function failedRunText({ at, command, error }: FailedRun): string {
 }
 
 /**
- * Formats the health of a mirror: one line per resource, followed by the problems.
- * @param named true if the user named resources, so that others may have been synced
+ * Formats a mirror's health: one line per resource, followed by the problems.
+ * @param named true if the user named resources, in which case others may have been synced
  */
 function statusText(health: Health, named: boolean, style: Style, width: number | undefined): string {
   const { brand, db, never_read, resources } = health;
   const title = `${style.bold("Mirror")} of ${escapeText(brand ? `${brand.name}, ${db}` : db)}`;
   const list = [
-    resources.length > 0 ? resourceTable(health, style, width) : named ? "" : "Nothing was synced yet.",
+    resources.length > 0 ? resourceTable(health, style, width) : named ? "" : "Nothing has been synced yet.",
     never_read.length > 0 ? `Never read: ${never_read.join(", ")}` : "",
   ];
   const problems = listProblems(health).map((line) => `${style.yellow("!")} ${line}`);
@@ -161,14 +161,14 @@ function statusText(health: Health, named: boolean, style: Style, width: number 
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
 
-/** Returns one line for each problem. */
+/** Returns one line per problem. */
 function listProblems({ checked_at, failed_run, resources, under_way }: Health): string[] {
   const problems = resources.flatMap((one) =>
     resourceProblems(one).map((problem) => `${one.resource}: ${problem}`),
   );
   if (failed_run) problems.unshift(`the ${failedRunText(failed_run)}`);
   if (under_way)
-    problems.unshift(`a run is under way ${describeCurrentRun(under_way, Date.parse(checked_at))}`);
+    problems.unshift(`a run is in progress ${describeCurrentRun(under_way, Date.parse(checked_at))}`);
   return problems;
 }
 
@@ -212,7 +212,7 @@ function resourceTable({ resources, checked_at }: Health, style: Style, width: n
   return renderTable(titles, rows, { width, style, rightAligned: counts, optionalColumns: spare });
 }
 
-/** Formats the range of dates that was read completely. */
+/** Formats the date range that has been read completely. */
 function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
   const day = (at: string) => at.slice(0, 10);
   const [first, last] = [covered[0], covered.at(-1)];
@@ -222,17 +222,20 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
   return `from ${first.from === null ? "the start" : day(first.from)}${until}${but}`;
 }
 
-/** Returns a line with the age of the oldest data of each resource. Changes since then may not have been found yet. */
+/**
+ * Returns a line for each resource whose oldest data is at least two days old, because later changes to it may not have
+ * been found yet.
+ */
 function oldestDataLines({ resources, checked_at }: Health): string[] {
   return resources.flatMap(({ resource, oldest_read_at: at }) => {
     const ageMs = at === null ? 0 : Date.parse(checked_at) - Date.parse(at);
     if (ageMs < 2 * dayMs) return [];
     const age = pluralize(Math.floor(ageMs / dayMs), "day");
-    return [`${resource}: the oldest rows were read ${age} ago; every sync re-reads some of them`];
+    return [`${resource}: the oldest rows were last read ${age} ago; every sync re-reads some of them`];
   });
 }
 
-/** Describes the last backup, the omitted members and the forgotten hosts, as text and as JSON members. */
+/** Describes the last backup, the omitted fields and the forgotten hosts, as text and as JSON fields. */
 function describeKept(mirror: Mirror, omit: readonly string[], now: number) {
   const last_backup = findLastBackup(mirror);
   const { forgotten, omit: stored } = readRedactionRules(mirror);

@@ -45,12 +45,12 @@ interface SyncFlags extends GlobalFlags {
 }
 
 export const about =
-  "Without a resource, reads everything that the key and the plan allow. " +
-  "The next run resumes an interrupted one; only lists without dates start over.";
+  "If no resource is named, reads everything that the key and the plan allow. " +
+  "The next run resumes an interrupted run; only lists without dates start over.";
 
 export const examples = {
   "brandapi sync": "update everything, as the nightly run does",
-  "brandapi sync orders --since 2026-01-01": "read the orders placed since New Year",
+  "brandapi sync orders --since 2026-01-01": "read the orders placed since 1 January",
   "brandapi sync --dry-run": "print what a sync would read, and how long it would take",
 };
 
@@ -58,14 +58,14 @@ export function define(command: Command): void {
   const full = new Option("--full", "re-read everything").conflicts("since");
   const details = new Option(
     "--details <which>",
-    "details of opportunities and surveys to read (default: changed)",
+    "which details of opportunities and surveys to read (default: changed)",
   );
   const groupBy = new Option("--group-by <bucket>", "time buckets");
-  const perHost = new Option("--per-host", "read the clicks of each host on the mirrored roster");
+  const perHost = new Option("--per-host", "read the clicks separately for each host on the mirrored roster");
   command.argument("[resource...]", resources.map(({ name }) => name).join(", "));
   command
     .optionsGroup("Dates:")
-    .option("--since <time>", "re-read everything from TIME on")
+    .option("--since <time>", "re-read everything from TIME onwards")
     .option("--until <time>", "read up to TIME")
     .addOption(
       parsedOption(
@@ -88,15 +88,15 @@ export function define(command: Command): void {
   command
     .optionsGroup("Clicks (analytics-clicks):")
     .addOption(withChoices(groupBy, "value of `--group-by`", ["day", "week", "month"]))
-    .addOption(parsedOption("--host <ids>", "read only the clicks of these hosts", parseList))
+    .addOption(parsedOption("--host <ids>", "read only these hosts' clicks", parseList))
     .addOption(perHost.conflicts("host"));
   command
     .optionsGroup("Other options:")
-    .option("--dry-run", "print the plan: ranges, requests and time")
+    .option("--dry-run", "print the plan (ranges, requests and time) without syncing")
     .addOption(
       parsedOption(
         "--audit <n>",
-        `requests for re-reading the oldest data (default: ${defaultOptions.audit})`,
+        `number of requests for re-reading the oldest data (default: ${defaultOptions.audit})`,
         parseCount,
       ),
     )
@@ -116,11 +116,11 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
     runForAllProfiles(profileFlags, context, (flagsOfProfile, profileContext) =>
       syncProfile(chosen, options, flagsOfProfile, profileContext),
     );
-  // `--ping` is pinged once for all profiles. In addition, each profile pings its own URL.
+  // The URL from `--ping` is pinged once for all profiles. In addition, each profile's own URL is pinged.
   return dryRun ? await syncAll() : await withPings(ping ?? deps.env.BRANDAPI_PING, flags, deps, syncAll);
 }
 
-/** Throws a UsageError for a flag that has no effect on a named resource. */
+/** Throws a UsageError if a flag has no effect on a named resource. */
 function refuseUselessFlags({ resources: chosen, named }: ChosenResources, flags: SyncFlags): void {
   for (const resource of named ? chosen : []) {
     const { kind } = resource.strategy;
@@ -144,7 +144,7 @@ function refuseUselessFlags({ resources: chosen, named }: ChosenResources, flags
   }
 }
 
-/** Returns the options of a sync. Throws a UsageError for an invalid range of times, and for invalid host IDs. */
+/** Returns the sync options. Throws a UsageError if the time range or a host ID is invalid. */
 function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
   const { host: hosts = [] } = flags;
   for (const host of hosts)
@@ -167,7 +167,7 @@ function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
   };
 }
 
-/** Syncs the mirror of one profile, or prints the plan with `--dry-run`. */
+/** Syncs one profile's mirror or, with `--dry-run`, prints the plan. */
 async function syncProfile(
   chosen: ChosenResources,
   options: SyncOptions,
@@ -200,15 +200,15 @@ async function syncProfile(
 }
 
 /**
- * Splits the resources into those to request and those that the key lacks the scope for.
- * @throws Forbidden if the key allows none of them, and none was synced before
+ * Splits the resources into those to request and those whose scope the key lacks.
+ * @throws Forbidden if the key allows none of them and none has been synced before
  */
 function selectAllowed(
   { resources: chosen, named }: ChosenResources,
   { identity, mirror }: MirrorSession,
 ): Selection {
   const { scopes } = identity.key;
-  // A named resource is always requested, so that the user sees the refusal of the API.
+  // A named resource is always requested, so that the user sees the API's refusal.
   const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
   const allowed = chosen.filter(isAllowed);
   const withoutScope = chosen
@@ -219,15 +219,15 @@ function selectAllowed(
       isLost: wasRead(mirror, resource.name),
     }));
   if (allowed.length === 0 && !withoutScope.some(({ isLost }) => isLost))
-    throw new Forbidden("The key has none of the scopes that a sync needs: nothing was read.", {
+    throw new Forbidden("The key has none of the scopes that a sync needs, so nothing was read.", {
       hint: "create a key with scopes in the console: settings, integrations, brand API",
     });
   return { allowed, withoutScope, named };
 }
 
 /**
- * Prints the plan of a sync, with `--json` as `{profile, resources: [{resource, steps, requests}], skipped:
- * [{resource, why}], requests, minutes}`. Sends one request per range for its count, and writes nothing.
+ * Prints the plan for a sync, with `--json` as `{profile, resources: [{resource, steps, requests}], skipped:
+ * [{resource, why}], requests, minutes}`. Sends one request per range to get its count, and writes nothing.
  */
 async function printPlan(
   session: MirrorSession & SyncSession,
@@ -247,7 +247,7 @@ async function printPlan(
     }
   const requests = sumOfRequests(planned);
   const { rateLimit } = session.settings;
-  // The first minute's quota is sent as a burst.
+  // The first minute's quota of requests is sent in a burst.
   const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
   if (json) return printJson(deps.stdout, { profile, resources: planned, skipped, requests, minutes });
   const lines = planned.flatMap(({ resource, steps }) =>
@@ -258,7 +258,7 @@ async function printPlan(
   );
   for (const { resource, why } of skipped) lines.push(`${resource}: skipped: ${why}`);
   const time = minutes ? `, about ${pluralize(minutes, "minute")} at the rate limit` : "";
-  lines.push(`At least ${pluralize(requests, "request")} in all${time}. Nothing was written.`);
+  lines.push(`At least ${pluralize(requests, "request")} in total${time}. Nothing was written.`);
   deps.stdout.write(`${lines.join("\n")}\n`);
 }
 

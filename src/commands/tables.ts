@@ -27,17 +27,17 @@ export function define(command: Command): void {
     .argument("[table]", "spelled with - or _")
     .option("--all", "also list tables of removed records, and helper views")
     .addOption(
-      new Option("--delta <folder>", "list the Delta tables in a folder, and their verified range").conflicts(
+      new Option("--delta <folder>", "list the Delta tables in a folder and their verified range").conflicts(
         "all",
       ),
     )
-    .option("--json", "print JSON: a list, or one object");
+    .option("--json", "print JSON: a list or, for one table, an object");
 }
 
 export async function run(flags: TablesFlags, context: Context, name: string | undefined): Promise<void> {
   const { all = false, delta, json } = flags;
   if (all && name !== undefined)
-    throw new UsageError("`--all` only applies to the list of tables.", {
+    throw new UsageError("`--all` applies only to the list of tables.", {
       hint: `omit \`--all\` or \`${name}\``,
     });
   if (delta !== undefined) return await listDeltaTables(name ? [name] : [], flags, context);

@@ -37,20 +37,20 @@ export const about =
 export const examples = {
   "brandapi verify orders": "check the complete history of orders, month by month",
   "brandapi verify orders --evidence": "also print how to reproduce each number",
-  "brandapi verify --repair": "check everything that was synced, and repair differences",
+  "brandapi verify --repair": "check everything that has been synced, and repair differences",
 };
 
 export function define(command: Command): void {
   const delta = new Option(
     "--delta <folder>",
-    "compare the Delta tables in a folder with the mirror; sends no request",
+    "compare the Delta tables in a folder with the mirror, without any requests",
   );
   command
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--repair", "re-read differences, and rebuild inconsistent tables")
     .option("--evidence", "print each number with the request and the SQL that reproduce it")
     .addOption(delta.conflicts(["repair", "evidence", "acceptRemovals"]))
-    .option("--full", "with --delta, also compare all rows, which finds damaged files")
+    .option("--full", "with --delta, also compare all rows, to find damaged files")
     .option("--accept-removals", "apply removals even if they look implausible")
     .addOption(waitOption());
 }
@@ -85,7 +85,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
       const { readEvidence, problems, ...printed } = result;
       const numbers = evidence ? readEvidence?.() : undefined;
       const line: PrintedResult = { ...printed, found: problems.map(({ text }) => text), evidence: numbers };
-      // In an outage, the error is printed once, at the end.
+      // During an outage, the error is printed only once, at the end.
       const hasText = !(error instanceof ApiUnavailable) || problems.length > 0;
       if (json) printJson(deps.stdout, line);
       else if (hasText) deps.stdout.write(resultText(result, width) + (numbers ? evidenceText(numbers) : ""));
@@ -102,7 +102,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
   });
 }
 
-/** Returns an error that lists all problems. The hint is the next command to run. */
+/** Creates an error that lists all problems. The hint shows the next command to run. */
 function problemsError(results: readonly VerificationResult[], wasRepaired: boolean): Incomplete {
   const command = `brandapi verify ${results.map(({ resource }) => resource).join(" ")}`;
   const isRepairable = results.some(({ state, unread = 0 }) => state === "different" || unread > 0);
@@ -116,7 +116,7 @@ function problemsError(results: readonly VerificationResult[], wasRepaired: bool
   );
 }
 
-/** Formats a result. Adjacent months with the same state share a line. */
+/** Formats a result. Adjacent months with the same state and reason share a line. */
 function resultText(result: VerificationResult, width: number | undefined): string {
   const { api_total: apiTotal, mirror_total: mirrorTotal, repaired, months, resource, tables } = result;
   const isCounted = apiTotal !== null && mirrorTotal !== null;
@@ -150,7 +150,7 @@ function blindSpotText(verified: readonly Resource[]): string {
   return `\`verify\` cannot detect ${changes.filter(Boolean).join(", or ")}: syncs re-read them over time.`;
 }
 
-/** Formats the evidence as a table. Below each row are the commands that print its numbers. */
+/** Formats the evidence as a table. Below each row are the request and the SQL that reproduce its numbers. */
 function evidenceText(evidence: readonly Evidence[]): string {
   const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
   const minute = (at: string | null) => at && formatMinute(at);
@@ -170,7 +170,7 @@ function evidenceText(evidence: readonly Evidence[]): string {
 /** Adjacent months with the same result, from `first` to `month`. */
 type Span = PartResult & { first: string };
 
-/** Merges adjacent months with the same state and reason. `read_at` is the time of their oldest read. */
+/** Merges adjacent months that have the same state and reason. `read_at` is the time of the oldest read among them. */
 function spansOf(months: readonly PartResult[]): Span[] {
   const spans: Span[] = [];
   for (const result of months) {

@@ -205,7 +205,7 @@ test("backup --restore warns about a backup of a different mirror of the same br
   const restored = await brand.run(["backup", "--restore", path], other);
   expect([restored.code, restored.err]).toEqual([
     0,
-    expect.stringContaining("of a different mirror of this brand"),
+    expect.stringContaining("from a different mirror of this brand"),
   ]);
 });
 
@@ -284,7 +284,10 @@ test("backup --restore warns about forgotten hosts if it cannot read their IDs f
   const { path } = await backUp(brand);
   damage(brand.db, "mirror_info");
   const ran = await brand.run(["backup", "--restore", path, "--json"]);
-  expect([ran.code, ran.err]).toEqual([0, expect.stringContaining("hosts forgotten after this backup")]);
+  expect([ran.code, ran.err]).toEqual([
+    0,
+    expect.stringContaining("hosts that were forgotten after this backup"),
+  ]);
   expect((await brand.run("status")).out).toContain(`Last backup: 2026-11-21 12:00, 0s ago, ${path}`);
   expect((await brand.run("sync orders")).code).toBe(0);
 });

@@ -130,7 +130,7 @@ describe("brandapi cron", () => {
     const { code, out, err } = await brandapi("cron", { env });
     expect(code).toBe(0);
     expect(err).toBe(
-      "warning: The profile `acme` has no key, and cron does not see your shell's environment: run `brandapi login --profile acme`.\n",
+      "warning: The profile `acme` has no key, and cron does not see your shell's environment. Run `brandapi login --profile acme`.\n",
     );
     expect(commandsOf(out)).toHaveLength(2);
     expect(out + err).not.toContain("brk_");

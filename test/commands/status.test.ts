@@ -200,7 +200,7 @@ describe("brandapi status", () => {
   it("status reports stale data if nothing has been synced yet, with or without a mirror", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
-    expect((await brandapi(["status", "--db", mirror.path])).out).toContain("Nothing was synced yet");
+    expect((await brandapi(["status", "--db", mirror.path])).out).toContain("Nothing has been synced yet");
     expect((await brandapi(["status", "--max-age", "1d", "--db", mirror.path])).code).toBe(10);
     const nowhere = join(makeHome(), "none.sqlite");
     expect((await brandapi(["status", "--max-age", "1d", "--db", nowhere])).code).toBe(10);

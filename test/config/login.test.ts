@@ -134,12 +134,12 @@ test("login --omit replaces the list and prints the changes, and login without -
   expect((await login("")).out).not.toContain("omits");
   const first = await login("--omit host.last_name,title");
   expect(first.err).toContain(
-    "Omitted members: host.last_name, title (added: host.last_name, title). The next sync rewrites",
+    "Omitted fields: host.last_name, title (added: host.last_name, title). The next sync rewrites",
   );
   expect((await login("")).out).toMatch(/^omits {4}host\.last_name, title$/m);
   const second = await login("--omit host.last_name --omit host.first_name,host.last_name");
   expect(second.err).toContain(
-    "Omitted members: host.last_name, host.first_name (added: host.first_name; no longer omitted: title).",
+    "Omitted fields: host.last_name, host.first_name (added: host.first_name; no longer omitted: title).",
   );
   expect((await login("--omit host.last_name,host.first_name")).err).toContain(
     "host.first_name (unchanged).\n",
@@ -239,7 +239,7 @@ test("logout removes the key and the base URL, and reports that it keeps the mir
   writeFileSync(mirror, "");
   const logout = await brandapi(`logout --db ${mirror}`, { home });
   expect(logout.code).toBe(0);
-  expect(logout.err).toContain(`The mirror is kept: ${mirror}`);
+  expect(logout.err).toContain(`The mirror has been kept: ${mirror}`);
   expect(existsSync(mirror)).toBe(true);
   expect(JSON.parse(readFileSync(configOf(home), "utf8"))).toEqual({ profiles: {} });
   expect(statSync(configOf(home)).mode & 0o777).toBe(0o600);
