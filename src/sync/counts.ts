@@ -7,7 +7,7 @@ import { allTime, mergeRanges, type Range, startOfSecond, subtractRanges } from 
 import { formatMinute } from "../util/times.js";
 import { parseTimestamp } from "../util/timestamp.js";
 import type { QueryParameters } from "../util/urls.js";
-import { rangeQuery } from "./dates.js";
+import { dateFault, rangeQuery } from "./dates.js";
 import type { CountTotals, DatedRun, SyncRun } from "./session.js";
 
 /** Selects all records, or the records with a status. `flags` is the bit for the status in `records.flags`. */
@@ -24,6 +24,8 @@ export interface CountComparison extends Range {
   requestedAt: number;
   /** The date of the API's newest record, in milliseconds; null if that record has no readable date. */
   newestDate: number | null;
+  /** Describes a date of that record that breaks A2 or A3: the count then says nothing about the range. Otherwise null. */
+  fault: string | null;
 }
 
 export const allRecords: CountFilter = { name: "all", query: {}, flags: 0 };
@@ -55,6 +57,7 @@ export async function compareCount(
     mirrorCount,
     requestedAt,
     newestDate: recordDate(run.resource, first),
+    fault: first === null ? null : dateFault(run.resource, first, { from, to }),
   };
 }
 
@@ -84,13 +87,8 @@ export function differingCounts(
 ): CountComparison[] {
   return counts.filter(
     (count) =>
-      (count.apiCount !== count.mirrorCount || countsOtherDates(count)) && !distrusted.has(count.filter.name),
+      (count.apiCount !== count.mirrorCount || count.fault !== null) && !distrusted.has(count.filter.name),
   );
-}
-
-/** True if the API counted records outside the range (A3), so that the count says nothing about the range. */
-export function countsOtherDates({ from, newestDate, to }: CountComparison): boolean {
-  return newestDate !== null && (startOfSecond(newestDate) < from || startOfSecond(newestDate) > to);
 }
 
 /** Compares the counts for each covered range: all records, and the records with each status. */
@@ -128,7 +126,7 @@ export async function* bisect(
     findNthDate(run.mirror, run.resource.name, counted, Math.floor(records / 2)) ?? from,
   );
   const isSplit = middle > from && middle <= to;
-  const isLast = !isSplit || isEnough(counted, records) || countsOtherDates(counted);
+  const isLast = !isSplit || isEnough(counted, records) || counted.fault !== null;
   if (remaining() <= 0 || isLast) return yield counted;
   const upper = await compareCount(run, { from: middle, to }, filter);
   const lower = subtractCount(counted, upper, { from, to: middle - 1 });
@@ -140,7 +138,7 @@ export async function* bisect(
 function subtractCount(total: CountComparison, part: CountComparison, rest: Range): CountComparison {
   const apiCount = total.apiCount - part.apiCount;
   const mirrorCount = total.mirrorCount - part.mirrorCount;
-  return { ...part, ...rest, apiCount, mirrorCount, newestDate: null };
+  return { ...part, ...rest, apiCount, mirrorCount, newestDate: null, fault: null };
 }
 
 /** Compares the counts for the ranges that were never read, oldest first. Marked slices count as read. */
@@ -173,7 +171,7 @@ export async function separateFuture(
   const range = { from, to: Number.POSITIVE_INFINITY };
   const { total, first, requestedAt } = await requestCount(run, rangeQuery(resource.strategy, range));
   const counted = { filter: allRecords, apiCount: total, mirrorCount: state.count(range) };
-  const count = { ...range, ...counted, requestedAt, newestDate: null };
+  const count = { ...range, ...counted, requestedAt, newestDate: null, fault: null };
   const records = count.apiCount - count.mirrorCount;
   if (records <= 0) return unchanged;
   const past = subtractCount(newest, count, { from: newest.from, to: from - 1 });

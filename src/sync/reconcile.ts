@@ -7,7 +7,6 @@ import {
   compareCount,
   compareCovered,
   compareUnread,
-  countsOtherDates,
   differingCounts,
   futureText,
   separateFuture,
@@ -64,9 +63,10 @@ export async function reconcile(
 }
 
 function differenceText(resource: string, count: CountComparison): string {
-  const { apiCount, filter, mirrorCount } = count;
+  const { apiCount, fault, filter, mirrorCount } = count;
   const name = filter === allRecords ? resource : filter.name;
-  if (countsOtherDates(count)) return `the API also counts ${name} that are not from ${describeRange(count)}`;
+  if (fault !== null)
+    return `the API counts ${name} with unexpected dates in ${describeRange(count)}: ${fault}`;
   return `the API counts ${apiCount} ${name}, but the mirror has ${mirrorCount}`;
 }
 

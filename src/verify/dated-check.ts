@@ -16,7 +16,6 @@ import {
   compareCovered,
   compareUnread,
   countFilters,
-  countsOtherDates,
   differingCounts,
   type FutureRecords,
   separateFuture,
@@ -50,6 +49,8 @@ interface TotalsComparison {
   requestedAt: number;
   totals: TotalsByDay;
   changed: string[];
+  /** The days that interrupted runs read in parts, so that no totals are stored. */
+  unknown: string[];
   /** The reason why amounts were not compared; null if they were. */
   drift: AmountDrift | null;
 }
@@ -131,8 +132,11 @@ async function compareDailyTotals(
 ): Promise<TotalsComparison> {
   const largeDrift = findAmountDrift(run, totals);
   const drift = largeDrift && (await isSampleUnchanged(run, largeDrift.days)) ? largeDrift : null;
-  const changed = changedDays(run, { apiTotals: totals, ignoresAmounts: drift !== null });
-  return { requestedAt, totals, changed, drift };
+  const differing = changedDays(run, { apiTotals: totals, ignoresAmounts: drift !== null });
+  const stored = run.state.storedTotals.all();
+  const changed = differing.filter((day) => stored.has(day));
+  const unknown = differing.filter((day) => !stored.has(day));
+  return { requestedAt, totals, changed, unknown, drift };
 }
 
 /** Returns a difference for each missing record, except records returned in a marked slice. */
@@ -171,11 +175,9 @@ function dayDifference(day: string, what: string): Difference {
 }
 
 function countDifference(count: CountComparison): Difference {
-  const { apiCount, filter, from, mirrorCount, to } = count;
-  const text = countsOtherDates(count)
-    ? `${describeRange(count)}: ${filter.name}: the API also counts records that are not from these dates`
-    : `${describeRange(count)}: ${filter.name}: ${apiCount} in the API, ${mirrorCount} in the mirror`;
-  return { from, to, count, text };
+  const { apiCount, fault, filter, from, mirrorCount, to } = count;
+  const text = fault ?? `${apiCount} in the API, ${mirrorCount} in the mirror`;
+  return { from, to, count, text: `${describeRange(count)}: ${filter.name}: ${text}` };
 }
 
 /** Verifies a resource with dates by its counts and daily totals. Records are read only if amounts have drifted. */
@@ -244,6 +246,8 @@ function verifyMonths(
     const part = { kind: "month", month, read_at: formatInstantOrNull(Math.min(...readings)) } as const;
     const texts = differences.filter((difference) => overlaps(difference, range)).map(({ text }) => text);
     if (texts.length > 0) return { ...part, state: "different", why: texts.join("; ") };
+    if (dailyTotals?.unknown.some((day) => overlaps(dayRange(day), range)))
+      return { ...part, state: "unproven", why: "not read completely" };
     if (state.markedSlices().some((slice) => overlaps(slice, range)))
       return { ...part, state: "unproven", why: "contains records with unexpected dates or IDs" };
     // If there are no newer records, the last month need not be covered beyond the newest date read.

@@ -18,6 +18,7 @@ interface Counterexample {
 /** A counterexample with an API that breaks the assumptions A1 to A3. */
 interface VariantCounterexample extends Counterexample {
   perSecond?: number;
+  undated?: number;
   variants: Partial<ApiVariants>;
 }
 
@@ -244,6 +245,23 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
+    title: "an undated order is added to every range while a run reads no new dates",
+    list: "orders",
+    records: 1,
+    perSecond: 2,
+    undated: 3,
+    perPage: 4,
+    variants: { undated: "in every range" },
+    steps: [
+      run("sync", {}, at(1, event("new")), at(5, event("withdraw"))),
+      event("withdraw"),
+      run("sync", {}, at(1, "403")),
+      event("withdraw"),
+      event("return"),
+      run("sync", { sinceDays: 0 }),
+    ],
+  },
+  {
     title: "the API ignores dates, a run is killed after its first response, and an order is added",
     list: "orders",
     records: 1,
@@ -255,9 +273,9 @@ const variantCounterexamples: VariantCounterexample[] = [
 
 test.each(variantCounterexamples.map((one) => [one.title, one.list, one] as const))(
   "a sync makes no false claim when %s (%s)",
-  async (_title, listName, { seed = 1, records, perSecond = 1, perPage, variants, steps }) => {
+  async (_title, listName, { seed = 1, records, perSecond = 1, undated = 0, perPage, variants, steps }) => {
     const variant = { name: "", listName, options: {}, knownGap: null, isReadByPage: true };
-    const start = { seed, records, perSecond, undated: 0 };
+    const start = { seed, records, perSecond, undated };
     const scenario = { start, variants: { maxPerPage: perPage, ...variants }, steps };
     expect((await playVariant(variant, scenario)).falseClaims).toEqual([]);
   },

@@ -199,6 +199,17 @@ describe("unread orders", () => {
     expect(result?.months.at(-1)?.why).toMatch(/never been read: run `brandapi sync orders`/);
   });
 
+  test("verify reports a month as not read completely if two interrupted runs read a part of a day each", async () => {
+    const brand = makeBrand({ orders: ordersBefore(noon - hour, 350, hour) });
+    for (let run = 0; run < 2; run += 1) {
+      let page = 0;
+      await brand.stopped("sync orders", (request) => readsOrders(request) && ++page === 2);
+    }
+    const { result, states } = await verified(brand);
+    expect(different(states)).toEqual([]);
+    expect(why(result, "2026-11")).toBe("not read completely");
+  });
+
   test("before the first sync, verify reports all records as unread", async () => {
     const brand = makeBrand({ orders, content: [fileAt("f", noon - day)] });
     await brand.run("sync roster");
