@@ -28,7 +28,10 @@ export interface DatedStrategy {
   from: string;
   until: string;
   end: "inclusive" | "exclusive";
-  /** API filters that are used to compare counts, but not to read records. */
+  /**
+   * API filters that are used to compare counts, but not to read records. Mirrors store the positions of the matching
+   * filters (`filterBits`), so new filters are added at the end, and the order never changes.
+   */
   countedFilters?: readonly CountedFilter[];
   totalsSource?: TotalsSource;
 }
@@ -125,6 +128,12 @@ export const common = {
   date: null,
   indexes: [],
 } as const satisfies Partial<Resource>;
+
+/** Returns the counted filters of a resource, each with its bit in `records.flags`. */
+export function filterBits({ strategy }: Resource): (CountedFilter & { bit: number })[] {
+  const filters = strategy.kind === "dated" ? (strategy.countedFilters ?? []) : [];
+  return filters.map((filter, position) => ({ ...filter, bit: 1 << position }));
+}
 
 /** True if a resource can be synced with `--since` and `--until`. */
 export function acceptsDates({ strategy }: Resource): boolean {

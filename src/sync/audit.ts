@@ -18,8 +18,10 @@ export async function audit(run: DatedSync): Promise<void> {
   const remaining = startBudget(run, options.audit);
   const freshSince = readUntil - restMs;
   let cursor = state.cursor() ?? readUntil;
-  // Makes at most one pass: from the cursor down to the oldest date, then from the newest date down to the cursor.
-  for (let turns = 0; turns < 2 && remaining() > 0; ) {
+  // The second pass starts at the newest date, so that the dates above the cursor are read as well. Each iteration sends a
+  // request or ends a pass.
+  let passes = 0;
+  while (passes < 2 && remaining() > 0) {
     const due = nextDue(state.coverage(), cursor, freshSince);
     const slice = leastRecent(state.markedSlices());
     if (slice && slice.readAt < Math.min(freshSince, due?.readAt ?? freshSince)) {
@@ -28,7 +30,7 @@ export async function audit(run: DatedSync): Promise<void> {
     }
     const reached = due ? (await readRange(run, due, remaining)).reached : Number.NEGATIVE_INFINITY;
     const isAtEnd = reached === Number.NEGATIVE_INFINITY;
-    if (isAtEnd) turns += 1;
+    if (isAtEnd) passes += 1;
     cursor = isAtEnd ? readUntil : reached - 1;
     mirror.transaction(() => state.setCursor(cursor));
   }

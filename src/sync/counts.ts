@@ -1,5 +1,5 @@
 import { firstPage, pagesFor } from "../api/pagination.js";
-import type { CountedFilter } from "../resources/resource.js";
+import { type CountedFilter, filterBits } from "../resources/resource.js";
 import { countCurrent, findNthDate } from "../store/records/current-records.js";
 import { recordDate } from "../store/records/record-key.js";
 import { type Json, valueAt } from "../util/json-value.js";
@@ -100,8 +100,7 @@ export async function compareCovered(run: DatedRun): Promise<CountComparison[]> 
 }
 
 export function countFilters({ resource }: DatedRun): CountFilter[] {
-  const { countedFilters = [] } = resource.strategy;
-  return [allRecords, ...countedFilters.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }))];
+  return [allRecords, ...filterBits(resource).map(({ name, query, bit }) => ({ name, query, flags: bit }))];
 }
 
 /** True if splitting the range would not save requests, because at most two requests are needed to read it. */

@@ -99,6 +99,7 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   const coverage = state.coverage();
   const markedSlices = state.markedSlices();
   const { runId: finishedId, until: finishedUntil } = readFinishedRuns(mirror, resource.name);
+  // Only a sync that did not finish can have read dates after the last finished run.
   const interrupted = [...coverage, ...markedSlices].filter(({ runId }) => runId > finishedId);
   const readRecently = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
   // Records returned in a marked slice are not searched for at their own dates. Undated records can be in any range.

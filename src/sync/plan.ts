@@ -73,6 +73,7 @@ export function earlier(ms: number, spanMs: number): number {
   return ms - spanMs < minTimestampMs ? Number.NEGATIVE_INFINITY : ms - spanMs;
 }
 
+/** Returns the dates to read, including those that an interrupted run has just read. */
 function wantedRanges(
   { coverage, finishedUntil, markedSlices }: PlanInput,
   options: PlanOptions,
@@ -83,7 +84,9 @@ function wantedRanges(
   const to = Math.min(until, readUntil);
   if (full) return [{ from: floor, to }];
   if (since !== undefined) return [{ from: since, to }];
+
   const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...markedSlices]);
+  // Without a finished run, only what an interrupted one has read is known. The first run has only unread dates.
   const finishedEnd = Math.min(finishedUntil ?? coverage.at(-1)?.to ?? readUntil, readUntil);
   const sinceFinished = { from: finishedEnd + 1, to: readUntil };
   const withWindows = [...unread, sinceFinished].map((range) => ({

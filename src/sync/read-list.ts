@@ -70,54 +70,70 @@ export async function readList(run: ListRun, { mirrored, ...query }: ListQuery =
   const { resource } = run;
   const idOf = (record: Json) => idIn(resource, record);
   const wanted = { path: resource.path, idOf, ...query, query: { ...resource.query, ...query.query } };
-  const seen = new Set<string>();
-  const first = await settle(run, wanted, seen);
-  if (!first.isComplete || !mirrored) return first;
+  const first = await settle(run, wanted);
+  if (!first.isComplete || !mirrored) return toList(first);
   const listed = [...first.records.values()];
   const keys = new Set(listed.map(({ record }, position) => recordKey(resource, record, position)));
-  if (mirrored().every((key) => keys.has(key))) return first;
+  if (mirrored().every((key) => keys.has(key))) return toList(first);
   // While pages are being read, a removal and an addition can move a third record to a page that has already been read.
-  const second = await settle(run, wanted, seen);
-  return { ...second, records: merge(first.records, second.records), requestedAt: first.requestedAt };
+  const second = await settle(run, wanted);
+  return toList({
+    ...second,
+    records: merge(first.records, second.records),
+    requestedAt: first.requestedAt,
+    names: new Set([...first.names, ...second.names]),
+  });
 }
 
-/** Reads a list until it settles. @param seen the keys of all records so far, including those from earlier readings */
-async function settle(run: ListRun, wanted: Wanted, seen: Set<string>): Promise<List> {
+function toList({ names, ...list }: SettledList): List {
+  return { ...list, rowCount: names.size };
+}
+
+/** A list that was read until it was complete or had to be given up. */
+interface SettledList extends Omit<List, "rowCount"> {
+  /** The keys of all records in any of the readings. */
+  names: ReadonlySet<string>;
+}
+
+/** Reads a list until one reading is complete, the merged readings are complete, or further readings would not help. */
+async function settle(run: ListRun, wanted: Wanted): Promise<SettledList> {
   const readOnce = run.resource.pagination === "unknown" ? readUndocumented : readAllPages;
-  const readings: Pick<Reading, "requestedAt" | "names" | "totals">[] = [];
+  const readings: Omit<Reading, "records">[] = [];
+  const names = new Set<string>();
   let records: ReadonlyMap<string, ListRecord> = new Map();
   let lastGrowth = 0;
   for (let count = 1; ; count += 1) {
-    const reading = await readOnce(run, wanted, seen);
+    const { records: newest, ...reading } = await readOnce(run, wanted);
     const total = reading.totals.at(-1) ?? 0;
-    const list = {
-      requestedAt: reading.requestedAt,
-      total,
-      rowCount: seen.size,
-      isComplete: true,
-      repeated: [],
-    };
-    const fell = reading.totals.some((one, page) => one < (reading.totals[page - 1] ?? 0));
-    if (reading.records.size === total && !fell) return { ...list, records: reading.records };
+    for (const name of reading.names) names.add(name);
+    const hasShrunk = reading.totals.some((one, page) => one < (reading.totals[page - 1] ?? 0));
+    const isReadingComplete = newest.size === total && !hasShrunk;
+    if (isReadingComplete)
+      return {
+        names,
+        total,
+        records: newest,
+        requestedAt: reading.requestedAt,
+        isComplete: true,
+        repeated: [],
+      };
 
     const before = records.size;
-    records = merge(records, reading.records);
+    records = merge(records, newest);
     if (records.size > before) lastGrowth = count;
-    readings.push({ requestedAt: reading.requestedAt, names: reading.names, totals: reading.totals });
+    readings.push(reading);
+    const requestedAt = Math.min(...readings.map((one) => one.requestedAt));
+    const merged = { names, total, records, requestedAt };
     const isSteady = readings.every(({ totals }) => totals.every((one) => one === total));
-    const merged = {
-      ...list,
-      records,
-      requestedAt: Math.min(...readings.map(({ requestedAt }) => requestedAt)),
-    };
-    if (isSteady && records.size === total) return merged;
+    const isUnionComplete = isSteady && records.size === total;
+    if (isUnionComplete) return { ...merged, isComplete: true, repeated: [] };
     if (count < maxReadings) continue;
 
-    const isSameOrder = readings.every(({ names }) => isDeepStrictEqual(names, reading.names));
+    const isSameOrder = readings.every((one) => isDeepStrictEqual(one.names, reading.names));
     const repeated = isSteady && isSameOrder ? repeatedNames(reading.names) : [];
     const isGrowing = isSteady && records.size < total && count - lastGrowth < maxReadings;
-    if (repeated.length > 0 || !isGrowing || count === maxReadingsInRandomOrder)
-      return { ...merged, isComplete: false, repeated };
+    const isGivenUp = repeated.length > 0 || !isGrowing || count === maxReadingsInRandomOrder;
+    if (isGivenUp) return { ...merged, isComplete: false, repeated };
   }
 }
 
@@ -147,7 +163,7 @@ function emptyReading(): Reading {
   return { records: new Map(), names: [], totals: [], requestedAt: Number.POSITIVE_INFINITY };
 }
 
-async function readAllPages(run: ListRun, wanted: Wanted, seen: Set<string>): Promise<Reading> {
+async function readAllPages(run: ListRun, wanted: Wanted): Promise<Reading> {
   const { api, resource } = run;
   const { path, query } = wanted;
   const reading = emptyReading();
@@ -157,7 +173,7 @@ async function readAllPages(run: ListRun, wanted: Wanted, seen: Set<string>): Pr
       throw new Incomplete(
         `${path} has ${pagination.total_pages} pages, which is more than the API can return.`,
       );
-    addPage(run, reading, { items, requestedAt, total: pagination.total_items }, wanted.idOf, seen);
+    addPage(run, reading, { items, requestedAt, total: pagination.total_items }, wanted.idOf);
     run.progress.advance(pagination.total_pages - page);
   }
   return reading;
@@ -168,7 +184,7 @@ async function readAllPages(run: ListRun, wanted: Wanted, seen: Set<string>): Pr
  * parameters. Pages are requested only if the response announces more records. If the API refuses `per_page`, the
  * parameter is left out. A single object is treated as a list with one record.
  */
-async function readUndocumented(run: ListRun, wanted: Wanted, seen: Set<string>): Promise<Reading> {
+async function readUndocumented(run: ListRun, wanted: Wanted): Promise<Reading> {
   const { api, resource } = run;
   const { path, query } = wanted;
   const { data, items: list, pagination, requestedAt } = await api.get(path, query, resource.scope);
@@ -176,12 +192,12 @@ async function readUndocumented(run: ListRun, wanted: Wanted, seen: Set<string>)
   const total = pagination?.total_items ?? items.length;
   for (const per_page of total > items.length ? [maxPerPage, undefined] : [])
     try {
-      return await readAllPages(run, { ...wanted, query: { ...query, per_page } }, seen);
+      return await readAllPages(run, { ...wanted, query: { ...query, per_page } });
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error;
     }
   const reading = emptyReading();
-  addPage(run, reading, { items, requestedAt, total }, wanted.idOf, seen);
+  addPage(run, reading, { items, requestedAt, total }, wanted.idOf);
   run.progress.advance(0);
   return reading;
 }
@@ -195,7 +211,6 @@ function addPage(
   reading: Reading,
   { items, requestedAt, total }: { items: readonly Json[]; requestedAt: number; total: number },
   idOf: (record: Json) => string | null,
-  seen: Set<string>,
 ): void {
   const equal = new Map<string, number>();
   for (const record of items) {
@@ -204,11 +219,10 @@ function addPage(
     const nth = (equal.get(text) ?? 0) + 1;
     equal.set(text, nth);
     const name = id ?? `#${nth} ${text}`;
-    const known = reading.records.get(name);
+    const earlier = reading.records.get(name);
     reading.names.push(name);
     const next = { record, requestedAt };
-    if (!known || isNewer(resource, next, known)) reading.records.set(name, next);
-    seen.add(name);
+    if (!earlier || isNewer(resource, next, earlier)) reading.records.set(name, next);
   }
   reading.totals.push(total);
   reading.requestedAt = Math.min(reading.requestedAt, requestedAt);

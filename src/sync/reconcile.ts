@@ -30,6 +30,9 @@ interface Reconciliation {
 /**
  * Compares the counts for covered ranges and re-reads the differing parts, up to four times. The last step is always a
  * comparison.
+ *
+ * If the count of a status filter still differs after all of its records were read, the filter is wrong (A7):
+ * `readDiffering` distrusts it, so that its count is ignored until `recount` finds that it agrees.
  * @param remaining returns the number of requests left
  */
 export async function reconcile(

@@ -165,7 +165,7 @@ export async function addRestoreHint(error: unknown, path: string): Promise<unkn
  * newest backup in the default folder.
  */
 async function findBackup(path: string): Promise<string | null> {
-  const last = await withMirror(connect(path, true), findLastBackup).catch(() => null);
+  const last = await withMirror(connect(path, { readonly: true }), findLastBackup).catch(() => null);
   if (last) return last.path;
   const folder = backupFolder(path);
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => isBackupName(name, path)) : [];

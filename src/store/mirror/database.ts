@@ -93,7 +93,10 @@ export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise
 
 const statements = new WeakMap<Database, Map<string, Statement>>();
 
-/** Prepares a statement once per connection. */
+/**
+ * Prepares a statement once per connection. All callers with the same SQL share the statement and its mode, so they must
+ * all use the same one: plain, `pluck` or `raw`.
+ */
 export function statement({ db }: Mirror, sql: string): Statement {
   const prepared = statements.get(db) ?? new Map<string, Statement>();
   statements.set(db, prepared);
@@ -124,7 +127,7 @@ export function deleteInfo(mirror: Mirror, name: string): void {
  * Opens any SQLite file. Loads a read-only file in a read-only folder into memory.
  * @throws MirrorUnusable if SQLite cannot open the file
  */
-export async function connect(path: string, readonly: boolean): Promise<Mirror> {
+export async function connect(path: string, { readonly }: { readonly: boolean }): Promise<Mirror> {
   checkMirrorPath(path);
   const Sqlite = await loadSqlite();
   const id = fileIdentity(path);
@@ -172,7 +175,7 @@ export async function withMirror<T>(opening: Promise<Mirror>, work: Work<T>): Pr
 }
 
 export async function withMirrorFile<T>(path: string, work: Work<T>): Promise<T> {
-  return await withMirror(connect(path, false), work);
+  return await withMirror(connect(path, { readonly: false }), work);
 }
 
 /** Closes a mirror after a run. @throws MirrorUnusable if the file was replaced or removed during the run */

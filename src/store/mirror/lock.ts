@@ -59,7 +59,7 @@ export async function findCurrentRun(path: string): Promise<CurrentRun | null> {
   if (!existsSync(path)) return unknown;
   const read = (mirror: Mirror) => readCurrentRun(mirror, since);
   // Problems with the mirror are ignored here, because the command that opens it reports them.
-  return await withMirror(connect(path, true), read).catch(() => unknown);
+  return await withMirror(connect(path, { readonly: true }), read).catch(() => unknown);
 }
 
 function tryLock(db: Database): boolean {

@@ -19,6 +19,17 @@ import { findCurrentRun } from "./lock.js";
 import { checkMirrorPath, isWritable, withoutLogMode } from "./mirror-files.js";
 import { checkIdentity, migrate, schemaVersion } from "./schema.js";
 
+/*
+ * The ways to open a mirror:
+ *
+ * | function             | without a file   | mirror of an older version | writes |
+ * | -------------------- | ---------------- | -------------------------- | ------ |
+ * | `openMirror`         | creates a mirror | migrates it                | yes    |
+ * | `openMirrorReadOnly` | throws           | migrates it                | no     |
+ * | `openMirrorOrEmpty`  | empty, in memory | leaves it unchanged        | no     |
+ * | `openMirrorForPlan`  | empty, in memory | migrates a copy in memory  | no     |
+ */
+
 export interface OpenOptions {
   /** True for a copy, such as a backup to restore. Copies are migrated without a backup. */
   isCopy?: boolean;
@@ -39,7 +50,7 @@ const openingBusyMs = 10_000;
  */
 export async function openMirror(path: string, options: OpenOptions = {}): Promise<Mirror> {
   if (!checkMirrorPath(path)) await createMirrorFile(path);
-  return await connectAnd(path, false, async (mirror) => {
+  return await connectAnd(path, { readonly: false }, async (mirror) => {
     const { db } = mirror;
     db.pragma(`busy_timeout = ${openingBusyMs}`);
     setFileFormat(db);
@@ -83,7 +94,7 @@ async function updateTables(
  */
 export async function openMirrorReadOnly(path: string, options: OpenOptions = {}): Promise<Mirror> {
   if (!checkMirrorPath(path)) throw noMirrorError(path);
-  return await connectAnd(path, true, async (mirror) => {
+  return await connectAnd(path, { readonly: true }, async (mirror) => {
     const version = schemaVersion(mirror);
     if (version === "none")
       throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
@@ -100,7 +111,7 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
         hint: "run the same command again when that run has ended, to migrate the mirror",
       });
     (await openMirror(path, options)).db.close();
-    return await connect(path, true);
+    return await connect(path, { readonly: true });
   });
 }
 
@@ -109,7 +120,9 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
  * @throws MirrorUnusable if the file is not a mirror or was written by a newer version
  */
 export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
-  const mirror = checkMirrorPath(path) ? await connectAnd(path, true, async (opened) => opened) : null;
+  const mirror = checkMirrorPath(path)
+    ? await connectAnd(path, { readonly: true }, async (opened) => opened)
+    : null;
   if (mirror && schemaVersion(mirror) !== "none") return mirror;
   mirror?.db.close();
   const Sqlite = await loadSqlite();
@@ -144,10 +157,10 @@ export function noMirrorError(path: string): ConfigurationError {
 /** Opens a file and checks that it is a mirror. Closes it if the check or `prepare` fails. */
 async function connectAnd(
   path: string,
-  isReadOnly: boolean,
+  mode: { readonly: boolean },
   prepare: (mirror: Mirror) => Promise<Mirror>,
 ): Promise<Mirror> {
-  const mirror = await connect(path, isReadOnly);
+  const mirror = await connect(path, mode);
   try {
     checkIdentity(mirror);
     return await prepare(mirror);

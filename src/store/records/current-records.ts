@@ -26,7 +26,10 @@ export function readCurrentKeys(mirror: Mirror, resource: string, range: Range =
   return select.all(...currentParameters(resource, range)) as string[];
 }
 
-/** Counts the current records in a range that match all of these `filterFlags`. Reads only indexes. */
+/**
+ * Counts the current records in a range that match all of these `filterFlags`. Reads only indexes. Records without a
+ * readable date are in `allTime`, but in no other range.
+ */
 export function countCurrent(mirror: Mirror, resource: string, range = allTime, flags = 0): number {
   const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);
   if (isAllTime && flags === 0)

@@ -1,5 +1,5 @@
 import { UnexpectedResponse } from "../../errors.js";
-import type { Resource } from "../../resources/resource.js";
+import { filterBits, type Resource } from "../../resources/resource.js";
 import { type Json, valueAt } from "../../util/json-value.js";
 import { formatInstant } from "../../util/times.js";
 import { parseTimestamp } from "../../util/timestamp.js";
@@ -65,10 +65,7 @@ export function utcMonth(date: number | null): string | null {
 }
 
 /** Returns a bit mask of the API filters that match a record. */
-export function filterFlags({ strategy }: Resource, value: Json): number {
-  if (strategy.kind !== "dated") return 0;
-  let flags = 0;
-  for (const [bit, { member }] of (strategy.countedFilters ?? []).entries())
-    if (valueAt(value, [member]) === true) flags |= 1 << bit;
-  return flags;
+export function filterFlags(resource: Resource, value: Json): number {
+  const matching = filterBits(resource).filter(({ member }) => valueAt(value, [member]) === true);
+  return matching.reduce((flags, { bit }) => flags | bit, 0);
 }

@@ -49,16 +49,21 @@ export interface ResponseOptions {
    * show when they changed.
    */
   isOutsideRange?: boolean;
+}
+
+interface WriteOptions extends ResponseOptions {
   /** True to skip records that are older than the mirrored version. */
-  newestOnly?: boolean;
+  newestOnly: boolean;
 }
 
 export interface WrittenRecords {
   /** The IDs of the written records, in the order of the response. */
   ids: number[];
+  /** The IDs of the new records. */
   added: number[];
   /** The skipped copies, because the API may return a record more than once. */
   copies: SkippedCopy[];
+  /** The number of new records and of records with a new version. */
   addedOrChanged: number;
 }
 
@@ -69,10 +74,13 @@ export interface SkippedCopy {
 }
 
 /**
- * The effect of writing a record. `none` means that its rows are up to date. `rows` means that they must be
- * rewritten although there is no new version.
+ * The effect of writing a record.
+ * - upToDate: nothing has changed
+ * - rewritten: there is no new version, but the rows must be rewritten
+ * - added, changed: the record is new, or has a new version
+ * - skipped: the mirrored version is newer
  */
-type WriteEffect = "none" | "rows" | "added" | "changed" | "skipped";
+type WriteEffect = "upToDate" | "rewritten" | "added" | "changed" | "skipped";
 
 /**
  * The difference between a record from the API and the mirrored version.
@@ -82,7 +90,7 @@ type WriteEffect = "none" | "rows" | "added" | "changed" | "skipped";
  */
 type Difference = "none" | "insignificant" | "firstDetails" | "changed";
 
-interface SentVersion {
+interface ReceivedVersion {
   value: Json;
   json: string;
   context: string | null;
@@ -134,7 +142,7 @@ export class RecordWriter {
    * @throws UnexpectedResponse if an ID is missing or inexact; nothing is written in that case
    */
   write(records: readonly Json[], options: ResponseOptions): number[] {
-    return this.#writeAll(records, options).ids;
+    return this.#writeAll(records, { ...options, newestOnly: false }).ids;
   }
 
   /**
@@ -160,8 +168,8 @@ export class RecordWriter {
     addWrittenRows(this.mirror, this.options.runId, { removed });
   }
 
-  #writeAll(records: readonly Json[], options: ResponseOptions): WrittenRecords {
-    const { keyPrefix = "", newestOnly = false, position = 0 } = options;
+  #writeAll(records: readonly Json[], options: WriteOptions): WrittenRecords {
+    const { keyPrefix = "", newestOnly, position = 0 } = options;
     // All keys are checked before the first write.
     const keys = records.map((value, index) => keyPrefix + recordKey(this.resource, value, position + index));
     const mirrored = this.#table.findByDates(records);
@@ -171,22 +179,22 @@ export class RecordWriter {
     const added: number[] = [];
     const ids: number[] = [];
     const copies: SkippedCopy[] = [];
-    for (const [index, sent] of records.entries()) {
+    for (const [index, received] of records.entries()) {
       const key = keys[index] ?? "";
       const id = known.get(key);
       if (newestOnly && id !== undefined) {
-        copies.push({ id, value: sent });
+        copies.push({ id, value: received });
         continue;
       }
       const before = id === undefined ? mirrored.get(key) : undefined;
-      const record = this.#writeRecord(this.#redact(sent, this.resource.name), key, options, before);
+      const record = this.#writeRecord(this.#redact(received, this.resource.name), key, options, before);
       known.set(key, record.id);
       if (record.effect === "skipped") {
-        copies.push({ id: record.id, value: sent });
+        copies.push({ id: record.id, value: received });
         continue;
       }
       ids.push(record.id);
-      if (record.effect === "none") continue;
+      if (record.effect === "upToDate") continue;
       if (record.effect === "added") added.push(record.id);
       if (record.effect === "changed") changed += 1;
       this.#writeRows(record, options);
@@ -201,23 +209,23 @@ export class RecordWriter {
    * needed
    */
   #writeRecord(
-    sent: Json,
+    received: Json,
     key: string,
-    options: ResponseOptions,
+    options: WriteOptions,
     before: MirroredRecord | undefined,
   ): WrittenRecord {
-    const json = JSON.stringify(sent);
+    const json = JSON.stringify(received);
     const { readAt } = options;
-    if (before?.json === json) return { id: before.id, effect: "none", value: sent, sinceAt: readAt };
-    const added = this.#add(sent, json, key, options);
-    if (added !== null) return { id: added, effect: "added", value: sent, sinceAt: readAt };
+    if (before?.json === json) return { id: before.id, effect: "upToDate", value: received, sinceAt: readAt };
+    const added = this.#add(received, json, key, options);
+    if (added !== null) return { id: added, effect: "added", value: received, sinceAt: readAt };
     const row = this.#table.find(key);
     if (!row) throw new Error(`record was neither added nor found: ${this.resource.name} ${key}`);
-    return this.#update(row, sent, json, options);
+    return this.#update(row, received, json, options);
   }
 
   /** @returns the ID of the new record, or null if a record with this key exists */
-  #add(sent: Json, json: string, key: string, options: ResponseOptions): number | null {
+  #add(received: Json, json: string, key: string, options: ResponseOptions): number | null {
     const { isDetail = false, isOutsideRange = false, readAt } = options;
     const content: RecordContent = {
       json,
@@ -227,20 +235,20 @@ export class RecordWriter {
       context: contextText(options),
       since_at: readAt,
     };
-    const id = this.#table.add(key, content, sent);
-    if (id !== null && !isOutsideRange) this.#changes?.logAdded(key, sent, readAt);
+    const id = this.#table.add(key, content, received);
+    if (id !== null && !isOutsideRange) this.#changes?.logAdded(key, received, readAt);
     return id;
   }
 
   /** Replaces a mirrored record unless the new version is older. */
-  #update(row: RecordRow, sent: Json, sentJson: string, options: ResponseOptions): WrittenRecord {
-    const { isDetail = false, isOutsideRange = false, newestOnly = false, readAt, touch = false } = options;
+  #update(row: RecordRow, received: Json, receivedJson: string, options: WriteOptions): WrittenRecord {
+    const { isDetail = false, isOutsideRange = false, newestOnly, readAt, touch = false } = options;
     const id = row.record_id;
-    const value = this.#mergesDetails && !isDetail ? mergeListItem(row, sent) : sent;
-    if (newestOnly && isOlder(this.resource, sent, row))
+    const value = this.#mergesDetails && !isDetail ? mergeListItem(row, received) : received;
+    if (newestOnly && isOlder(this.resource, received, row))
       return { id, effect: "skipped", value, sinceAt: row.since_at };
 
-    const json = value === sent ? sentJson : JSON.stringify(value);
+    const json = value === received ? receivedJson : JSON.stringify(value);
     const context = contextText(options);
     const before =
       row.json === json ? value : this.#restore(JSON.parse(row.json) as Json, value, this.resource.name);
@@ -248,9 +256,9 @@ export class RecordWriter {
     const isNewVersion = difference === "firstDetails" || difference === "changed";
     const content: RecordContent = {
       json,
-      list_json: this.#mergesDetails && !isDetail ? sentJson : row.list_json,
+      list_json: this.#mergesDetails && !isDetail ? receivedJson : row.list_json,
       detailed_at: isDetail ? readAt : row.detailed_at,
-      outdated: isDetail ? 0 : difference === "changed" && row.detailed_at !== null ? 1 : row.outdated,
+      outdated: outdatedFlag(row, difference, isDetail),
       context,
       since_at: isNewVersion || touch ? readAt : row.since_at,
     };
@@ -260,18 +268,17 @@ export class RecordWriter {
     if (difference === "firstDetails") this.#changes?.logVersion(row, readAt);
     if (difference === "changed")
       this.#changes?.logChanged({ row, before, after: value, isDetail, isOutsideRange, at: readAt });
-    const effect = difference === "changed" ? "changed" : isIdentical ? "none" : "rows";
-    return { id, effect, value, sinceAt: content.since_at };
+    return { id, effect: effectOf(difference, touch), value, sinceAt: content.since_at };
   }
 
   /** @param before the mirrored value, including the fields that are no longer omitted */
-  #compare(row: RecordRow, before: Json, sent: SentVersion): Difference {
+  #compare(row: RecordRow, before: Json, received: ReceivedVersion): Difference {
     const isSame =
       row.removed_at === null &&
-      row.context === sent.context &&
-      isSameRecord(before, sent.value, this.resource);
-    if (isSame) return row.json === sent.json ? "none" : "insignificant";
-    return sent.isDetail && row.detailed_at === null ? "firstDetails" : "changed";
+      row.context === received.context &&
+      isSameRecord(before, received.value, this.resource);
+    if (isSame) return row.json === received.json ? "none" : "insignificant";
+    return received.isDetail && row.detailed_at === null ? "firstDetails" : "changed";
   }
 
   #writeRows({ effect, id, sinceAt, value }: WrittenRecord, { context = {}, readAt }: ResponseOptions): void {
@@ -279,10 +286,25 @@ export class RecordWriter {
     const record = { recordId: id, value: asObject(value), context, sinceAt, removedAt: null };
     this.#issues.startRecord(id, readAt);
     if (!isNew) this.#issues.clear();
-    if (effect !== "rows") this.#hostNames.addFrom(record.value, readAt);
+    if (effect !== "rewritten") this.#hostNames.addFrom(record.value, readAt);
     this.#attributes.check(record.value);
     this.#projection.write(record, isNew);
   }
+}
+
+/** Returns `outdated`: 1 if the record has changed since its details were read. */
+function outdatedFlag(
+  { detailed_at, outdated }: RecordRow,
+  difference: Difference,
+  isDetail: boolean,
+): 0 | 1 {
+  if (isDetail) return 0;
+  return difference === "changed" && detailed_at !== null ? 1 : outdated;
+}
+
+function effectOf(difference: Difference, touch: boolean): WriteEffect {
+  if (difference === "changed") return "changed";
+  return difference === "none" && !touch ? "upToDate" : "rewritten";
 }
 
 function contextText({ context }: ResponseOptions): string | null {
@@ -290,18 +312,18 @@ function contextText({ context }: ResponseOptions): string | null {
 }
 
 /** True if a record's date is before the second of the mirrored version's date. */
-function isOlder(resource: Resource, sent: Json, { dated_at, removed_at }: RecordRow): boolean {
-  const date = recordDate(resource, sent);
+function isOlder(resource: Resource, received: Json, { dated_at, removed_at }: RecordRow): boolean {
+  const date = recordDate(resource, received);
   return date !== null && dated_at !== null && removed_at === null && date < startOfSecond(dated_at);
 }
 
 /**
  * Merges a list item with the stored details. Drops fields of the previous list item that the new item lacks.
  */
-function mergeListItem(row: RecordRow, sent: Json): Json {
-  if (row.detailed_at === null) return sent;
+function mergeListItem(row: RecordRow, received: Json): Json {
+  if (row.detailed_at === null) return received;
   const earlierItem = row.list_json === null ? {} : asObject(JSON.parse(row.list_json));
   const members = Object.entries(asObject(JSON.parse(row.json)));
   const detailMembers = members.filter(([member]) => !Object.hasOwn(earlierItem, member));
-  return { ...Object.fromEntries(detailMembers), ...asObject(sent) };
+  return { ...Object.fromEntries(detailMembers), ...asObject(received) };
 }

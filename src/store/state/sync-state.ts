@@ -33,7 +33,8 @@ interface StateRow {
 
 /**
  * The state of a resource's sync: the dates that were read, the missing records, and the last run's options.
- * Methods that write must be called in a transaction.
+ * Methods that write must be called in a transaction. The coverage and the marked slices are also kept in memory, where a
+ * rollback does not restore them, so the run must end if its transaction fails.
  */
 export class SyncState {
   readonly missing: MissingRecords;
