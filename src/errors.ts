@@ -101,7 +101,7 @@ export class UnexpectedResponse extends BrandapiError {
   override readonly code: string = "unexpected-response";
 }
 
-/** Thrown when a response must not be stored, because it is too large, has too many values, or contains the key. */
+/** Thrown when a response must not be stored, because it is too large, has too many items, or contains the key. */
 export class UnsafeResponse extends UnexpectedResponse {}
 
 /** Thrown on 400: the API rejected the request's parameters. */

@@ -61,7 +61,8 @@ function noteKeys(argv: readonly string[], deps: Deps): void {
 }
 
 /**
- * Ends the program quietly when the reader of stdout, such as `head`, closes the pipe. Errors on stderr are ignored.
+ * Ends the program quietly when the program that reads stdout, such as `head`, closes the pipe. Errors on stderr are
+ * ignored.
  */
 function handleOutputErrors(argv: readonly string[], deps: Deps, exit: (code: number) => never): void {
   process.stdout.on("error", (cause: NodeJS.ErrnoException) => {

@@ -80,7 +80,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       continuesWithoutReader: true,
     },
     download: {
-      summary: "Download the files of the brand's content library",
+      summary: "Download files from the brand's content library",
       load: () => import("./commands/download.js"),
       continuesWithoutReader: true,
     },

@@ -49,7 +49,8 @@ export function statusError(status: number, { path, baseUrl }: RequestInfo): Bra
       status,
       hint: "set `--base-url` to the API's root URL, which ends in /api/brand/v1",
     });
-  if (status === 404) return new NotFound(`The API has no ${path} for this brand (404).`, { status });
+  if (status === 404)
+    return new NotFound(`The API found nothing at ${path} for this brand (404).`, { status });
   if (status === 410)
     return new NotFound(`The API no longer provides ${path} (410).`, {
       status,
@@ -94,7 +95,7 @@ export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScope
   const listed = keyScopes ? `; the key's scopes: ${list}` : "";
   return new Forbidden(`The API denied access to ${path} (403)${listed}.`, {
     status,
-    hint: `check that the key has ${scope ?? "the required scope"}, and its IP allowlist, ${consolePage}`,
+    hint: `check that the key has ${scope ?? "the required scope"}, and check its IP allowlist, ${consolePage}`,
   });
 }
 
@@ -156,8 +157,8 @@ export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
 }
 
 /**
- * Returns a hint with the time at which to retry, because later commands do not wait automatically, and with a
- * sufficient `--max-wait`.
+ * Returns a hint with the time at which to retry and a sufficient `--max-wait`. The hint is needed because later
+ * commands do not wait automatically.
  */
 function retryAfterHint(ms: number, now: number): string {
   if (ms > dayMs) return "try again later";

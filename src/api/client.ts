@@ -35,7 +35,7 @@ export interface ApiEvents {
 
 export interface ApiClient {
   /**
-   * Requests a path below the base URL, with retries.
+   * Requests a path relative to the base URL, with retries.
    * @param scope the scope that the endpoint requires, used in the error message for a 403
    * @throws BrandapiError with a hint, or the abort reason of the program's signal
    */
@@ -52,7 +52,10 @@ export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {
   return new Client(settings, deps, events);
 }
 
-/** Resolves when a request that was started in this turn of the event loop is on the wire, so that the API works on it. */
+/**
+ * Resolves when a request that was started in this turn of the event loop has been sent, so that the API can process
+ * it.
+ */
 export async function requestSent(clock: Deps["clock"]): Promise<void> {
   // undici sends a request on an idle connection two turns later.
   for (let turn = 0; turn < 2; turn += 1) await clock.sleep(0);

@@ -18,7 +18,7 @@ export const lastPage = 10_000;
 /** The maximum number of records per page (API document, "Limits"). */
 export const maxPerPage = 100;
 
-/** Returns the number of requests that reading `records` records takes. */
+/** Returns the number of requests needed to read `records` records. */
 export function pagesFor(records: number): number {
   return Math.max(1, Math.ceil(records / maxPerPage));
 }

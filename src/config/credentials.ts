@@ -55,7 +55,7 @@ export function checkBaseUrl(text: string, source: string): string {
     });
   if (!url && /^https?:/.test(text)) throw refuse("is not a URL");
   if (url?.protocol === "http:" && !isLoopback(url.hostname))
-    throw refuse(`is plain http, which would expose the key to the network: ${url.origin}`);
+    throw refuse(`uses plain http, which would expose the key to the network: ${url.origin}`);
   if (url?.protocol !== "https:" && url?.protocol !== "http:") throw refuse("does not start with https://");
   if (url.username || url.password || /[?#]/.test(text))
     throw refuse("must not have a user name, a password, a query or a fragment");
@@ -73,7 +73,7 @@ export function checkKey(text: string, source: string): string {
   if (/^[\x21-\x7e]{1,16384}$/.test(key)) return key;
   const fault = key === "" ? "is empty" : "contains a space, a line break or another invalid character";
   throw new ConfigurationError(`The key from ${source} ${fault}.`, {
-    hint: "copy only the key, as the console displayed it",
+    hint: "copy only the key, exactly as the console displays it",
   });
 }
 
@@ -88,7 +88,7 @@ export function readKeyFile(named: string, deps: PathDeps): string {
   const fault = keyFileFault(path);
   if (fault !== null)
     throw new ConfigurationError(`The key file ${fault}: ${isPath ? path : abbreviate(named)}`, {
-      hint: "`--key-file` takes the path of a file with the key; never pass the key itself as an argument",
+      hint: "`--key-file` takes the path of a file that contains the key; never pass the key itself as an argument",
     });
   checkPrivate(path, deps);
   return checkKey(readTextFile(path), `the file ${path}`);

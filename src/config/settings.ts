@@ -113,7 +113,7 @@ export function effectiveEnv({ profile }: GlobalFlags, env: Env): Env {
   return rest;
 }
 
-/** Returns the profile name from the flag or the environment, otherwise `default`. */
+/** Returns the profile name from the flag or the environment; `default` if neither is set. */
 function chooseProfile({ profile }: GlobalFlags, env: Env): string {
   const name = profile ?? (env.BRANDAPI_PROFILE || "default");
   if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(name)) return name;
@@ -163,7 +163,7 @@ function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
 /**
  * Parses a number of requests per minute, or `none`.
  * @param variable the environment variable that contains the text; undefined for a flag
- * @throws UsageError for a flag; ConfigurationError for a variable
+ * @throws UsageError if a flag is invalid; ConfigurationError if a variable is invalid
  */
 export function parseRateLimit(text: string, variable?: string): number | "none" {
   if (text === "none") return text;

@@ -84,7 +84,7 @@ export class PartialFile {
   }
 }
 
-/** True for a regular file with a single link, because another link could be a different user's file. */
+/** True for a regular file with a single link. A symbolic or hard link could lead to another user's file. */
 function isRegularFile(path: string): boolean {
   const file = lstatSync(path, { throwIfNoEntry: false });
   return file?.isFile() === true && file.nlink === 1;

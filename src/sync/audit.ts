@@ -9,9 +9,9 @@ import { type DatedSync, startBudget } from "./session.js";
 const restMs = 20 * hourMs;
 
 /**
- * Re-reads some old records, to find changes that affect no count and no daily total. A cursor moves from the newest date
- * to the oldest and then starts over, so that every record is re-read within a predictable number of runs. Marked slices
- * take precedence over dates that were read more recently.
+ * Re-reads some old records to find changes that affect neither a count nor a daily total. A cursor moves from the
+ * newest date to the oldest and then starts over, so that every record is re-read within a predictable number of runs.
+ * Marked slices take precedence over dates that were read more recently.
  */
 export async function audit(run: DatedSync): Promise<void> {
   const { mirror, readUntil, options, state } = run;

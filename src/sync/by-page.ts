@@ -9,10 +9,10 @@ import type { RangeReading } from "./read.js";
 import { type DatedRun, type DatedSync, startBudget } from "./session.js";
 import { readSlice, resolveCopies, type SliceReading, writeSlice } from "./slices.js";
 
-/** A slice is split until the API counts at most this many records in it, or it is one day long. */
+/** A slice is split until the API counts at most this many records in it, or until it is one day long. */
 const maxSliceRecords = 2_000;
 const maxSplits = 12;
-/** The assumed length of a range without a start, for the first split. */
+/** The length that is assumed for a range without a start when it is first split. */
 const openRangeMs = 20 * 365 * dayMs;
 /** Slices with more unexpected dates than this are marked as a whole, without reading their days separately. */
 const maxFaultsToLocate = 10;
@@ -90,7 +90,7 @@ async function countHalves(
   ];
 }
 
-/** Returns the start of the day in the middle of a range; null if it is not after the range's start. */
+/** Returns the start of the day in the middle of a range; null if that day does not start within the range. */
 function middleDay({ from, to }: Range): number | null {
   const start = Math.max(from, to - openRangeMs);
   const middle = startOfDay(start + (to - start) / 2);

@@ -91,7 +91,7 @@ export function differingCounts(
   );
 }
 
-/** Compares the counts for each covered range: all records, and the records with each status. */
+/** For each covered range, compares the counts of all records and of the records with each status. */
 export async function compareCovered(run: DatedRun): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
   for (const range of mergeRanges(run.state.coverage()))
@@ -110,7 +110,7 @@ function isShort({ apiCount, filter }: CountComparison, records: number): boolea
 
 /**
  * Bisects a range whose count differs, and yields the differing parts, newest first.
- * @param remaining returns the number of requests left; if there are none, parts are not split further
+ * @param remaining returns the number of requests left; if none are left, parts are not split further
  */
 export async function* bisect(
   run: DatedRun,

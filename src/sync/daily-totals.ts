@@ -24,7 +24,7 @@ import { dayMs, daysSince1970 } from "../util/timestamp.js";
 import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./session.js";
 
 export interface DailyTotalsResponse {
-  /** The totals of the days with activity; null if the API returned no totals. */
+  /** The totals for the days with activity; null if the API returned no totals. */
   apiTotals: TotalsByDay | null;
   /** The error if the request failed; null if it succeeded or the resource has no daily totals. */
   error: BrandapiError | null;
@@ -55,7 +55,7 @@ function totalsOf(point: Json, totalsSource: TotalsSource): DayTotals {
   return { count: numberAt(totalsSource.count), amounts: totalsSource.amounts.map(numberAt) };
 }
 
-/** Reports that the API returned no daily totals: as a warning, or as a note if it has never returned any. */
+/** Reports that the API returned no daily totals. This is a warning, or a note if the API has never returned any. */
 export function warnOfMissingTotals(
   { reporter, resource, state }: DatedRun,
   { message }: BrandapiError,

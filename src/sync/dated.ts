@@ -43,9 +43,9 @@ export const dated: SyncStrategy<DatedStrategy> = {
    * The order of the steps matters:
    * 1. Daily totals are requested before anything is read, so that the next run notices changes made during this one.
    * 2. Drifting amounts are detected before anything is read, because reading a day replaces its stored totals.
-   * 3. The audit follows the planned ranges, because it skips dates that were just read.
-   * 4. The warning about missing daily totals follows the reading, because in an outage, the reading itself fails with
-   *    an error.
+   * 3. The audit runs after the planned ranges were read, because it skips dates that were just read.
+   * 4. The warning about missing daily totals is printed after the reading, because during an outage, the reading
+   *    itself fails with an error.
    * 5. The drift sample is read before the other changed days, because it decides whether changed amounts matter.
    * 6. Counts are compared after all other reading, and ranges whose counts differ are re-read.
    * 7. Missing records are removed last, and only if the run is complete.
@@ -81,7 +81,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
     const markedText = describeMarked(run);
     if (markedText !== null)
       reporter.warn(
-        `${resource.name}: ${markedText}: all records are kept, none near these dates is removed, and the run is not verified`,
+        `${resource.name}: ${markedText}: all records are kept, no records near these dates are removed, and the run is not verified`,
       );
     const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
     return {

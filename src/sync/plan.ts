@@ -3,7 +3,7 @@ import { clipRanges, mergeRanges, overlaps, type Range, subtractRanges } from ".
 import { hourMs, minTimestampMs } from "../util/timestamp.js";
 import type { SyncOptions } from "./session.js";
 
-/** How long data from an interrupted run is not re-read, in milliseconds. */
+/** The time for which data from an interrupted run is not re-read, in milliseconds. */
 export const resumableMs = hourMs;
 
 export interface PlanInput {

@@ -16,9 +16,9 @@ export interface ListRecord {
   requestedAt: number;
 }
 
-/** A list without duplicates. Each record is as the API last returned it. */
+/** A list without duplicates. Each record has the form in which the API last returned it. */
 export interface List {
-  /** Keyed by ID, or by the record's text if it has no ID. */
+  /** Keyed by ID, or by JSON text for records without an ID. */
   records: ReadonlyMap<string, ListRecord>;
   /** The time of the first request, in milliseconds since 1970. */
   requestedAt: number;
@@ -57,7 +57,10 @@ interface Reading {
 
 /** The number of readings within which a list should settle (A9). */
 const maxReadings = 3;
-/** The limit for a list in random order, which is re-read as long as `total_items` is constant and new records appear. */
+/**
+ * The maximum number of readings of a list in random order, which is re-read for as long as `total_items` is unchanged
+ * and new records appear.
+ */
 const maxReadingsInRandomOrder = 12;
 
 /**

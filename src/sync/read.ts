@@ -13,7 +13,7 @@ import { checkDates, rangeQuery } from "./dates.js";
 import type { DatedSync } from "./session.js";
 import { readSlice, resolveCopies, writeSlice } from "./slices.js";
 
-/** A response with the newest records in a range, at most one page. */
+/** A response with the newest records in a range, up to one page. */
 interface NewestRecords {
   records: readonly Json[];
   /** The time of the request, in milliseconds since 1970. */
@@ -50,7 +50,7 @@ async function requestNewest(run: DatedSync, range: Range): Promise<NewestRecord
   return { records, requestedAt, total, isBroken: fault !== null, coveredRange, coveredCount, oldest };
 }
 
-/** A response that has all records of some dates, which it covers. */
+/** A response that covers some dates, because it contains all of their records. */
 type CoveringResponse = NewestRecords & { coveredRange: Range };
 
 /** The result of reading a range. */
@@ -195,7 +195,7 @@ class WriteBatch {
 
   /**
    * Writes one response atomically. Commits unless the next response arrives soon.
-   * @throws Error if its dates do not end just before those of the previous response in the transaction
+   * @throws Error if the response's dates do not end just before those of the previous response in the transaction
    */
   async write(response: CoveringResponse, next: Promise<unknown> | null): Promise<WrittenRecords> {
     const { clock, mirror } = this.run;
@@ -222,7 +222,7 @@ class WriteBatch {
   }
 
   /**
-   * Extends the transaction's dates to those of its newest response. The time of the first request counts for all
+   * Extends the transaction's dates to those of its newest response. The time of the first request is used for all
    * responses.
    */
   #extend({ coveredRange, requestedAt }: CoveringResponse, ids: readonly number[]): void {
@@ -235,7 +235,7 @@ class WriteBatch {
     };
     // Responses arrive newest first. A gap between two responses would be covered without being read.
     if (coveredRange.to + 1 !== this.#written.range.from)
-      throw new Error("the dates of two responses in one transaction do not adjoin");
+      throw new Error("the dates of two responses in one transaction are not adjacent");
     this.#written.range.from = coveredRange.from;
     for (const id of ids) this.#written.ids.add(id);
   }

@@ -73,7 +73,7 @@ function differenceText(resource: string, count: CountComparison): string {
   return `the API counts ${apiCount} ${name}, but the mirror has ${mirrorCount}`;
 }
 
-/** True if all dates up to the newest one read are covered. */
+/** True if all dates up to the newest date read are covered. */
 function isAllCovered({ state }: DatedSync): boolean {
   const [first, ...others] = mergeRanges(state.coverage());
   const isContinuous = first?.from === Number.NEGATIVE_INFINITY && others.length === 0;

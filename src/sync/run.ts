@@ -111,7 +111,7 @@ function endOfError(error: Error): RunEnd {
   return { outcome: error instanceof Incomplete ? "incomplete" : "failed", error };
 }
 
-/** Returns what was thrown as an `Error`. */
+/** Converts a thrown value to an `Error`. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
@@ -215,14 +215,17 @@ export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {
 function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
   const hint = reasons.find((reason) => reason.hint)?.hint;
-  // If removals were refused, everything was read, so the resource is not called incomplete.
+  // If removals were refused, everything has been read, so the message does not call the resource incomplete.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, {
-    hint: hint ?? "what was read is kept; run the same command again",
+    hint: hint ?? "the data read so far is kept; run the same command again",
   });
 }
 
-/** Warns about values of an unexpected type, in every run for as long as the mirror contains any. */
+/**
+ * Warns about values of an unexpected type. Every run repeats the warning for as long as the mirror contains such
+ * values.
+ */
 export function warnOfUnexpectedValues(
   { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
   resource: Resource,

@@ -14,7 +14,7 @@ export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
   full: boolean;
-  /** The time span before the last finished run that a run re-reads. */
+  /** The time span before the end of the last finished run that a run re-reads. */
   windowMs: number;
   /** Removes records even if implausibly many are missing. */
   acceptRemovals: boolean;

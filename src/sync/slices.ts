@@ -63,8 +63,8 @@ interface StoredSlice {
  * | incomplete | some   | the slice is marked, and keeps the undated records of earlier readings  |
  * | incomplete | none   | only the records are stored                                             |
  *
- * A list that never settled (A9) also makes the run incomplete.
- * @returns the number of new and changed records, and the older copies of records that the list has twice
+ * If the list never settled (A9), the run is also incomplete.
+ * @returns the number of new and changed records, and the older copies of records that the list contains twice
  */
 export function writeSlice(
   run: DatedSync,
@@ -144,7 +144,7 @@ function coverOrMark(
   else state.markIncompleteSlice(marked);
 }
 
-/** The maximum number of dates of mirrored records to read for the copies in one response or slice. */
+/** The maximum number of dates to read in order to resolve the copies in one response or slice. */
 const maxLookups = 10;
 
 /**

@@ -15,7 +15,7 @@ export interface Failure {
 export interface ResourceResults {
   failures: Failure[];
   succeeded: number;
-  /** Resources that were skipped because the API is down. */
+  /** The resources that were skipped because the API is down. */
   notTried: readonly Resource[];
 }
 
@@ -48,7 +48,7 @@ export async function forEachResource(
   return results;
 }
 
-/** The resources of a sync. */
+/** The resources to sync. */
 export interface Selection {
   /** The resources to read. The API may still refuse them. */
   allowed: readonly Resource[];
@@ -133,7 +133,7 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
   const texts = new Set(failures.map((failure) => failureText(failure, failures)));
   if (notTried.length > 0)
     texts.add(`Skipped because the API is down: ${notTried.map(({ name }) => name).join(", ")}.`);
-  const retry = "run the same command again: what succeeded is kept; see `brandapi status`";
+  const retry = "run the same command again; completed work is kept (see `brandapi status`)";
   const hints = failures.flatMap(({ error }) => {
     const refusal = findForbidden(error);
     return refusal ? (refusal.hint ?? []) : retry;

@@ -89,7 +89,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { apiTotals, error: totalsError } = await requestDailyTotals(run);
   const dailyTotals = apiTotals && (await compareDailyTotals(run, apiTotals, requestedAt));
   const counts = await compareCovered(run);
-  // In an outage, the counts fail as well, and their error is sufficient.
+  // During an outage, the requests for counts fail as well, and their error is sufficient.
   if (totalsError) warnOfMissingTotals(run, totalsError);
   const distrusted = state.distrusted();
   const differing = differingCounts(counts, distrusted);
@@ -151,7 +151,10 @@ function missingDifferences({ state }: DatedRun): Difference[] {
     );
 }
 
-/** Reads the oldest of the given days without writing anything. True if their records equal the mirrored records. */
+/**
+ * Reads the oldest of the given days without writing anything. Returns true if their records equal the mirrored
+ * records.
+ */
 async function isSampleUnchanged(run: DatedRun, days: readonly string[]): Promise<boolean> {
   const { mirror, resource, state } = run;
   const compare = openRecordComparison(mirror, resource);
@@ -250,7 +253,7 @@ function verifyMonths(
       return { ...part, state: "unproven", why: "not read completely" };
     if (state.markedSlices().some((slice) => overlaps(slice, range)))
       return { ...part, state: "unproven", why: "contains records with unexpected dates or IDs" };
-    // If there are no newer records, the last month need not be covered beyond the newest date read.
+    // If there are no newer records, the last month does not have to be covered beyond the newest date read.
     const toCover = hasNewer ? range : { from: range.from, to: Math.min(range.to, newestRead) };
     if (!contains(covered, toCover)) return { ...part, state: "unproven", why: "not read completely" };
     return { ...part, state: "proven", why: agreement };

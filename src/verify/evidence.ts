@@ -215,7 +215,8 @@ function undetectedEvidence(run: DatedRun): Evidence[] {
   const above = { from: cursor + 1, to: since - 1 };
   const daysFor = (records: number) => Math.ceil(records / (options.audit * recordsPerRequest));
   const daysBelow = daysFor(state.count(below));
-  // Until then, more records leave the window, and the audit reads them before the records above the cursor.
+  // While the audit moves down to the oldest date, more records leave the window. The audit then reads these records
+  // before the ones above the cursor.
   const leaving = (state.count(window) * daysBelow * dayMs) / Math.max(options.windowMs, 1);
   const daysAbove = daysBelow + daysFor(state.count(above)) + daysFor(leaving);
   const parts = [{ ...window, days: 1 }];

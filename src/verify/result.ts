@@ -109,7 +109,7 @@ export function listProblems(records: RecordsResult, tableError: string | null):
   if (dates)
     problems.push({
       kind: "unexpected-dates",
-      text: `${resource} with unexpected dates or IDs: ${dates.why}`,
+      text: `${resource} has unexpected dates or IDs: ${dates.why}`,
     });
   else if (unsettled && contradiction)
     problems.push({ kind: "unsettled", text: `${resource} cannot be verified: ${contradiction.why}` });

@@ -194,9 +194,9 @@ test.each([
   ["https://not a url", "is not a URL"],
   ["api.example/api/brand/v1", "does not start with https://"],
   ["me:secret@api.example/api/brand/v1", "does not start with https://"],
-  ["http://api.example/api/brand/v1", "is plain http"],
-  ["http://127.evil.example/api/brand/v1", "is plain http"],
-  ["http://localhost.evil.example/api/brand/v1", "is plain http"],
+  ["http://api.example/api/brand/v1", "uses plain http"],
+  ["http://127.evil.example/api/brand/v1", "uses plain http"],
+  ["http://localhost.evil.example/api/brand/v1", "uses plain http"],
   ["ftp://api.example/api/brand/v1", "does not start with https://"],
   [
     "https://me:secret@api.example/api/brand/v1",

@@ -301,7 +301,7 @@ describe("an order that the API lists twice", () => {
       expect(brand.mirrored()).toHaveLength(250);
       expect(brand.sql("SELECT * FROM changes")).toEqual([]);
       expect((await brand.run("verify orders")).err).toContain(
-        `orders with unexpected dates or IDs: \`${second.id}\` is listed more than once`,
+        `orders has unexpected dates or IDs: \`${second.id}\` is listed more than once`,
       );
       const newest = brand.data.orders
         .filter(({ id }) => id === second.id)
