@@ -7,8 +7,9 @@ import { reportError } from "./error-output.js";
 
 /**
  * Runs a command once for each profile on this machine. A failure does not stop the other profiles, but a signal does.
- * @returns the exit code of the worst failure
- * @throws ConfigurationError if there is no profile; Stopped and UsageError, which end all remaining runs
+ * @returns the worst failure's exit code
+ * @throws ConfigurationError if there is no profile; Stopped or UsageError, either of which also prevents the remaining
+ * runs
  */
 export async function runForAllProfiles<Flags extends GlobalFlags>(
   flags: Flags,

@@ -158,7 +158,7 @@ export function parseRange(
 /** The resources that a command works on. */
 export interface ChosenResources {
   resources: readonly Resource[];
-  /** True if the user named them; false for all resources. */
+  /** True if the user named the resources; false if the command works on all of them. */
   named: boolean;
 }
 

@@ -131,7 +131,7 @@ async function withOpenMirror(command: ConnectedCommand, identity: Identity, wor
     reporter.onProgress((progress) => saveProgress(mirror, command, progress));
     await work(createSession(command, identity, mirror));
   } catch (error) {
-    // `/me` had succeeded, so other errors are recorded in the rows of the runs.
+    // `/me` has already succeeded, so other errors are recorded with the run that they belong to.
     if (isRejection(error)) await recordFailure(command, mirror, error);
     throw error;
   } finally {
@@ -177,9 +177,9 @@ function isRejection(error: unknown): boolean {
 }
 
 /**
- * Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. Ignores
- * problems with the mirror, because the error of the command is more useful.
- * @param mirror the open mirror; null before it is opened
+ * Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. If the
+ * mirror cannot be written, that problem is ignored, because the command's own error is more useful.
+ * @param mirror the open mirror, or null if it has not been opened yet
  */
 async function recordFailure(
   { name, deps, settings }: ConnectedCommand,

@@ -28,7 +28,7 @@ const barWidth = 20;
  * Formats the progress line: name, requests sent, requests left, time left, and a bar or the current wait. If the line
  * is too long, the least important parts are omitted.
  * @param perMinute the rate limit in requests per minute, or null for no limit
- * @param waiting the duration of and reason for the current wait, or null if there is none
+ * @param waiting describes the current wait and the reason for it; null if there is none
  */
 function progressLine(
   progress: Progress,

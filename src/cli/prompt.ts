@@ -7,7 +7,7 @@ import { Stopped, UsageError } from "../errors.js";
 export interface Prompt {
   /**
    * Prints a question on stderr and reads a line. If `hidden` is true, the answer is not displayed.
-   * @throws Stopped on Ctrl-C; the signal's reason if the signal aborts; UsageError at the end of the input
+   * @throws Stopped on Ctrl-C; the abort signal's reason; UsageError at the end of the input
    */
   ask(question: string, options: { hidden?: boolean }): Promise<string>;
   /** Restores the terminal mode. */

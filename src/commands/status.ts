@@ -188,7 +188,7 @@ function resourceProblems(health: ResourceHealth): string[] {
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
   if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
-  // The last run may have failed for another reason since then.
+  // The most recent run may have failed for a different reason.
   if (refused && last?.error?.includes(refused.error)) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && last.outcome !== "verified") {

@@ -89,7 +89,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
       const hasText = !(error instanceof ApiUnavailable) || problems.length > 0;
       if (json) printJson(deps.stdout, line);
       else if (hasText) deps.stdout.write(resultText(result, width) + (numbers ? evidenceText(numbers) : ""));
-      // Without named resources, only those that were read before are verified.
+      // If no resources are named, only those that have been read before are verified.
       const isLost = !named && error instanceof Forbidden;
       return { error: isLost ? lostAccess(resource, error) : error };
     });

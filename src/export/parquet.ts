@@ -122,7 +122,7 @@ function widerTypes(current: ColumnType): readonly ColumnType[] {
 }
 
 /**
- * Reads all rows and returns, for each column, the most preferred type that fits all its values.
+ * Reads all rows and returns, for each column, the first candidate type that fits all of the column's values.
  * @param options.visit is called for each row
  * @param options.currentType returns the column's type in existing files, which can become wider but not narrower
  */
@@ -139,7 +139,7 @@ export function findTypes(
     const candidates = candidateTypes[type];
     return current ? widerTypes(current).filter((wider) => candidates.includes(wider)) : [...candidates];
   });
-  // A query result's column that contains no values is stored as text.
+  // If a column of a query result contains no values, it is stored as text.
   const isKnown = columns.map(({ type }) => type !== "any");
   for (const rows of batches)
     for (const row of rows) {

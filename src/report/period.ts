@@ -11,7 +11,7 @@ export interface Comparison extends DayRange {
 
 /** The days (UTC) that a report covers, and the days it compares them with. */
 export interface Period extends DayRange {
-  /** The title of the report, such as `October 2026` or `3–9 Oct 2026`. */
+  /** The report's title, such as `October 2026` or `3–9 Oct 2026`. */
   name: string;
   /** The period as used in file names: `2026-10` or `2026-10-03-to-2026-10-09`. */
   slug: string;
@@ -101,7 +101,7 @@ function precedingDays(since: string, through: string): DayRange {
 }
 
 /**
- * Returns the same days in the month `count` months earlier. An unfinished month is compared only up to the day of
+ * Returns the same days in the month `count` months earlier. For an unfinished month, this ends at the day of
  * `through`.
  */
 function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {

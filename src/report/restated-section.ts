@@ -84,7 +84,7 @@ const currency = [
 ] satisfies ColumnSpec<never>;
 
 /**
- * Returns one sentence for each currency, with the share of the net amount that reported months have lost to later
+ * For each currency, returns a sentence that states the share of the net amount that reported months have lost to later
  * refunds.
  */
 function lossLines(data: ReportData): Block[] {

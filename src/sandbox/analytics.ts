@@ -80,7 +80,7 @@ function computeActivity(brand: Brand, range: InstantRange, hostId: string | nul
     if (ofDay.size === 0) byDay.set(start, ofDay);
     const existing = ofDay.get(id);
     if (existing) return existing;
-    // Spreading `noActivity()` into the literal makes sums several times slower in V8.
+    // Spreading `noActivity()` into the literal would make summing several times slower in V8.
     const activity = {
       start,
       hostId: id,
@@ -150,7 +150,9 @@ function noActivity(): Activity {
   return { orders: 0, tracked: 0, revenue: 0, subtotal: 0, buyNow: 0, visits: 0 };
 }
 
-/** Summed activity and the number of days it covers, which is needed because unique counts cannot be summed. */
+/**
+ * Summed activity, and the number of days that it covers. This number is needed because unique counts cannot be summed.
+ */
 type ActivitySum = Activity & { days: number };
 
 function sumActivity(hostDays: readonly HostDay[]): ActivitySum {

@@ -79,7 +79,7 @@ export interface Lists {
 
 export type ListName = keyof Lists;
 
-/** A host whom the brand knows, whether or not they are on the roster. */
+/** A host known to the brand, whether or not they are on the roster. */
 export interface Person {
   profile: HostProfile;
   motto: string | null;
@@ -118,7 +118,7 @@ export interface ApiKey {
   hasAnalyticsPlan: boolean;
 }
 
-/** A brand's data in the API, and what new records are made from. */
+/** A brand's data in the API, and the data that new records are generated from. */
 export interface Brand extends Lists {
   seed: number;
   id: string;
@@ -133,7 +133,7 @@ export interface Brand extends Lists {
   nextNumber: number;
 }
 
-/** What new records are made from. */
+/** The data that new records are generated from. */
 export type BrandMaterial = Pick<Brand, "seed" | "people" | "products" | "opportunities">;
 
 /** The commission rate, in percent, of hosts who have not agreed on a rate. */

@@ -32,7 +32,7 @@ export interface EndpointContext {
   brand: Brand;
   key: ApiKey;
   query: URLSearchParams;
-  /** The values of the `{…}` segments of the path, in order. */
+  /** The values of the path's `{…}` segments, in order. */
   params: readonly string[];
   /** The origin of the file host, for signed URLs. */
   filesUrl: string;

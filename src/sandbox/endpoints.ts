@@ -108,7 +108,7 @@ function content({ brand, query }: EndpointContext): ResponseData {
   );
   const slice = selectRange(brand.content, "created_at", {
     from: uploaded_after?.at ?? null,
-    // `uploaded_after` includes its instant, `uploaded_before` does not (API document, "GET /content").
+    // `uploaded_after` includes the given instant, but `uploaded_before` does not (API document, "GET /content").
     to: uploaded_before ? uploaded_before.at - 1 : null,
   });
   const matching = slice.list
@@ -124,7 +124,7 @@ function content({ brand, query }: EndpointContext): ResponseData {
   return respondWithPage(fullSlice(matching), { page, per_page });
 }
 
-/** True if there is no filter or if it contains the value. */
+/** True if there is no filter, or if the filter contains the value. */
 function isSelected(filter: readonly string[] | null, value: string | undefined): boolean {
   return filter?.some((selected) => selected === value) ?? true;
 }

@@ -33,7 +33,7 @@ export function createBrandEvents(brand: Brand, now: () => number) {
     cancel: (id: string) => change("orders", id, cancelOrder),
     /** Withdraws the attribution of orders, so the API no longer lists them. Returns these orders. */
     withdraw: (...ids: string[]) => remove("orders", ...ids),
-    /** Removes the host from an order, as if they had deleted their account. */
+    /** Removes the host from an order, as happens when a host deletes their account. */
     loseHost: (id: string) => change("orders", id, { host: null }),
     /** Sets an order's commission rate, in percent. */
     changeRate: (id: string, rate: number) =>

@@ -9,7 +9,7 @@ export const scopes: readonly string[] = [
   ...new Set(endpoints.flatMap(({ scope }) => (scope === null ? [] : [scope]))),
 ];
 
-/** Creates a key with all scopes, unless `overrides` changes that. */
+/** Creates a key that has all scopes unless `overrides` specifies others. */
 export function createKey(seed: number, name: string, now: number, overrides: Partial<ApiKey> = {}): ApiKey {
   const random = createRandom(seed, `key ${name}`);
   return {

@@ -7,7 +7,7 @@ import { type BrandEvents, createBrandEvents, sandboxRecordKey } from "./events.
 export interface Pace {
   /** The number of orders per hour. The rates of refunds, cancellations and late attributions depend on it. */
   ordersPerHour: number;
-  /** How many times as frequent all other events are as at a real brand. */
+  /** How much more often all other events occur than at a real brand, as a factor. */
   speed: number;
 }
 
@@ -37,7 +37,7 @@ interface SimulatedEvent {
   random: RandomStream;
   brand: Brand;
   events: BrandEvents;
-  /** The time of the event in milliseconds since 1970. */
+  /** The event's time in milliseconds since 1970. */
   at: number;
 }
 
@@ -67,7 +67,7 @@ const eventKinds: readonly (readonly [
   [0, 0.05, ({ events }) => events.addCode()],
 ];
 
-/** Returns the events of the hour that starts at `start`, in chronological order. */
+/** Returns the events in the hour that starts at `start`, in chronological order. */
 function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pace) {
   const scheduled = eventKinds.flatMap(([perOrder, perDay, apply], kind) => {
     const times = createRandom(seed + kind, "live", start / hourMs);
@@ -80,7 +80,7 @@ function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pac
   return scheduled.sort((a, b) => a.at - b.at);
 }
 
-/** Returns a random age in milliseconds: about `typical` days on average, and at most `most` days. */
+/** Returns a random age in milliseconds. It is about `typical` days on average and at most `most` days. */
 function randomAge(random: RandomStream, typical: number, most: number): number {
   return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * dayMs;
 }

@@ -22,7 +22,7 @@ import {
   versionsOf,
 } from "./log-files.js";
 
-/** A Delta table, as its log describes it. */
+/** A Delta table, as described by its log. */
 export interface DeltaLog {
   folder: string;
   /** The name of the table in the mirror. */

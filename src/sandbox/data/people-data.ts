@@ -24,7 +24,7 @@ const firstNames =
 const lastNames = `O'Brien|Müller|Smith, Jr.|D’Angelo|Jones "JJ"|Nguyen|Østergaard|García López|Van der Berg|Larsen 🏔️|Weiß`;
 const intros =
   `I test gear so you don't have to. Mostly in the rain 🌧️|They call me "the goat", and I can't argue.|` +
-  "Climbing, coffee; in this order.\nSometimes the other way round.|Ski-Touren, Hütten und gutes Brot — für alle.|" +
+  "Climbing, then coffee; in that order.\nSometimes the other way round.|Ski-Touren, Hütten und gutes Brot — für alle.|" +
   "Ultra distance, small budget, big smiles|-5 °C is shorts weather|@ the trailhead by six";
 const disciplines = "Trail Running|Climbing|Cycling|Yoga|Ski Touring|Hiking".split("|");
 const specialties = "Ultra|Bouldering|Gravel|Vinyasa|Beginner guides|Hut to hut".split("|");
