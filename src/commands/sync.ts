@@ -61,7 +61,7 @@ export function define(command: Command): void {
     "which details of opportunities and surveys to read (default: changed)",
   );
   const groupBy = new Option("--group-by <bucket>", "time buckets");
-  const perHost = new Option("--per-host", "read the clicks separately for each host on the mirrored roster");
+  const perHost = new Option("--per-host", "read clicks separately for each host on the roster");
   command.argument("[resource...]", resources.map(({ name }) => name).join(", "));
   command
     .optionsGroup("Dates:")
@@ -92,11 +92,11 @@ export function define(command: Command): void {
     .addOption(perHost.conflicts("host"));
   command
     .optionsGroup("Other options:")
-    .option("--dry-run", "print the plan (ranges, requests and time) without syncing")
+    .option("--dry-run", "print ranges, requests and time, but sync nothing")
     .addOption(
       parsedOption(
         "--audit <n>",
-        `number of requests for re-reading the oldest data (default: ${defaultOptions.audit})`,
+        `requests for re-reading the oldest data (default: ${defaultOptions.audit})`,
         parseCount,
       ),
     )

@@ -69,7 +69,7 @@ test("each run warns with the number of records that have unexpected types, as l
     orderAt("plain", noon - 3 * day),
   ];
   expect((await brand.run("sync orders --full")).err).not.toContain("unexpected types");
-  expect((await brand.run("doctor")).out).toContain("ok columns: all values have the type of their column");
+  expect((await brand.run("doctor")).out).toContain("ok columns: all values match their column's type");
 });
 
 test("unexpected types in removed records are not counted", async () => {
