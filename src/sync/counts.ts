@@ -24,7 +24,9 @@ export interface CountComparison extends Range {
   requestedAt: number;
   /** The date of the API's newest record, in milliseconds; null if that record has no readable date. */
   newestDate: number | null;
-  /** Describes a date of that record that breaks A2 or A3: the count then says nothing about the range. Otherwise null. */
+  /**
+   * Describes that record's date if it breaks A2 or A3, so that the count is meaningless for the range; otherwise null.
+   */
   fault: string | null;
 }
 

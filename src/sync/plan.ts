@@ -86,7 +86,7 @@ function wantedRanges(
   if (since !== undefined) return [{ from: since, to }];
 
   const unread = subtractRanges([{ from: floor, to: readUntil }], [...coverage, ...markedSlices]);
-  // Without a finished run, only what an interrupted one has read is known. The first run has only unread dates.
+  // If no run has finished, only the ranges read by interrupted runs are known. On the first run, all dates are unread.
   const finishedEnd = Math.min(finishedUntil ?? coverage.at(-1)?.to ?? readUntil, readUntil);
   const sinceFinished = { from: finishedEnd + 1, to: readUntil };
   const withWindows = [...unread, sinceFinished].map((range) => ({

@@ -92,7 +92,7 @@ function toList({ names, ...list }: SettledList): List {
   return { ...list, rowCount: names.size };
 }
 
-/** A list that was read until it was complete or had to be given up. */
+/** A list that was read until it was complete or further readings would not help. */
 interface SettledList extends Omit<List, "rowCount"> {
   /** The keys of all records in any of the readings. */
   names: ReadonlySet<string>;

@@ -49,7 +49,7 @@ interface TotalsComparison {
   requestedAt: number;
   totals: TotalsByDay;
   changed: string[];
-  /** The days that interrupted runs read in parts, so that no totals are stored. */
+  /** The days that interrupted runs read only partially, so that no totals are stored for them. */
   unknown: string[];
   /** The reason why amounts were not compared; null if they were. */
   drift: AmountDrift | null;
