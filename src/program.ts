@@ -26,7 +26,10 @@ interface CommandModule {
   examples: Readonly<Record<string, string>>;
   /** Adds the command's arguments and options. */
   define?(command: Command): void;
-  /** @param values the argument values @returns the exit code, or nothing for exit code 0 */
+  /**
+   * @param values the argument values
+   * @returns the exit code, or nothing for exit code 0
+   */
   run(
     options: GlobalFlags,
     context: Context,
@@ -133,7 +136,10 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
 
 const entries = new Map(Object.values(groups).flatMap((group) => Object.entries(group)));
 
-/** True for a command that continues when nobody reads stdout. @param name the command that was typed, if any */
+/**
+ * True for a command that continues when nobody reads stdout.
+ * @param name the command that was typed, if any
+ */
 export function continuesWithoutReader(name: string | undefined): boolean {
   return entries.get(name ?? "")?.continuesWithoutReader ?? false;
 }

@@ -10,8 +10,7 @@ import { lockMirror } from "../store/mirror/lock.js";
 import { noMirrorError, openMirror, openMirrorForPlan, openMirrorOrEmpty } from "../store/mirror/open.js";
 import { checkOwner, claimMirror, readOwner } from "../store/mirror/owner.js";
 import { omitMembers } from "../store/redaction/redact-mirror.js";
-import { writeFailedRun } from "../store/state/run-failures.js";
-import { writeProgress } from "../store/state/run-progress.js";
+import { writeFailedRun, writeProgress } from "../store/state/run-status.js";
 import type { SyncSession } from "../sync/session.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
@@ -140,7 +139,10 @@ async function withOpenMirror(command: ConnectedCommand, identity: Identity, wor
   }
 }
 
-/** Requests the key's brand and scopes. @throws ConfigurationError if this machine's clock is wrong */
+/**
+ * Requests the key's brand and scopes.
+ * @throws ConfigurationError if this machine's clock is wrong
+ */
 async function identify({ api, deps, reporter, settings }: ConnectedCommand): Promise<Identity> {
   const identity = await readIdentity(api);
   refuseWrongClock(identity);

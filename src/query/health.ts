@@ -4,13 +4,13 @@ import { type Mirror, readInfo } from "../store/mirror/database.js";
 import { countRemoved, countUndated } from "../store/records/current-records.js";
 import { readCoverage, readMarkedSlices } from "../store/state/coverage.js";
 import {
+  type CurrentRun,
   type FailedRun,
   isUnrepairableRun,
   type Refusal,
   readFailedRun,
   readRefusal,
-} from "../store/state/run-failures.js";
-import type { CurrentRun } from "../store/state/run-progress.js";
+} from "../store/state/run-status.js";
 import {
   findLastCompleteSync,
   findLastRun,

@@ -1,7 +1,7 @@
 import { orders as resource } from "../resources/orders.js";
 import type { Mirror } from "../store/mirror/database.js";
 import { readCoverage, readMarkedSlices } from "../store/state/coverage.js";
-import type { CurrentRun } from "../store/state/run-progress.js";
+import type { CurrentRun } from "../store/state/run-status.js";
 import { findLastVerifiedRun, type RunRow } from "../store/state/runs.js";
 import { views } from "../store/views/all-views.js";
 import { selectHostLabel } from "../store/views/host-columns.js";

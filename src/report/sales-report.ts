@@ -8,7 +8,7 @@ import {
   readStoredRanges,
 } from "../query/report-figures.js";
 import { type Mirror, readInfo } from "../store/mirror/database.js";
-import type { CurrentRun } from "../store/state/run-progress.js";
+import type { CurrentRun } from "../store/state/run-status.js";
 import { utcDay } from "../util/ranges.js";
 import { dayRange, formatInstant } from "../util/times.js";
 import { daysSection } from "./days-section.js";

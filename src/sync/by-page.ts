@@ -74,7 +74,10 @@ async function* split(
   for (const half of halves) yield* split(run, half, splits + 1);
 }
 
-/** Counts the records in the two parts of a slice, newest first. @param middle the start of the newer part */
+/**
+ * Counts the records in the two parts of a slice, newest first.
+ * @param middle the start of the newer part
+ */
 async function countHalves(
   run: DatedRun,
   { from, to }: Range,

@@ -76,7 +76,10 @@ export function sumOf(counts: readonly CountComparison[], side: "apiCount" | "mi
   return counts.reduce((sum, count) => sum + count[side], 0);
 }
 
-/** Returns the totals for a list without dates. @param listed the number of records in the API */
+/**
+ * Returns the totals for a list without dates.
+ * @param listed the number of records in the API
+ */
 export function listTotals({ mirror, resource }: SyncRun, listed: number): CountTotals {
   const mirrored = countCurrent(mirror, resource.name);
   return { api_total: listed, mirror_total: mirrored, differing: listed === mirrored ? 0 : 1 };
@@ -158,7 +161,10 @@ export interface FutureRecords {
   until: string;
 }
 
-/** Separates records dated in the future from other unread records. @param unread the counts of unread ranges, oldest first */
+/**
+ * Separates records dated in the future from other unread records.
+ * @param unread the counts of unread ranges, oldest first
+ */
 export async function separateFuture(
   run: DatedRun,
   unread: readonly CountComparison[],

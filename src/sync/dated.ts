@@ -11,8 +11,7 @@ import { compareCount, countFilters } from "./counts.js";
 import { type ComparedTotals, changedDays, requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";
 import { type DatedPlan, planDated, resumableMs } from "./plan.js";
 import { readRange } from "./read.js";
-import { readChangedDays, reconcile } from "./reconcile.js";
-import { removeMissing } from "./removals.js";
+import { readChangedDays, reconcile, removeMissing } from "./reconcile.js";
 import {
   type DatedRun,
   type DatedSync,

@@ -5,7 +5,7 @@ import { pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { listTotals, requestCount } from "./counts.js";
 import { groupByResponse, type List, nameIds, readList, whyIncomplete } from "./read-list.js";
-import { removeMissing } from "./removals.js";
+import { removeMissing } from "./reconcile.js";
 import type { PlanStep, SyncResult, SyncRun, SyncStrategy } from "./session.js";
 
 /** Reads the complete list in every run, because the API cannot filter it by date. */

@@ -58,7 +58,10 @@ export function planDated(before: PlanInput, options: PlanOptions, readUntil: nu
   return { ranges: ranges.toReversed(), markedSlices: marked.toReversed(), floor, gaps };
 }
 
-/** Returns the floor after this run. @param before the floor from earlier runs */
+/**
+ * Returns the floor after this run.
+ * @param before the floor from earlier runs
+ */
 export function findFloor(
   { full, since }: Pick<PlanOptions, "full" | "since">,
   before: number | null,

@@ -4,7 +4,7 @@ import { formatInstant } from "../util/times.js";
 import { listTotals } from "./counts.js";
 import { full } from "./full.js";
 import { readList, whyIncomplete } from "./read-list.js";
-import { refuseRemovals } from "./removals.js";
+import { refuseRemovals } from "./reconcile.js";
 import type { IncompleteReason, SyncResult, SyncRun, SyncStrategy } from "./session.js";
 
 /**

@@ -3,7 +3,7 @@ import { affectsAllResources, Forbidden, findForbidden, Incomplete, Stopped } fr
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { RecordWriter } from "../store/records/record-writer.js";
 import { readConfirmedCoverage } from "../store/state/coverage.js";
-import { writeRefusal } from "../store/state/run-failures.js";
+import { writeRefusal } from "../store/state/run-status.js";
 import { beginRun, type RunOutcome, type RunRow, readRun, updateRun, wasRead } from "../store/state/runs.js";
 import { SyncState } from "../store/state/sync-state.js";
 import { indexTables } from "../store/tables/projection.js";
@@ -120,7 +120,10 @@ export async function planResource(session: SyncSession, resource: Resource): Pr
   return await strategyOf(resource).plan(openUnrecordedRun(session, resource));
 }
 
-/** Creates a run. @param id the `run_id` of its row in `sync_runs` */
+/**
+ * Creates a run.
+ * @param id the `run_id` of its row in `sync_runs`
+ */
 export function openRun(session: SyncSession, resource: Resource, id: number, task: Task): SyncRun {
   const { mirror, options, reporter } = session;
   const { since, until } = options;

@@ -9,6 +9,11 @@ import type { Json } from "../util/json-value.js";
 import type { Reporter, Task } from "../util/reporter.js";
 import { dayMs } from "../util/timestamp.js";
 
+/*
+ * What the files of this folder share: the session of a command, the run of one resource, and the result of a strategy.
+ * `A1` to `A12` in comments are the assumptions in `README.md`.
+ */
+
 /** The options of a sync. Times are in milliseconds since 1970. */
 export interface SyncOptions {
   since?: number | undefined;
@@ -153,7 +158,10 @@ export class ReadProgress {
     return this.#rows;
   }
 
-  /** Advances the progress bar by one response. @param remaining the expected number of further requests */
+  /**
+   * Advances the progress bar by one response.
+   * @param remaining the expected number of further requests
+   */
   advance(remaining: number): void {
     this.#responses += 1;
     this.task.update({ done: this.#responses, total: this.#responses + Math.max(0, remaining) });

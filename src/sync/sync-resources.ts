@@ -65,7 +65,10 @@ export interface WithoutScope {
   isLost: boolean;
 }
 
-/** Syncs resources sequentially. @param onRunEnd called with the row of each finished run */
+/**
+ * Syncs resources sequentially.
+ * @param onRunEnd called with the row of each finished run
+ */
 export async function syncResources(
   session: SyncSession,
   { allowed, withoutScope, named }: Selection,

@@ -1,6 +1,6 @@
 import { affectsAllResources, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
-import { writeUnrepairableRun } from "../store/state/run-failures.js";
+import { writeUnrepairableRun } from "../store/state/run-status.js";
 import { SyncState } from "../store/state/sync-state.js";
 import { rebuildTables } from "../store/tables/rebuild.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/tables/table-check.js";

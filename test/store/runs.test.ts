@@ -2,8 +2,12 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import type { Mirror } from "../../src/store/mirror/database.js";
 import { findCurrentRun, lockMirror } from "../../src/store/mirror/lock.js";
-import { readFailedRun, writeFailedRun } from "../../src/store/state/run-failures.js";
-import { describeCurrentRun, writeProgress } from "../../src/store/state/run-progress.js";
+import {
+  describeCurrentRun,
+  readFailedRun,
+  writeFailedRun,
+  writeProgress,
+} from "../../src/store/state/run-status.js";
 import {
   beginRun,
   findLastRun,

@@ -145,7 +145,9 @@ describe("daily amounts that keep drifting", () => {
     await brand.run("sync orders");
     const first = await runNextDay(brand);
     expect([first.code, first.asked.length]).toEqual([0, expect.any(Number)]);
-    expect(first.err).toMatch(/warning: orders: the API's amounts changed on \d+ of \d+ days at the same time/);
+    expect(first.err).toMatch(
+      /warning: orders: the API's amounts changed on \d+ of \d+ days at the same time/,
+    );
     expect(first.err).toMatch(/verified by counts$/m);
     for (const _ of [1, 2]) {
       const { asked, code, err } = await runNextDay(brand);

@@ -51,7 +51,10 @@ describe("orders dated in the future", () => {
     brand.pass(2 * hour);
     brand.order(orderAt("new", brand.now() - hour));
     const { code, err, out } = await brand.run("verify orders");
-    expect([code, err]).toEqual([8, expect.stringContaining("orders has 1 record that has not been read yet")]);
+    expect([code, err]).toEqual([
+      8,
+      expect.stringContaining("orders has 1 record that has not been read yet"),
+    ]);
     expect(out).toContain(message);
     expect((await brand.run("verify orders --repair")).code).toBe(0);
   });

@@ -106,7 +106,10 @@ export function backupFolder(path: string): string {
   return join(dirname(path), "backups");
 }
 
-/** Returns a backup's file name, such as `default-20261122T120000000Z.sqlite`. @param at ISO 8601 */
+/**
+ * Returns a backup's file name, such as `default-20261122T120000000Z.sqlite`.
+ * @param at ISO 8601
+ */
 export function backupName(path: string, at: string, infix = ""): string {
   return `${parse(path).name}${infix}-${at.replace(/[-:.]/g, "")}.sqlite`;
 }

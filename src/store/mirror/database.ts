@@ -178,7 +178,10 @@ export async function withMirrorFile<T>(path: string, work: Work<T>): Promise<T>
   return await withMirror(connect(path, { readonly: false }), work);
 }
 
-/** Closes a mirror after a run. @throws MirrorUnusable if the file was replaced or removed during the run */
+/**
+ * Closes a mirror after a run.
+ * @throws MirrorUnusable if the file was replaced or removed during the run
+ */
 export function closeMirror(mirror: Mirror): void {
   const { db, id, path } = mirror;
   if (db.inTransaction) db.exec("ROLLBACK");

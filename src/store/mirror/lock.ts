@@ -4,7 +4,7 @@ import type { Clock } from "../../deps.js";
 import { MirrorBusy } from "../../errors.js";
 import { loadSqlite } from "../../util/sqlite.js";
 import { errorCode } from "../../util/system-errors.js";
-import { type CurrentRun, describeCurrentRun, readCurrentRun } from "../state/run-progress.js";
+import { type CurrentRun, describeCurrentRun, readCurrentRun } from "../state/run-status.js";
 import { connect, type Mirror, withMirror } from "./database.js";
 import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
 

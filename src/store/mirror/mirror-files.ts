@@ -13,7 +13,10 @@ import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../../errors.js";
 import { createFolder } from "../../util/files.js";
 
-/** Returns whether the file exists. @throws MirrorUnusable if the path is a folder or a device */
+/**
+ * Returns whether the file exists.
+ * @throws MirrorUnusable if the path is a folder or a device
+ */
 export function checkMirrorPath(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats || stats.isFile()) return stats !== undefined;

@@ -33,7 +33,10 @@ export function checkOwner(owner: OwnerBrand | null, brand: OwnerBrand, expected
   );
 }
 
-/** Assigns a mirror to a brand. @throws MirrorUnusable if it belongs to another brand */
+/**
+ * Assigns a mirror to a brand.
+ * @throws MirrorUnusable if it belongs to another brand
+ */
 export function claimMirror(mirror: Mirror, brand: OwnerBrand): void {
   checkOwner(readOwner(mirror), brand);
   writeInfo(mirror, "brand_id", brand.id);

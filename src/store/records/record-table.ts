@@ -72,7 +72,10 @@ export class RecordTable {
     return this.#get.get(recordId);
   }
 
-  /** Adds a record. @returns its ID, or null if a record with this key exists */
+  /**
+   * Adds a record.
+   * @returns its ID, or null if a record with this key exists
+   */
   add(key: string, content: RecordContent, value: Json): number | null {
     const values = this.#parameters(content, value);
     const { changes, lastInsertRowid } = this.#insert.run(this.resource.name, key, ...values);

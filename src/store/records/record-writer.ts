@@ -153,7 +153,10 @@ export class RecordWriter {
     return this.#writeAll(records, { ...options, newestOnly: true });
   }
 
-  /** Marks records as removed and moves their rows to the tables for removed records. @param at ISO 8601 */
+  /**
+   * Marks records as removed and moves their rows to the tables for removed records.
+   * @param at ISO 8601
+   */
   remove(recordIds: Iterable<number>, at: string): void {
     let removed = 0;
     for (const id of recordIds) {

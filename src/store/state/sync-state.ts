@@ -85,7 +85,10 @@ export class SyncState {
     return absent.length;
   }
 
-  /** True if a date was read completely. @param dated milliseconds since 1970 */
+  /**
+   * True if a date was read completely.
+   * @param dated milliseconds since 1970
+   */
   isCovered(dated: number | null): boolean {
     return dated !== null && this.#coverage.some((range) => containsInstant(range, dated));
   }

@@ -43,7 +43,10 @@ export class Projection {
     this.#children = children.map((shape) => new TableWriter(mirror, shape, main, report, schema));
   }
 
-  /** Writes a record's rows and deletes its earlier rows. @param isNew true if the record has no rows yet */
+  /**
+   * Writes a record's rows and deletes its earlier rows.
+   * @param isNew true if the record has no rows yet
+   */
   write(record: StoredRecord, isNew: boolean): void {
     if (!isNew) for (const table of [this.#main, ...this.#children]) table.deleteRows(record);
     const parent = this.#main.writeRow(record);
@@ -80,7 +83,10 @@ class TableWriter {
     }));
   }
 
-  /** Writes a record's row in the main table. @returns the row, which provides values for the child rows */
+  /**
+   * Writes a record's row in the main table.
+   * @returns the row, which provides values for the child rows
+   */
   writeRow(record: StoredRecord): TableRow {
     const row = this.#rows.mainRow(record);
     this.#insert(row, recordState(record));

@@ -42,7 +42,10 @@ export class SchemaIssues {
     this.#delete = mirror.db.prepare("DELETE FROM unexpected_values WHERE record_id = ?");
   }
 
-  /** Sets the record that later issues belong to. @param readAt the time of the request, ISO 8601 */
+  /**
+   * Sets the record that later issues belong to.
+   * @param readAt the time of the request, ISO 8601
+   */
   startRecord(recordId: number, readAt: string): void {
     this.#recordId = recordId;
     this.#readAt = readAt;

@@ -55,7 +55,10 @@ export class TableColumns {
     return [...this.#declared, ...this.#discovered];
   }
 
-  /** Adds columns for scalars without a column. @returns true if any were added */
+  /**
+   * Adds columns for scalars without a column.
+   * @returns true if any were added
+   */
   discover(item: JsonObject, context: JsonObject): boolean {
     return this.#scan(item, [], context);
   }

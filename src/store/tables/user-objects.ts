@@ -27,7 +27,10 @@ export function readUserObjects(
   return select.all(JSON.stringify(tables)).filter(({ name }) => !own.includes(name));
 }
 
-/** Recreates indexes and triggers. @returns a message for each that SQLite rejected, which is then dropped */
+/**
+ * Recreates indexes and triggers.
+ * @returns a message for each that SQLite rejected, which is then dropped
+ */
 export function restoreUserObjects(mirror: Mirror, objects: readonly UserObject[]): string[] {
   return objects.flatMap((object) => {
     const reason = restore(mirror, object);

@@ -13,12 +13,18 @@ export const hostColumns: readonly ViewColumn[] = [
   hostLabel,
 ];
 
-/** Returns SQL for `hostColumns`. @param id an SQL expression for the host's ID */
+/**
+ * Returns SQL for `hostColumns`.
+ * @param id an SQL expression for the host's ID
+ */
 export function selectHost(id: string): string {
   return `${id} AS host_id, ${selectHostUsername(id)} AS host_username, ${selectHostLabel(id)} AS host_label`;
 }
 
-/** Returns SQL for a host's newest handle. @param id an SQL expression for the host's ID */
+/**
+ * Returns SQL for a host's newest handle.
+ * @param id an SQL expression for the host's ID
+ */
 export function selectHostUsername(id: string): string {
   return `(SELECT n.username FROM host_names AS n WHERE n.host_id = ${id} ORDER BY n.read_at DESC LIMIT 1)`;
 }
