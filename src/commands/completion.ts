@@ -39,8 +39,7 @@ export const about =
   "The script completes commands, flags and their values, resources, tables, columns and profiles.";
 
 export const examples = {
-  "source <(brandapi completion bash)":
-    "add this line to ~/.bashrc or, with zsh instead of bash, to ~/.zshrc after compinit",
+  "source <(brandapi completion bash)": "add this line to ~/.bashrc; for zsh, to ~/.zshrc after compinit",
   "brandapi completion fish > ~/.config/fish/completions/brandapi.fish": "install completion for fish",
 };
 

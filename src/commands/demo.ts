@@ -87,7 +87,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
         await show("sync");
         break;
       } catch (error) {
-        // If there are a very large number of orders, one sync does not read all changes, and the next sync continues.
+        // If there is a very large number of orders, one sync does not read all changes, so the next sync continues.
         if (!(error instanceof Incomplete) || runs === maxRuns) throw error;
         reportError(error, argv, deps);
       }

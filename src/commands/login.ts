@@ -89,7 +89,7 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
   printIdentity(deps, { ...settings, ...access, omit }, identity, { omit });
   if (flags.omit && omitsHostNames({ omit }) && !isCovered("content:host.name", omit))
     reporter.warn(
-      "The hosts' display name in library files, `content:host.name`, usually contains first and last names and is still stored. To omit it as well, add `content:host.name` to `--omit`.",
+      "The hosts' display names in library files, `content:host.name`, usually contain first and last names and are still stored. To omit them as well, add `content:host.name` to `--omit`.",
     );
   if (flags.omit) reporter.note(omitText(settings.omit, omit));
   reporter.note(`Stored in ${configPath(deps)}. Next: \`${commandFor("sync", profile)}\`.`);
