@@ -130,8 +130,9 @@ type DetailsRun = SyncRun<DetailsStrategy>;
 export const details: SyncStrategy<DetailsStrategy> = {
   async plan(run) {
     const listed = await countList(run);
-    const known = parentsOf(run);
-    const requests = known.filter(({ isDue }) => isDue).length + Math.max(0, (listed ?? 0) - known.length);
+    const parents = parentsOf(run);
+    const requests =
+      parents.filter(({ isDue }) => isDue).length + Math.max(0, (listed ?? 0) - parents.length);
     const step = { what: `details of ${pluralize(requests, "record")}`, requests };
     return [planList(listed), ...(requests > 0 && run.options.details !== "none" ? [step] : [])];
   },

@@ -55,8 +55,8 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
 /** Writes a list. Records without an ID are identified by their position, so they are skipped if the list is incomplete. */
 function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: List): number[] {
   const all = [...records.values()];
-  const known = isComplete ? all : all.filter(({ record }) => recordKey(resource, record, 0) !== "#0");
-  return groupByResponse(known).flatMap(({ items, requestedAt, position }) =>
+  const identified = isComplete ? all : all.filter(({ record }) => recordKey(resource, record, 0) !== "#0");
+  return groupByResponse(identified).flatMap(({ items, requestedAt, position }) =>
     writer.write(items, { readAt: formatInstant(requestedAt), position }),
   );
 }

@@ -231,12 +231,12 @@ function addPage(
   reading.requestedAt = Math.min(reading.requestedAt, requestedAt);
 }
 
-/** True if `next` has a newer date than `known`, or if the dates are equal or unreadable and it was returned later. */
-function isNewer(resource: Resource, next: ListRecord, known: ListRecord): boolean {
-  const [date, knownDate] = [recordDate(resource, next.record), recordDate(resource, known.record)];
-  return date !== null && knownDate !== null && date !== knownDate
-    ? date > knownDate
-    : next.requestedAt > known.requestedAt;
+/** True if `next` has a newer date than `earlier`, or if the dates are equal or unreadable and it was returned later. */
+function isNewer(resource: Resource, next: ListRecord, earlier: ListRecord): boolean {
+  const [date, earlierDate] = [recordDate(resource, next.record), recordDate(resource, earlier.record)];
+  return date !== null && earlierDate !== null && date !== earlierDate
+    ? date > earlierDate
+    : next.requestedAt > earlier.requestedAt;
 }
 
 /** Describes why a list is incomplete. */

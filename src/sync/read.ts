@@ -21,7 +21,7 @@ interface NewestRecords {
   /** The number of records in the range, according to the API. */
   total: number;
   /** True if the response breaks A1, A2 or A3. The range must then be read by page number. */
-  isBroken: boolean;
+  hasFault: boolean;
   /** The dates for which the response has all records; null if it has only part of a dense second. */
   coveredRange: Range | null;
   /** The number of records in `coveredRange`. */
@@ -47,7 +47,7 @@ async function requestNewest(run: DatedSync, range: Range): Promise<NewestRecord
   const from = isFull && records.length > 0 ? oldest + 1_000 : range.from;
   const coveredRange = from <= range.to ? { from, to: range.to } : null;
   const coveredCount = seconds.filter((second) => second >= from).length;
-  return { records, requestedAt, total, isBroken: fault !== null, coveredRange, coveredCount, oldest };
+  return { records, requestedAt, total, hasFault: fault !== null, coveredRange, coveredCount, oldest };
 }
 
 /** A response that covers some dates, because it contains all of their records. */
@@ -95,7 +95,7 @@ export async function readRange(
       const response: NewestRecords = await coming;
       if (previous && (await lackedRecords(run, batch, previous, response)))
         return await readRestByPage(previous.coveredRange.to);
-      if (response.isBroken) return await readRestByPage(to);
+      if (response.hasFault) return await readRestByPage(to);
 
       const from: number = response.coveredRange?.from ?? response.oldest;
       const requestNext = () => (from <= range.from || remaining() <= 0 ? null : request(from - 1));
@@ -136,7 +136,7 @@ async function lackedRecords(
 ): Promise<boolean> {
   if (next.total === total - coveredCount) return false;
   const repeated = await batch.flushThen(() => requestNewest(run, coveredRange));
-  return repeated.isBroken || repeated.total > coveredCount;
+  return repeated.hasFault || repeated.total > coveredCount;
 }
 
 /**

@@ -41,12 +41,6 @@ function strategyOf({ strategy }: Resource): SyncStrategy {
   return strategies[strategy.kind];
 }
 
-export interface RecordedRun {
-  run: RunRow;
-  /** The error that ended the run, or the reasons why it is incomplete or skipped; null if it succeeded. */
-  error: Error | null;
-}
-
 /**
  * Reads one resource into the mirror, and records the run. If the run fails, returns the error instead of throwing it.
  * @param isOptional true if the user did not name the resource, so that it is skipped if the API refuses it
@@ -56,7 +50,7 @@ export async function syncResource(
   session: SyncSession,
   resource: Resource,
   isOptional: boolean,
-): Promise<RecordedRun> {
+): Promise<{ run: RunRow; error: Error | null }> {
   const { mirror, reporter } = session;
   const task = reporter.begin({ name: resource.name });
   const started = startRun(session, resource.name);

@@ -177,21 +177,21 @@ export class RecordWriter {
     const keys = records.map((value, index) => keyPrefix + recordKey(this.resource, value, position + index));
     const mirrored = this.#table.findByDates(records);
     /** The IDs of the records in this response, by key. */
-    const known = new Map<string, number>();
+    const idsByKey = new Map<string, number>();
     let changed = 0;
     const added: number[] = [];
     const ids: number[] = [];
     const copies: SkippedCopy[] = [];
     for (const [index, received] of records.entries()) {
       const key = keys[index] ?? "";
-      const id = known.get(key);
+      const id = idsByKey.get(key);
       if (newestOnly && id !== undefined) {
         copies.push({ id, value: received });
         continue;
       }
       const before = id === undefined ? mirrored.get(key) : undefined;
       const record = this.#writeRecord(this.#redact(received, this.resource.name), key, options, before);
-      known.set(key, record.id);
+      idsByKey.set(key, record.id);
       if (record.effect === "skipped") {
         copies.push({ id: record.id, value: received });
         continue;
