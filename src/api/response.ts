@@ -71,6 +71,12 @@ export function readEnvelope(
   if (!isObject(envelope)) throw unexpectedResponse(path, "is not an object");
   if (envelope.success !== true) throw unexpectedResponse(path, "does not have `success: true`");
   const { data } = envelope;
+  if (/\d{16}/.test(text) && hasInexactId(data))
+    throw unexpectedResponse(
+      path,
+      "has a numeric ID with too many digits",
+      "the API must send IDs with more than 15 digits as strings: report this to the platform",
+    );
   if (typeof data !== "object" || data === null)
     throw unexpectedResponse(path, "has no object or array as `data`");
   const items = Array.isArray(data) ? data : null;
@@ -93,6 +99,15 @@ function parseBody(text: string): Json {
   if (start === "") throw new InvalidBody("its body is empty");
   if (start.startsWith("<")) throw new InvalidBody("its body is a web page, not JSON");
   throw new InvalidBody(/^[[{]/.test(start) ? "its JSON is truncated or damaged" : "its body is not JSON");
+}
+
+/** True if a field such as `id` or `host_id` has a number that JavaScript cannot represent exactly. */
+function hasInexactId(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([name, member]) => {
+    if (typeof member !== "number") return hasInexactId(member);
+    return /^(.*_)?id$/.test(name) && Number.isInteger(member) && !Number.isSafeInteger(member);
+  });
 }
 
 /** True if a value is nested so deeply that the recursive `JSON.stringify` could overflow the stack. */

@@ -52,10 +52,11 @@ export async function syncResource(
   isOptional: boolean,
 ): Promise<{ run: RunRow; error: Error | null }> {
   const { mirror, reporter } = session;
+  const wasReadBefore = wasRead(mirror, resource.name);
   const task = reporter.begin({ name: resource.name });
   const started = startRun(session, resource.name);
   const syncRun = openRun(session, resource, started.id, task);
-  const { end, result } = await readResource(syncRun, isOptional);
+  const { end, result } = await readResource(syncRun, { isOptional, wasReadBefore });
   const run = finishRun(session, started, end);
   const { comparesTotals = true, listRows } = result ?? {};
   const floor = result && formatInstantOrNull(syncRun.state.floor() ?? Number.NEGATIVE_INFINITY);
@@ -64,10 +65,17 @@ export async function syncResource(
   return { run, error: end.error };
 }
 
+interface ExpectedAccess {
+  /** True if the resource is skipped when the API refuses it. */
+  isOptional: boolean;
+  /** True if an earlier run read the resource. */
+  wasReadBefore: boolean;
+}
+
 /** Reads a resource. Returns how the run ended, and the result, which is null after an error. */
 async function readResource(
   run: SyncRun,
-  isOptional: boolean,
+  access: ExpectedAccess,
 ): Promise<{ end: RunEnd; result: SyncResult | null }> {
   const { mirror, resource } = run;
   try {
@@ -75,8 +83,8 @@ async function readResource(
     indexTables(mirror, resource);
     return { end: endOf(resource, result), result };
   } catch (thrown) {
-    const isRefused = isOptional && thrown instanceof Forbidden;
-    return { end: isRefused ? endOfRefused(run, thrown) : endOfError(toError(thrown)), result: null };
+    const end = thrown instanceof Forbidden ? endOfRefused(run, thrown, access) : endOfError(toError(thrown));
+    return { end, result: null };
   }
 }
 
@@ -91,13 +99,17 @@ function endOf(
 }
 
 /**
- * Decides how a run ends if the API refused an optional resource. The run is skipped; if the resource was read before,
- * the run is incomplete instead.
+ * Decides how a run ends if the API refused the resource. If the resource was read before, its data is now outdated, so
+ * the run is incomplete. Otherwise, an optional resource is skipped.
  */
-function endOfRefused({ mirror, progress, resource }: SyncRun, error: Forbidden): RunEnd {
-  const isLost = progress.hasResponses() || wasRead(mirror, resource.name);
+function endOfRefused(
+  { progress, resource }: SyncRun,
+  error: Forbidden,
+  { isOptional, wasReadBefore }: ExpectedAccess,
+): RunEnd {
+  const isLost = wasReadBefore || (isOptional && progress.hasResponses());
   if (isLost && !affectsAllResources(error)) return endOfError(lostAccess(resource, error));
-  return { outcome: "skipped", error };
+  return isOptional ? { outcome: "skipped", error } : endOfError(error);
 }
 
 function endOfError(error: Error): RunEnd {

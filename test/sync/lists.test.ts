@@ -178,6 +178,17 @@ describe("a list with undocumented pagination", () => {
     expect(brand.mirrored("codes")).toEqual(["7", "9007199254740991"]);
   });
 
+  test("sync exits with code 7 if a double cannot represent the ID of a nested object", async () => {
+    const brand = makeBrand({});
+    brand.before = ({ path }) =>
+      path === "/codes"
+        ? { body: '{"success":true,"data":[{"id":"a","host":{"id":12345678901234567890}}]}' }
+        : undefined;
+    const { code, err } = await brand.run("sync codes");
+    expect([code, err]).toEqual([7, expect.stringContaining("too many digits")]);
+    expect(brand.mirrored("codes")).toEqual([]);
+  });
+
   test.each([
     ["one object", { id: "only", rate: 5 }, ["only"]],
     ["one object without an ID", { rate: 5 }, ["#0"]],
