@@ -1,5 +1,6 @@
 import type { ApiClient } from "../api/client.js";
 import { affectsAllResources, Forbidden, findForbidden, Incomplete, Stopped } from "../errors.js";
+import { findResource } from "../resources/registry.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { RecordWriter } from "../store/records/record-writer.js";
 import { readConfirmedCoverage } from "../store/state/coverage.js";
@@ -11,13 +12,13 @@ import { describeUnexpectedValues } from "../store/tables/schema-issues.js";
 import { startOfSecond } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { silentReporter, type Task } from "../util/reporter.js";
-import { formatInstant, formatInstantOrNull } from "../util/times.js";
+import { pluralize } from "../util/text.js";
+import { formatDuration, formatInstant, formatInstantOrNull } from "../util/times.js";
 import { dated } from "./dated.js";
 import { details } from "./details.js";
 import { full } from "./full.js";
 import { monthly } from "./monthly.js";
 import { ranking } from "./ranking.js";
-import { runLine } from "./run-line.js";
 import {
   type CountTotals,
   type IncompleteReason,
@@ -243,4 +244,49 @@ export function warnOfUnexpectedValues(
     const warning = describeUnexpectedValues(mirror, name);
     if (warning !== null) reporter.warn(warning);
   }
+}
+
+interface RunFacts {
+  /** The oldest date ever requested, ISO 8601; null if there is no lower limit. */
+  floor: string | null;
+  /** False if the run compared counts but no daily totals, although the resource has daily totals. */
+  comparesTotals: boolean;
+  /** The number of rows in the list, excluding the rows of the details. */
+  listRows?: number | undefined;
+}
+
+export function runLine(run: RunRow, facts: RunFacts): string {
+  const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
+  const counts = [
+    `${rowsText(run, facts)} read`,
+    `${run.rows_new} new`,
+    `${run.rows_changed} changed`,
+    `${run.rows_removed} removed`,
+    pluralize(run.requests, "request"),
+    ...(run.retries > 0 ? [pluralize(run.retries, "retry")] : []),
+  ].join(", ");
+  return `${counts} in ${formatDuration(Math.max(0, took))}, ${resultOf(run, facts)}`;
+}
+
+/** Describes the number of rows, such as `5`, or `9 surveys and 12 results` if the details have their own table. */
+function rowsText({ resource, rows_read }: RunRow, { listRows }: RunFacts): string {
+  const known = findResource(resource);
+  const details = known && detailsResource(known)?.name.split("-").at(-1);
+  if (!details) return String(rows_read);
+  if (listRows === undefined) return `${rows_read} ${resource} and ${details}`;
+  const count = (rows: number, name: string) => pluralize(rows, name.replace(/s$/, ""));
+  return `${count(listRows, resource)} and ${count(rows_read - listRows, details)}`;
+}
+
+function resultOf(run: RunRow, { floor, comparesTotals }: RunFacts): string {
+  const { covered_from: from, error, outcome, resource, verified } = run;
+  if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
+  if (!verified) return "not verified";
+  const verifiedBy = comparesTotals ? "verified" : "verified by counts";
+  if (from === null) return verifiedBy;
+  const older =
+    from === floor
+      ? `older ${resource} were never requested; \`--full\` reads them`
+      : `not all older ${resource} were read`;
+  return `${verifiedBy} from ${from.slice(0, 10)} (${older})`;
 }

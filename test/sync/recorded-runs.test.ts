@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ApiClient } from "../../src/api/client.js";
 import { systemClock } from "../../src/deps.js";
 import { createUnrecordedRun, findLastRun } from "../../src/store/state/runs.js";
-import { finishRun, startRun } from "../../src/sync/run.js";
-import { runLine } from "../../src/sync/run-line.js";
+import { finishRun, runLine, startRun } from "../../src/sync/run.js";
 import { makeMirror } from "../support/mirror.js";
 
 const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;
