@@ -52,15 +52,6 @@ export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {
   return new Client(settings, deps, events);
 }
 
-/**
- * Resolves when a request that was started in this turn of the event loop has been sent, so that the API can process
- * it.
- */
-export async function requestSent(clock: Deps["clock"]): Promise<void> {
-  // undici sends a request on an idle connection two turns later.
-  for (let turn = 0; turn < 2; turn += 1) await clock.sleep(0);
-}
-
 /** Tolerance for imprecise timers, so that a `Retry-After` equal to `--max-wait` is honored. */
 const timerToleranceMs = 50;
 

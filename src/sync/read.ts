@@ -1,5 +1,4 @@
-import { requestSent } from "../api/client.js";
-import { firstPage, maxPerPage } from "../api/pagination.js";
+import { firstPage, maxPerPage, requestSent } from "../api/pagination.js";
 import { beginTransaction } from "../store/mirror/database.js";
 import { recordDate } from "../store/records/record-key.js";
 import type { WrittenRecords } from "../store/records/record-writer.js";
