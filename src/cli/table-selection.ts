@@ -8,6 +8,7 @@ import {
 } from "../query/readable-tables.js";
 import type { Selection } from "../query/select.js";
 import { findPartialResources, findUnreadTables, wasResourceRead } from "../query/table-facts.js";
+import { findUnquotedDate } from "../query/unquoted-dates.js";
 import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/mirror/database.js";
 import { closestName } from "../util/suggestions.js";
@@ -91,6 +92,16 @@ export function useDataAsOf(
     warn(
       `the mirror keeps no history of \`${name}\`, so rows that were read after ${formatInstant(at)} are left out`,
     );
+}
+
+/** Warns if SQL compares a column of dates with a date without quotes, because the result is wrong without an error. */
+export function warnAboutUnquotedDate({ reporter }: ReadSession, sql: string): void {
+  const unquoted = findUnquotedDate(sql);
+  if (unquoted === undefined) return;
+  const { text, column, result } = unquoted;
+  reporter.warn(
+    `\`${text}\` without quotes is a subtraction, so \`${column}\` is compared with ${result}: write \`'${text}'\``,
+  );
 }
 
 /** Warns about tables and views that are empty because their resources have never been read. */

@@ -25,6 +25,7 @@ import {
   parseAsOf,
   useDataAsOf,
   warnAboutPartialTables,
+  warnAboutUnquotedDate,
   warnAboutUnreadTables,
 } from "../cli/table-selection.js";
 import { reportOutput, type WrittenTables, writeRows } from "../cli/write-output.js";
@@ -137,6 +138,7 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
   const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
   await readMirror(flags, deps, async (session) => {
     const selected = selectTables(request, session.mirror);
+    if (request.where !== undefined) warnAboutUnquotedDate(session, request.where);
     warnAboutMissingData(selected, session);
     // From here on, the table names refer to temporary tables that contain the data as of that time.
     if (request.asOf !== undefined) useDataAsOf(session, tablesAsOf(selected), request.asOf);

@@ -8,6 +8,7 @@ import {
   parseAsOf,
   useDataAsOf,
   warnAboutPartialTables,
+  warnAboutUnquotedDate,
   warnAboutUnreadTables,
 } from "../cli/table-selection.js";
 import { reportOutput, writeRows } from "../cli/write-output.js";
@@ -78,8 +79,8 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
 }
 
 /**
- * Compiles the statement, which reads the data as of `asOf` if given. Warns about tables without data, and about
- * timestamps that are compared with `datetime()`.
+ * Compiles the statement, which reads the data as of `asOf` if given. Warns about tables without data, dates
+ * without quotes, and timestamps that are compared with `datetime()`.
  */
 function openStatement(
   { sql, param, asOf }: { sql: string; param: SqlParameters | undefined; asOf: number | undefined },
@@ -94,6 +95,7 @@ function openStatement(
     reporter.warn(
       `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
     );
+  warnAboutUnquotedDate(session, sql);
   warnAboutUnreadTables(session, names);
   warnAboutPartialTables(session, names);
   return asOf === undefined ? statement : compileQuery(mirror, sql, param);

@@ -69,3 +69,46 @@ test.each([
 ])("an error of --where explains the mistake: %s", async (where, text) => {
   expect(await errorOf("export", "orders", "--csv", "--where", where)).toContain(text);
 });
+
+test.each([
+  [
+    "SELECT id FROM orders WHERE order_date > 2026-10-01",
+    "`2026-10-01` without quotes",
+    "`order_date`",
+    "2015",
+  ],
+  ["SELECT * FROM sales_by_day WHERE day = 2026-10-01", "`2026-10-01` without quotes", "`day`", "2015"],
+  ["SELECT * FROM sales_by_month WHERE month IN (2026-10)", "`2026-10` without quotes", "`month`", "2016"],
+  [
+    "SELECT id FROM orders WHERE date(order_date) BETWEEN 2026-10-01 AND 2026-10-31",
+    "'2026-10-01'",
+    "`order_date`",
+  ],
+  ["SELECT id FROM orders WHERE 2026-10-01 <= date(order_date)", "'2026-10-01'", "`order_date`"],
+  ['SELECT id FROM orders o WHERE o."order_date" > 2026-10-01 -- since', "'2026-10-01'", "`order_date`"],
+])("query warns about a date without quotes: %s", async (sql, ...texts) => {
+  const { code, err } = await brandapi(["query", sql, "--db", mirror.path]);
+  expect(code).toBe(0);
+  for (const text of texts) expect(err).toContain(text);
+  expect(err.match(/without quotes/g)).toHaveLength(1);
+});
+
+test.each([
+  "SELECT id FROM orders WHERE order_date > '2026-10-01'",
+  "SELECT id FROM orders WHERE order_number = '> 2026-10-01' -- order_date > 2026-10-01",
+  "SELECT id FROM orders /* day = 2026-10-01 */",
+  "SELECT id FROM orders WHERE total_amount > 2026-10",
+  "SELECT 2026-10-01 AS day FROM orders",
+  "SELECT id FROM orders WHERE order_date > '2026-10-01' AND total_amount = 2026-10-01",
+])("query does not warn about other text that looks like a date: %s", async (sql) => {
+  const { code, err } = await brandapi(["query", sql, "--db", mirror.path]);
+  expect(code).toBe(0);
+  expect(err).not.toContain("without quotes");
+});
+
+test("export --where warns about a date without quotes", async () => {
+  const where = "order_date > 2026-10-01";
+  const { code, err } = await brandapi(["export", "orders", "--csv", "--where", where, "--db", mirror.path]);
+  expect(code).toBe(0);
+  expect(err).toContain("write `'2026-10-01'`");
+});
