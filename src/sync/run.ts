@@ -1,4 +1,3 @@
-import type { ApiClient } from "../api/client.js";
 import { affectsAllResources, Forbidden, findForbidden, Incomplete, Stopped } from "../errors.js";
 import { findResource } from "../resources/registry.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
@@ -24,6 +23,7 @@ import {
   type IncompleteReason,
   type PlanStep,
   ReadProgress,
+  type StartedRun,
   type SyncResult,
   type SyncRun,
   type SyncSession,
@@ -56,7 +56,7 @@ export async function syncResource(
   const wasReadBefore = wasRead(mirror, resource.name);
   const task = reporter.begin({ name: resource.name });
   const started = startRun(session, resource.name);
-  const syncRun = openRun(session, resource, started.id, task);
+  const syncRun = openRun(session, resource, started, task);
   const { end, result } = await readResource(syncRun, { isOptional, wasReadBefore });
   const run = finishRun(session, started, end);
   const { comparesTotals = true, listRows } = result ?? {};
@@ -127,20 +127,17 @@ export async function planResource(session: SyncSession, resource: Resource): Pr
   return await strategyOf(resource).plan(openUnrecordedRun(session, resource));
 }
 
-/**
- * Creates a run.
- * @param id the `run_id` of its row in `sync_runs`
- */
-export function openRun(session: SyncSession, resource: Resource, id: number, task: Task): SyncRun {
+/** Opens a run that `startRun` has recorded. */
+export function openRun(session: SyncSession, resource: Resource, started: StartedRun, task: Task): SyncRun {
   const { mirror, options, reporter } = session;
   const { since, until } = options;
   const state = new SyncState(mirror, resource.name);
   return {
     ...session,
     resource,
-    runId: id,
+    runId: started.id,
     state,
-    progress: new ReadProgress(session, id, task),
+    progress: new ReadProgress(session, started, task),
     readUntil: startOfSecond(session.clock.now()) - 1,
     // The API truncates dates to seconds, so a second must be read completely or not at all.
     options: {
@@ -149,7 +146,7 @@ export function openRun(session: SyncSession, resource: Resource, id: number, ta
       until: until === undefined ? undefined : startOfSecond(until + 1) - 1,
     },
     writer: new RecordWriter(mirror, resource, {
-      runId: id,
+      runId: started.id,
       reporter,
       coverage: readConfirmedCoverage(mirror, resource.name),
       lastSeen: (recordId) => state.missing.lastSeen(recordId),
@@ -159,15 +156,8 @@ export function openRun(session: SyncSession, resource: Resource, id: number, ta
 
 /** Creates a run that is not recorded and only reads the mirror. */
 export function openUnrecordedRun(session: SyncSession, resource: Resource): SyncRun {
-  return openRun(session, resource, 0, silentReporter.begin({ name: resource.name }));
-}
-
-interface StartedRun {
-  /** The `run_id` in `sync_runs`. */
-  id: number;
-  resource: string;
-  /** The number of requests and retries before the run. */
-  before: Readonly<ApiClient["stats"]>;
+  const started = { id: 0, resource: resource.name, before: { ...session.api.stats } };
+  return openRun(session, resource, started, silentReporter.begin({ name: resource.name }));
 }
 
 export interface RunEnd {

@@ -131,27 +131,34 @@ export interface IncompleteReason {
  */
 export type CountTotals = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
+/** A run whose row in `sync_runs` exists. */
+export interface StartedRun {
+  /** The `run_id` in `sync_runs`; 0 if the run is not recorded. */
+  id: number;
+  resource: string;
+  /** The number of requests and retries before the run. */
+  before: Readonly<ApiClient["stats"]>;
+}
+
 /** Counts a run's rows and responses, for its row in `sync_runs` and for the progress bar. */
 export class ReadProgress {
   #responses = 0;
   #rows = 0;
-  readonly #before: Readonly<ApiClient["stats"]>;
 
   constructor(
     private readonly session: Pick<SyncSession, "api" | "mirror">,
-    private readonly runId: number,
+    private readonly started: StartedRun,
     private readonly task: Task,
-  ) {
-    this.#before = { ...session.api.stats };
-  }
+  ) {}
 
   /** Adds returned rows to the run's row in `sync_runs`. Must be called in the transaction that writes the records. */
   addRows(rows: number): void {
     const { api, mirror } = this.session;
-    const requests = api.stats.requests - this.#before.requests;
-    const retries = api.stats.retries - this.#before.retries;
+    const { before, id } = this.started;
+    const requests = api.stats.requests - before.requests;
+    const retries = api.stats.retries - before.retries;
     this.#rows += rows;
-    addReadRows(mirror, this.runId, { rows, requests, retries });
+    addReadRows(mirror, id, { rows, requests, retries });
   }
 
   get rows(): number {

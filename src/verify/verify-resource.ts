@@ -141,7 +141,7 @@ async function recordVerification(
   const started = startRun(session, resource.name);
   let result: RecordsResult;
   try {
-    result = await verifier.verify(openRun(session, resource, started.id, task));
+    result = await verifier.verify(openRun(session, resource, started, task));
   } catch (thrown) {
     const error = toError(thrown);
     finishRun(session, started, { outcome: error instanceof Stopped ? "stopped" : "failed", error });
