@@ -146,7 +146,7 @@ export class Stopped extends BrandapiError {
 
   constructor(
     readonly signalName: keyof typeof stopCodes,
-    hint = "everything read so far is kept; run the same command again to continue",
+    hint?: string,
   ) {
     super("Stopped.", { hint });
     this.exitCode = stopCodes[signalName];

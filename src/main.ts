@@ -3,7 +3,7 @@ import { findCommandName } from "./cli/flags.js";
 import { readKeysInUse } from "./config/stored-profiles.js";
 import { type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, stopCodes } from "./errors.js";
-import { continuesWithoutReader, runProgram } from "./program.js";
+import { continuesWithoutReader, isResumable, runProgram } from "./program.js";
 import { ProcessSignals } from "./signals.js";
 import { limitHeapGrowth } from "./util/heap.js";
 import { refuseKeys } from "./util/redact-keys.js";
@@ -13,10 +13,13 @@ import { removeTempFiles } from "./util/temp-files.js";
 /** Time allowed for flushing output after a signal, in milliseconds. */
 const flushMs = 300;
 
+const resumeHint = "everything read so far is kept; run the same command again to continue";
+
 /** Runs the program with the real streams, signals and exit code. */
 export async function main(): Promise<void> {
   const argv = process.argv.slice(2);
-  const signals = new ProcessSignals();
+  const isResumed = isResumable(findCommandName(argv)) && !argv.includes("--dry-run");
+  const signals = new ProcessSignals(isResumed ? resumeHint : undefined);
   const { signal, runKillable, runGracefully } = signals;
   const deps = systemDeps({ signal, runKillable, runGracefully, fetch: fetchWhenNeeded(process.env) });
   /** Removes unfinished files and ends the process without waiting. */

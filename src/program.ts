@@ -17,6 +17,8 @@ interface Entry {
    * output.
    */
   continuesWithoutReader?: boolean;
+  /** True for a command that continues where it was interrupted. */
+  isResumable?: boolean;
 }
 
 interface CommandModule {
@@ -71,6 +73,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "Sync the brand's data into the mirror",
       load: () => import("./commands/sync.js"),
       continuesWithoutReader: true,
+      isResumable: true,
     },
     verify: {
       summary: "Compare the mirror with the API",
@@ -86,6 +89,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "Download files from the brand's content library",
       load: () => import("./commands/download.js"),
       continuesWithoutReader: true,
+      isResumable: true,
     },
     cron: {
       summary: "Print crontab lines for a nightly sync (installs nothing)",
@@ -142,6 +146,14 @@ const entries = new Map(Object.values(groups).flatMap((group) => Object.entries(
  */
 export function continuesWithoutReader(name: string | undefined): boolean {
   return entries.get(name ?? "")?.continuesWithoutReader ?? false;
+}
+
+/**
+ * True for a command that continues where it was interrupted.
+ * @param name the command that was typed, if any
+ */
+export function isResumable(name: string | undefined): boolean {
+  return entries.get(name ?? "")?.isResumable ?? false;
 }
 
 /**

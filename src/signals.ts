@@ -25,6 +25,9 @@ interface Endings {
  * Calls can be nested, but killable and graceful work must not run concurrently.
  */
 export class ProcessSignals {
+  /** @param stopHint the hint of the error that reports a stop */
+  constructor(private readonly stopHint: string | undefined) {}
+
   readonly #stop = new AbortController();
   #endings: Endings | undefined;
   #isKillable = false;
@@ -85,7 +88,7 @@ export class ProcessSignals {
     // Closing a terminal sends SIGHUP, possibly right after a Ctrl-C.
     if (this.signal.aborted && name === "SIGHUP") return;
     if (this.signal.aborted) this.#endings?.exit(stopCodes[name]);
-    const reason = new Stopped(name);
+    const reason = new Stopped(name, this.stopHint);
     setTimeout(() => this.#endings?.endLate(reason), gracefulStopMs);
     this.#stop.abort(reason);
   };

@@ -19,7 +19,7 @@ import {
 } from "../store/mirror/backups.js";
 import { type Mirror, readInfo, withMirror, withMirrorFile, writeInfo } from "../store/mirror/database.js";
 import { lockMirror } from "../store/mirror/lock.js";
-import { resolveMirrorPath } from "../store/mirror/mirror-files.js";
+import { isWritable, resolveMirrorPath } from "../store/mirror/mirror-files.js";
 import { openMirror } from "../store/mirror/open.js";
 import { checkIdentity } from "../store/mirror/schema.js";
 import { redactMirror, scrubFile } from "../store/redaction/redact-mirror.js";
@@ -75,7 +75,8 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   const path = join(folder, backupName(dbPath, at));
   const { copy, records } = await copyMirror(dbPath, folder, deps);
   // The backup is also recorded in the copy, because the mirror may be missing or damaged when the copy is restored.
-  for (const file of [copy, dbPath])
+  const isRecorded = isWritable(dbPath);
+  for (const file of isRecorded ? [copy, dbPath] : [copy])
     await withMirrorFile(file, (mirror) => {
       // This is long enough to wait for a running sync, which writes almost continuously if it has no rate limit.
       mirror.db.pragma("busy_timeout = 30000");
@@ -87,6 +88,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   const lines = [
     `${path}: ${pluralize(records, "record")}, checked`,
     ...removed.map((old) => `removed: ${old}`),
+    ...(isRecorded ? [] : ["The mirror is read-only, so `brandapi status` does not list this backup."]),
   ];
   return { path, at, records, removed, text: lines.join("\n") };
 }
@@ -122,7 +124,12 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
   try {
     const kept = existsSync(db) ? replacedPath : null;
     const current = kept === null ? null : await readCurrentMirror(db);
-    const { copy } = await copyMirror(from, dirname(db), deps);
+    const { copy } = await copyMirror(from, dirname(db), deps).catch((error: unknown) => {
+      const isDisk = error instanceof MirrorUnusable && /^SQLITE_(FULL|IOERR)/.test(errorCode(error.cause));
+      if (!(error instanceof MirrorUnusable) || isDisk) throw error;
+      const hint = "choose a different backup; the mirror has not been changed";
+      throw new MirrorUnusable(error.message.replace(/^The mirror /, "The backup "), { hint, cause: error });
+    });
     await withMirror(openMirror(copy, { isCopy: true, reporter }), (mirror) => {
       checkBackupBrand(mirror, from, current, brand, reporter);
       carryOver(mirror, current, db, reporter);

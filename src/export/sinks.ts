@@ -192,11 +192,19 @@ async function copyFile(from: FileHandle, to: FileHandle, signal: AbortSignal): 
 
 function explainWriteError(path: string, cause: unknown): BrandapiError {
   if (cause instanceof BrandapiError) return cause;
-  const isMissing = errorCode(cause) === "ENOENT";
   const folder = dirname(path);
-  const reason = isMissing ? `the folder ${folder} does not exist` : errorReason(cause);
-  const hint = isMissing
-    ? `run \`mkdir -p ${quoteShellWord(folder)}\`, or choose another file`
-    : "check the folder and its disk; the existing file, if any, has not been changed";
-  return new ConfigurationError(`Cannot write ${path}: ${reason}`, { hint, cause });
+  const failed = (reason: string, hint: string) =>
+    new ConfigurationError(`Cannot write ${path}: ${reason}`, { hint, cause });
+  if (errorCode(cause) === "EISDIR") return failed("it is a folder", "choose a different file name");
+  if (errorCode(cause) !== "ENOENT")
+    return failed(
+      errorReason(cause),
+      "check the folder and its disk; the existing file, if any, has not been changed",
+    );
+  return existsSync(folder)
+    ? failed(`no files can be created in ${folder}`, "choose a different folder")
+    : failed(
+        `the folder ${folder} does not exist`,
+        `run \`mkdir -p ${quoteShellWord(folder)}\`, or choose another file`,
+      );
 }

@@ -49,6 +49,8 @@ const hints: Readonly<Record<string, string>> = {
   EDQUOT: `free some space, ${thenRetry}`,
   EACCES: "check the permissions of the file and its folder",
   EPERM: "check the permissions of the file and its folder",
+  EEXIST: "choose a different name, or move the file away",
+  ENOTDIR: "choose a different folder, or move the file that has its name",
   EROFS: "choose a file on a writable disk",
   EADDRINUSE: "choose another port, or omit it",
 };
@@ -57,8 +59,14 @@ function explainSystem(cause: unknown): BrandapiError | undefined {
   const code = errorCode(cause);
   const reason = systemReason(cause);
   if (reason === undefined) return undefined;
+  if (/\buv_cwd\b/.test(String(cause)))
+    return new ConfigurationError("The current folder no longer exists.", {
+      hint: "change to an existing folder, such as `cd ~`, and run the command again",
+      cause,
+    });
+  const isPort = code === "EACCES" && cause instanceof Error && "port" in cause;
   return new ConfigurationError(`${failedAction(cause)}: ${reason}`, {
-    hint: hints[code] ?? "check the path",
+    hint: isPort ? "choose a port above 1023, or omit `--port`" : (hints[code] ?? "check the path"),
     cause,
   });
 }
@@ -73,6 +81,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EADDRINUSE: "already in use",
   EDQUOT: "the disk quota is exceeded",
+  EEXIST: "it is a file, not a folder",
   EISDIR: "it is a folder",
   ENOENT: "no such file or folder",
   ENOSPC: "the disk is full",
@@ -88,6 +97,8 @@ function systemReason(error: unknown): string | undefined {
   const code = errorCode(error);
   if (!(error instanceof Error && ("syscall" in error || code in hints))) return undefined;
   const [text = ""] = error.message.split(", ");
+  const isFolder = "syscall" in error && error.syscall === "mkdir";
+  if (code === "EEXIST" && !isFolder) return "a file with this name already exists";
   return reasons[code] ?? /^(?:\w+ )?E[A-Z\d]+: (.+)/.exec(text)?.[1] ?? text;
 }
 

@@ -140,7 +140,7 @@ describe("the rate-limit file", () => {
     expect(maxPerMinute(await send(130))).toBe(60);
     expect(notices).toEqual([
       expect.stringMatching(
-        /cannot be used \((file already exists|part of the path is not a folder)\): requests from other/,
+        /cannot be used \((it is a file, not a folder|part of the path is not a folder)\): requests from other/,
       ),
     ]);
   });

@@ -62,6 +62,22 @@ test("an operating system error is reported as a configuration error, not as a b
   }
 });
 
+test("the error for a privileged port suggests a higher port", () => {
+  const denied = withCode("listen EACCES: permission denied 127.0.0.1:80", "EACCES", {
+    syscall: "listen",
+    port: 80,
+  });
+  expect(asBrandapiError(denied)).toMatchObject({
+    message: "cannot use port 80: permission denied",
+    hint: expect.stringContaining("above 1023"),
+  });
+});
+
+test("the error for a deleted working directory suggests an existing folder", () => {
+  const gone = withCode("ENOENT: no such file or directory, uv_cwd", "ENOENT", { syscall: "uv_cwd" });
+  expect(asBrandapiError(gone).message).toBe("The current folder no longer exists.");
+});
+
 test("a mirror that another program has locked is reported as busy, not as a bug", () => {
   for (const code of ["SQLITE_BUSY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_LOCKED", "SQLITE_PROTOCOL"])
     expect(asBrandapiError(withCode("database is locked", code))).toMatchObject({

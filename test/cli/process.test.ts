@@ -45,7 +45,7 @@ test.each([
   program.child.kill(signal);
   const ended = await program.ended;
   expect(ended).toMatchObject({ code, signal: null });
-  expect(ended.err).toContain("brandapi: Stopped");
+  expect(ended.err).toBe("brandapi: Stopped.\n");
 });
 
 test("a second Ctrl-C ends a program that ignores the first one", async () => {

@@ -297,20 +297,21 @@ test("backup --restore exits with code 3 for a file that is not a backup", async
   const file = join(brand.home, "file");
   const restored = async () => {
     const ran = await brand.run(["backup", "--restore", file]);
+    expect(ran.err).toContain("hint: choose a different backup");
     return [ran.code, ran.err.split("\n")[0]];
   };
   writeFileSync(file, "");
-  expect(await restored()).toEqual([3, `brandapi: The mirror cannot be copied (it is empty): ${file}`]);
+  expect(await restored()).toEqual([3, `brandapi: The backup cannot be copied (it is empty): ${file}`]);
   new Sqlite(file).exec("CREATE TABLE notes (text)").close();
   expect(await restored()).toEqual([3, `brandapi: Not a brandapi mirror: ${file}.`]);
   writeFileSync(file, "notes".repeat(1_000));
-  expect(await restored()).toEqual([3, `brandapi: The mirror is not an SQLite database: ${file}.`]);
+  expect(await restored()).toEqual([3, `brandapi: The backup is not an SQLite database: ${file}.`]);
   const { path } = await backUp(brand);
   damage(path, "sync_runs");
   renameSync(path, file);
   expect(await restored()).toEqual([
     3,
-    `brandapi: The mirror cannot be copied (database disk image is malformed): ${file}`,
+    `brandapi: The backup cannot be copied (database disk image is malformed): ${file}`,
   ]);
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
@@ -450,4 +451,32 @@ test("doctor warns if there has been no backup for two weeks", async () => {
   expect(await check()).toBe("! ");
   await backUp(brand);
   expect(await check()).toBe("ok");
+});
+
+test("backup copies a read-only mirror, and reports that the mirror does not record the backup", async () => {
+  const brand = await mirrored();
+  const folder = join(brand.home, "copies");
+  mkdirSync(folder);
+  chmodSync(brand.db, 0o444);
+  for (const path of [brand.home, folder]) chmodSync(path, 0o777);
+  const isRoot = process.getuid?.() === 0;
+  const { code, out } = await spawnBrandapi(["backup", folder], {
+    env: { BRANDAPI_DB: brand.db },
+    home: brand.home,
+    ...(isRoot && { uid: 65_534 }),
+  }).ended;
+  expect([code, out]).toEqual([0, expect.stringContaining("The mirror is read-only")]);
+  expect(readdirSync(folder)).toHaveLength(1);
+});
+
+test("an interrupted backup leaves no incomplete copy", async () => {
+  const brand = await mirrored(3_000);
+  const folder = join(brand.home, "copies");
+  mkdirSync(folder);
+  const backup = spawnBrandapi(["backup", folder], { env: { BRANDAPI_DB: brand.db }, home: brand.home });
+  await brand.until(() => readdirSync(folder).length > 0);
+  backup.child.kill("SIGINT");
+  const { err, signal } = await backup.ended;
+  expect([signal, err]).toEqual([null, expect.not.stringContaining("kept")]);
+  expect(readdirSync(folder).filter((name) => name.endsWith(".part"))).toEqual([]);
 });

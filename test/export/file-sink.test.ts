@@ -65,7 +65,9 @@ describe("export -o", () => {
       await brandapi(["export", "orders", "--csv", "-o", out, "--db", path], { home });
     const folder = await target("folder.csv");
     expect(folder.code).toBe(3);
-    expect(folder.err).toContain("it is a folder");
+    expect(folder.err).toMatch(/folder\.csv: it is a folder\n {2}hint: choose a different file name/);
+    expect((await target("file/")).err).toContain("it is a file, not a folder");
+    expect((await target("/proc/orders.csv")).err).not.toContain("does not exist");
     expect((await target("nowhere/orders.csv")).err).toMatch(/the folder \S+nowhere does not exist/);
     expect((await target("file/orders.csv")).err).toContain("part of the path is not a folder");
     symlinkSync("loop", join(home, "loop"));

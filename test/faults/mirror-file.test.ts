@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
@@ -50,6 +51,12 @@ test.each<[string, (brand: TestBrand) => void, RegExp]>([
     expect(err).toMatch(says);
   }
   if (before) expect(readFileSync(brand.db).equals(before)).toBe(true);
+});
+
+test("the error for a folder as the mirror suggests the mirror in this folder", async () => {
+  const brand = await synced();
+  const { code, err } = await brand.run(["status", "--db", dirname(brand.db)]);
+  expect([code, err]).toEqual([3, expect.stringContaining(`--db ${brand.db}`)]);
 });
 
 test("sync suggests backup --restore for a mirror with a damaged header", async () => {

@@ -24,7 +24,7 @@ describe.each([
     running.child.kill(signal);
     const ended = await running.ended;
     expect([ended.code, ended.signal], ended.err).toEqual([code, null]);
-    expect(ended.err).toContain("Stopped");
+    expect(ended.err).toContain("everything read so far is kept");
     const stored = brand.mirrored().length;
     expect(stored).toBeGreaterThan(0);
     const before = brand.servedCount();
@@ -33,6 +33,15 @@ describe.each([
     // The second sync does not start over.
     expect(brand.servedCount() - before).toBeLessThan(30 - Math.floor(stored / 100) + 12);
   });
+});
+
+test("an interrupted sync --dry-run does not claim that data was kept", async () => {
+  const { brand, start } = await slowBrand();
+  const running = start("sync", "--dry-run");
+  await brand.until(() => brand.servedCount() > 1);
+  running.child.kill("SIGINT");
+  const ended = await running.ended;
+  expect([ended.code, ended.err]).toEqual([130, "brandapi: Stopped.\n"]);
 });
 
 test("kill -9 leaves an intact mirror and no stale lock, and the next sync completes the mirror", async () => {

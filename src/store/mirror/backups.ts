@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join, parse } from "node:path";
 import type { Deps } from "../../deps.js";
-import { BrandapiError, MirrorUnusable } from "../../errors.js";
+import { BrandapiError, ConfigurationError, MirrorUnusable } from "../../errors.js";
 import { createFolder } from "../../util/files.js";
 import { errorCode, errorReason } from "../../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../../util/temp-files.js";
@@ -19,7 +19,7 @@ import { quoteShellWord } from "../../util/text.js";
 import { readFirstReadAt } from "../state/runs.js";
 import { findDamage } from "./damage.js";
 import { asMirrorError, connect, type Mirror, readInfo, withMirror, withMirrorFile } from "./database.js";
-import { moveLogFiles, resolveMirrorPath } from "./mirror-files.js";
+import { isWritable, moveLogFiles, resolveMirrorPath } from "./mirror-files.js";
 import { checkIdentity, schemaVersion } from "./schema.js";
 
 /**
@@ -35,35 +35,63 @@ export async function copyMirror(
 ): Promise<{ copy: string; records: number }> {
   // Reserving a name also removes files that killed processes left in this folder.
   const copy = await reserveTempFile(join(folder, "mirror.sqlite"), random);
-  const failed = (reason: string) =>
-    new MirrorUnusable(`The mirror cannot be copied (${reason}): ${from}`, {
-      hint: "free some space, choose another backup, or run `brandapi doctor`; the incomplete copy was removed",
-    });
+  const failed = (reason: string, hint: string, cause?: unknown) =>
+    new MirrorUnusable(`The mirror cannot be copied (${reason}): ${from}`, { hint, cause });
   const explain = (error: Error) => {
     const cause = error.cause ?? error;
-    throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(errorCode(cause)) ? failed(errorReason(cause)) : error;
+    const code = errorCode(cause);
+    if (!/^SQLITE_(CORRUPT|FULL|IOERR)/.test(code)) throw error;
+    throw failed(
+      errorReason(cause),
+      code.startsWith("SQLITE_CORRUPT") ? "run `brandapi doctor`" : "check the disk and its free space",
+      cause,
+    );
   };
   const summarize = ({ db }: Mirror) => db.prepare(summary).pluck().get() as string;
-  const expected = await withMirrorFile(from, async (mirror) => {
+  const expected = await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
     checkIdentity(mirror);
-    if (schemaVersion(mirror) === "none") throw failed("it is empty");
-    closeSync(openSync(copy, "wx", 0o600));
+    if (schemaVersion(mirror) === "none") throw failed("it is empty", "run `brandapi sync` first");
     // The copy must be made in the transaction in which the rows are counted, which VACUUM INTO does not
     // support.
     mirror.db.exec("BEGIN");
     const result = summarize(mirror);
     // A signal between two steps of the backup stops the program, which then removes the incomplete copy.
-    await runGracefully(() => mirror.db.backup(copy));
+    await runGracefully(async () => {
+      createEmptyFile(copy);
+      await mirror.db.backup(copy);
+    });
     return result;
   }).catch(explain);
-  await withMirrorFile(copy, (copied) => {
+  const check = async (copied: Mirror) => {
     // In WAL mode, the copy could not be opened in a read-only folder.
     copied.db.pragma("journal_mode = DELETE");
     const damage =
       findDamage(copied) ?? (summarize(copied) === expected ? null : "the copy has different rows");
-    if (damage !== null) throw failed(damage);
-  }).catch(explain);
+    if (damage !== null) throw failed(damage, "run `brandapi doctor`");
+  };
+  // A signal kills the process during a long check, so the copy stays until the next backup removes it. After a short
+  // check, the process can still remove the copy.
+  const isShort = statSync(copy).size < shortCheckBytes;
+  await withMirrorFile(copy, (copied) =>
+    isShort ? runGracefully(() => check(copied)) : check(copied),
+  ).catch(explain);
   return { copy, records: Number.parseInt(expected, 10) };
+}
+
+/** A copy of this size is checked in less than a second. */
+const shortCheckBytes = 200 * 2 ** 20;
+
+/** @throws ConfigurationError if the folder is not writable */
+function createEmptyFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (cause) {
+    if (errorCode(cause) === "ENOSPC" || errorCode(cause) === "EDQUOT") throw cause;
+    throw new ConfigurationError(`Cannot write to the folder ${dirname(path)}: ${errorReason(cause)}`, {
+      hint: "check its permissions, or choose a different folder",
+      cause,
+    });
+  }
 }
 
 /** Selects the numbers of records, versions and changes and the outcomes of all runs, as one string. */

@@ -3,6 +3,7 @@ import {
   constants,
   existsSync,
   lstatSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -12,6 +13,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../../errors.js";
 import { createFolder } from "../../util/files.js";
+import { quoteShellWord } from "../../util/text.js";
 
 /**
  * Returns whether the file exists.
@@ -20,9 +22,12 @@ import { createFolder } from "../../util/files.js";
 export function checkMirrorPath(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats || stats.isFile()) return stats !== undefined;
+  const [existing = "mirror.sqlite"] = stats.isDirectory()
+    ? readdirSync(path).filter((name) => name.endsWith(".sqlite"))
+    : [];
   throw new MirrorUnusable(`A mirror must be a file, not a folder or a device: ${path}.`, {
     hint: stats.isDirectory()
-      ? `choose a file in this folder: \`--db ${join(path, "mirror.sqlite")}\``
+      ? `choose a file in this folder: \`--db ${quoteShellWord(join(path, existing))}\``
       : "choose a file with `--db`",
   });
 }
