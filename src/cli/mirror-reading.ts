@@ -1,8 +1,10 @@
-import { type GlobalFlags, readSettings } from "../config/settings.js";
+import { join } from "node:path";
+import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { addRestoreHint } from "../store/mirror/backups.js";
 import { type Mirror, withMirror, withReadTransaction } from "../store/mirror/database.js";
 import { openMirrorReadOnly } from "../store/mirror/open.js";
+import { pathExists } from "../util/files.js";
 import { type Style, styleFor } from "../util/terminal.js";
 import { terminalWidth } from "../util/terminal-text.js";
 import { TerminalReporter } from "./progress.js";
@@ -27,17 +29,33 @@ export async function readMirror<T>(
   deps: Deps,
   work: (session: ReadSession) => Promise<T>,
 ): Promise<T> {
-  const { dbPath } = await readSettings(flags, deps);
+  const settings = await readSettings(flags, deps);
+  const { dbPath } = settings;
   const reporter = new TerminalReporter(deps, flags);
   const style = styleFor(deps.stdout, flags, deps.env);
   const width = terminalWidth(deps.stdout);
   const read = (mirror: Mirror) =>
     withReadTransaction(mirror, () => work({ deps, mirror, reporter, style, width }));
   try {
-    return await deps.runKillable(() => withMirror(openMirrorReadOnly(dbPath, { reporter }), read));
+    return await deps.runKillable(() =>
+      withMirror(
+        openMirrorReadOnly(dbPath, { reporter, missingHint: missingMirrorHint(settings, deps) }),
+        read,
+      ),
+    );
   } catch (error) {
     throw await addRestoreHint(error, dbPath);
   } finally {
     reporter.close();
   }
+}
+
+/** Returns the next step for a user who has no mirror yet, who may have run the demo or may have no key. */
+export function missingMirrorHint({ key, output }: Settings, { cwd }: Pick<Deps, "cwd">): string {
+  const demo = join("brandapi-demo", "demo.sqlite");
+  const ownBrand =
+    key === undefined ? "run `brandapi login`, then `brandapi sync`" : "run `brandapi sync` first";
+  if (output.db === undefined && pathExists(join(cwd, demo)))
+    return `add \`--db ${demo}\` to use the demo's mirror; for your own brand, ${ownBrand}`;
+  return key === undefined ? `${ownBrand}; without a key, try \`brandapi demo\`` : ownBrand;
 }

@@ -9,6 +9,7 @@ import { type DemoFlags, startDemo } from "../demo/demonstration.js";
 import type { Context } from "../deps.js";
 import { Incomplete } from "../errors.js";
 import { naturalPace, simulateActivity } from "../sandbox/live.js";
+import { quoteShellWord } from "../util/text.js";
 import { dayMs } from "../util/timestamp.js";
 
 /** The time between the two syncs. It is long enough for refunds and late attributions. */
@@ -110,9 +111,11 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
   print(
     `\nDone in ${((clock.monotonic() - startedAt) / 1_000).toFixed(1)} s. Everything is in the folder ${out}:`,
   );
-  print(`- the mirror: ${join(out, "demo.sqlite")}`);
+  const mirror = join(out, "demo.sqlite");
+  print(`- the mirror: ${mirror}`);
   print(`- the report: ${reportFile}`);
   print(`- the exports: ${exports.map(([file]) => file).join(", ")}`);
+  print(`To explore the mirror: \`brandapi tables --db ${quoteShellWord(mirror)}\`.`);
   print("For your own brand: `brandapi login`, then `brandapi sync`.");
 }
 

@@ -9,6 +9,7 @@ import { type BrandOptions, createBrand } from "../sandbox/data/brand-data.js";
 import { serveSandbox } from "../sandbox/server.js";
 import { mirrorFiles } from "../store/mirror/mirror-files.js";
 import { createFolder } from "../util/files.js";
+import { loadSqlite } from "../util/sqlite.js";
 
 export interface DemoFlags extends GlobalFlags {
   out?: string;
@@ -20,9 +21,10 @@ export interface DemoFlags extends GlobalFlags {
 /**
  * Starts a sandbox with a new brand, and creates a folder for the mirror. Deletes the mirror left by an earlier demo.
  * @returns the brand, and the dependencies for commands that use the sandbox
- * @throws UsageError if the folder contains files that no demo created; in that case, nothing is changed
+ * @throws ConfigurationError if SQLite is not installed; UsageError if the folder contains files that no demo created; in that case, nothing is changed
  */
 export async function startDemo(out: string, options: BrandOptions, deps: Deps) {
+  await loadSqlite();
   const folder = expandPath(out, deps);
   const db = join(folder, "demo.sqlite");
   // A folder with this file was created by a demo, so the next demo may delete its contents.

@@ -33,10 +33,15 @@ function load(name: string): SqliteConstructor {
   } catch (cause) {
     const reinstall =
       "reinstall brandapi with this version of Node: `npm ci` in a checkout, or `npm install -g` with its package";
+    // npm ends with exit code 0 if an optional package can neither be downloaded nor compiled.
+    const showErrors =
+      "add `--foreground-scripts` to see why npm could not download or compile it: compiling needs Python, a C++ compiler and Node's headers";
     throw new ConfigurationError(
       `SQLite is not installed for Node ${versions.node}: ${name} cannot be loaded.`,
       {
-        hint: hasNode22 ? reinstall : `use Node 22 or later, which needs no compiler, or ${reinstall}`,
+        hint: hasNode22
+          ? reinstall
+          : `use Node 22 or later, which needs no compiler, or ${reinstall}; ${showErrors}`,
         cause,
       },
     );

@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { resources } from "../../src/resources/registry.js";
@@ -207,5 +208,21 @@ describe("brandapi status", () => {
     const plain = await brandapi(["status", "--db", nowhere]);
     expect(plain.code).toBe(3);
     expect(plain.err).toContain("No mirror yet");
+  });
+
+  it("the error for a missing mirror suggests the demo's mirror, `login` or `sync`", async () => {
+    const home = makeHome();
+    expect((await brandapi(["tables"], { home })).err).toContain(
+      "run `brandapi login`, then `brandapi sync`",
+    );
+    const env = { BRANDAPI_KEY: "test-key", BRANDAPI_BASE_URL: "https://platform.invalid/api/brand/v1" };
+    expect((await brandapi(["tables"], { home, env })).err).toContain("hint: run `brandapi sync` first\n");
+    mkdirSync(join(home, "brandapi-demo"));
+    writeFileSync(join(home, "brandapi-demo", "demo.sqlite"), "");
+    const afterDemo = await brandapi(["status"], { home });
+    expect(afterDemo.code).toBe(3);
+    expect(afterDemo.err).toContain("add `--db brandapi-demo/demo.sqlite`");
+    const named = await brandapi(["status", "--db", join(home, "none.sqlite")], { home });
+    expect(named.err).not.toContain("demo.sqlite");
   });
 });

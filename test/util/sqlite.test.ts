@@ -29,11 +29,11 @@ function installWithoutSqlite(): string {
   return folder;
 }
 
-/** Runs the copied program's `doctor`. */
-function runDoctor(folder: string) {
+/** Runs a command of the copied program. */
+function runCopy(folder: string, command: string) {
   const home = makeHome();
   const env = { HOME: home, PATH: process.env.PATH };
-  return spawnSync(process.execPath, [join(folder, "bin/brandapi.js"), "doctor"], {
+  return spawnSync(process.execPath, [join(folder, "bin/brandapi.js"), command], {
     cwd: home,
     encoding: "utf8",
     env,
@@ -43,11 +43,20 @@ function runDoctor(folder: string) {
 const refused = /^! {2}node: SQLite is not installed for Node [\d.]+: better-sqlite3\S* cannot be loaded\.\n/;
 
 test("the program explains how to install SQLite if it is missing", () => {
-  const { status, stderr, stdout } = runDoctor(installWithoutSqlite());
+  const { status, stderr, stdout } = runCopy(installWithoutSqlite(), "doctor");
   expect(status, stderr).toBe(3);
   expect(stdout).toMatch(refused);
   expect(stdout).toContain("reinstall brandapi with this version of Node");
-  if (major < 22) expect(stdout).toContain("use Node 22 or later, which needs no compiler");
+  if (major >= 22) return;
+  expect(stdout).toContain("use Node 22 or later, which needs no compiler");
+  expect(stdout).toContain("add `--foreground-scripts`");
+});
+
+test("demo reports that SQLite is missing before it prints or creates anything", () => {
+  const { status, stderr, stdout } = runCopy(installWithoutSqlite(), "demo");
+  expect(status).toBe(3);
+  expect(stdout).toBe("");
+  expect(stderr).toContain("SQLite is not installed for Node");
 });
 
 test("the program explains how to install SQLite if its binary was built for a different version of Node", () => {
@@ -58,7 +67,7 @@ test("the program explains how to install SQLite if its binary was built for a d
     join(broken, "index.js"),
     `module.exports = class { constructor() { throw new Error("NODE_MODULE_VERSION 108"); } };`,
   );
-  const { status, stderr, stdout } = runDoctor(folder);
+  const { status, stderr, stdout } = runCopy(folder, "doctor");
   expect(status, stderr).toBe(3);
   expect(stdout).toMatch(refused);
 });

@@ -37,6 +37,8 @@ export interface OpenOptions {
    * Prints the path of a backup, and warnings about user-defined views, indexes and triggers that were lost.
    */
   reporter?: Pick<Reporter, "note" | "warn">;
+  /** The next step if the mirror does not exist. */
+  missingHint?: string;
 }
 
 /** How long `openMirror` waits for another program that is writing to the mirror or migrating it. */
@@ -93,7 +95,7 @@ async function updateTables(
  * @throws ConfigurationError if the mirror does not exist; MirrorBusy while an older version is writing to it
  */
 export async function openMirrorReadOnly(path: string, options: OpenOptions = {}): Promise<Mirror> {
-  if (!checkMirrorPath(path)) throw noMirrorError(path);
+  if (!checkMirrorPath(path)) throw noMirrorError(path, options.missingHint);
   return await connectAnd(path, { readonly: true }, async (mirror) => {
     const version = schemaVersion(mirror);
     if (version === "none")
@@ -148,10 +150,8 @@ export async function openMirrorForPlan(path: string): Promise<Mirror> {
   return copy;
 }
 
-export function noMirrorError(path: string): ConfigurationError {
-  return new ConfigurationError(`No mirror yet: ${path}.`, {
-    hint: "run `brandapi sync` first, or `brandapi demo`",
-  });
+export function noMirrorError(path: string, hint = "run `brandapi sync` first"): ConfigurationError {
+  return new ConfigurationError(`No mirror yet: ${path}.`, { hint });
 }
 
 /** Opens a file and checks that it is a mirror. Closes it if the check or `prepare` fails. */
