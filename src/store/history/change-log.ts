@@ -6,27 +6,29 @@ import { recordDate, utcMonth } from "../records/record-key.js";
 import type { RecordRow } from "../records/record-table.js";
 import { type CoveredRange, lastReadAt } from "../state/coverage.js";
 
-/** Earlier reads, used to narrow down when a change was made. */
+/** Earlier reads, which narrow down when a change was made. */
 export interface ReadHistory {
   /** The coverage, including this run's reads. */
   coverage: readonly CoveredRange[];
-  /** Returns the time at which a missing record was last returned (ISO 8601), or null for other records. */
+  /**
+   * Returns the time (ISO 8601) at which the API last returned a missing record, or null if the record is not missing.
+   */
   lastSeen?(recordId: number): string | null;
 }
 
 type ChangeKind = "added" | "changed" | "removed" | "returned";
 
 /**
- * Logs changes to mirrored records: a row in `changes` for each changed field, and the earlier version in
- * `record_versions`. The API does not say when a record changed, so each change has an interval from when the
- * old value was last seen to when the new value was first seen. All methods must be called in the transaction
- * that writes the record.
+ * Logs changes to mirrored records. Adds a row to `changes` for each changed field, and the record's earlier version to
+ * `record_versions`. The API does not report when a record changed, so each change is logged with an interval: from the
+ * last time the old value was seen to the first time the new value was seen. All methods must be called in the
+ * transaction that writes the record.
  */
 export class ChangeLog {
   readonly #insertChange;
   readonly #insertVersion;
   readonly #findRemoval;
-  /** The coverage without this run's reads, which provide no information about earlier times. */
+  /** The coverage before this run. It excludes this run's reads, because they reveal nothing about earlier times. */
   readonly #coverage: readonly CoveredRange[];
 
   constructor(
@@ -51,7 +53,10 @@ export class ChangeLog {
     this.#coverage = options.coverage.filter(({ runId }) => runId !== options.runId);
   }
 
-  /** Logs a new record if its date was already covered. Otherwise, its appearance is not a change. */
+  /**
+   * Logs a new record if its date was already covered. A record on a date that was not covered does not count as a
+   * change.
+   */
   logAdded(key: string, value: Json, at: string): void {
     const readBefore = this.#coverage.length > 0 ? this.#lastReadAt(recordDate(this.resource, value)) : null;
     if (readBefore !== null) this.#logChange("added", key, readBefore, at);
@@ -61,7 +66,7 @@ export class ChangeLog {
   logChanged({ row, before, after, isDetail, isOutsideRange, at }: RecordChange): void {
     const { key } = row;
     this.logVersion(row, at);
-    // The old date decides, because the new date may be in a range that was read at a different time.
+    // The record's old date is used, because its new date may be in a range that was read at a different time.
     let unchangedAt = this.#lastSeenAt(row);
     if (row.removed_at !== null) {
       // The record may have reappeared at any time after its removal.
@@ -71,7 +76,7 @@ export class ChangeLog {
     }
     const listItem = isDetail && row.list_json !== null ? asObject(JSON.parse(row.list_json)) : null;
     for (const change of diffRecords(before, after, this.resource)) {
-      // Fields that only the details have were last seen when the details were read.
+      // Fields that occur only in the details were last seen when the details were read.
       const member = change.field.split(/[.[]/)[0] ?? "";
       const isInDetailsOnly = listItem !== null && !(member in listItem);
       const lastSeen = isInDetailsOnly ? (row.detailed_at ?? unchangedAt) : unchangedAt;
@@ -106,17 +111,15 @@ export class ChangeLog {
   }
 
   /**
-   * Returns the last time a record was seen with its current values. This is never before the time at which
-   * they were written.
+   * Returns the last time a record was seen with its current values. This is never earlier than the time at which the
+   * values were written.
    */
   #lastSeenAt(row: RecordRow): string {
     const seenAt = this.options.lastSeen?.(row.record_id) ?? this.#lastReadAt(row.dated_at);
     return seenAt !== null && seenAt > row.since_at ? seenAt : row.since_at;
   }
 
-  /**
-   * Returns the time of the last complete read of a date, or null if there is none or the date is unreadable.
-   */
+  /** Returns the last time a date was read completely, or null if that has never happened or the date is unreadable. */
   #lastReadAt(date: number | null): string | null {
     if (date === null && this.resource.strategy.kind === "dated") return null;
     return lastReadAt(this.#coverage, date);

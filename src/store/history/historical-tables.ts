@@ -15,8 +15,8 @@ import {
 } from "../tables/table-sql.js";
 
 /**
- * Creates temporary copies of the typed tables, and a temporary view `records`, with the data as of a given
- * time. They hide the real tables on this connection. Must be called once, in a read transaction.
+ * Creates temporary copies of the typed tables, and a temporary view `records`, with the data as of a given time. They
+ * hide the real tables on this connection. Must be called only once per connection, inside a read transaction.
  * @param at milliseconds since 1970
  */
 export function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], at: number): void {
@@ -65,7 +65,8 @@ function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly 
 }
 
 /**
- * Copies the rows of records that have not changed since that time, which is faster than parsing the records.
+ * Copies the rows for records that have not changed since the given time, because copying is faster than parsing the
+ * records.
  */
 function copyCurrentVersions(mirror: Mirror, shape: TableShape): void {
   const columns = new TableColumns(mirror, shape).all();

@@ -5,7 +5,7 @@ import { omitsHostNames, readRedactionRules } from "../redaction/redaction-rules
 /** A host that appears in records or their earlier versions. */
 export interface NamedHost {
   id: string;
-  /** All of the host's handles, newest first. */
+  /** All handles that the host has used, newest first. */
   handles: string[];
   /** The newest name, or null if no record contains one. */
   name: string | null;
@@ -68,7 +68,8 @@ export function openHostNames(mirror: Mirror) {
     const before = known.get(id);
     const now = { username, name: name ?? before?.name ?? null };
     if (before && before.username === now.username && before.name === now.name) return;
-    // The records of a response have the same read time and come newest first, so the first name is kept.
+    // All records in a response have the same read time and are sorted newest first, so the names in the first record
+    // are kept.
     if (before && readAt <= before.read_at) return;
     insert.run(id, readAt, now.username, now.name);
     known.set(id, { ...now, read_at: readAt });
@@ -98,7 +99,7 @@ export function rebuildHostNames(mirror: Mirror): void {
   const text = (member: string) =>
     `CASE json_type(json, '$.host.${member}') WHEN 'text' THEN json_extract(json, '$.host.${member}') END`;
   const displayName = omitsHostNames(readRedactionRules(mirror)) ? "NULL" : `nullif(${text("name")}, '')`;
-  // Each combination of names is added with the first and last time it was read.
+  // Adds each combination of names with the first and last time it was read.
   const select = db.prepare<[], HostNames & { id: string; first: string; last: string }>(
     `SELECT id, username, name, min(since_at) AS first, max(since_at) AS last FROM (
        SELECT ${text("id")} AS id, ${text("username")} AS username, since_at,

@@ -8,7 +8,7 @@ const nullFigures = { clicks: null, buy_now_clicks: null, orders: null, sales: n
 const zeroFigures = { clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
 
 /**
- * A host's all-time totals on a day, or nulls if the host left the ranking. Entries without a host are
+ * A host's all-time totals on a given day, or nulls if the host has left the ranking. Entries without a host are
  * combined.
  */
 interface HostFigures extends Record<(typeof figureNames)[number], number | null> {
@@ -17,8 +17,8 @@ interface HostFigures extends Record<(typeof figureNames)[number], number | null
 }
 
 /**
- * Stores a day's ranking: a row for each host whose totals have changed since the previous ranking, with
- * nulls for hosts that left. Replaces any earlier ranking from the same day.
+ * Stores a day's ranking: a row for each host whose totals have changed since the previous ranking, with nulls for
+ * hosts that have left the ranking. Replaces any earlier ranking from the same day.
  * @param date a day such as `2026-10-31`
  * @param readAt the time of the request, ISO 8601
  */

@@ -33,7 +33,7 @@ export async function copyMirror(
   folder: string,
   { random, runGracefully }: Pick<Deps, "random" | "runGracefully">,
 ): Promise<{ copy: string; records: number }> {
-  // Reserving a name also removes files that killed processes left in this folder.
+  // Reserving a name also removes files that killed processes left behind in this folder.
   const copy = await reserveTempFile(join(folder, "mirror.sqlite"), random);
   const failed = (reason: string, hint: string, cause?: unknown) =>
     new MirrorUnusable(`The mirror cannot be copied (${reason}): ${from}`, { hint, cause });
@@ -51,11 +51,11 @@ export async function copyMirror(
   const expected = await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
     checkIdentity(mirror);
     if (schemaVersion(mirror) === "none") throw failed("it is empty", "run `brandapi sync` first");
-    // The copy must be made in the transaction in which the rows are counted, which VACUUM INTO does not
-    // support.
+    // The rows must be counted in the same transaction in which the copy is made, but VACUUM INTO cannot run in a
+    // transaction.
     mirror.db.exec("BEGIN");
     const result = summarize(mirror);
-    // A signal between two steps of the backup stops the program, which then removes the incomplete copy.
+    // If a signal arrives between two steps of the backup, the program stops and removes the incomplete copy.
     await runGracefully(async () => {
       createEmptyFile(copy);
       await mirror.db.backup(copy);
@@ -63,7 +63,7 @@ export async function copyMirror(
     return result;
   }).catch(explain);
   const check = async (copied: Mirror) => {
-    // In WAL mode, the copy could not be opened in a read-only folder.
+    // A copy in WAL mode could not be opened in a read-only folder.
     copied.db.pragma("journal_mode = DELETE");
     const damage =
       findDamage(copied) ?? (summarize(copied) === expected ? null : "the copy has different rows");
@@ -94,7 +94,7 @@ function createEmptyFile(path: string): void {
   }
 }
 
-/** Selects the numbers of records, versions and changes and the outcomes of all runs, as one string. */
+/** Selects the counts of records, versions and changes, and the outcomes of all runs, as one string. */
 const summary = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT count(*) FROM record_versions),
   (SELECT count(*) FROM changes), (SELECT group_concat(run_id || outcome) FROM sync_runs))`;
 
@@ -157,8 +157,8 @@ export function readOrigin(mirror: Mirror): string | null {
 }
 
 /**
- * Replaces a mirror with another file and keeps the current mirror at `aside`. The path refers to a mirror at
- * all times.
+ * Replaces a mirror with another file and moves the current mirror to `aside`. There is a mirror at the original path
+ * at all times.
  */
 export function replaceMirror(file: string, place: string, aside: string): void {
   try {

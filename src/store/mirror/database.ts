@@ -42,7 +42,7 @@ export class Mirror {
       db.exec(commit);
       return result;
     } catch (error) {
-      // SQLite has already rolled back if the disk is full.
+      // If the disk is full, SQLite has already rolled back.
       if (db.inTransaction) db.exec(rollBack);
       throw error;
     }
@@ -94,8 +94,8 @@ export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise
 const statements = new WeakMap<Database, Map<string, Statement>>();
 
 /**
- * Prepares a statement once per connection. All callers with the same SQL share the statement and its mode, so they must
- * all use the same one: plain, `pluck` or `raw`.
+ * Prepares a statement once per connection. All callers with the same SQL share the statement and its mode, so they
+ * must all use the same mode: plain, `pluck` or `raw`.
  */
 export function statement({ db }: Mirror, sql: string): Statement {
   const prepared = statements.get(db) ?? new Map<string, Statement>();
@@ -157,7 +157,7 @@ export async function connect(path: string, { readonly }: { readonly: boolean })
   }
 }
 
-/** A system with a read-only file system may have no folder for temporary files. */
+/** If the file system is read-only, there may be no writable folder for temporary files. */
 function storeTempInMemory(db: Database): void {
   db.pragma("temp_store = MEMORY");
 }
@@ -185,7 +185,7 @@ export async function withMirrorFile<T>(path: string, work: Work<T>): Promise<T>
 export function closeMirror(mirror: Mirror): void {
   const { db, id, path } = mirror;
   if (db.inTransaction) db.exec("ROLLBACK");
-  // Otherwise SQLite would leave the log of a moved file behind and apply it to the replacement.
+  // Otherwise, SQLite would leave a moved file's log behind and apply it to the replacement.
   if (id !== fileIdentity(path)) truncateLog(mirror);
   db.close();
   checkNotReplaced(mirror);
@@ -193,7 +193,7 @@ export function closeMirror(mirror: Mirror): void {
 
 /**
  * Checkpoints all changes from the log to the mirror file.
- * @returns false if another program that is reading the mirror prevents this
+ * @returns false if this is impossible because another program is reading the mirror
  */
 export function truncateLog({ db }: Mirror): boolean {
   return db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0;

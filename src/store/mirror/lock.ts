@@ -14,7 +14,7 @@ const pollMs = 250;
  * Locks a mirror for one run, using an SQLite lock on an empty file next to it. The operating system releases
  * the lock when the process ends. The file is never removed.
  * @param wait true to wait for the other run to end
- * @param onQueued called with a description of the other run
+ * @param onQueued called with a description of the run that holds the lock
  * @throws MirrorBusy if the mirror is locked and `wait` is false; MirrorUnusable if the path is a folder or a
  * device
  */
@@ -28,7 +28,7 @@ export async function lockMirror(
   // SQLite would create a world-readable file (0644).
   if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
   const Sqlite = await loadSqlite();
-  // The timeout covers other processes that take the lock briefly to test it.
+  // The timeout allows for other processes that take the lock briefly to test it.
   const db = new Sqlite(lockPath, { timeout: 100 });
   try {
     for (let isQueued = false; !tryLock(db); isQueued = true) {
@@ -41,7 +41,7 @@ export async function lockMirror(
       if (!isQueued) onQueued?.(`waiting for another run${which}`);
       await clock.sleep(pollMs, signal);
     }
-    // `findCurrentRun` reports the modification time as the start of the run.
+    // `findCurrentRun` reports the lock file's modification time as the start time of the run.
     utimesSync(lockPath, clock.now() / 1_000, clock.now() / 1_000);
     return { release: () => void db.close() };
   } catch (error) {

@@ -42,7 +42,7 @@ export function resolveMirrorPath(path: string): string {
   return join(realpathSync(folder), basename(path));
 }
 
-/** Returns the paths of a mirror, its lock file and SQLite's additional files. They may not exist. */
+/** Returns the paths of a mirror, its lock file and SQLite's additional files. Some of these files may not exist. */
 export function mirrorFiles(path: string): string[] {
   return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
 }

@@ -31,7 +31,7 @@ import { checkIdentity, migrate, schemaVersion } from "./schema.js";
  */
 
 export interface OpenOptions {
-  /** True for a copy, such as a backup to restore. Copies are migrated without a backup. */
+  /** True for a copy, such as a backup that is being restored. A copy is not backed up before it is migrated. */
   isCopy?: boolean;
   /**
    * Prints the path of a backup, and warnings about user-defined views, indexes and triggers that were lost.
@@ -107,7 +107,7 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
       throw new MirrorUnusable(`The mirror was written by an older version and is read-only: ${path}.`, {
         hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
       });
-    // A migration would change the tables between two of that run's statements.
+    // A migration would change the tables between two statements of the run by the older version.
     if (version === "older" && (await findCurrentRun(path)))
       throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
         hint: "run the same command again when that run has ended, to migrate the mirror",

@@ -28,7 +28,7 @@ export function readCurrentKeys(mirror: Mirror, resource: string, range: Range =
 
 /**
  * Counts the current records in a range that match all of these `filterFlags`. Reads only indexes. Records without a
- * readable date are in `allTime`, but in no other range.
+ * readable date belong to `allTime`, but to no other range.
  */
 export function countCurrent(mirror: Mirror, resource: string, range = allTime, flags = 0): number {
   const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);
@@ -81,7 +81,7 @@ export interface CurrentRecord {
 /**
  * Yields a resource's current records, ordered by `record_id`. Reads them one at a time, because records can
  * be large and the caller may write to the mirror between them.
- * @param keySuffix selects records whose keys end with it
+ * @param keySuffix if given, selects only records whose keys end with this string
  */
 export function* readCurrentRecords(
   mirror: Mirror,

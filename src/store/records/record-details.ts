@@ -21,7 +21,7 @@ export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
 }
 
 /**
- * Groups the current records of a details resource by the key of their parent record.
+ * Groups a details resource's current records by their parent record's key.
  * @param parent the context field that contains this key
  */
 export function readDetailIds(mirror: Mirror, resource: string, parent: string): Map<string, number[]> {

@@ -39,8 +39,8 @@ function isSameFile(a: string, b: string): boolean {
 }
 
 /**
- * Describes where a value has signed URLs: `url` if the value is a signed URL, otherwise the fields that
- * contain them. All items of a list have the same fields.
+ * Describes where a value contains signed URLs: `url` if the value is a signed URL, otherwise the fields that contain
+ * signed URLs. All items in a list have the same fields.
  */
 type SignedUrls = "url" | { readonly [member: string]: SignedUrls };
 
@@ -64,7 +64,7 @@ function signedUrlsIn(fields: readonly Field[]): SignedUrls | undefined {
   return members.length > 0 ? Object.fromEntries(members) : undefined;
 }
 
-/** A changed field of a record. Null represents a missing or null value. */
+/** A changed field in a record. Null represents both a missing value and a null value. */
 export interface FieldChange {
   field: string;
   old: string | null;

@@ -5,7 +5,7 @@ import { formatInstant } from "../../util/times.js";
 import { parseTimestamp } from "../../util/timestamp.js";
 
 /**
- * Returns a record's key in the mirror: its ID, or `#` and its position in the list if it has none. Slashes
+ * Returns a record's key in the mirror: its ID, or `#` followed by its position in the list if it has no ID. Slashes
  * separate the parts of a key.
  * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript
  * cannot represent exactly

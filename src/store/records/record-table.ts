@@ -55,9 +55,9 @@ export class RecordTable {
   }
 
   /**
-   * Returns the current records dated between a response's oldest and newest record, by key. One query finds
-   * nearly all records of the response. It has a limit, because the mirror may have any number of records in
-   * this range that the API no longer returns.
+   * Returns the current records dated between a response's oldest and newest record, by key. One query finds nearly all
+   * records in the response. The query has a limit, because the mirror may have any number of records in this range
+   * that the API no longer returns.
    */
   findByDates(response: readonly Json[]): Map<string, MirroredRecord> {
     const [newest, oldest] = [response[0], response.at(-1)].map((record = null) =>
@@ -105,7 +105,7 @@ export class RecordTable {
   }
 }
 
-/** The columns of `records` that determine a record's rows. */
+/** The columns of `records` from which a record's rows are built. */
 export interface StoredRow {
   record_id: number;
   json: string;
@@ -115,7 +115,7 @@ export interface StoredRow {
   removed_at: string | null;
 }
 
-/** A row of `records`. `list_json`, `detailed_at` and `outdated` apply to resources with details. */
+/** A row of `records`. `list_json`, `detailed_at` and `outdated` apply only to resources with details. */
 export interface RecordRow extends StoredRow {
   key: string;
   /** The list item, if the resource merges details into it. */

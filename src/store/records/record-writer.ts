@@ -33,10 +33,7 @@ export interface ResponseOptions {
   readAt: string;
   /** Request parameters, such as a month, for columns whose values are not in the records. */
   context?: JsonObject;
-  /**
-   * The position of the first record in the complete list. A record without an ID is identified by its
-   * position.
-   */
+  /** The first record's position in the complete list. A record without an ID is identified by its position. */
   position?: number;
   /** A prefix for all keys: the key of the parent record. */
   keyPrefix?: string;
@@ -61,9 +58,9 @@ export interface WrittenRecords {
   ids: number[];
   /** The IDs of the new records. */
   added: number[];
-  /** The skipped copies, because the API may return a record more than once. */
+  /** The copies that were skipped. The API may return several copies of a record. */
   copies: SkippedCopy[];
-  /** The number of new records and of records with a new version. */
+  /** The number of records that are new or have a new version. */
   addedOrChanged: number;
 }
 
@@ -106,8 +103,8 @@ interface WrittenRecord {
 }
 
 /**
- * Writes a resource's records, their history and their rows in the typed tables, and adds the numbers of new,
- * changed and removed records to the run. All methods must be called in a transaction.
+ * Writes a resource's records, their history and their rows in the typed tables, and adds the counts of new, changed
+ * and removed records to the run. All methods must be called in a transaction.
  */
 export class RecordWriter {
   readonly #redact;

@@ -77,7 +77,8 @@ function replaceRules(
 
 /**
  * Rewrites the file after a redaction, because free pages and the log still contain the removed data.
- * @returns false if the disk is full or another program is reading the mirror; the next call tries again
+ * @returns false if the disk is full or another program is reading the mirror; in that case, in that case, the next
+ *   call tries again
  */
 export function scrubFile(mirror: Mirror): boolean {
   if (!mustBeScrubbed(mirror)) return true;
@@ -120,7 +121,7 @@ export function findUnredacted(mirror: Mirror): { id: number; resource: string; 
 
 /** The statements that redact a record and its history. */
 const redactRecord = [
-  // Deletes the logged changes of a redacted field, of the objects that contain it, and of its nested fields.
+  // Deletes the logged changes to a redacted field, to the objects that contain it, and to its nested fields.
   `DELETE FROM changes WHERE resource = @resource AND key = @key AND kind = 'changed' AND EXISTS (
      SELECT 1 FROM (SELECT json FROM records WHERE record_id = @id
        UNION ALL SELECT json FROM record_versions WHERE record_id = @id) AS s, json_each(redacted_fields(@resource, s.json)) AS d
@@ -133,5 +134,5 @@ const redactSnapshots = `UPDATE analytics_hosts_snapshots SET host_username =
   redacted('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
     ->> '$.host.username'`;
 
-/** The `mirror_info` key that is set while the file must be rewritten. */
+/** The `mirror_info` key that is set until the file has been rewritten. */
 const toScrub = "to_scrub";

@@ -4,8 +4,8 @@ import { type Mirror, readInfo, writeInfo } from "../mirror/database.js";
 /** The data that a mirror must not contain. */
 export interface RedactionRules {
   /**
-   * The fields that the profile omits, each given as the end of a path such as `host.last_name`, or as
-   * `roster:host.last_name` for one resource.
+   * The fields that the profile omits, each written as the end of a path, such as `host.last_name`, or as
+   * `roster:host.last_name` to apply to one resource.
    */
   omit: readonly string[];
   /** The fields that are no longer omitted. Records that were read earlier lack them. */

@@ -10,8 +10,8 @@ export interface CoveredRange extends Range {
 }
 
 /**
- * Adds a newer read to the coverage, replacing older reads of the same dates. Adjacent ranges from the same
- * run are merged and get the earlier of their read times.
+ * Adds a newer read to the coverage, replacing older reads of the same dates. Adjacent ranges from the same run are
+ * merged and keep the earlier of their two read times.
  */
 export function addCoverage(coverage: readonly CoveredRange[], added: CoveredRange): CoveredRange[] {
   const sorted = [...withoutRange(coverage, added), added].sort((a, b) => a.from - b.from);

@@ -2,7 +2,7 @@ import { pluralize } from "../../util/text.js";
 import { formatDuration, formatInstant, formatMinute } from "../../util/times.js";
 import { deleteInfo, type Mirror, readInfo, writeInfo } from "../mirror/database.js";
 
-/** The run that has locked a mirror. Times are in ISO 8601. */
+/** The run that has locked a mirror. Times are ISO 8601 strings. */
 export interface CurrentRun {
   started_at: string;
   /** The last saved progress, or null before the first response. */
@@ -14,11 +14,11 @@ export interface RunProgress {
   command: string;
   /** The resource that is being read, or null between two resources. */
   resource: string | null;
-  /** The resource's position in the run, starting at 1, and the number of resources. */
+  /** The resource's position in the run, starting at 1, and the total number of resources. */
   position: number;
   of: number;
   requests: number;
-  /** The expected number of remaining requests, or null if unknown. */
+  /** The expected number of remaining requests, or null if it is unknown. */
   requests_left: number | null;
   at: string;
 }
@@ -60,7 +60,7 @@ function describeProgress(progress: RunProgress | null): string {
   ].join(", ");
 }
 
-/** The error of a resource that the key or plan does not allow (402 or 403). */
+/** The error for a resource that the key or plan does not allow (402 or 403). */
 export interface Refusal {
   at: string;
   error: string;
@@ -71,7 +71,7 @@ function refusalName(resource: string): string {
   return `refused:${resource}`;
 }
 
-/** Stores a resource's refusal. Null deletes it after a successful read. */
+/** Stores the error with which the API refused a resource. After a successful read, pass null to delete it. */
 export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal | null): void {
   const name = refusalName(resource);
   mirror.transaction(() =>
@@ -79,13 +79,15 @@ export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal 
   );
 }
 
-/** Returns a resource's refusal in its last run, or null if the run was allowed to read the resource. */
+/**
+ * Returns the error with which the API refused a resource in its last run, or null if that run was allowed to read it.
+ */
 export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
   const json = readInfo(mirror, refusalName(resource));
   return json === null ? null : (JSON.parse(json) as Refusal);
 }
 
-/** A command that failed before it read anything or because the API rejected the key. */
+/** A command that failed, either before it read anything or because the API rejected the key. */
 export interface FailedRun {
   command: string;
   at: string;
@@ -97,7 +99,7 @@ export interface FailedRun {
 
 const failedRunName = "failed_run";
 
-/** Stores a failed command. Null deletes it when a later command has started. */
+/** Stores a failed command. Once a later command has started, pass null to delete the stored command. */
 export function writeFailedRun(mirror: Mirror, run: FailedRun | null): void {
   mirror.transaction(() => {
     if (run) writeInfo(mirror, failedRunName, JSON.stringify(run));
@@ -115,15 +117,15 @@ function unrepairableName(resource: string): string {
 }
 
 /**
- * Stores the `run_id` of a `verify` that found only problems that the API must correct, such as unreadable
- * dates. Null deletes it.
+ * Stores the `run_id` of a `verify` run that found only problems that the API must correct, such as unreadable dates.
+ * Pass null to delete the stored ID.
  */
 export function writeUnrepairableRun(mirror: Mirror, resource: string, runId: number | null): void {
   if (runId === null) deleteInfo(mirror, unrepairableName(resource));
   else writeInfo(mirror, unrepairableName(resource), String(runId));
 }
 
-/** True if the run is a `verify` that found only problems that the API must correct. */
+/** True if the run is a `verify` run that found only problems that the API must correct. */
 export function isUnrepairableRun(mirror: Mirror, resource: string, runId: number): boolean {
   return readInfo(mirror, unrepairableName(resource)) === String(runId);
 }

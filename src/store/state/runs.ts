@@ -32,7 +32,7 @@ export interface RunRow {
   /** The number of records in the API and in the mirror, or null if the run did not count them. */
   api_total: number | null;
   mirror_total: number | null;
-  /** The number of counts that differ, or of records that differ if `verify` compared a list. */
+  /** The number of differing counts, or the number of differing records if `verify` compared a list. */
   differing: number | null;
 }
 
@@ -62,10 +62,7 @@ export function updateRun(
   mirror.transaction(() => statement(mirror, update).run({ ...values, run_id: runId }));
 }
 
-/**
- * Adds to a run's numbers of new, changed and removed rows. Must be called in the transaction that writes the
- * rows.
- */
+/** Adds to a run's counts of new, changed and removed rows. Must be called in the transaction that writes the rows. */
 export function addWrittenRows(
   mirror: Mirror,
   runId: number,
@@ -80,8 +77,8 @@ export function addWrittenRows(
 }
 
 /**
- * Adds to a run's number of read rows and updates its number of requests, so that both are correct if the run
- * is killed. Must be called in the transaction that writes the rows.
+ * Adds to a run's count of rows read and updates its request count, so that both are correct even if the run is killed.
+ * Must be called in the transaction that writes the rows.
  */
 export function addReadRows(
   mirror: Mirror,
@@ -94,7 +91,7 @@ export function addReadRows(
   ).run(rows, requests, retries, runId);
 }
 
-/** Returns the initial values of a run that is not stored. */
+/** Returns the initial values for a run that is not stored. */
 export function createUnrecordedRun(resource: string, startedAt: string): RunRow {
   return {
     run_id: 0,
@@ -175,7 +172,7 @@ export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | 
   );
 }
 
-/** Returns the latest `verify` that found differences, or null if a later run was verified. */
+/** Returns the latest `verify` run that found differences, or null if there is none or a later run was verified. */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
   const differing = findNewest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
   const verified = differing && findNewest(mirror, resource, `AND ${verifiedUpToDateSql}`);
@@ -197,8 +194,8 @@ export function wasRead(mirror: Mirror, name: string, by = name): boolean {
 }
 
 /**
- * Returns the start time (ISO 8601) of the first run that read records, of one resource or of any. Returns
- * null if there is none.
+ * Returns the start time (ISO 8601) of the first run that read records, either from one resource or from any resource.
+ * Returns null if no run has read records.
  */
 export function readFirstReadAt({ db }: Mirror, resource?: string): string | null {
   // `--as-of` hides `sync_runs` behind a temporary table.

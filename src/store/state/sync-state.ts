@@ -66,8 +66,8 @@ export class SyncState {
   }
 
   /**
-   * Adds all dates up to the request to the coverage, because the list was complete. All records that are not
-   * in the list become missing.
+   * Adds all dates up to the time of the request to the coverage, because the list was complete. All records that are
+   * not in the list become missing.
    */
   coverList({ ids, requestedAt, runId }: Omit<RangeRecords, "range">): void {
     const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt };
@@ -232,7 +232,7 @@ export interface DayTotals {
 /** Totals keyed by day (`2026-01-31`). Days without activity may be missing. */
 export type TotalsByDay = ReadonlyMap<string, DayTotals>;
 
-/** The API's daily totals as of the last read of each day, stored in the table `day_figures`. */
+/** The API's daily totals as they were when each day was last read. They are stored in the table `day_figures`. */
 export class StoredTotals {
   constructor(
     private readonly mirror: Mirror,
@@ -245,7 +245,10 @@ export class StoredTotals {
     return new Map(rows.map(([day, json]) => [day, fromJson(json)]));
   }
 
-  /** Deletes the totals for a range of complete days. A covered day without totals counts as changed if the API has some. */
+  /**
+   * Deletes the totals for a range of complete days. A covered day without totals counts as changed if the API has
+   * totals for it.
+   */
   delete(range: Range): void {
     this.replace(range, new Map());
   }

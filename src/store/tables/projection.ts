@@ -109,7 +109,7 @@ class TableWriter {
   }
 
   #insert(row: TableRow, state: RecordState): void {
-    // The row is longer than the prepared statement if a column has just been discovered.
+    // If a column has just been discovered, the row has more values than the prepared statement.
     if (row.length !== this.#inserts[state].width) this.#inserts[state] = this.#prepareInsert(state);
     this.#inserts[state].statement.run(row);
   }
@@ -138,7 +138,7 @@ export class RowBuilder {
 
   /**
    * @param main the resource's main table, which provides values for child rows
-   * @param discovers true to add columns for scalars without a column
+   * @param discovers true to add columns for scalar values that have none
    */
   constructor(
     mirror: Mirror,

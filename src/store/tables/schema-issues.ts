@@ -128,7 +128,7 @@ function countUnexpectedRecords(mirror: Mirror, resource: string): number {
   return select.pluck().get(resource) as number;
 }
 
-/** Deletes the recorded unexpected values of a resource before all its rows are rewritten. */
+/** Deletes a resource's stored unexpected values before all its rows are rewritten. */
 export function clearUnexpectedValues({ db }: Mirror, resource: string): void {
   const records = "SELECT record_id FROM records WHERE resource = ?";
   db.prepare(`DELETE FROM unexpected_values WHERE record_id IN (${records})`).run(resource);
@@ -146,9 +146,7 @@ export function describeUnexpectedValues(mirror: Mirror, resource: string): stri
   return `${resource}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports contain the original values`;
 }
 
-/**
- * Describes the unexpected values of a column: `3 text values in orders.total_amount (null in the column)`.
- */
+/** Describes the unexpected values in a column: `3 text values in orders.total_amount (null in the column)`. */
 export function describeUnexpectedColumn({ table, column, found, records }: UnexpectedColumn): string {
   const place = `${table}.${column}`;
   if (found === numberAsText) return `${pluralize(records, "text number")} in ${place} (read as numbers)`;

@@ -22,7 +22,7 @@ export interface TableDifference {
  * @returns the tables that differ
  */
 export function compareTables(mirror: Mirror, resources: readonly Resource[]): TableDifference[] {
-  /** The tables of each resource, main table first. */
+  /** Each resource's tables, main table first. */
   const shapes = new Map<string, ShapeComparison[]>();
   const tables = () => [...shapes.values()].flat().flatMap(({ current, removed }) => [current, removed]);
   try {
@@ -45,7 +45,7 @@ export function compareTables(mirror: Mirror, resources: readonly Resource[]): T
 }
 
 /**
- * The two tables of a shape, for current and for removed records. A record has rows in only one of them, so
+ * A shape's two tables: one for current records and one for removed records. A record has rows in only one of them, so
  * any rows in the other are extra.
  */
 interface ShapeComparison extends Record<RecordState, TableComparison> {
@@ -101,8 +101,8 @@ class TableComparison {
 }
 
 /**
- * Returns the rows of a table, ordered by its integer key. Returns no rows if a column is missing, because
- * then every row is wrong.
+ * Returns the rows of a table, ordered by its integer key. Returns no rows if a column is missing, because every row is
+ * wrong in that case.
  */
 function readRows(
   { db }: Mirror,

@@ -6,7 +6,7 @@ import type { Mirror } from "../mirror/database.js";
 import type { ReportIssue } from "./schema-issues.js";
 import { quote, recordStates, type TableColumn, tableName } from "./table-sql.js";
 
-/** The type of discovered columns with both booleans and other values. */
+/** The type of discovered columns that contain both booleans and other values. */
 const mixedType: ScalarType = "json";
 
 const maxDiscoveredColumns = 300;
@@ -16,7 +16,7 @@ const maxDepth = 2;
 const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
 
 /**
- * If unquoted, SQL reads these names as values. In subqueries, SQLite cannot find columns named `true` or
+ * SQL reads these names as values unless they are quoted. In subqueries, SQLite cannot find columns named `true` or
  * `false` even if the name is quoted.
  */
 const sqlValueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
@@ -33,10 +33,7 @@ export class TableColumns {
   /** The columns by path. */
   readonly #byPath = new Map<string, TableColumn | null>();
 
-  /**
-   * @param report called for columns with a name that differs from the field's, and for fields without a
-   * column
-   */
+  /** @param report called for columns whose name differs from the field's name, and for fields without a column */
   constructor(
     private readonly mirror: Mirror,
     private readonly shape: TableShape,
@@ -56,7 +53,7 @@ export class TableColumns {
   }
 
   /**
-   * Adds columns for scalars without a column.
+   * Adds columns for scalar values that have none.
    * @returns true if any were added
    */
   discover(item: JsonObject, context: JsonObject): boolean {
@@ -161,8 +158,7 @@ function markMixed({ db }: Mirror, table: string, column: TableColumn): void {
 }
 
 /**
- * Deletes the definitions of discovered columns with names that SQL reads as values, so that they get new
- * names.
+ * Deletes the definitions of discovered columns whose names SQL reads as values, so that these columns get new names.
  */
 export function forgetUnusableNames({ db }: Mirror, { name }: TableShape): void {
   const remove = db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");

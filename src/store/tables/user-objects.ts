@@ -29,7 +29,7 @@ export function readUserObjects(
 
 /**
  * Recreates indexes and triggers.
- * @returns a message for each that SQLite rejected, which is then dropped
+ * @returns a message for each index or trigger that was dropped because SQLite rejected it
  */
 export function restoreUserObjects(mirror: Mirror, objects: readonly UserObject[]): string[] {
   return objects.flatMap((object) => {

@@ -10,7 +10,7 @@ export const orderCounts: readonly ViewColumn[] = [
   ),
 ];
 
-/** The amounts of an order. Null counts as 0. */
+/** An order's amounts. Null counts as 0. */
 export const orderAmounts: readonly ViewColumn[] = [
   amount("gross_amount", "`total_amount` of the orders that count"),
   amount("refunded_amount", "`refund_amount` of the orders that count"),

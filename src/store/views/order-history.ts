@@ -22,8 +22,7 @@ export const orderVersions = `forms AS (
       host_id, ${selectOrderFigures} FROM forms ${materialized})`;
 
 /**
- * Returns SQL for a field in a version's JSON, or null if it has an unexpected type, as in the table
- * `orders`.
+ * Returns SQL for a field in a version's JSON. As in the table `orders`, a value of an unexpected type becomes null.
  */
 function selectMember(name: string, types: string, path = name): string {
   const member = `v.json, '$.${path}'`;
@@ -51,8 +50,8 @@ export const orderReads = `covered AS (
     SELECT * FROM covered WHERE outcome = 'done' ${materialized})`;
 
 /**
- * Returns SQL for the end time of the first run that read a complete month after its end, or null if there is
- * none. Requires `reads`.
+ * Returns SQL for the end time of the first run that read the complete month after the month had ended. The value is
+ * null if there is no such run. Requires `reads`.
  */
 export function selectReportedAt(month: string): string {
   const firstDay = `${month} || '-01'`;

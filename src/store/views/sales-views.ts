@@ -29,9 +29,8 @@ const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
       WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntil})`;
 
 /**
- * `through` is the last complete day of the month that was read: 31 if the month is over, null if no day is
- * complete. In the last subquery, `SELECT 1 LIMIT 1` prevents SQLite before 3.35 from recomputing `days` for
- * each month.
+ * `through` is the last complete day of the month that was read: 31 if the month is over, null if no day is complete.
+ * In the last subquery, `SELECT 1 LIMIT 1` prevents SQLite versions before 3.35 from recomputing `days` for each month.
  */
 export const salesByMonth: View = {
   name: "sales_by_month",

@@ -63,9 +63,9 @@ export function isUtcTime(column: string): boolean {
 export const materialized = "LIMIT -1";
 
 /**
- * Returns SQL that converts a string from JSON to a number, using the rules of `numberFromText`, or null if
- * it is not a number. The CASE expressions are nested, because SQLite may evaluate both sides of AND, and
- * `json_type` fails on invalid JSON.
+ * Returns SQL that converts a string from JSON to a number, using the same rules as `numberFromText`. The result is
+ * null if the string is not a number. The CASE expressions are nested, because SQLite may evaluate both sides of AND,
+ * and `json_type` fails on invalid JSON.
  */
 export function numberFromSqlText(text: string): string {
   const number = `CASE WHEN json_type(${text}) IN ('integer', 'real') THEN CAST(${text} AS REAL) END`;
