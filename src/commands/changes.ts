@@ -78,7 +78,12 @@ async function printChanges(
   limit = terminalLimit,
 ): Promise<void> {
   const { changes, total } = listChanges(mirror, filter, limit);
-  if (total === 0) return reporter.note("No changes were found.");
+  if (total === 0)
+    return reporter.note(
+      filter.run === undefined
+        ? `No changes were found since ${filter.since.slice(0, 10)}; use \`--since\` to list older changes.`
+        : `Run ${filter.run} found no changes to records that were already in the mirror.`,
+    );
   const groups = new Map<string, ReturnType<typeof rowOf>[]>();
   for (const change of changes) {
     const heading = `${style.bold(change.resource)} ${style.dim(interval(change))}`;

@@ -1,8 +1,9 @@
 import { type Command, Option } from "commander";
 import { verifyDeltaTables } from "../cli/delta-output.js";
+import { completeHint } from "../cli/error-output.js";
 import { chooseResources, waitOption } from "../cli/flags.js";
 import { withMirrorSession } from "../cli/mirror-session.js";
-import { type GlobalFlags, readSettings } from "../config/settings.js";
+import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { ApiUnavailable, Forbidden, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
@@ -15,7 +16,7 @@ import { forEachResource, throwIfFailed } from "../sync/sync-resources.js";
 import { printJson } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { escapeText, terminalWidth, wrapIndented } from "../util/terminal-text.js";
-import { formatCount, pluralize } from "../util/text.js";
+import { formatCount, pluralize, quoteShellWord } from "../util/text.js";
 import { formatMinute } from "../util/times.js";
 import type { Evidence } from "../verify/evidence.js";
 import { needsApi, type PartResult, type PrintedResult, type VerificationResult } from "../verify/result.js";
@@ -78,6 +79,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
       });
     session.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
     const width = terminalWidth(deps.stdout);
+    if (evidence && !json) deps.stdout.write(variablesText(settings.baseUrl ?? ""));
     const verified: { resource: Resource; result: VerificationResult }[] = [];
     const results = await forEachResource(due, async (resource) => {
       const { result, error } = await verifyResource(session, resource, repair);
@@ -88,7 +90,8 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
       // During an outage, the error is printed only once, at the end.
       const hasText = !(error instanceof ApiUnavailable) || problems.length > 0;
       if (json) printJson(deps.stdout, line);
-      else if (hasText) deps.stdout.write(resultText(result, width) + (numbers ? evidenceText(numbers) : ""));
+      else if (hasText)
+        deps.stdout.write(resultText(result, settings, width) + (numbers ? evidenceText(numbers) : ""));
       // If no resources are named, only those that have been read before are verified.
       const isLost = !named && error instanceof Forbidden;
       return { error: isLost ? lostAccess(resource, error) : error };
@@ -117,7 +120,7 @@ function problemsError(results: readonly VerificationResult[], wasRepaired: bool
 }
 
 /** Formats a result. Adjacent months with the same state and reason share a line. */
-function resultText(result: VerificationResult, width: number | undefined): string {
+function resultText(result: VerificationResult, { output }: Settings, width: number | undefined): string {
   const { api_total: apiTotal, mirror_total: mirrorTotal, repaired, months, resource, tables } = result;
   const isCounted = apiTotal !== null && mirrorTotal !== null;
   const totals = isCounted
@@ -126,8 +129,9 @@ function resultText(result: VerificationResult, width: number | undefined): stri
   const lines = [`${resource}: ${result.state}${totals} (${pluralize(result.requests, "request")})`];
   if (repaired) {
     const { rows_changed, rows_new, rows_removed, run_id } = repaired;
-    const rows = `${rows_new} new, ${rows_changed} changed, ${rows_removed} removed`;
-    lines.push(`  repaired: ${rows}: \`brandapi changes ${resource} --run ${run_id}\``);
+    const rows = `${formatCount(rows_new)} new, ${formatCount(rows_changed)} changed, ${formatCount(rows_removed)} removed`;
+    const command = completeHint(`\`brandapi changes ${resource} --run ${run_id}\``, output);
+    lines.push(`  repaired: ${rows}: ${command}`);
   }
   for (const { first, month, state, why, read_at } of spansOf(months)) {
     const span = first === month ? first : `${first} to ${month}`;
@@ -150,6 +154,16 @@ function blindSpotText(verified: readonly Resource[]): string {
   return `\`verify\` cannot detect ${changes.filter(Boolean).join(", or ")}: syncs re-read them over time.`;
 }
 
+/** Explains how to set the variables that the commands in the evidence use. */
+function variablesText(baseUrl: string): string {
+  return [
+    "The commands below need curl, jq and sqlite3, and these variables:",
+    `    export BRANDAPI_BASE_URL=${quoteShellWord(baseUrl)}`,
+    "    read -rs BRANDAPI_KEY; export BRANDAPI_KEY    # then paste the key and press Enter",
+    "",
+  ].join("\n");
+}
+
 /** Formats the evidence as a table. Below each row are the request and the SQL that reproduce its numbers. */
 function evidenceText(evidence: readonly Evidence[]): string {
   const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
@@ -157,9 +171,10 @@ function evidenceText(evidence: readonly Evidence[]): string {
   const rows = evidence.map(({ agrees, api, asked_at, check, from, mirror, note, to }) => {
     let state = agrees ? "agrees" : "differs";
     if (agrees === null) state = "unproven";
-    return [check, minute(from), minute(to), api, mirror, state, minute(asked_at), note];
+    const counts = [api, mirror].map((count) => count && formatCount(count));
+    return [check, minute(from), minute(to), ...counts, state, minute(asked_at), note];
   });
-  const [header, ...lines] = renderTable(titles, rows).split("\n");
+  const [header, ...lines] = renderTable(titles, rows, { rightAligned: ["API", "mirror"] }).split("\n");
   const commandLine = (line: string | null) => (line ? `    ${line}\n` : "");
   const rest = evidence.map(
     ({ request, sql }, index) => `  ${lines[index]}\n${commandLine(request)}${commandLine(sql)}`,

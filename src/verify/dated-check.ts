@@ -57,7 +57,10 @@ interface TotalsComparison {
 
 /** A difference between the mirror and the API, and its dates. */
 export interface Difference extends Range {
+  /** The date and the kind of difference. */
   text: string;
+  /** For a day without a count, the kind of difference. */
+  kind?: string;
   /** The differing count; undefined for other kinds of differences. */
   count?: CountComparison;
 }
@@ -94,7 +97,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const distrusted = state.distrusted();
   const differing = differingCounts(counts, distrusted);
   const differences = (dailyTotals?.changed ?? []).map((day) =>
-    dayDifference(day, "its totals have changed since it was read"),
+    dayDifference(day, "totals have changed since the last read"),
   );
   for (const count of differing)
     for await (const part of bisect(run, count, remaining, isOneDay)) differences.push(countDifference(part));
@@ -173,8 +176,27 @@ function isOneDay({ from, to }: Range): boolean {
   return Number.isFinite(from) && utcDay(from) === utcDay(to);
 }
 
-function dayDifference(day: string, what: string): Difference {
-  return { ...dayRange(day), text: `${day}: ${what}` };
+function dayDifference(day: string, kind: string): Difference {
+  return { ...dayRange(day), text: `${day}: ${kind}`, kind };
+}
+
+/** The maximum number of count differences listed for a month. */
+const maxListedCounts = 3;
+
+/** Describes differences in one line. Days with the same kind of difference are described together. */
+function summarize(differences: readonly Difference[]): string {
+  const days = new Map<string, Set<string>>();
+  const counts: string[] = [];
+  for (const { from, kind, text } of differences)
+    if (kind === undefined) counts.push(text);
+    else days.set(kind, (days.get(kind) ?? new Set()).add(utcDay(from)));
+  const dayTexts = [...days].map(([kind, dates]) => {
+    const [first = "", ...others] = [...dates].sort();
+    return `${others.length === 0 ? first : `${dates.size} days, ${first} to ${others.at(-1)}`}: ${kind}`;
+  });
+  const more =
+    counts.length > maxListedCounts ? [`${counts.length - maxListedCounts} more counts differ`] : [];
+  return [...dayTexts, ...counts.slice(0, maxListedCounts), ...more].join("; ");
 }
 
 function countDifference(count: CountComparison): Difference {
@@ -247,8 +269,8 @@ function verifyMonths(
   function verifyMonth({ month, ...range }: ReturnType<typeof monthsIn>[number]): PartResult {
     const readings = coverage.filter((part) => overlaps(part, range)).map(({ readAt }) => readAt);
     const part = { kind: "month", month, read_at: formatInstantOrNull(Math.min(...readings)) } as const;
-    const texts = differences.filter((difference) => overlaps(difference, range)).map(({ text }) => text);
-    if (texts.length > 0) return { ...part, state: "different", why: texts.join("; ") };
+    const differing = differences.filter((difference) => overlaps(difference, range));
+    if (differing.length > 0) return { ...part, state: "different", why: summarize(differing) };
     if (dailyTotals?.unknown.some((day) => overlaps(dayRange(day), range)))
       return { ...part, state: "unproven", why: "not read completely" };
     if (state.markedSlices().some((slice) => overlaps(slice, range)))

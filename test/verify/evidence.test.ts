@@ -104,6 +104,11 @@ test("verify --evidence prints counts, unproven numbers and the dates by which r
   await brand.run("sync orders --audit 2");
   const { out } = await brand.run("verify orders --evidence");
   const lines = out.split("\n");
+  expect(lines.slice(0, 3)).toEqual([
+    "The commands below need curl, jq and sqlite3, and these variables:",
+    "    export BRANDAPI_BASE_URL=https://brand.test/api/brand/v1",
+    expect.stringContaining("export BRANDAPI_KEY"),
+  ]);
   expect(lines.filter((line) => /^ {2}\S/.test(line)).slice(1)).toEqual([
     "  check               from              to                API  mirror            asked at          note",
     "  all                                   2026-11-21 11:59  600     600  agrees    2026-11-21 12:00",
@@ -114,7 +119,7 @@ test("verify --evidence prints counts, unproven numbers and the dates by which r
     "  blind spot          2026-10-22 12:00  2026-11-21 11:59           81  unproven                    re-read by 2026-11-22",
     "  blind spot                            2026-10-22 11:59          519  unproven                    re-read by 2026-11-24",
   ]);
-  expect(lines.slice(4, 6)).toEqual([
+  expect(lines.slice(7, 9)).toEqual([
     `    echo "Authorization: Bearer $BRANDAPI_KEY" | curl -fsS -H @- "$BRANDAPI_BASE_URL/orders?end_date=2026-11-21T11:59:59.999999Z&page=1&per_page=1" | grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`,
     `    sqlite3 'file:${brand.db}?mode=ro' "SELECT count(*) FROM orders WHERE datetime(order_date) <= '2026-11-21 11:59:59'"`,
   ]);
@@ -177,5 +182,8 @@ test("verify --repair prints the number of repaired records, and `changes --run`
     /^ {2}repaired: 1 new, 1 changed, 1 removed: `brandapi changes orders --run (\d+)`$/m.exec(out) ?? [];
   const listed = JSON.parse((await brand.run(`changes orders --run ${run} --json`)).out) as { key: string }[];
   expect(new Set(listed.map(({ key }) => key))).toEqual(new Set([cancelled, withdrawn, late]));
-  expect((await brand.run("changes --run 1")).err).toBe("No changes were found.\n");
+  brand.cancel(brand.data.orders[2]?.id ?? "");
+  const repair = await brand.run(["verify", "orders", "--repair", "--db", brand.db]);
+  expect(repair.out).toContain(`--db ${brand.db}\``);
+  expect((await brand.run("changes --run 1")).err).toContain("Run 1 found no changes");
 });

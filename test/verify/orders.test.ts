@@ -123,6 +123,18 @@ describe("differences by month", () => {
     expect(different((await verified(brand)).states)).toEqual(["2026-07", "2026-10"]);
   });
 
+  test("verify prints one line for many differing days of a month", async () => {
+    const brand = await synced();
+    const days = new Map(brand.data.orders.map((order) => [order.order_date.slice(0, 10), order.id]));
+    const october = [...days].filter(([date]) => date.startsWith("2026-10"));
+    for (const [, id] of october) brand.refund(id);
+    const { result } = await verified(brand);
+    const dates = october.map(([date]) => date).sort();
+    expect(why(result, "2026-10")).toContain(
+      `${dates.length} days, ${dates[0]} to ${dates.at(-1)}: totals have changed since the last read`,
+    );
+  });
+
   test("verify reports an order that an interrupted run marked as missing", async () => {
     const brand = await synced();
     brand.withdraw("o10");
