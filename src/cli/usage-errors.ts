@@ -26,10 +26,16 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
     case "commander.conflictingOption":
       return fail(sentenceOf(cause), "omit one of them");
     case "commander.excessArguments":
-      return fail(sentenceOf(cause), name === "query" ? "put the statement in quotes" : undefined);
+      return fail(sentenceOf(cause), name === "query" ? statementHint(argv) : undefined);
     default:
       return fail(sentenceOf(cause));
   }
+}
+
+function statementHint(argv: readonly string[]): string {
+  return argv.some((word) => /[‘’“”]/.test(word))
+    ? 'put the statement in straight quotes (`"`) instead of curly ones (`“”`)'
+    : "put the statement in quotes";
 }
 
 function didYouMean(typed: string, names: readonly string[]): string | undefined {

@@ -2,6 +2,7 @@ import type { Database } from "better-sqlite3";
 import { quote } from "../store/tables/table-sql.js";
 import { views } from "../store/views/all-views.js";
 import { closestName } from "../util/suggestions.js";
+import { quoteShellWord } from "../util/text.js";
 import { knownTableNames, removedTableNames } from "./readable-tables.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
 
@@ -14,6 +15,9 @@ export interface Mistake {
 
 /** Renamed view columns, with their current names. */
 const renamedColumns: Readonly<Record<string, string>> = { host_name: "host_label" };
+
+const curlyQuote = /[‘’“”]/;
+const curlyQuotesHint = "replace the curly quotes (`‘’“”`) with straight ones: `'text'`";
 
 /** Explains why a statement does not compile. @param error SQLite's message */
 export function explainMistake(db: Database, sql: string, error: string): Mistake {
@@ -29,6 +33,7 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
       reason: "The SQL is incomplete",
       hint: "check the end: close each `(` with `)`, and finish the last clause",
     };
+  if (curlyQuote.test(sql.replace(/'(?:[^']|'')*'|"[^"]*"/g, ""))) return { hint: curlyQuotesHint };
   const token = /^unrecognized token: "([\s\S]*)"$/.exec(error)?.[1];
   if (token !== undefined && /^['"`[]/.test(token))
     return {
@@ -40,6 +45,13 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
     return { hint: "write text and dates in single quotes: `'2026-10-01'`" };
   if (near !== undefined && knownTableNames().includes(`${near}s`))
     return { hint: `\`${near}\` is a keyword of SQL; the table is \`${near}s\`` };
+  const dashed = near === "-" ? findDashedName(db, sql) : undefined;
+  if (dashed !== undefined)
+    return { hint: `write \`${dashed.replaceAll("-", "_")}\` instead of \`${dashed}\`` };
+  if (near !== undefined && /^\s*[\w./\\~-]+\.sql\s*$/i.test(sql))
+    return {
+      hint: `to run the statement in a file, use \`brandapi query -f ${quoteShellWord(sql.trim())}\``,
+    };
   if (near !== undefined)
     return { hint: `check the SQL just before \`${near}\`; \`brandapi tables\` lists the tables and views` };
   if (error.startsWith("ambiguous column name: "))
@@ -55,12 +67,20 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
   return column === undefined ? {} : { hint: columnHint(db, sql, column, error) };
 }
 
+/** Finds a table or view that is spelled with `-`, as `export` allows. */
+function findDashedName(db: Database, sql: string): string | undefined {
+  const names = tableNames(db);
+  const words = sql.match(/\w+(?:-\w+)+/g) ?? [];
+  return words.find((word) => names.includes(word.replaceAll("-", "_").toLowerCase()));
+}
+
 /**
  * Returns a hint about a column that does not exist.
  * @param written the column as written, possibly prefixed with a table name or alias
  */
 function columnHint(db: Database, sql: string, written: string, error: string): string {
   const [column = written, alias] = written.split(".").reverse();
+  if (/^now$/i.test(written)) return "write the current time in single quotes: `'now'`";
   return withEmptyTables(db, (tables) => {
     const scope = tables.filter((table) => wouldResolve(db, sql, table, column, error));
     // The alias may refer to a subquery, whose columns are unknown.
@@ -127,11 +147,33 @@ function tableNames(db: Database): string[] {
   return [...new Set([...knownTableNames(), ...(stored.all() as string[])])];
 }
 
-/** Returns the closest name, or up to three names that contain `typed`. */
+/** Returns the closest name, or up to three names that contain `typed` or all of its words. */
 function similarNames(typed: string, names: Iterable<string>): string[] {
+  const withWords = namesWithWords(typed, names);
+  if (withWords.length > 0) return withWords;
   const near = closestName(typed, sortByLength(names));
   if (near !== undefined && !near.startsWith(typed.toLowerCase())) return [near];
   return namesContaining(typed, names);
+}
+
+const abbreviations: Readonly<Record<string, string>> = {
+  amt: "amount",
+  no: "number",
+  nr: "number",
+  num: "number",
+  qty: "quantity",
+};
+
+/**
+ * Returns the shortest name that contains each word of `typed`, as `order_line_items` contains those of `order_lines`.
+ */
+function namesWithWords(typed: string, names: Iterable<string>): string[] {
+  const words = typed.toLowerCase().split("_");
+  if (words.length < 2) return [];
+  const stems = words.map((word) => abbreviations[word] ?? word.replace(/s$/, ""));
+  return sortByLength(names)
+    .filter((name) => stems.every((stem) => name.split("_").some((word) => word.replace(/s$/, "") === stem)))
+    .slice(0, 1);
 }
 
 function sortByLength(names: Iterable<string>): string[] {

@@ -32,17 +32,35 @@ export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters 
       hint: "begin with SELECT or WITH; only `brandapi sync` changes the mirror",
     });
   const unknown = [...values.keys()].find((name) => !new RegExp(`[:@$]${name}\\b`).test(sql));
+  const missing = findMissingParameter(db, sql, values);
   if (unknown !== undefined)
     throw new UsageError(`The statement has no parameter \`:${unknown}\`.`, {
-      hint: `write \`:${unknown}\` where the value should go`,
+      hint:
+        missing === undefined
+          ? `write \`:${unknown}\` where the value should go`
+          : `to set \`:${missing}\`, use \`-p ${missing}=VALUE\``,
+    });
+  if (missing !== undefined)
+    throw new UsageError(`The parameter \`:${missing}\` has no value.`, {
+      hint: `add \`-p ${missing}=VALUE\``,
     });
   try {
     return statement.bind(...(values.size > 0 ? [Object.fromEntries(values)] : []));
   } catch (cause) {
     throw new UsageError(`A parameter has no value: ${messageOf(cause)}.`, {
-      hint: "add `-p NAME=VALUE` for each `:NAME` in the statement",
+      hint: "use named parameters such as `:month`, with `-p month=VALUE`",
       cause,
     });
+  }
+}
+
+/** Returns the first named parameter without a value. Binds a copy, because a statement can be bound only once. */
+function findMissingParameter(db: Database, sql: string, values: SqlParameters): string | undefined {
+  try {
+    db.prepare(sql).bind(Object.fromEntries(values));
+    return undefined;
+  } catch (error) {
+    return /^Missing named parameter "(.+)"$/.exec(messageOf(error))?.[1];
   }
 }
 
@@ -79,7 +97,9 @@ export function conditionSql(source: string, condition: string): string {
  */
 export function explainRuntimeError(error: unknown, culprit: "query" | "--where"): unknown {
   if (!(error instanceof Error) || !statementErrors.test(errorCode(error))) return error;
-  const hint = `check the ${culprit === "query" ? "query" : "condition"}`;
+  const hint = /not authorized/.test(error.message)
+    ? "omit `load_extension`, because SQLite extensions cannot be loaded"
+    : `check the ${culprit === "query" ? "query" : "condition"}`;
   return new UsageError(`SQLite stopped at \`${culprit}\`: ${error.message}.`, { hint, cause: error });
 }
 

@@ -11,12 +11,15 @@ export function closestName(typed: string, names: Iterable<string>): string | un
   return closest;
 }
 
-/** Returns a hint for an unknown name: the closest valid name, or all names if there are only a few. */
+/** Returns a hint for an unknown name: the closest valid name, and all names if there are only a few or none is close. */
 export function suggestName(typed: string, names: readonly string[]): string | undefined {
   const closest = closestName(typed, names);
-  if (closest !== undefined) return `did you mean \`${closest}\`?`;
-  if (names.length > 40) return undefined;
   const quoted = names.map((name) => `\`${name}\``).join(", ");
+  if (closest !== undefined) {
+    const all = names.length > 1 && names.length <= 4 ? ` Use one of ${quoted}` : "";
+    return `did you mean \`${closest}\`?${all}`;
+  }
+  if (names.length > 40) return undefined;
   return names.length === 1 ? `use ${quoted}` : `use one of ${quoted}`;
 }
 

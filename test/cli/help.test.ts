@@ -96,6 +96,12 @@ test.each([
   ["whoami --xyzzy", "Unknown option: `--xyzzy`.", "see `brandapi whoami --help`"],
   ["whoami extra", "Too many arguments for `whoami`", "see `brandapi whoami --help`"],
   ["query SELECT 1", "Too many arguments for `query`", "put the statement in quotes"],
+  [
+    "sync --details some",
+    "Unknown value of `--details`: `some`.",
+    "did you mean `none`? Use one of `all`, `changed`, `none`",
+  ],
+  ["query “SELECT 1”", "Too many arguments for `query`", "put the statement in straight quotes"],
   ["sync --details chnged", "Unknown value of `--details`: `chnged`.", "did you mean `changed`?"],
   ["sync rooster", "Unknown resource: `rooster`.", "did you mean `roster`?"],
   ["download photos", "Unknown resource: `photos`.", "use `content`"],

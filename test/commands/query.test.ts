@@ -154,7 +154,7 @@ describe("brandapi query", () => {
     const found = await ask(path, find, "-p", "n=9003", "-p", "low=3", "-p", "m=9", "--csv");
     expect(found.out).toBe("id\norder-3\n");
     const missing = await ask(path, find, "-p", "n=1", "-p", "low=3");
-    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('Missing named parameter "m"') });
+    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("add `-p m=VALUE`") });
     const unknown = await ask(path, "SELECT :since", "-p", "sinec=1");
     expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("no parameter `:sinec`") });
     expect((await ask(path, "SELECT 1", "-p", "x")).err).toContain("Not a parameter: `x`");

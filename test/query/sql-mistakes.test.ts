@@ -41,6 +41,15 @@ test.each([
   ["SELECT * FROM oders", "did you mean `orders`?"],
   ["SELECT * FROM main.oders", "did you mean `orders`?"],
   ["SELECT * FROM line_items", "did you mean `order_line_items`?"],
+  ["SELECT * FROM order_lines", "did you mean `order_line_items`?"],
+  ["SELECT total_amt FROM orders", "did you mean `total_amount`?"],
+  ["SELECT order_nr FROM orders", "did you mean `order_number`?"],
+  ["SELECT * FROM sales-by-month", "write `sales_by_month` instead of `sales-by-month`"],
+  ["reports/q.sql", "use `brandapi query -f reports/q.sql"],
+  ["SELECT date(now) FROM orders", "write the current time in single quotes: `'now'`"],
+  ["SELECT id FROM orders WHERE currency = ‘EUR’", "replace the curly quotes"],
+  ["SELECT id FROM orders WHERE month = :month", "add `-p month=VALUE`"],
+  ["SELECT load_extension('x')", "omit `load_extension`"],
   ["SELECT * FROM order", "`order` is a keyword of SQL; the table is `orders`"],
   ["SELECT id FROM orders WHERE currency = EUR", "write text in single quotes: `'EUR'`"],
   ['SELECT id FROM orders WHERE currency = "EUR"', "write text in single quotes: `'EUR'`"],
@@ -58,6 +67,12 @@ test.each([
   const err = await errorOf("query", sql);
   expect(err).toMatch(text instanceof RegExp ? text : "");
   if (typeof text === "string") expect(err).toContain(text);
+});
+
+test("an error of query names the parameter that has no value if a different one is set", async () => {
+  const err = await errorOf("query", "SELECT id FROM orders WHERE month = :month", "-p", "mnth=2026-10");
+  expect(err).toContain("no parameter `:mnth`");
+  expect(err).toContain("use `-p month=VALUE`");
 });
 
 test.each([
