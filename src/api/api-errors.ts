@@ -68,10 +68,10 @@ export function statusError(status: number, { path, baseUrl }: RequestInfo): Bra
   });
 }
 
-/** Maximum number of scopes in a message. The API has eight. */
+/** The maximum number of scopes in a message. The API has eight scopes. */
 const maxListedScopes = 20;
 
-/** The key's scopes; "forbidden" if `/me` also returns 403; null if the scopes are unknown. */
+/** The key's scopes; "forbidden" if `/me` also returns 403, or null if the scopes are unknown. */
 export type KeyScopes = readonly string[] | "forbidden" | null;
 
 /** Returns the error for status 403. */
@@ -99,7 +99,7 @@ export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScope
   });
 }
 
-/** Returns the key's scopes from the `data` field of a `/me` response; null if they are missing. */
+/** Returns the key's scopes from the `data` field of a `/me` response, or null if they are missing. */
 export function readScopes(data: Json): readonly string[] | null {
   const key = isObject(data) ? data.key : undefined;
   const scopes = isObject(key) ? key.scopes : undefined;
@@ -130,8 +130,8 @@ export function unavailableError(
   const tried = `tried ${attempts} in ${formatDuration(spent.elapsedMs)}`;
   if (failure.kind === "status" && failure.retryAfterMs !== null)
     return new ApiUnavailable(
-      `The API is unavailable: ${reason}; it requires a wait of ${formatDuration(failure.retryAfterMs)}, ` +
-        `longer than the remaining \`--max-wait\` (${tried}).`,
+      `The API is unavailable: ${reason}; it asks for a wait of ${formatDuration(failure.retryAfterMs)}, ` +
+        `which is longer than the remaining \`--max-wait\` (${tried}).`,
       {
         status: failure.status,
         cause,
@@ -151,7 +151,7 @@ export function unavailableError(
 /** Returns the error for a server-requested wait that exceeds the remaining `--max-wait`. */
 export function retryAfterTooLong(ms: number, now: number): ApiUnavailable {
   return new ApiUnavailable(
-    `The API requires another wait of ${formatDuration(ms)}, longer than the remaining \`--max-wait\`.`,
+    `The API asked brandapi to wait another ${formatDuration(ms)}, which is longer than the remaining \`--max-wait\`.`,
     { status: 429, affectsAllRequests: true, hint: retryAfterHint(ms, now) },
   );
 }

@@ -14,9 +14,11 @@ export interface ApiSettings {
   /** The API's root URL, which ends in /api/brand/v1. */
   baseUrl: string;
   key: string;
-  /** Maximum number of requests per minute with this key; null for no limit. */
+  /** The maximum number of requests per minute with this key, or null if there is no limit. */
   rateLimit: number | null;
-  /** Maximum time in milliseconds to keep retrying while the API does not respond; 0 disables retries. */
+  /**
+   * The maximum time in milliseconds to keep retrying while the API does not respond. A value of 0 disables retries.
+   */
   maxWaitMs: number;
   userAgent: string;
   /** The folder that contains `rate.sqlite`, the file in which all processes count their requests. */
@@ -52,7 +54,7 @@ export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {
   return new Client(settings, deps, events);
 }
 
-/** Tolerance for imprecise timers, so that a `Retry-After` equal to `--max-wait` is honored. */
+/** The tolerance for imprecise timers, so that a `Retry-After` equal to `--max-wait` is honored. */
 const timerToleranceMs = 50;
 
 /**
@@ -147,7 +149,7 @@ class Client implements ApiClient {
     return forbiddenError(request, await this.#keyScopes);
   }
 
-  /** Requests `/me`, which needs no scope, to find out whether the scope or the IP address caused a 403. */
+  /** Requests `/me`, which needs no scope, to find out whether a missing scope or the IP address caused a 403. */
   async #requestKeyScopes(): Promise<KeyScopes> {
     try {
       const { data } = await this.get("/me");

@@ -52,7 +52,7 @@ export function readServerLimit(headers: HttpResponse["headers"], now: number): 
 }
 
 /**
- * Returns `Retry-After` in milliseconds from now; null if it is missing or invalid (such as `2814, 2`, two values
+ * Returns `Retry-After` in milliseconds from now, or null if it is missing or invalid (such as `2814, 2`, two values
  * joined by a proxy), or if it is a date in the past or more than a day away.
  */
 export function readRetryAfter(headers: HttpResponse["headers"], now: number): number | null {
@@ -62,14 +62,14 @@ export function readRetryAfter(headers: HttpResponse["headers"], now: number): n
   return ms > 0 && ms <= dayMs ? ms : null;
 }
 
-/** Returns the `Date` header in milliseconds since 1970; null if it is missing or invalid. */
+/** Returns the `Date` header in milliseconds since 1970, or null if it is missing or invalid. */
 export function readDateHeader(headers: HttpResponse["headers"]): number | null {
   return readDate(headers.get("date")?.trim() ?? "");
 }
 
 /**
- * Returns the number of milliseconds until a reset; null if the text is invalid or the reset is more than a day away.
- * The text can be a number of seconds, an epoch time in seconds or milliseconds, or a date.
+ * Returns the number of milliseconds until a reset, or null if the text is invalid or the reset is more than a day
+ * away. The text can be a number of seconds, an epoch time in seconds or milliseconds, or a date.
  */
 function readReset(text: string, now: number): number | null {
   const value = isNumber(text) ? Number(text) : Number.NaN;

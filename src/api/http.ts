@@ -57,7 +57,7 @@ export async function sendRequest(
     if (signal.aborted) throw signal.reason;
     const failure = error instanceof BrandapiError ? null : classifyError(error, url.host);
     if (!failure) throw error;
-    // `--verbose` prints the cause, and an error from a library may quote the request's headers.
+    // `--verbose` prints the cause, and a library's error may quote the request's headers.
     return { failure: inspect(error).includes(key) ? { ...failure, cause: undefined } : failure };
   } finally {
     if (status === 0) onHeaders(null);

@@ -26,7 +26,7 @@ export function pagesFor(records: number): number {
 
 /**
  * Reads a list page by page. Requests the next page before yielding the current one, but never sends two requests at
- * the same time. If the list shrinks in the meantime, the iteration simply ends.
+ * the same time. If the list shrinks while it is being read, the iteration simply ends.
  * @throws UnexpectedResponse if the server does not paginate as documented: it returns the wrong page, returns the same
  * full page twice, or announces a page after the last one
  */
@@ -77,7 +77,8 @@ async function fetchPage(
   } catch (error) {
     const isRefusal = error instanceof BadRequest || error instanceof NotFound;
     if (number === 1 || !isRefusal) throw error;
-    // Other servers return 400 or 404 for a page number beyond the end. Page 1 has the current number of pages.
+    // Other servers return 400 or 404 for a page number beyond the end. In that case, page 1 is requested, because it
+    // contains the current number of pages.
     const first = toPage(path, await api.get(path, { ...query, page: 1 }, scope));
     if (first.pagination.total_pages < number) return null;
     if (!(error instanceof NotFound)) throw error;

@@ -10,7 +10,7 @@ export interface RateLimitQuota {
   origin: string;
   /** The key's SHA-256 hash. */
   key: string;
-  /** Maximum number of requests per window with this key. The limit for the machine is twice that. */
+  /** The maximum number of requests per window with this key. The limit for the machine is twice that. */
   limit: number;
   windowMs: number;
 }
@@ -18,11 +18,11 @@ export interface RateLimitQuota {
 /** A permit's ID, or the number of milliseconds to wait before trying to get one again. */
 export type Permit = { id: number } | { waitMs: number };
 
-/** Allowance for network jitter: a request counts for slightly longer than the window. */
+/** An allowance for network jitter: a request counts for slightly longer than the window. */
 const marginMs = 50;
-/** Maximum time for a request to reach the server. */
+/** The maximum time for a request to reach the server. */
 const maxTransitMs = 10_000;
-/** Timeout for acquiring the database lock, which other processes hold for less than a millisecond. */
+/** The timeout for acquiring the database lock, which other processes hold for less than a millisecond. */
 const lockTimeoutMs = 5_000;
 
 /**
@@ -43,7 +43,9 @@ const selectWait = `SELECT ms FROM (SELECT until - :now AS ms,
     FROM sent_requests WHERE origin = :origin WINDOW newest AS (ORDER BY until DESC, id))
   WHERE ofKey >= :limit OR ofMachine >= 2 * :limit ORDER BY ms DESC LIMIT 1`;
 
-/** A sliding window of sent requests, in a SQLite file shared by all processes. Each method runs in one transaction. */
+/**
+ * A sliding window of sent requests, in an SQLite file shared by all processes. Each method runs in one transaction.
+ */
 export class RateLimitFile {
   readonly #db: Database;
   readonly #statements = new Map<string, Statement>();
@@ -91,7 +93,7 @@ export class RateLimitFile {
     return transaction.immediate();
   }
 
-  /** Marks the entire quota as used for one window, because the count in the previous file was lost. */
+  /** Marks the entire quota as used for one window, because the request count in the previous file was lost. */
   exhaust(now: number): void {
     this.#insert(now, this.quota.windowMs + marginMs, 2 * this.quota.limit);
   }

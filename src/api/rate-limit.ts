@@ -9,9 +9,9 @@ import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
 import { type Permit, RateLimitFile } from "./rate-limit-file.js";
 
-/** Maximum sleep between checks of the file, which could be deleted in the meantime. */
+/** The maximum time to sleep between checks of the file, because the file could be deleted in the meantime. */
 const pollMs = 1_000;
-/** Maximum wait for the reset time in a rate-limit header. A `Retry-After` can be longer. */
+/** The maximum time to wait for the reset time in a rate-limit header. A `Retry-After` can be longer. */
 const maxResetMs = 60_000;
 
 /**
@@ -71,7 +71,7 @@ export class RateLimiter {
 
   /**
    * Restarts a request's window. Called when its response headers have arrived or it has failed.
-   * @param server the limit in the response headers; null if there is none
+   * @param server the limit in the response headers, or null if there is none
    */
   release(permit: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
@@ -92,7 +92,7 @@ export class RateLimiter {
     this.#file = null;
   }
 
-  /** Returns the remaining time of a server-requested wait in milliseconds; 0 if there is none. */
+  /** Returns the remaining time of a server-requested wait in milliseconds, or 0 if there is none. */
   #serverWaitMs(): number {
     const now = this.clock.monotonic();
     if (this.#serverLimit && this.#serverLimit.until <= now) this.#serverLimit = null;
@@ -163,7 +163,7 @@ export class RateLimiter {
   }
 }
 
-/** True for a SQLite or file system error; false for a bug in this program. */
+/** True for an SQLite or file system error, false for a bug in this program. */
 function isFileError(error: unknown): boolean {
   return /^(SQLITE_|E[A-Z]+$)/.test(errorCode(error));
 }

@@ -1,7 +1,10 @@
 import { UnexpectedResponse } from "../errors.js";
 import type { QueryParameters } from "../util/urls.js";
 
-/** Servers commonly reject URLs longer than 8,000 characters, and a path contains up to two IDs. */
+/**
+ * The limit is low because servers commonly reject URLs longer than 8,000 characters, and a path contains up to two
+ * IDs.
+ */
 const maxSegmentLength = 4_000;
 
 /**

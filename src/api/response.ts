@@ -11,7 +11,7 @@ export interface ApiResponse {
   readonly pagination: Pagination | null;
   /** The local time just before the request was sent, in milliseconds since 1970. */
   readonly requestedAt: number;
-  /** The server's time from the `Date` header, in milliseconds since 1970; null if the header is missing. */
+  /** The server's time from the `Date` header, in milliseconds since 1970, or null if the header is missing. */
   readonly serverTime: number | null;
 }
 
@@ -26,11 +26,11 @@ export interface Pagination {
 
 /** The limits for a response. A response that exceeds one of them is rejected and not stored. */
 export const responseLimits = {
-  /** Maximum number of bytes after decompression. A page of 100 orders is about 100 kB. */
+  /** The maximum number of bytes after decompression. A page of 100 orders is about 100 kB. */
   bytes: 16 * 2 ** 20,
-  /** Maximum number of items in a list that is requested without `per_page`. */
+  /** The maximum number of items in a list that is requested without `per_page`. */
   items: 200_000,
-  /** Maximum nesting depth. The deepest documented response has six levels. */
+  /** The maximum nesting depth. The deepest documented response has six levels. */
   depth: 100,
 } as const;
 
@@ -134,7 +134,7 @@ function containsKey(text: string, envelope: Json, key: string): boolean {
 const maxTotalItems = 1e9;
 
 /**
- * Returns an envelope's `pagination`; null if there is none.
+ * Returns an envelope's `pagination`, or null if there is none.
  * @throws UnexpectedResponse if it is not as documented
  */
 function readPagination(value: Json | undefined, path: string): Pagination | null {

@@ -8,7 +8,7 @@ import type { RequestFailure } from "./request-failure.js";
  */
 export class OutageTimer {
   #lastResponseAt = Number.NEGATIVE_INFINITY;
-  /** The start of the current outage; null while the API responds. */
+  /** The start of the current outage, or null while the API responds. */
   #startedAt: number | null = null;
   readonly #failedEndpoints = new Set<string>();
 

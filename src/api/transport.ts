@@ -4,7 +4,7 @@ import { EnvHttpProxyAgent, request } from "undici";
 import type { Env, Fetch } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 
-/** Timeouts for connecting, and for receiving the headers or the next part of the body. */
+/** The timeouts for connecting and for receiving the headers or the next part of the body. */
 const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];
 
 /**
@@ -42,7 +42,7 @@ export function createFetch(env: Env): Fetch {
 }
 
 /**
- * Returns a decompressor for a Content-Encoding; null if none is needed. A proxy may choose an encoding that was not
+ * Returns a decompressor for a Content-Encoding, or null if none is needed. A proxy may choose an encoding that was not
  * requested. Truncated data is accepted, as in browsers.
  */
 function createDecoder(coding: string) {
@@ -52,8 +52,8 @@ function createDecoder(coding: string) {
 }
 
 /**
- * Returns the URL of the https proxy; an empty string if there is none; null if it is invalid. As with curl, `http://`
- * can be omitted.
+ * Returns the URL of the https proxy. Returns an empty string if there is no proxy, or null if the URL is invalid. As
+ * with curl, `http://` can be omitted.
  */
 function readProxy(env: Env): string | null {
   const set = env.https_proxy ?? env.HTTPS_PROXY ?? "";

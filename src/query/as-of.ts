@@ -42,8 +42,8 @@ export function checkHistory(names: readonly string[]): void {
 /**
  * Returns the tables and views that a statement reads.
  * @param reads undefined if SQLite could not list them
- * @throws UsageError if one of them has no history or is written as `main.orders`, which always means the
- * current table
+ * @throws UsageError if one of them has no history or is written with a schema, such as `main.orders`, which always
+ *   refers to the current table
  */
 export function checkStatementHistory(reads: StatementReads | undefined): readonly string[] {
   if (!reads)
@@ -59,11 +59,11 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
   return reads.names;
 }
 
-/** The data that is missing as of a given time. */
+/** The data that is not available for a given time. */
 export interface AsOfLimits {
   /** Resources that were first read after that time. */
   notYetRead: { resource: string; firstReadAt: string }[];
-  /** Tables without a history, which contain only rows that have not changed since that time. */
+  /** Tables without a history. They contain only the rows that have not changed since that time. */
   withoutHistory: string[];
 }
 
@@ -102,7 +102,7 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
 }
 
 /**
- * Returns a SELECT for the rows that existed at a given time. For the ranking, it selects the last daily
+ * Returns a SELECT statement for the rows that existed at a given time. For the ranking, it selects the last daily
  * snapshot.
  * @param time an SQL literal
  */

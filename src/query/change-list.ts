@@ -12,7 +12,7 @@ export interface Change {
   last_seen_unchanged_at: string | null;
   seen_changed_at: string;
   run_id: number;
-  /** An order number, a host's handle or a title, or null if the record has none. */
+  /** An order number, a host's handle or a title, or null if the record has none of these. */
   label: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface ChangeFilter {
 /** The fields that can serve as a record's label, best first. Orders are labelled with their number. */
 const labelMembers = ["title", "filename", "host.username", "code", "name", "host.name"];
 
-/** Returns the newest matching changes, oldest first, and the total number of matching changes. */
+/** Returns the newest matching changes, sorted oldest first, and the total number of matching changes. */
 export function listChanges(
   { db }: Mirror,
   filter: ChangeFilter,

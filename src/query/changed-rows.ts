@@ -15,7 +15,8 @@ import { inBatches, type Row } from "./rows.js";
 /** The state of a mirror after an incremental export. It does not depend on clocks. */
 export interface Bookmark {
   /**
-   * Identifies the newest run and its times. A mirror without this run is a different mirror or an old copy.
+   * Identifies the newest run by its ID and its times. A mirror without this run is either a different mirror or an old
+   * copy.
    */
   run: string;
   /** The newest record and the newest earlier version of any record. */
@@ -27,16 +28,16 @@ export interface ChangedRow {
   /** The values, in the order of the table's columns. */
   values: Row;
   key: string;
-  /** The position in the record's list, or null for rows of a main table. */
+  /** The row's position in the record's list, or null for rows in a main table. */
   position: number | null;
   removedAt: string | null;
 }
 
-/** The rows of a table that were added, changed or removed since a bookmark. */
+/** A table's rows that have been added, changed or removed since a bookmark. */
 export interface ChangedRows {
   /**
-   * The columns that identify a record, or the record to which a list item belongs. Empty if the API does not
-   * document them.
+   * The columns that identify a record. For a list item, they identify the record to which it belongs. Empty if the API
+   * does not document an ID.
    */
   idColumns: readonly string[];
   isList: boolean;
@@ -48,8 +49,8 @@ export interface ChangedRows {
   /** True if the bookmark was taken from this mirror. */
   matches(bookmark: Bookmark): boolean;
   /**
-   * Reads the rows that changed after a bookmark. Reads all rows if there is no bookmark, or if `forget` or
-   * `omit` has removed data since then.
+   * Reads the rows that have changed since a bookmark was taken. Reads all rows if there is no bookmark, or if `forget`
+   * or `omit` has removed data since then.
    */
   rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
   /**

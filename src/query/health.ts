@@ -26,15 +26,15 @@ import { quote } from "../store/tables/table-sql.js";
 import { findGaps, mergeRanges, type Range } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 
-/** Dates in ISO 8601. A null `from` means no lower bound. */
+/** A range of dates as ISO 8601 strings. A null `from` means that there is no lower bound. */
 type DateRange = { from: string | null; to: string };
 
-/** A resource's health. Times are in ISO 8601, ages in seconds. */
+/** A resource's health. Times are ISO 8601 strings, and ages are in seconds. */
 export interface ResourceHealth {
   resource: string;
   rows: number;
   removed: number;
-  /** The number of records without a readable date, for a resource that is read by date. */
+  /** The number of records without a readable date. Applies only to resources that are read by date. */
   undated: number;
   /** The coverage and its gaps. Empty for a resource that is not read by date. */
   covered: DateRange[];
@@ -64,11 +64,11 @@ export interface Health {
   brand: { id: string; name: string } | null;
   checked_at: string;
   max_age_seconds: number | null;
-  /** The names of the resources that are older than `maxAgeMs`. */
+  /** The names of the resources whose data is older than `maxAgeMs`. */
   stale: string[];
   /** The run that has locked the mirror. */
   under_way: CurrentRun | null;
-  /** The last run, if it failed before it read anything or because the API rejected the key. */
+  /** The last run, if it failed either before it read anything or because the API rejected the key. */
   failed_run: FailedRun | null;
   resources: ResourceHealth[];
   never_read: string[];
@@ -77,7 +77,7 @@ export interface Health {
 export interface HealthOptions {
   /** Milliseconds since 1970. */
   now: number;
-  /** The maximum age of a resource, or null if there is no limit. */
+  /** The maximum age of a resource's data, or null if there is no limit. */
   maxAgeMs: number | null;
   /** The run that has locked the mirror. */
   underWay: CurrentRun | null;
@@ -175,7 +175,7 @@ function resolveKilledRun(mirror: Mirror, run: RunRow | null, isLocked: boolean)
     : { ...run, outcome: "stopped", error: "killed" };
 }
 
-/** Returns the problems found by `verify`, with problems in the tables first. */
+/** Returns the problems found by `verify`, starting with problems in the tables. */
 function readProblems(mirror: Mirror, resource: string): ResourceHealth["found"] {
   const run = findUnresolvedVerify(mirror, resource);
   const tables = readTableCheck(mirror, resource);

@@ -19,7 +19,9 @@ export interface JoinedRows {
   rows: number;
 }
 
-/** Ends a row. All other cells end with the byte 0xff. UTF-8 never contains these bytes. */
+/**
+ * The byte that ends a row. Every cell except a row's last ends with the byte 0xff. UTF-8 never contains these bytes.
+ */
 export const rowTerminator = 0xfe;
 const [cellTerminatorSql, rowTerminatorSql] = ["CAST(x'ff' AS TEXT)", "CAST(x'fe' AS TEXT)"];
 
@@ -53,8 +55,8 @@ export function readCells(
 }
 
 /**
- * Returns SQL that formats a value like JavaScript's `String(value)`, so that the CSV output is the same with
- * either. Only numbers with more than 15 digits can differ.
+ * Returns SQL that formats a value like JavaScript's `String(value)`, so that the CSV output is the same whichever is
+ * used. Only numbers with more than 15 digits can differ.
  */
 function cellSql(column: ReadableColumn, value: string): string {
   const text = `ifnull(${value}, '')`;

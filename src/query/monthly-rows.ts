@@ -29,7 +29,7 @@ export const brandColumn = "brand_id";
  */
 export interface MirrorState {
   brand: string | null;
-  /** The newest run of the table's resources. */
+  /** The newest run of any of the table's resources. */
   run: number;
   /** True if the newest run of each resource was verified. */
   verified: boolean;

@@ -18,7 +18,7 @@ import {
 import { views } from "../store/views/all-views.js";
 import { isUtcTime, type View } from "../store/views/view.js";
 
-/** The system tables that users can query. `date` is the main date of a row. */
+/** The system tables that users can query. `date` is a row's main date. */
 export const systemTables = [
   {
     name: "changes",
@@ -45,14 +45,12 @@ export const systemTables = [
 
 export type SystemTable = (typeof systemTables)[number];
 
-/** Returns the tables of records, in the order of the registry. */
+/** Returns the record tables, in the same order as in the registry. */
 export function typedTables(): readonly TableShape[] {
   return [...resources, ...detailResources].flatMap((resource) => tablesOf(resource));
 }
 
-/**
- * Returns the resource to sync in order to read a resource. This is a different resource only for details.
- */
+/** Returns the resource that must be synced so that a given resource is read. The two differ only for details. */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }
@@ -84,13 +82,13 @@ export interface ReadableTable {
   columns: readonly ReadableColumn[];
   /** The columns that order the rows. Empty for a view that orders its own rows. */
   orderBy: readonly string[];
-  /** A unique integer that orders the rows, so that they can be read in batches, or null if there is none. */
+  /** A unique integer column that orders the rows, so that they can be read in batches, or null if there is none. */
   batchKey: string | null;
   /** The declaration of a typed table, or null for views and system tables. */
   shape: TableShape | null;
   /** The date that `--since` and `--until` apply to, or null if rows have no date. */
   date: DateColumn | null;
-  /** The table or view, as SQL for a FROM clause. */
+  /** The table or view, written as SQL for a FROM clause. */
   source: string;
   /** The table of removed records, as SQL for a FROM clause, or null to read only current records. */
   removedSource: string | null;
@@ -192,7 +190,7 @@ function sourcesOf(
   return { source: current, removedSource: quote(tableName(shape, "removed")) };
 }
 
-/** Child rows have their record's date, except points of a time series, which have their own. */
+/** A child row has the same date as its record, except that a point in a time series has its own date. */
 function dateOf(shape: TableShape, selected: SelectedRecords): DateColumn | null {
   const [main = shape] = tablesOf(shape.resource);
   const mainDate = mainDateColumn(main);
@@ -203,10 +201,7 @@ function dateOf(shape: TableShape, selected: SelectedRecords): DateColumn | null
   return ofItem ?? (ofRecord && { ...ofRecord, sql: inParent(shape, selected, ofRecord.sql) });
 }
 
-/**
- * Returns SQL that evaluates an expression in the main table. For a main table, that is the expression
- * itself.
- */
+/** Returns SQL that evaluates an expression in the main table. For a main table, it returns the expression itself. */
 function inParent({ resource, list }: TableShape, selected: SelectedRecords, sql: string): string {
   if (!list) return sql;
   const inTable = (state: RecordState) => {

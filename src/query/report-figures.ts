@@ -12,7 +12,7 @@ import { mergeRanges } from "../util/ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/times.js";
 import { type ResourceHealth, readResourceHealth } from "./health.js";
 
-/** The verification of the mirrored orders. Times are in ISO 8601. */
+/** How the mirrored orders were verified. Times are ISO 8601 strings. */
 export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered" | "gaps"> {
   /** The newest verified run and the range that it verified. */
   proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
@@ -21,7 +21,7 @@ export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered"
 }
 
 /**
- * Returns the verification of the orders.
+ * Describes how the orders were verified.
  * @param underWay the run that has locked the mirror; unlike a killed run, it does not count as an error
  */
 export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
@@ -37,7 +37,7 @@ export function readProof(mirror: Mirror, underWay: CurrentRun | null): Proof {
 }
 
 /**
- * Returns the date ranges of the stored orders. These include slices with unexpected dates, whose orders are
+ * Returns the date ranges for which orders are stored. These include slices with unexpected dates, whose orders are
  * stored but not verified.
  */
 export function readStoredRanges(mirror: Mirror): { from: string | null; to: string }[] {
@@ -85,7 +85,7 @@ export interface RestatedOrder extends Pick<Restatement, "month" | "currency" | 
   host_label: string | null;
 }
 
-/** The share of the reported net that was lost to later refunds, by currency. */
+/** For each currency, the share of the reported net that was lost to later refunds. */
 export interface RefundLoss {
   currency: string | null;
   months: number;
@@ -115,8 +115,8 @@ export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: num
 }
 
 /**
- * Returns the losses by currency. Ignores months that were first read more than a month after their end,
- * because most of their refunds had already been made.
+ * Returns the losses for each currency. Ignores months that were first read more than a month after their end, because
+ * most of their refunds had already been made.
  */
 export function readRefundLosses({ db }: Mirror): RefundLoss[] {
   return db
@@ -138,7 +138,7 @@ export interface DayRange {
   until: string;
 }
 
-/** Totals for orders in one currency. Amounts are rounded to six decimal places. */
+/** The totals for orders in one currency. Amounts are rounded to six decimal places. */
 export interface SalesFigures {
   currency: string | null;
   orders: number;
@@ -204,7 +204,7 @@ export function readSums({ db }: Mirror, days: DayRange): SalesFigures[] {
     .all(days) as SalesFigures[];
 }
 
-/** Returns the figures by day, oldest first. Days without orders are omitted. */
+/** Returns the daily figures, oldest first. Days without orders are omitted. */
 export function readDays({ db }: Mirror, days: DayRange): DayFigures[] {
   return db
     .prepare(
@@ -228,7 +228,7 @@ export function readHostShares({ db }: Mirror, days: DayRange, most: number): Ho
     .all({ ...days, most }) as HostShare[];
 }
 
-/** Returns the figures by month and currency, newest first. */
+/** Returns the monthly figures for each currency, newest first. */
 export function readMonths({ db }: Mirror, months: { since: string; until: string }): MonthFigures[] {
   return db
     .prepare(

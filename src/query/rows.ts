@@ -1,7 +1,7 @@
 import type { Mirror } from "../store/mirror/database.js";
 import type { SqlValue } from "../store/tables/column-values.js";
 
-/** A value in a row. Only the results of users' SQL contain `bigint`. */
+/** A value in a row. `bigint` occurs only in the results of users' SQL. */
 export type RowValue = SqlValue | bigint;
 export type Row = readonly RowValue[];
 

@@ -24,8 +24,8 @@ export interface Selection {
 }
 
 /**
- * The rows of a table or the result of a query. Every format can be written from `rows`. The other readers
- * are faster or return data that `rows` cannot. Each of them is undefined if it does not support the rows.
+ * The rows of a table or the result of a query. Every format can be written from `rows`. The other readers are faster,
+ * or return data that `rows` cannot return. A reader is undefined if it does not support the rows.
  */
 export interface RowSource {
   /** The name of the table, or `answer` for a query result. */

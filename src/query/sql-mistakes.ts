@@ -107,7 +107,9 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
   });
 }
 
-/** True if SQLite looked for the column in this table, in which case adding the column changes the error. */
+/**
+ * True if SQLite looked for the column in this table. In that case, adding the column to the table changes the error.
+ */
 function wouldResolve(db: Database, sql: string, table: SchemaTable, column: string, error: string): boolean {
   if (hasColumn(table, column)) return false;
   db.exec(`DROP TABLE temp.${quote(table.name)}; ${emptyTableSql(table, [column])}`);
@@ -181,8 +183,8 @@ function sortByLength(names: Iterable<string>): string[] {
 }
 
 /**
- * Returns up to three names that contain `typed`. Names that start with it and shorter names come first.
- * Without a match, returns names that `typed` ends with, such as `username` for `host_username`.
+ * Returns up to three names that contain `typed`. Names that start with `typed`, and shorter names, come first. If no
+ * name matches, returns names that `typed` ends with, such as `username` for `host_username`.
  */
 function namesContaining(typed: string, names: Iterable<string>): string[] {
   const all = sortByLength(names);

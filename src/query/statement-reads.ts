@@ -15,7 +15,7 @@ export type SqlParameters = ReadonlyMap<string, string | number | bigint>;
 export interface StatementReads {
   /** Tables and built-in views. A user's view is replaced by the tables and views it selects from. */
   names: string[];
-  /** Tables whose names include the schema, such as `main.orders`. */
+  /** Tables that the statement names with their schema, such as `main.orders`. */
   qualified: string[];
   /**
    * Timestamp columns in the API's format that are compared with the result of `datetime()`, which has a
@@ -68,7 +68,7 @@ export function storedTables(db: Database, name: string): string[] {
   return [...new Set(opened.flatMap(({ p2 }) => names.get(p2) ?? []))];
 }
 
-/** Returns the tables of records that a table or view selects from. */
+/** Returns the record tables that a table or view selects from. */
 export function findTypedTables({ db }: Mirror, name: string): TableShape[] {
   const stored = storedTables(db, name);
   return typedTables().filter((shape) =>
@@ -76,7 +76,7 @@ export function findTypedTables({ db }: Mirror, name: string): TableShape[] {
   );
 }
 
-/** Copies views to temporary views, because only temporary views can select from temporary tables. */
+/** Copies views into the temporary schema, because only temporary views can select from temporary tables. */
 export function createTempViews(db: Database, isWanted: (name: string) => boolean): void {
   const stored = db.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'").raw();
   for (const [name, sql] of stored.all() as [string, string][])

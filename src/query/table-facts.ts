@@ -27,7 +27,7 @@ export interface TableFacts {
 }
 
 export interface ColumnFacts extends Pick<ReadableColumn, "name" | "type" | "about"> {
-  /** The number of rows with a value in this column, or undefined if they were not counted. */
+  /** The number of rows that have a value in this column, or undefined if they were not counted. */
   rows_with_value?: number | undefined;
 }
 

@@ -123,8 +123,8 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Opens a statement's result for an export. Values have SQLite's types: booleans are 0 and 1, and JSON is
- * text. Each call of `rows` runs the statement again.
+ * Opens a statement's result for an export. Values have SQLite's types: booleans are 0 and 1, and JSON is text. Each
+ * call to `rows` runs the statement again.
  */
 export function openQueryResult(statement: Statement, limit = Number.POSITIVE_INFINITY): RowSource {
   const columns = statement.columns();

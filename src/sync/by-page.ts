@@ -93,7 +93,7 @@ async function countHalves(
   ];
 }
 
-/** Returns the start of the day in the middle of a range; null if that day does not start within the range. */
+/** Returns the start of the day in the middle of a range, or null if that day does not start within the range. */
 function middleDay({ from, to }: Range): number | null {
   const start = Math.max(from, to - openRangeMs);
   const middle = startOfDay(start + (to - start) / 2);
@@ -122,8 +122,8 @@ async function* locateFaults(
 }
 
 /**
- * Returns the start of the day that splits the records with expected dates in half; null if there are no such records,
- * or if the slice is one day long.
+ * Returns the start of the day that splits the records with expected dates in half, or null if there are no such
+ * records, or if the slice is one day long.
  */
 function medianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading): number | null {
   const dates = [...list.records].flatMap(([name, { record }]) =>
@@ -136,7 +136,7 @@ function medianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading
 }
 
 /**
- * Describes the records with unexpected dates: the newest problem and the number of records; null if there are none.
+ * Describes the records with unexpected dates: the newest problem and the number of records, or null if there are none.
  */
 export function describeMarked({
   mirror,

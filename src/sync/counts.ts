@@ -22,7 +22,7 @@ export interface CountComparison extends Range {
   mirrorCount: number;
   /** The time of the request, in milliseconds since 1970. */
   requestedAt: number;
-  /** The date of the API's newest record, in milliseconds; null if that record has no readable date. */
+  /** The date of the API's newest record, in milliseconds, or null if that record has no readable date. */
   newestDate: number | null;
   /**
    * Describes that record's date if it breaks A2 or A3, so that the count is meaningless for the range; otherwise null.

@@ -24,9 +24,9 @@ import { dayMs, daysSince1970 } from "../util/timestamp.js";
 import type { DailyPoints, DatedRun, DatedSync, SyncRun } from "./session.js";
 
 export interface DailyTotalsResponse {
-  /** The totals for the days with activity; null if the API returned no totals. */
+  /** The totals for the days with activity, or null if the API returned no totals. */
   apiTotals: TotalsByDay | null;
-  /** The error if the request failed; null if it succeeded or the resource has no daily totals. */
+  /** The error if the request failed, or null if it succeeded or the resource has no daily totals. */
   error: BrandapiError | null;
 }
 
@@ -123,7 +123,7 @@ function daysOf({ from, to }: Range): Range {
 
 /** The API's daily totals, and how a run compares them with the stored totals. */
 export interface ComparedTotals {
-  /** The totals to compare; null if the API returned no totals. */
+  /** The totals to compare, or null if the API returned no totals. */
   apiTotals: TotalsByDay | null;
   /** True if only the number of records per day is compared, because the amounts on most days have drifted. */
   ignoresAmounts: boolean;

@@ -6,9 +6,9 @@ import { readTimestamp, type Timestamp } from "../util/timestamp.js";
 import type { QueryParameters } from "../util/urls.js";
 
 export interface DateCheck {
-  /** The date of each record, truncated to seconds, in milliseconds since 1970; empty if there is a fault. */
+  /** The date of each record, truncated to seconds, in milliseconds since 1970, or empty if there is a fault. */
   seconds: number[];
-  /** Describes the first record that violates A1, A2 or A3; null if there is none. */
+  /** Describes the first record that violates A1, A2 or A3, or null if there is none. */
   fault: string | null;
 }
 
@@ -46,7 +46,7 @@ export function rangeQuery({ end, from, until }: DatedStrategy, range: Range): Q
   };
 }
 
-/** Describes a date that is invalid or outside the range; null if the date is valid. */
+/** Describes a date that is invalid or outside the range, or null if the date is valid. */
 export function dateFault(resource: Resource<DatedStrategy>, record: Json, range: Range): string | null {
   const fault = faultOf(timestampOf(resource, record), range);
   return fault === null ? null : `${dateText(resource, record)} ${fault}`;

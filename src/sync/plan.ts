@@ -10,9 +10,9 @@ export interface PlanInput {
   coverage: readonly CoveredRange[];
   /** The marked slices, which have to be read by page number. */
   markedSlices: readonly Range[];
-  /** The oldest date that any run was asked to read; null before the first run. */
+  /** The oldest date that any run was asked to read, or null before the first run. */
   floor: number | null;
-  /** The end of the dates that finished runs have read; null before the first finished run. */
+  /** The end of the dates that finished runs have read, or null before the first finished run. */
   finishedUntil: number | null;
   /** The ranges that an interrupted run read within the last hour. */
   readRecently: readonly Range[];

@@ -21,7 +21,7 @@ interface NewestRecords {
   total: number;
   /** True if the response breaks A1, A2 or A3. The range must then be read by page number. */
   hasFault: boolean;
-  /** The dates for which the response has all records; null if it has only part of a dense second. */
+  /** The dates for which the response has all records, or null if it has only part of a dense second. */
   coveredRange: Range | null;
   /** The number of records in `coveredRange`. */
   coveredCount: number;
@@ -182,7 +182,7 @@ const maxWaitMs = 25;
  * it. All other code that sends requests or writes must therefore run in `flushThen`.
  */
 class WriteBatch {
-  /** Commits the open transaction; null if none is open. */
+  /** Commits the open transaction, or null if none is open. */
   #commit: ReturnType<typeof beginTransaction> | null = null;
   #openedAt = 0;
   /** The records and dates in the open transaction. */

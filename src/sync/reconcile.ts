@@ -154,7 +154,7 @@ async function isMeaningless(run: DatedSync, before: CountComparison): Promise<b
 /**
  * Refuses to remove all records, or more than half of a table with more than 20 records, unless `--accept-removals` is
  * given.
- * @returns the reason; null if the removals are accepted
+ * @returns the reason, or null if the removals are accepted
  */
 export function refuseRemovals(
   { options, resource: { name } }: Pick<SyncRun, "options" | "resource">,

@@ -163,7 +163,7 @@ export function openUnrecordedRun(session: SyncSession, resource: Resource): Syn
 export interface RunEnd {
   outcome: RunOutcome;
   error: Error | null;
-  /** The problems that `verify` found; null if there are none. They are stored like an error. */
+  /** The problems that `verify` found, or null if there are none. They are stored like an error. */
   problems?: string | null;
   columns?: Partial<Pick<RunRow, "verified" | "covered_from" | keyof CountTotals>>;
 }
@@ -237,7 +237,7 @@ export function warnOfUnexpectedValues(
 }
 
 interface RunFacts {
-  /** The oldest date ever requested, ISO 8601; null if there is no lower limit. */
+  /** The oldest date ever requested, ISO 8601, or null if there is no lower limit. */
   floor: string | null;
   /** False if the run compared counts but no daily totals, although the resource has daily totals. */
   comparesTotals: boolean;

@@ -67,7 +67,7 @@ export interface SyncSession {
 /** A `sync` or `verify` run for one resource. */
 export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   resource: Resource<How>;
-  /** The `run_id` in `sync_runs`; 0 if the run is not recorded. */
+  /** The `run_id` in `sync_runs`, or 0 if the run is not recorded. */
   runId: number;
   /** The newest instant to read: the end of the last complete second before the run, in milliseconds. */
   readUntil: number;
@@ -80,7 +80,7 @@ export type DatedRun = SyncRun<DatedStrategy>;
 
 /** A `sync` run for a resource with dates, including its daily totals. */
 export interface DatedSync extends DatedRun {
-  /** The API's daily totals, requested before any record was read; null if the API returned none. */
+  /** The API's daily totals, requested before any record was read, or null if the API returned none. */
   readonly apiTotals: TotalsByDay | null;
   /** The slices that never settled (A9), as reasons why the run is incomplete. `writeSlice` adds to them. */
   readonly incompleteSlices: IncompleteReason[];
@@ -105,13 +105,13 @@ export interface PlanStep {
 }
 
 export interface SyncResult {
-  /** The reasons why the run is incomplete; empty if it is complete. */
+  /** The reasons why the run is incomplete, or empty if it is complete. */
   incompleteReasons: IncompleteReason[];
   /** True if the run read only part of the resource, or cannot verify the data. */
   isPartial: boolean;
-  /** The totals of the counts; undefined if the run requested no counts. */
+  /** The totals of the counts, or undefined if the run requested no counts. */
   totals?: CountTotals;
-  /** The start of the covered dates, ISO 8601; null if everything was read, or the resource has no dates. */
+  /** The start of the covered dates, ISO 8601, or null if everything was read, or the resource has no dates. */
   coveredFrom?: string | null;
   /** The number of rows in the list, excluding the rows of the details. */
   listRows?: number;
@@ -133,7 +133,7 @@ export type CountTotals = Pick<RunRow, "api_total" | "mirror_total" | "differing
 
 /** A run whose row in `sync_runs` exists. */
 export interface StartedRun {
-  /** The `run_id` in `sync_runs`; 0 if the run is not recorded. */
+  /** The `run_id` in `sync_runs`, or 0 if the run is not recorded. */
   id: number;
   resource: string;
   /** The number of requests and retries before the run. */

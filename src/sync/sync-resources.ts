@@ -21,7 +21,7 @@ export interface ResourceResults {
 
 /** How the work on one resource ended. */
 interface WorkEnd {
-  /** The reason why the work failed or was skipped; null if it succeeded. */
+  /** The reason why the work failed or was skipped, or null if it succeeded. */
   error: Error | null;
   /** True if the error does not count as a failure. */
   isSkipped?: boolean;

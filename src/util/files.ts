@@ -9,15 +9,13 @@ export function pathExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/**
- * The maximum size of an SQL statement, a key or a settings file. A larger input is a mistake or never ends.
- */
+/** The maximum size of an SQL statement, a key or a settings file. A larger input is either a mistake or endless. */
 const maxInputBytes = 16 * 2 ** 20;
 
 /**
  * Reads a text file and removes its byte order mark. The file can be UTF-8, or UTF-16 as written by Windows
  * PowerShell.
- * @throws UsageError if it is larger than `maxInputBytes`, as with an endless device or pipe
+ * @throws UsageError if it is larger than `maxInputBytes`, such as an endless device or pipe
  */
 export function readTextFile(path: string): string {
   const chunks: Buffer[] = [];

@@ -42,7 +42,7 @@ function quoteInfiniteNumber(token: string): string {
 }
 
 /**
- * Returns false if a value contains an infinite number at any depth. It is not recursive, because deep
+ * Returns false if a value contains an infinite number at any depth. The function is not recursive, because deep
  * nesting would overflow the stack.
  */
 function hasOnlyFiniteNumbers(value: unknown): boolean {
@@ -55,7 +55,7 @@ function hasOnlyFiniteNumbers(value: unknown): boolean {
   return true;
 }
 
-/** Returns the value at a path of fields, or undefined if a field is missing. */
+/** Follows a path of field names and returns the value at its end, or undefined if a field is missing. */
 export function valueAt(source: unknown, path: readonly string[]): unknown {
   let value = source;
   for (const member of path) {

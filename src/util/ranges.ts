@@ -53,7 +53,7 @@ export function contains(merged: readonly Range[], { from, to }: Range): boolean
   return merged.some((range) => range.from <= from && range.to >= to);
 }
 
-/** True if a range contains an instant, which can have fractions of a millisecond. */
+/** True if a range contains an instant, which can include a fraction of a millisecond. */
 export function containsInstant({ from, to }: Range, instant: number): boolean {
   return instant >= from && instant < to + 1;
 }
@@ -94,7 +94,7 @@ export function monthsIn({ from, to }: Range): (Range & { month: string })[] {
   return months;
 }
 
-/** Formats a range for messages, to the minute. */
+/** Formats a range for messages, with a precision of one minute. */
 export function describeRange({ from, to }: Range): string {
   const end = Number.isFinite(to) ? formatMinute(to) : "now";
   return Number.isFinite(from) ? `${formatMinute(from)} to ${end}` : `everything until ${end}`;

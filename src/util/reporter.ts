@@ -4,8 +4,8 @@
  */
 export interface Reporter {
   /**
-   * Announces the upcoming tasks in order, with the number of requests that each needed last time, so that
-   * the remaining time can be estimated.
+   * Announces the upcoming tasks, in order. Each task comes with the number of requests that it needed last time, so
+   * that the remaining time can be estimated.
    */
   expect(tasks: readonly ExpectedTask[]): void;
   /** Starts a task, such as the sync of a resource. `update` can set `total` later. */

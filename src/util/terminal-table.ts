@@ -10,7 +10,7 @@ export interface TableOptions {
   style?: Style | undefined;
   /** Titles of the right-aligned columns. By default, columns that contain only numbers are right-aligned. */
   rightAligned?: readonly string[];
-  /** The text for null, empty by default. */
+  /** The text for null values. The default is an empty string. */
   nullText?: string;
   /** Titles of the columns to omit, one at a time, until the table fits. */
   optionalColumns?: readonly string[];
@@ -96,9 +96,7 @@ export function tableFits(titles: readonly string[], rows: Rows, { width, nullTe
   return width === undefined || widthOf(measure(titles, rows, nullText).widths) <= width;
 }
 
-/**
- * Renders each row as a block of lines in the form `column: value`. Without rows, renders the column names.
- */
+/** Renders each row as a block of lines in the form `column: value`. If there are no rows, renders the column names. */
 export function renderBlocks(
   titles: readonly string[],
   rows: Rows,

@@ -16,12 +16,12 @@ const unsafe =
   /[\p{Cc}\p{Cs}\ufff9-\ufffb\p{Zl}\p{Zp}]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
 const shortEscapes: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** Longer strings are cut, because the API could return a million characters. */
+/** Longer strings are truncated, because the API could return a string of a million characters. */
 const maxLength = 2_000;
 
 /**
- * Replaces control characters and invisible characters with escapes such as `\u001b`, and cuts the string to
- * 2,000 characters.
+ * Replaces control characters and invisible characters with escapes such as `\u001b`, and truncates the string to 2,000
+ * characters.
  */
 export function escapeText(text: string): string {
   const short = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
@@ -34,8 +34,8 @@ export function escapeLines(text: string): string {
 }
 
 /**
- * Escapes data of any length, except line ends and tabs. JSON parsers decode the escapes to the original
- * string.
+ * Like `escapeText`, but for data of any length, and without escaping line breaks and tabs. JSON parsers decode the
+ * escapes to the original string.
  */
 export function escapeData(text: string): string {
   return text.replace(unsafe, (character, at: number) => {

@@ -7,7 +7,7 @@ export type Style = Readonly<
   Record<"bold" | "dim" | "red" | "green" | "yellow" | "cyan", (text: string) => string>
 >;
 
-// kleur checks only process.stdout, whereas `styleFor` decides for each stream.
+// kleur checks only `process.stdout`, whereas `styleFor` checks each stream.
 kleur.$.enabled = true;
 
 const { bold, dim, red, green, yellow, cyan } = kleur;

@@ -113,7 +113,8 @@ export function formatDuration(ms: number): string {
 }
 
 /**
- * Formats an age like `formatDuration`. A negative age, caused by a clock that was ahead, becomes `5m ahead`.
+ * Formats an age like `formatDuration`. A negative age, which is caused by a clock that was ahead, is formatted as `5m
+ * ahead`.
  */
 export function formatAge(ms: number): string {
   return ms < 0 ? `${formatDuration(-ms)} ahead` : formatDuration(ms);

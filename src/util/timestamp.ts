@@ -23,8 +23,8 @@ export const maxTimestampMs = Date.parse("9999-12-31T23:59:59.999Z");
  * Parses an ISO 8601 timestamp. All timestamps from the API are parsed here, so that columns, filters, views
  * and exports agree.
  *
- * The timestamp can be a date, or a date with a time in minutes, seconds or fractions of a second. The time
- * can have an offset and is in UTC without one. A date without a time means the start of the day.
+ * The timestamp can be a date, or a date with a time in minutes, seconds or fractions of a second. The time can have an
+ * offset and is in UTC without one. A date without a time stands for the start of the day.
  *
  * Returns undefined for any other string, including strings with surrounding whitespace, and for times that
  * do not exist: 30 February, 24:00:00, an offset beyond 14:00, a UTC year outside 0000 to 9999, or a leap

@@ -51,17 +51,17 @@ interface TotalsComparison {
   changed: string[];
   /** The days that interrupted runs read only partially, so that no totals are stored for them. */
   unknown: string[];
-  /** The reason why amounts were not compared; null if they were. */
+  /** The reason why amounts were not compared, or null if they were. */
   drift: AmountDrift | null;
 }
 
-/** A difference between the mirror and the API, and its dates. */
+/** A difference between the mirror and the API, and the dates it affects. */
 export interface Difference extends Range {
   /** The date and the kind of difference. */
   text: string;
   /** For a day without a count, the kind of difference. */
   kind?: string;
-  /** The differing count; undefined for other kinds of differences. */
+  /** The differing count, or undefined for other kinds of differences. */
   count?: CountComparison;
 }
 
@@ -70,16 +70,16 @@ export interface DatedComparison {
   counts: CountComparison[];
   /** The names of the filters that were compared, starting with `all`. */
   filters: string[];
-  /** The comparison of daily totals; null if the API returned no totals. */
+  /** The comparison of daily totals, or null if the API returned no totals. */
   dailyTotals: TotalsComparison | null;
   differences: Difference[];
   /** The ranges with unread records, oldest first. */
   unread: CountComparison[];
-  /** The records dated in the future; null if there are none. */
+  /** The records dated in the future, or null if there are none. */
   future: FutureRecords | null;
   /** The count of all records, without a date range. */
   allDates: CountComparison;
-  /** The number of records that the API does not return in any date range (A11); 0 if there are marked slices. */
+  /** The number of records that the API does not return in any date range (A11), or 0 if there are marked slices. */
   undatedCount: number;
   totals: CountTotals;
 }

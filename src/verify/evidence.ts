@@ -45,7 +45,7 @@ function countingSql({ date, table }: Resource, { from, to }: Range, moreConditi
   return `SELECT count(*) FROM ${table}${where}`;
 }
 
-/** The names of the checks other than the counts for filters. */
+/** The names of all checks except the counts for filters. */
 export const checks = {
   allDates: "all, without dates",
   dailyTotals: "days with totals",
@@ -59,12 +59,12 @@ export const checks = {
 export interface Evidence {
   resource: string;
   check: string;
-  /** The first and last dates of the range, ISO 8601; null if the range is open at that end. */
+  /** The first and last dates of the range, ISO 8601, or null if the range is open at that end. */
   from: string | null;
   to: string | null;
   api: number | null;
   mirror: number | null;
-  /** True if the two numbers are consistent; null if they cannot be compared. `note` then contains the reason. */
+  /** True if the two numbers are consistent, or null if they cannot be compared. `note` then contains the reason. */
   agrees: boolean | null;
   asked_at: string | null;
   request: string | null;

@@ -5,7 +5,7 @@ import { pluralize } from "../util/text.js";
 import type { Evidence } from "./evidence.js";
 
 /**
- * What a partial result is about:
+ * What a partial result covers:
  * - `month`: the records of a calendar month
  * - `list`: a complete list without dates
  * - `unread`: a date range that was never read
@@ -21,7 +21,7 @@ export interface PartResult {
   state: "proven" | "unproven" | "different";
   /** The reason for the state. */
   why: string;
-  /** The time at which the least recently read record was read, ISO 8601; null if it is unknown. */
+  /** The time at which the least recently read record was read, ISO 8601, or null if it is unknown. */
   read_at: string | null;
 }
 
@@ -29,13 +29,13 @@ export interface RecordsResult extends CountTotals {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
   months: PartResult[];
-  /** A description of the changes that the verification cannot detect; empty if it detects all changes. */
+  /** A description of the changes that the verification cannot detect, or empty if it detects all changes. */
   blind_spot: string;
   /** The number of unread records that are not older than the floor. */
   unread?: number;
   /** The number of records dated in the future, and their newest date. */
   future?: { records: number; until: string } | null;
-  /** The number of mirrored records without a readable date. */
+  /** The number of mirrored records that have no readable date. */
   undated?: number;
   /** True if the API's counts contradict each other, or its list changed during every reading. */
   unsettled?: boolean;

@@ -35,7 +35,7 @@ interface Verifier<How extends Strategy = Strategy> {
   verify(run: SyncRun<How>): Promise<RecordsResult>;
 }
 
-/** The verifier for each kind of resource; null if the API may restate its values at any time. */
+/** The verifier for each kind of resource, or null if the API may restate its values at any time. */
 const verifiers: Record<Strategy["kind"], Verifier | null> = {
   dated: { verify: verifyDated },
   full: { verify: (run) => verifyList(run, null) },

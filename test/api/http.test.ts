@@ -109,7 +109,7 @@ describe("a Retry-After header", () => {
       const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
       expect(error).toMatchObject({ name: "ApiUnavailable", exitCode: 6, status });
       expect(error.message).toContain(
-        `; it requires a wait of ${formatted}, longer than the remaining \`--max-wait\` (tried `,
+        `; it asks for a wait of ${formatted}, which is longer than the remaining \`--max-wait\` (tried `,
       );
       expect(server.requests.length).toBe(attempts);
     },
