@@ -90,7 +90,7 @@ export interface ReadableTable {
   date: DateColumn | null;
   /** The table or view, written as SQL for a FROM clause. */
   source: string;
-  /** The table of removed records, as SQL for a FROM clause, or null to read only current records. */
+  /** The table for removed records, written as SQL for a FROM clause, or null to read only current records. */
   removedSource: string | null;
 }
 

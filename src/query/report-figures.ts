@@ -16,7 +16,7 @@ import { type ResourceHealth, readResourceHealth } from "./health.js";
 export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered" | "gaps"> {
   /** The newest verified run and the range that it verified. */
   proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
-  /** The error of the newest run, or null if a later run was verified. */
+  /** The newest run's error, or null if a later run was verified. */
   against: string | null;
 }
 

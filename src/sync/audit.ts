@@ -5,7 +5,10 @@ import { readByPage } from "./by-page.js";
 import { readRange } from "./read.js";
 import { type DatedSync, startBudget } from "./session.js";
 
-/** Ranges read within the last 20 hours are skipped, so that a second sync on the same day does not repeat the audit. */
+/**
+ * Ranges read within the last 20 hours are skipped, so that a second sync on the same day does not re-read the same
+ * records.
+ */
 const restMs = 20 * hourMs;
 
 /**

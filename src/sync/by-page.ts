@@ -12,11 +12,11 @@ import { readSlice, resolveCopies, type SliceReading, writeSlice } from "./slice
 /** A slice is split until the API counts at most this many records in it, or until it is one day long. */
 const maxSliceRecords = 2_000;
 const maxSplits = 12;
-/** The length that is assumed for a range without a start when it is first split. */
+/** The length assumed for a range without a start when the range is first split. */
 const openRangeMs = 20 * 365 * dayMs;
 /** Slices with more unexpected dates than this are marked as a whole, without reading their days separately. */
 const maxFaultsToLocate = 10;
-/** Request budget for reading a slice's days separately. */
+/** The request budget for reading a slice's days separately. */
 const maxLocateRequests = 100;
 
 /**
@@ -136,7 +136,8 @@ function medianDay({ resource }: DatedRun, { faults, list, slice }: SliceReading
 }
 
 /**
- * Describes the records with unexpected dates: the newest problem and the number of records, or null if there are none.
+ * Describes the records with unexpected dates: the newest problem, and how many of these records there are. Returns
+ * null if there are none.
  */
 export function describeMarked({
   mirror,

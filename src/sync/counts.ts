@@ -10,7 +10,9 @@ import type { QueryParameters } from "../util/urls.js";
 import { dateFault, rangeQuery } from "./dates.js";
 import type { CountTotals, DatedRun, SyncRun } from "./session.js";
 
-/** Selects all records, or the records with a status. `flags` is the bit for the status in `records.flags`. */
+/**
+ * Selects either all records or the records with a given status. `flags` is the bit for the status in `records.flags`.
+ */
 export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
@@ -78,7 +80,7 @@ export function sumOf(counts: readonly CountComparison[], side: "apiCount" | "mi
 
 /**
  * Returns the totals for a list without dates.
- * @param listed the number of records in the API
+ * @param listed the number of records that the API lists
  */
 export function listTotals({ mirror, resource }: SyncRun, listed: number): CountTotals {
   const mirrored = countCurrent(mirror, resource.name);
@@ -125,7 +127,7 @@ export async function* bisect(
 ): AsyncGenerator<CountComparison, void> {
   const { filter, from, to } = counted;
   const records = run.state.count(counted);
-  // A range without mirrored records has no median date, so it is not split.
+  // A range that contains no mirrored records has no median date, so it is not split.
   const middle = startOfSecond(
     findNthDate(run.mirror, run.resource.name, counted, Math.floor(records / 2)) ?? from,
   );
@@ -145,7 +147,7 @@ function subtractCount(total: CountComparison, part: CountComparison, rest: Rang
   return { ...part, ...rest, apiCount, mirrorCount, newestDate: null, fault: null };
 }
 
-/** Compares the counts for the ranges that were never read, oldest first. Marked slices count as read. */
+/** Compares the counts for the ranges that have never been read, oldest first. Marked slices count as read. */
 export async function compareUnread(run: DatedRun): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
   for (const range of subtractRanges([allTime], [...run.state.coverage(), ...run.state.markedSlices()]))

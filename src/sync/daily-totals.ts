@@ -96,8 +96,8 @@ export function dayOfPoint(point: Json, { day }: TotalsSource): string {
 }
 
 /**
- * Deletes the stored totals of days with new or changed records, because they describe the earlier records. `cover`
- * stores new totals once the run has read the complete day. Until then, the day counts as changed.
+ * Deletes the stored totals of days with new or changed records, because those totals describe the earlier versions of
+ * the records. `cover` stores new totals once the run has read the complete day. Until then, the day counts as changed.
  */
 export function dropStoredTotals({ state }: DatedRun, changed: Range): void {
   state.storedTotals.delete(daysOf(changed));

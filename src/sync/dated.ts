@@ -42,7 +42,7 @@ export const dated: SyncStrategy<DatedStrategy> = {
    * The order of the steps matters:
    * 1. Daily totals are requested before anything is read, so that the next run notices changes made during this one.
    * 2. Drifting amounts are detected before anything is read, because reading a day replaces its stored totals.
-   * 3. The audit runs after the planned ranges were read, because it skips dates that were just read.
+   * 3. The audit runs after the planned ranges have been read, because it skips dates that were just read.
    * 4. The warning about missing daily totals is printed after the reading, because during an outage, the reading
    *    itself fails with an error.
    * 5. The drift sample is read before the other changed days, because it decides whether changed amounts matter.
@@ -101,7 +101,8 @@ function planRun({ clock, mirror, readUntil, options, resource, state }: DatedRu
   // Only a sync that did not finish can have read dates after the last finished run.
   const interrupted = [...coverage, ...markedSlices].filter(({ runId }) => runId > finishedId);
   const readRecently = interrupted.filter(({ readAt }) => readAt >= clock.now() - resumableMs);
-  // Records returned in a marked slice are not searched for at their own dates. Undated records can be in any range.
+  // Records that the API returned in a marked slice are not searched for at their own dates, and undated records can be
+  // in any range.
   const markedIds = state.markedIds();
   const missing = state.missing
     .all()
@@ -128,7 +129,7 @@ function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" |
   return { gaps, markedSlices, ranges };
 }
 
-/** Returns a reason if the budget was too small to read all changed days. */
+/** Returns the reason why the run is incomplete if the budget was too small to read all changed days. */
 function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
   const days = changedDays(run, compared).length;
   if (days === 0) return [];

@@ -30,7 +30,7 @@ export interface Parent {
   idInUrl: string;
   /** True if the details have not been read since the record was added or changed. */
   isPending: boolean;
-  /** True if this run has to read the details. */
+  /** True if this run must read the details. */
   isDue: boolean;
   detailedAt: string | null;
 }
@@ -177,7 +177,9 @@ function parentsOf(run: DetailsRun): Parent[] {
   return parents;
 }
 
-/** Returns the records whose details are due, least recently read first, so that interrupted runs make progress. */
+/**
+ * Returns the records whose details are due, least recently read first, so that even interrupted runs make progress.
+ */
 function dueParents(run: DetailsRun): Parent[] {
   const due = parentsOf(run).filter(({ isDue }) => isDue);
   return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));

@@ -50,7 +50,7 @@ export const monthly: SyncStrategy<MonthlyStrategy> = {
   },
 };
 
-/** True if no option changes the requested data. Only such runs extend the coverage. */
+/** True if no option changes which data is requested. Only runs without these options extend the coverage. */
 function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
   return groupBy === "day" && hosts.length === 0 && !perHost;
 }
@@ -62,7 +62,7 @@ function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
 function dueMonths(run: SyncRun<MonthlyStrategy>, points: DailyPoints): Month[] {
   const { readUntil, options, state } = run;
   const { full, groupBy, since, windowMs } = options;
-  // The API may return no points for a month that has lost all its activity.
+  // The API may not return any points for a month that has lost all of its activity.
   const moved = isPlain(options) ? movedMonths(run, points) : new Set<string>();
   const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
   const months = [...new Set([...active, ...moved, utcDay(readUntil).slice(0, 7)])].sort();

@@ -8,7 +8,7 @@ export const resumableMs = hourMs;
 
 export interface PlanInput {
   coverage: readonly CoveredRange[];
-  /** The marked slices, which have to be read by page number. */
+  /** The marked slices, which must be read by page number. */
   markedSlices: readonly Range[];
   /** The oldest date that any run was asked to read, or null before the first run. */
   floor: number | null;

@@ -55,7 +55,7 @@ interface Reading {
   requestedAt: number;
 }
 
-/** The number of readings within which a list should settle (A9). */
+/** The number of readings after which a list should have settled (A9). */
 const maxReadings = 3;
 /**
  * The maximum number of readings of a list in random order, which is re-read for as long as `total_items` is unchanged
@@ -92,7 +92,7 @@ function toList({ names, ...list }: SettledList): List {
   return { ...list, rowCount: names.size };
 }
 
-/** A list that was read until it was complete or further readings would not help. */
+/** A list that was read either until it was complete or until further readings would not help. */
 interface SettledList extends Omit<List, "rowCount"> {
   /** The keys of all records in any of the readings. */
   names: ReadonlySet<string>;

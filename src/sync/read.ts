@@ -52,7 +52,7 @@ async function requestNewest(run: DatedSync, range: Range): Promise<NewestRecord
 /** A response that covers some dates, because it contains all of their records. */
 type CoveringResponse = NewestRecords & { coveredRange: Range };
 
-/** The result of reading a range. */
+/** The result of reading a range of dates. */
 export interface RangeReading {
   /** The oldest instant that was read, in milliseconds. */
   reached: number;
@@ -75,7 +75,7 @@ export async function readRange(
   let addedOrChanged = 0;
   const request = (to: number) => {
     const response = requestNewest(run, { from: range.from, to });
-    // Errors are thrown when the response is awaited.
+    // If the request fails, the error is thrown when the response is awaited.
     response.catch(() => {});
     return response;
   };
@@ -182,7 +182,7 @@ const maxWaitMs = 25;
  * it. All other code that sends requests or writes must therefore run in `flushThen`.
  */
 class WriteBatch {
-  /** Commits the open transaction, or null if none is open. */
+  /** A function that commits the open transaction, or null if no transaction is open. */
   #commit: ReturnType<typeof beginTransaction> | null = null;
   #openedAt = 0;
   /** The records and dates in the open transaction. */
@@ -213,8 +213,7 @@ class WriteBatch {
     const written = writer.writeNewest(records, { readAt: formatInstant(requestedAt) });
     state.missing.delete(written.ids);
     if (written.addedOrChanged > 0) dropStoredTotals(this.run, coveredRange);
-    // A response repeats the records from the last second of the previous response. These records are counted only
-    // once.
+    // Each response repeats the records from the last second of the previous response, but they are counted only once.
     progress.addRows(written.ids.filter((id) => !this.#lastIds.has(id)).length);
     this.#lastIds = new Set(written.ids);
     return written;
@@ -232,7 +231,8 @@ class WriteBatch {
       requestedAt,
       runId,
     };
-    // Responses arrive newest first. A gap between two responses would be covered without being read.
+    // Responses arrive newest first. If there were a gap between two responses, its dates would be covered without
+    // having been read.
     if (coveredRange.to + 1 !== this.#written.range.from)
       throw new Error("the dates of two responses in one transaction are not adjacent");
     this.#written.range.from = coveredRange.from;

@@ -144,7 +144,7 @@ async function readDiffering(
 
 /**
  * True if a filter does not count the records with its status (A7): its count still differs after the records were
- * re-read. If the count changed in the meantime, the records changed as well, so the filter may be right.
+ * re-read. If the count changed in the meantime, the records changed as well, so the filter may be correct.
  */
 async function isMeaningless(run: DatedSync, before: CountComparison): Promise<boolean> {
   const after = await compareCount(run, before, before.filter);

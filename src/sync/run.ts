@@ -139,7 +139,7 @@ export function openRun(session: SyncSession, resource: Resource, started: Start
     state,
     progress: new ReadProgress(session, started, task),
     readUntil: startOfSecond(session.clock.now()) - 1,
-    // The API truncates dates to seconds, so a second must be read completely or not at all.
+    // The API truncates dates to seconds, so each second must be read either completely or not at all.
     options: {
       ...options,
       since: since === undefined ? undefined : startOfSecond(since),
@@ -176,7 +176,7 @@ type RecordingSession = Pick<SyncSession, "api" | "clock" | "keys" | "mirror">;
 
 /**
  * Records the end of a run, and whether the API refused the resource.
- * @throws if the mirror cannot be written: the run's error if there was one, otherwise the write error
+ * @throws if the mirror cannot be written: the run's error if there was one, or else the write error
  */
 export function finishRun(
   { api, clock, keys, mirror }: RecordingSession,
@@ -215,7 +215,7 @@ export function lostAccess({ name }: Resource, cause: Forbidden): Incomplete {
 function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
   const hint = reasons.find((reason) => reason.hint)?.hint;
-  // If removals were refused, everything has been read, so the message does not call the resource incomplete.
+  // If the removals were refused, everything has been read, so the message does not call the resource incomplete.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, {
     hint: hint ?? "the data read so far is kept; run the same command again",
@@ -237,7 +237,7 @@ export function warnOfUnexpectedValues(
 }
 
 interface RunFacts {
-  /** The oldest date ever requested, ISO 8601, or null if there is no lower limit. */
+  /** The oldest date (ISO 8601) that any run has requested, or null if there is no lower limit. */
   floor: string | null;
   /** False if the run compared counts but no daily totals, although the resource has daily totals. */
   comparesTotals: boolean;
@@ -258,7 +258,7 @@ export function runLine(run: RunRow, facts: RunFacts): string {
   return `${counts} in ${formatDuration(Math.max(0, took))}, ${resultOf(run, facts)}`;
 }
 
-/** Describes the number of rows, such as `5`, or `9 surveys and 12 results` if the details have their own table. */
+/** Formats the number of rows, such as `5`, or `9 surveys and 12 results` if the details have their own table. */
 function rowsText({ resource, rows_read }: RunRow, { listRows }: RunFacts): string {
   const known = findResource(resource);
   const details = known && detailsResource(known)?.name.split("-").at(-1);

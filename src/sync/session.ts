@@ -10,8 +10,8 @@ import type { Reporter, Task } from "../util/reporter.js";
 import { dayMs } from "../util/timestamp.js";
 
 /*
- * What the files of this folder share: the session of a command, the run of one resource, and the result of a strategy.
- * `A1` to `A12` in comments are the assumptions in `README.md`.
+ * The types that the files in this folder share: a command's session, a resource's run, and a strategy's result. `A1`
+ * to `A12` in comments are the assumptions in `README.md`.
  */
 
 /** The options of a sync. Times are in milliseconds since 1970. */
@@ -19,7 +19,7 @@ export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
   full: boolean;
-  /** The time span before the end of the last finished run that a run re-reads. */
+  /** The length of the time span before the end of the last finished run that each run re-reads. */
   windowMs: number;
   /** Removes records even if implausibly many are missing. */
   acceptRemovals: boolean;
@@ -60,7 +60,7 @@ export interface SyncSession {
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  /** A cache of the points that the command has requested, which orders and clicks share. */
+  /** A cache of the points that the command has requested. Orders and clicks share these points. */
   dailyPoints: Map<TotalsSource, Promise<DailyPoints>>;
 }
 
@@ -91,7 +91,7 @@ export interface DatedSync extends DatedRun {
  * `SyncStrategy`.
  */
 export interface SyncStrategy<How extends Strategy = Strategy> {
-  /** Estimates how many requests `read` would send. This requests only counts and daily totals. */
+  /** Estimates how many requests `read` would send. Only counts and daily totals are requested for this. */
   plan(run: SyncRun<How>): Promise<PlanStep[]>;
   read(run: SyncRun<How>): Promise<SyncResult>;
 }
@@ -105,13 +105,13 @@ export interface PlanStep {
 }
 
 export interface SyncResult {
-  /** The reasons why the run is incomplete, or empty if it is complete. */
+  /** The reasons why the run is incomplete. The list is empty if the run is complete. */
   incompleteReasons: IncompleteReason[];
   /** True if the run read only part of the resource, or cannot verify the data. */
   isPartial: boolean;
-  /** The totals of the counts, or undefined if the run requested no counts. */
+  /** The sums of all counts, or undefined if the run requested no counts. */
   totals?: CountTotals;
-  /** The start of the covered dates, ISO 8601, or null if everything was read, or the resource has no dates. */
+  /** The start of the covered dates (ISO 8601), or null if everything was read or if the resource has no dates. */
   coveredFrom?: string | null;
   /** The number of rows in the list, excluding the rows of the details. */
   listRows?: number;
@@ -126,9 +126,7 @@ export interface IncompleteReason {
   hint?: string;
 }
 
-/**
- * The numbers of records in the API and in the mirror, and the number of differing counts, as stored in `sync_runs`.
- */
+/** The record counts in the API and in the mirror, and the number of counts that differ, as stored in `sync_runs`. */
 export type CountTotals = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
 /** A run whose row in `sync_runs` exists. */
@@ -140,7 +138,7 @@ export interface StartedRun {
   before: Readonly<ApiClient["stats"]>;
 }
 
-/** Counts a run's rows and responses, for its row in `sync_runs` and for the progress bar. */
+/** Counts a run's rows and responses, both for its row in `sync_runs` and for the progress bar. */
 export class ReadProgress {
   #responses = 0;
   #rows = 0;

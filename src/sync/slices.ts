@@ -47,7 +47,7 @@ function listedTwice(id: string): string {
   return `\`${id}\` is listed more than once`;
 }
 
-/** A slice's written records, without and with faults. */
+/** The records that were written for a slice: the sound records and the faulty records. */
 interface StoredSlice {
   sound: WrittenRecords;
   faulty: WrittenRecords;
@@ -114,7 +114,8 @@ function writeList(
 }
 
 /**
- * Updates the missing records after a reading. A faulty record with a readable date may still be missing at that date.
+ * Updates the list of missing records after a reading. A faulty record with a readable date may still be missing at
+ * that date.
  */
 function updateMissing({ mirror, state }: DatedSync, { sound, faulty }: StoredSlice): void {
   state.missing.delete(sound.ids);

@@ -19,7 +19,7 @@ export interface ResourceResults {
   notTried: readonly Resource[];
 }
 
-/** How the work on one resource ended. */
+/** The outcome of the work on one resource. */
 interface WorkEnd {
   /** The reason why the work failed or was skipped, or null if it succeeded. */
   error: Error | null;
@@ -50,7 +50,7 @@ export async function forEachResource(
 
 /** The resources to sync. */
 export interface Selection {
-  /** The resources to read. The API may still refuse them. */
+  /** The resources to read. The API may nevertheless refuse some of them. */
   allowed: readonly Resource[];
   /** The resources whose scope the key lacks. They are not requested. */
   withoutScope: readonly WithoutScope[];

@@ -142,7 +142,7 @@ async function compareDailyTotals(
   return { requestedAt, totals, changed, unknown, drift };
 }
 
-/** Returns a difference for each missing record, except records returned in a marked slice. */
+/** Returns a difference for each missing record, except for records that the API returned in a marked slice. */
 function missingDifferences({ state }: DatedRun): Difference[] {
   const markedIds = state.markedIds();
   return state.missing
@@ -205,7 +205,10 @@ function countDifference(count: CountComparison): Difference {
   return { from, to, count, text: `${describeRange(count)}: ${filter.name}: ${text}` };
 }
 
-/** Verifies a resource with dates by its counts and daily totals. Records are read only if amounts have drifted. */
+/**
+ * Verifies a resource with dates by comparing counts and daily totals. Records are read only if the amounts have
+ * drifted.
+ */
 export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
   const { mirror, resource, state } = run;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;

@@ -59,12 +59,15 @@ export const checks = {
 export interface Evidence {
   resource: string;
   check: string;
-  /** The first and last dates of the range, ISO 8601, or null if the range is open at that end. */
+  /** The first and last dates of the range (ISO 8601). A date is null if the range is open at that end. */
   from: string | null;
   to: string | null;
   api: number | null;
   mirror: number | null;
-  /** True if the two numbers are consistent, or null if they cannot be compared. `note` then contains the reason. */
+  /**
+   * True if the two numbers are consistent, or null if they cannot be compared. If it is null, `note` contains the
+   * reason.
+   */
   agrees: boolean | null;
   asked_at: string | null;
   request: string | null;
@@ -136,7 +139,7 @@ export function datedEvidence(run: DatedRun, comparison: DatedComparison): Evide
     ),
     ...unread.map((count) => countEvidence(run, count, { note: "never read" })),
     ...(future ? [countEvidence(run, future.count, { note: "dated in the future, so not due yet" })] : []),
-    // If all dates have been read, a difference in this count means that some records have no date.
+    // If all dates have been read, a difference here means that some records have no date.
     countEvidence(run, allDates, {
       check: checks.allDates,
       agrees: isAllRead ? allDates.apiCount === allDates.mirrorCount : null,

@@ -16,12 +16,12 @@ export type PartKind = "month" | "list" | "unread" | "undated" | "unexpected-dat
 
 export interface PartResult {
   kind: PartKind;
-  /** The name of the part: a month (`2026-01`), a date range, `all`, `undated` or `dates`. */
+  /** The name of the part of the data: a month (`2026-01`), a date range, `all`, `undated` or `dates`. */
   month: string;
   state: "proven" | "unproven" | "different";
-  /** The reason for the state. */
+  /** The reason for this state. */
   why: string;
-  /** The time at which the least recently read record was read, ISO 8601, or null if it is unknown. */
+  /** The time (ISO 8601) at which the least recently read record was read, or null if that time is unknown. */
   read_at: string | null;
 }
 
@@ -29,7 +29,7 @@ export interface RecordsResult extends CountTotals {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
   months: PartResult[];
-  /** A description of the changes that the verification cannot detect, or empty if it detects all changes. */
+  /** A description of the changes that the verification cannot detect, or an empty string if it detects all changes. */
   blind_spot: string;
   /** The number of unread records that are not older than the floor. */
   unread?: number;
@@ -37,7 +37,7 @@ export interface RecordsResult extends CountTotals {
   future?: { records: number; until: string } | null;
   /** The number of mirrored records that have no readable date. */
   undated?: number;
-  /** True if the API's counts contradict each other, or its list changed during every reading. */
+  /** True if the API's counts contradict each other, or if the API's list changed every time it was read. */
   unsettled?: boolean;
   /** The sync run that repaired the resource. */
   repaired?: Pick<RunRow, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
@@ -116,7 +116,7 @@ export function listProblems(records: RecordsResult, tableError: string | null):
   return problems;
 }
 
-/** True if there are problems, and all of them have to be corrected in the API. */
+/** True if there are problems, all of which have to be corrected in the API. */
 export function needsApi(problems: readonly Problem[]): boolean {
   return problems.length > 0 && problems.every(({ kind }) => kind === "unexpected-dates");
 }
