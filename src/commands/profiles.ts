@@ -33,7 +33,8 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   }
   if (flags.json) return printJson(stdout, brands);
   if (brands.length === 0) return note("No brand is configured on this machine yet: run `brandapi login`.");
-  const format = { width: terminalWidth(stdout), style: styleFor(stdout, flags, env) };
+  const style = styleFor(stdout, flags, env);
+  const format = { width: terminalWidth(stdout), style, pathColumn: "mirror", optionalColumns: ["brand"] };
   const columns = ["profile", "brand", "mirror", "age", "key"];
   stdout.write(`${renderTable(columns, brands.map(tableCells), format)}\n`);
 }

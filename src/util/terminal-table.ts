@@ -1,5 +1,5 @@
 import type { Style } from "./terminal.js";
-import { displayWidth, escapeText, pad, truncate, wrap } from "./terminal-text.js";
+import { displayWidth, escapeText, pad, truncate, truncateStart, wrap } from "./terminal-text.js";
 
 export type TableCell = string | number | bigint | boolean | null | undefined;
 type Rows = readonly (readonly TableCell[])[];
@@ -19,11 +19,14 @@ export interface TableOptions {
    * printed below its row.
    */
   wrappedColumn?: string;
+  /** The title of a column with paths. It is shortened first, at the start, and omitted if it would be too narrow. */
+  pathColumn?: string;
 }
 
 const gap = "  ";
 const minColumnWidth = 4;
 const minWrappedWidth = 24;
+const minPathWidth = 16;
 const indent = "    ";
 
 /**
@@ -36,29 +39,40 @@ export function renderTable(titles: readonly string[], rows: Rows, options: Tabl
     width = Number.POSITIVE_INFINITY,
     nullText,
     optionalColumns = [],
+    pathColumn,
     rightAligned,
     wrappedColumn,
   } = options;
   const { lines, widths } = measure(titles, rows, nullText);
   if (wrappedColumn !== undefined && titles.at(-1) === wrappedColumn && widthOf(widths) > width)
     return renderWrapped(titles, rows, { ...options, width });
-  const dropped = titles.indexOf(optionalColumns[0] ?? "");
-  if (dropped >= 0 && widthOf(widths) > width) {
-    const others = <T>(cells: readonly T[]): T[] => cells.filter((_, index) => index !== dropped);
-    return renderTable(others(titles), rows.map(others), {
-      ...options,
-      optionalColumns: optionalColumns.slice(1),
-    });
+  const path = titles.indexOf(pathColumn ?? "");
+  if (path >= 0 && widthOf(widths) > width) {
+    const pathWidth = (widths[path] ?? 0) - (widthOf(widths) - width);
+    if (pathWidth < minPathWidth)
+      return renderTable(...withoutColumn(titles, rows, titles[path] ?? ""), options);
+    widths[path] = pathWidth;
   }
+  const [dropped] = optionalColumns.filter((title) => titles.includes(title));
+  if (dropped !== undefined && widthOf(widths) > width)
+    return renderTable(...withoutColumn(titles, rows, dropped), options);
   narrow(widths, width);
   const isNumber = (cell: TableCell) => ["number", "bigint"].includes(typeof (cell ?? 0));
   const sides = titles.map((title, index) =>
     (rightAligned?.includes(title) ?? rows.every((row) => isNumber(row[index]))) ? "right" : "left",
   );
-  const cellText = (cell: string, index: number) =>
-    pad(truncate(cell, widths[index] ?? 0), widths[index] ?? 0, sides[index]);
+  const cellText = (cell: string, index: number) => {
+    const cut = index === path ? truncateStart : truncate;
+    return pad(cut(cell, widths[index] ?? 0), widths[index] ?? 0, sides[index]);
+  };
   const [header = "", ...body] = lines.map((cells) => cells.map(cellText).join(gap).trimEnd());
   return [style ? style.bold(header) : header, ...body].join("\n");
+}
+
+function withoutColumn(titles: readonly string[], rows: Rows, title: string): [string[], TableCell[][]] {
+  const removed = titles.indexOf(title);
+  const others = <T>(cells: readonly T[]): T[] => cells.filter((_, index) => index !== removed);
+  return [others(titles), rows.map(others)];
 }
 
 /** Renders a table whose last column is wrapped, or printed below each row if it would be too narrow. */

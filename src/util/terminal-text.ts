@@ -85,6 +85,12 @@ export function truncate(text: string, width: number): string {
   return width < 1 ? "" : `${graphemes(text).slice(0, end).join("")}…`;
 }
 
+/** Cuts a string to at most `width` columns, starting with `…`. */
+export function truncateStart(text: string, width: number): string {
+  const reverse = (string: string) => graphemes(string).reverse().join("");
+  return displayWidth(text) <= width ? text : reverse(truncate(reverse(text), width));
+}
+
 /** Pads a string with spaces to `width` columns. */
 export function pad(text: string, width: number, align: "left" | "right" = "left"): string {
   const blanks = " ".repeat(Math.max(0, width - displayWidth(text)));

@@ -210,6 +210,15 @@ describe("brandapi status", () => {
     expect(plain.err).toContain("No mirror yet");
   });
 
+  it("status wraps its lines between words in a narrow terminal", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)]);
+    mirror.db.close();
+    const names = ["status", "roster", "gifts", "codes", "surveys", "content", "--db", mirror.path];
+    const { out } = await brandapi(names, { tty: true, columns: 40 });
+    expect(out).toContain("Never read: roster, content, gifts,\n  codes, surveys\n");
+  });
+
   it("the error for a missing mirror suggests the demo's mirror, `login` or `sync`", async () => {
     const home = makeHome();
     expect((await brandapi(["tables"], { home })).err).toContain(

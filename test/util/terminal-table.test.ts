@@ -36,6 +36,29 @@ test("a wide table drops optional columns, one by one, before it truncates cells
   expect(renderTable(titles, rows, { optionalColumns: spare })).toBe(renderTable(titles, rows));
 });
 
+test("a wide table drops the optional columns that it has, even if others are absent", () => {
+  expect(renderTable(titles, rows, { width: 30, optionalColumns: ["absent", "title"] })).toBe(
+    "id  total\na1   12.5\nb2",
+  );
+});
+
+test("a wide table shortens its paths at the start, and omits them if too little space is left", () => {
+  const files = [
+    ["acme", "/home/ada/.local/share/brandapi/acme.sqlite", 12],
+    ["basalt", "/home/ada/.local/share/brandapi/basalt.sqlite", 3],
+  ];
+  const render = (width: number) =>
+    renderTable(["profile", "mirror", "days"], files, { width, pathColumn: "mirror" });
+  expect(render(40)).toBe(
+    [
+      "profile  mirror                     days",
+      "acme     …are/brandapi/acme.sqlite    12",
+      "basalt   …e/brandapi/basalt.sqlite     3",
+    ].join("\n"),
+  );
+  expect(render(25)).toBe("profile  days\nacme       12\nbasalt      3");
+});
+
 test("output is colored only on terminals, and never with --no-color, NO_COLOR or TERM=dumb", () => {
   const terminal = testDeps({ tty: true, columns: 80 }).stdout;
   const pipe = testDeps({ tty: false, columns: 80 }).stdout;
