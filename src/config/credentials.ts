@@ -18,13 +18,16 @@ export interface ApiCredentials {
 const versionedRoot = "/api/brand/v1";
 
 /** Returns the base URL and the key. Throws a ConfigurationError if either is missing. */
-export function requireCredentials({ baseUrl, key, profile }: Settings): ApiCredentials {
+export function requireCredentials({ baseUrl, key, profile, missingReason }: Settings): ApiCredentials {
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
+  const reason = missingReason ? ` ${missingReason.text}` : "";
   throw new ConfigurationError(
-    `No ${missingCredentials({ baseUrl, key })} for the profile \`${profile}\`${place}.`,
+    `No ${missingCredentials({ baseUrl, key })} for the profile \`${profile}\`${place}.${reason}`,
     {
-      hint: `run \`${commandFor("login", profile)}\`; if you have no key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,
+      hint:
+        missingReason?.hint ??
+        `run \`${commandFor("login", profile)}\`; if you have no key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,
     },
   );
 }

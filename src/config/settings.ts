@@ -6,7 +6,13 @@ import { closestName } from "../util/suggestions.js";
 import { quoteShellWord } from "../util/text.js";
 import { checkBaseUrl, checkKey, readKeyFile } from "./credentials.js";
 import { configPath, platformFolder } from "./folders.js";
-import { mirrorPath, type Profiles, readProfiles } from "./stored-profiles.js";
+import {
+  findMisspelledField,
+  mirrorPath,
+  type Profile,
+  type Profiles,
+  readProfiles,
+} from "./stored-profiles.js";
 
 /** The flags that every command accepts. */
 export interface GlobalFlags {
@@ -30,6 +36,8 @@ export interface Settings {
   profile: string;
   baseUrl: string | undefined;
   key: string | undefined;
+  /** Why the profile in the config file does not provide the key or the base URL, and what to do; undefined if unknown. */
+  missingReason?: { text: string; hint: string } | undefined;
   dbPath: string;
   /**
    * The brand that `login` stored in the profile; undefined if it is unknown, or if a different mirror file was
@@ -90,6 +98,7 @@ export async function readSettings(
     profile: name,
     baseUrl,
     key,
+    missingReason: explainMissing(profile, isForeign && key === undefined ? baseUrl : undefined, deps),
     dbPath: findMirror(name, namedMirror ?? profile.db, deps),
     brand: brandId && brandName && !namedMirror ? { id: brandId, name: brandName } : undefined,
     get stateDir() {
@@ -130,6 +139,26 @@ function firstGiven(
 ): string | undefined {
   const [text, source] = texts.find(([one]) => one !== undefined) ?? [];
   return text === undefined || source === undefined ? undefined : check(text, source);
+}
+
+/** Explains why a profile's key or base URL is not used. @param foreignUrl a base URL to which its key is not sent */
+function explainMissing(
+  profile: Profile,
+  foreignUrl: string | undefined,
+  deps: Deps,
+): { text: string; hint: string } | undefined {
+  if (foreignUrl !== undefined && profile.key !== undefined)
+    return {
+      text: `The stored key is for ${originOf(profile.baseUrl)}.`,
+      hint: `run \`brandapi login --base-url ${quoteShellWord(foreignUrl)}\` to replace the stored key, or omit the base URL`,
+    };
+  const misspelled = findMisspelledField(profile);
+  if (misspelled === undefined) return undefined;
+  const { written, meant } = misspelled;
+  return {
+    text: `The config file has an unknown field \`${written}\`.`,
+    hint: `rename \`${written}\` to \`${meant}\` in ${configPath(deps)}`,
+  };
 }
 
 function originOf(url = ""): string | undefined {

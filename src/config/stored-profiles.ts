@@ -6,6 +6,7 @@ import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { createFolder, pathExists, readTextFile, resolveLinks } from "../util/files.js";
 import { isObject, parseJson } from "../util/json-value.js";
+import { closestName } from "../util/suggestions.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { checkPrivate, isReadableByOthers, noPermissionsHint } from "./credentials.js";
 import { configPath, expandPath, type PathDeps, platformFolder } from "./folders.js";
@@ -50,8 +51,38 @@ function readConfigFile(deps: PathDeps): { root: object; profiles: Profiles } {
   const entries: [string, unknown][] | undefined = isObject(stored) ? Object.entries(stored) : undefined;
   if (isObject(root) && entries?.every(isNamedProfile)) return { root, profiles: new Map(entries) };
   throw new ConfigurationError(`The config file is not valid: ${path}`, {
-    hint: "fix its JSON, or delete it and run `brandapi login` again",
+    hint: configFileHint(root, stored),
   });
+}
+
+/** The fields that this version reads from a profile. */
+const profileFields = ["baseUrl", "key", "db", "brandId", "brandName", "keyExpiresAt", "ping", "omit"];
+
+/** Returns the fix for an invalid config file. Quotes only names that are not secret, because the file contains keys. */
+function configFileHint(root: unknown, stored: unknown): string {
+  const orStartOver = "or delete the file and run `brandapi login` again";
+  if (!isObject(root)) return `fix its JSON, ${orStartOver}`;
+  const misspelled = Object.keys(root).find((name) => closestName(name, ["profiles"]) !== undefined);
+  if (stored === undefined && misspelled !== undefined) return `rename \`${misspelled}\` to \`profiles\``;
+  if (!isObject(stored)) return `it needs an object \`profiles\`: add it, ${orStartOver}`;
+  const wrong = Object.entries(stored).flatMap(([name, profile]) =>
+    isObject(profile)
+      ? profileFields
+          .filter((field) => field in profile && typeof profile[field] !== "string")
+          .map((field) => `\`${field}\` of the profile \`${name}\` is not a string`)
+      : [`the profile \`${name}\` is not an object`],
+  );
+  return `${wrong[0] ?? "a field of a profile is not a string"}: fix it, ${orStartOver}`;
+}
+
+/** Finds a field of a profile whose name is a misspelling of a field that the profile lacks. */
+export function findMisspelledField(profile: Profile): { written: string; meant: string } | undefined {
+  const missing = profileFields.filter((field) => !(field in profile));
+  for (const written of Object.keys(profile)) {
+    const meant = profileFields.includes(written) ? undefined : closestName(written, missing);
+    if (meant !== undefined) return { written, meant };
+  }
+  return undefined;
 }
 
 /**

@@ -306,7 +306,10 @@ test("a stored key is sent only to the origin that it was stored with", async ()
     expect(() => requireCredentials(settings)).toThrow(
       expect.objectContaining({
         exitCode: 3,
-        message: expect.stringMatching(/^No key for the profile `default` at https:\/\/(other|own)\.example/),
+        message: expect.stringMatching(
+          /^No key for the profile `default` at https:\/\/(other|own)\.example.* The stored key is for https:\/\/own\.example\.$/,
+        ),
+        hint: expect.stringContaining("run `brandapi login --base-url https://o"),
       }),
     );
   }
@@ -333,6 +336,27 @@ test.each([
     message: `The config file is not valid: ${path}`,
   });
   expect(`${error.hint}${error.stack}${JSON.stringify(error.cause ?? "")}`).not.toContain("secret");
+});
+
+test.each([
+  [`{"profils": {}}`, "rename `profils` to `profiles`"],
+  [`{"profiles": {"acme": {"db": 5}}}`, "`db` of the profile `acme` is not a string"],
+  [`{"profiles": {"acme": 5}}`, "the profile `acme` is not an object"],
+  [`{"brands": {}}`, "it needs an object `profiles`"],
+  [`{"profiles": `, "fix its JSON"],
+])("the error for the config file %j says what to fix", async (config, hint) => {
+  expect((await failure({}, world({ config }))).hint).toContain(hint);
+});
+
+test("the error for a missing base URL names a misspelled field of the profile", async () => {
+  const config = JSON.stringify({ profiles: { default: { base_ur: url("a"), key: "brk_a" } } });
+  const settings = await readSettings({}, world({ config }));
+  expect(() => requireCredentials(settings)).toThrow(
+    expect.objectContaining({
+      message: "No base URL for the profile `default`. The config file has an unknown field `base_ur`.",
+      hint: expect.stringContaining("rename `base_ur` to `baseUrl`"),
+    }),
+  );
 });
 
 test.each(["0", "-1", "1.5", "many", "60/min"])(
