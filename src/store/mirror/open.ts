@@ -22,12 +22,12 @@ import { checkIdentity, migrate, schemaVersion } from "./schema.js";
 /*
  * The ways to open a mirror:
  *
- * | function             | without a file   | mirror of an older version | writes |
- * | -------------------- | ---------------- | -------------------------- | ------ |
- * | `openMirror`         | creates a mirror | migrates it                | yes    |
- * | `openMirrorReadOnly` | throws           | migrates it                | no     |
- * | `openMirrorOrEmpty`  | empty, in memory | leaves it unchanged        | no     |
- * | `openMirrorForPlan`  | empty, in memory | migrates a copy in memory  | no     |
+ * | function             | without a file   | mirror of an older version | writes          |
+ * | -------------------- | ---------------- | -------------------------- | --------------- |
+ * | `openMirror`         | creates a mirror | migrates it                | yes             |
+ * | `openMirrorReadOnly` | throws           | migrates it                | only to migrate |
+ * | `openMirrorOrEmpty`  | empty, in memory | leaves it unchanged        | no              |
+ * | `openMirrorForPlan`  | empty, in memory | migrates a copy in memory  | no              |
  */
 
 export interface OpenOptions {
