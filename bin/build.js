@@ -4,8 +4,8 @@ import { build } from "rolldown";
 
 /**
  * `npm run build` bundles the program into a few files, because loading many small files is slow: one file with
- * everything that every start needs, and one per module that a command loads later. Packages are not bundled. It calls
- * rolldown's API, because rolldown's command line prints a line per file.
+ * everything that every start needs, and one per module that a command loads later. Packages are not bundled. The
+ * script calls rolldown's API, because rolldown's command line prints one line per file.
  */
 const source = fileURLToPath(new URL("../src", import.meta.url));
 const dist = fileURLToPath(new URL("../dist", import.meta.url));

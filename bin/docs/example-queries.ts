@@ -5,7 +5,7 @@ export interface ExampleQuery {
   sql: string;
 }
 
-/** test/query compares each result with one computed from the API's records. */
+/** test/query compares each result with a result computed from the API's records. */
 export const pageQueries = [
   {
     name: "hosts",

@@ -12,7 +12,7 @@ export async function programTree(): Promise<Command> {
 
 /**
  * Runs one command line with its own home folder, and returns its stdout.
- * @param now the time of the program's clock (default: the system time)
+ * @param now the time shown by the program's clock (default: the system time)
  * @throws Error with its stderr if the exit code is not 0
  */
 export async function runProgram(

@@ -38,8 +38,8 @@ export async function runForAllProfiles<Flags extends GlobalFlags>(
 }
 
 /**
- * Returns the dependencies for one profile's run. Its output has a heading. BRANDAPI_PING is removed from the
- * environment, because that URL is pinged once for all profiles.
+ * Returns the dependencies for one profile's run, with output streams that print a heading. BRANDAPI_PING is removed
+ * from the environment, because that URL is pinged once for all profiles.
  */
 function depsFor(profile: string, { color, json }: GlobalFlags, deps: Deps): Deps {
   const { BRANDAPI_PING, ...env } = deps.env;

@@ -49,7 +49,7 @@ export async function exportDeltaTables(
 interface DeltaVerification {
   table: string;
   version: number;
-  /** The months that differ; `""` for rows without a month. */
+  /** The months that differ; `""` stands for rows without a month. */
   differing: string[];
   /** With `--full`, the number of rows compared, and the files that differ from what was exported. */
   rows?: number;

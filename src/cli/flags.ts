@@ -82,7 +82,7 @@ export function refuseJson(command: string, { json }: { json?: boolean | undefin
 }
 
 /**
- * Returns the name if it is a known one.
+ * Returns the name if it is known.
  * @param otherwise the hint if there is no similar name
  * @throws UsageError if the name is unknown
  */
@@ -132,7 +132,7 @@ export function parsePath(text: string): string {
   throw new UsageError("A path is empty.", { hint: "pass a path, or omit the option" });
 }
 
-/** From this date onwards, `--until` means that there is no end. */
+/** If `--until` is this date or a later one, the range has no end. */
 const endOfTime = Date.parse("9999-12-31");
 
 /**

@@ -130,7 +130,7 @@ async function withOpenMirror(command: ConnectedCommand, identity: Identity, wor
     reporter.onProgress((progress) => saveProgress(mirror, command, progress));
     await work(createSession(command, identity, mirror));
   } catch (error) {
-    // `/me` has already succeeded, so other errors are recorded with the run that they belong to.
+    // `/me` has already succeeded, so any other error is recorded with the run in which it occurred.
     if (isRejection(error)) await recordFailure(command, mirror, error);
     throw error;
   } finally {

@@ -8,7 +8,7 @@ import { type Format, formats } from "../export/formats.js";
 import { createFolder } from "../util/files.js";
 import { withChoices } from "./flags.js";
 
-/** The flags of commands that write data. In addition, each format has a flag of its own, such as `csv`. */
+/** The flags of commands that write data. In addition, each format has a flag with its name, such as `csv`. */
 export interface OutputFlags {
   out?: string;
   excel?: boolean;

@@ -26,8 +26,8 @@ const maxAnswerLength = 20_000;
 
 /**
  * Opens a prompt in raw mode, in which the terminal neither echoes nor edits the input. Unlike Node's readline, this
- * prompt does not display an API key that is typed before the question appears. It keeps listening between questions
- * because Node 20 does not always resume a paused stdin.
+ * prompt does not display an API key that is typed before the question appears. The prompt keeps listening between
+ * questions because Node 20 does not always resume a paused stdin.
  */
 export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stderr" | "signal">): Prompt {
   const keys = readKeys();

@@ -34,7 +34,7 @@ import { formatInstant } from "../util/times.js";
 type BackupFlags = GlobalFlags & { keep: number; restore?: string };
 
 export const about =
-  "The copy is a consistent snapshot that is checked before it gets its final name. It contains no key.";
+  "The copy is a consistent snapshot that is checked before it gets its final name. It does not contain the API key.";
 
 export const examples = {
   "brandapi backup /mnt/disk/brandapi --keep 30": "keep 30 copies on another disk",
@@ -78,7 +78,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   const isRecorded = isWritable(dbPath);
   for (const file of isRecorded ? [copy, dbPath] : [copy])
     await withMirrorFile(file, (mirror) => {
-      // This is long enough to wait for a running sync, which writes almost continuously if it has no rate limit.
+      // This timeout is long enough to wait for a running sync, which writes almost continuously without a rate limit.
       mirror.db.pragma("busy_timeout = 30000");
       writeInfo(mirror, "last_backup", JSON.stringify({ at, path }));
     });
@@ -213,6 +213,6 @@ function carryOver(
   }
   if (!scrubFile(copy)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some disk space" });
   if (current?.lastBackup) writeInfo(copy, "last_backup", current.lastBackup);
-  // Without this, erased data could remain in the write-ahead log when the disk is full.
+  // Without this pragma, erased data could remain in the write-ahead log if the disk is full.
   copy.db.pragma("journal_mode = DELETE");
 }

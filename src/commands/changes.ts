@@ -24,13 +24,14 @@ const defaultSince = "7d";
 const terminalLimit = 500;
 
 export const about =
-  "Lists refunds, cancellations, new rates and states, joins and leaves. The API does not date changes, so each is " +
-  "shown with an interval, from when the old value was last seen to when the new value was first seen.";
+  "Lists refunds, cancellations, new rates and states, and hosts who joined or left. The API does not date " +
+  "changes, so each change is shown with an interval, from when the old value was last seen to when the new " +
+  "value was first seen.";
 
 export const examples = {
   "brandapi changes": "show the changes found in the last 7 days",
   "brandapi changes orders --since 30d --csv > refunds.csv":
-    "export the refunds and corrections of the last 30 days",
+    "export refunds and corrections found in the last 30 days",
 };
 
 export function define(command: Command): void {
@@ -38,11 +39,11 @@ export function define(command: Command): void {
     .addArgument(
       withChoices(new Argument("[resource]", trackedResources.join(", ")), "resource", trackedResources),
     )
-    .option("--since <time>", `only changes found since TIME (default: ${defaultSince})`)
+    .option("--since <time>", `show only changes found since TIME (default: ${defaultSince})`)
     .addOption(
       parsedOption(
         "--run <n>",
-        "only changes found by the run with this `run_id` in `sync_runs`",
+        "show only changes found by the run with this `run_id` in `sync_runs`",
         parseCount,
       ),
     )
@@ -54,7 +55,7 @@ export function define(command: Command): void {
 export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {
   const { csv, json, run, limit } = flags;
   const output = chooseOutput({ csv, json }, 1, deps);
-  // `--run` lists changes of any age.
+  // `--run` lists all of a run's changes, regardless of their age.
   const from = flags.since ?? (run === undefined ? defaultSince : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());
   const filter = { run, resource, since: formatInstant(since) };

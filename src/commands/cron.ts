@@ -14,9 +14,9 @@ import { quoteShellWord } from "../util/text.js";
 
 type CronFlags = GlobalFlags & { allProfiles?: boolean; ping?: string };
 
-/** One day, plus two hours for a slow sync. */
+/** The maximum age of the data: one day, plus two hours in case a sync is slow. */
 const maxAge = "26h";
-/** Local time. Daylight saving time never starts or ends between 4 and 5 o'clock. */
+/** The hour (local time) in which the sync starts. Daylight saving time never starts or ends between 4 and 5 a.m. */
 const syncHour = 4;
 const checkHour = 8;
 

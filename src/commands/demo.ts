@@ -12,21 +12,21 @@ import { naturalPace, simulateActivity } from "../sandbox/live.js";
 import { quoteShellWord } from "../util/text.js";
 import { dayMs } from "../util/timestamp.js";
 
-/** The time between the two syncs. It is long enough for refunds and late attributions. */
+/** The time between the two syncs. It is long enough for refunds and late attributions to happen. */
 const pauseMs = 21 * dayMs;
 
-/** The exported files, which are named after their tables, and the flags to export them with. */
+/** The exported files, which are named after their tables, each with its additional export flags. */
 const exports = [["orders.csv"], ["orders.ndjson"], ["roster.csv", "--excel"], ["changes.csv"]] as const;
 
 /** The text printed before the demo starts. */
 const introduction = `brandapi copies a brand's orders, roster, content and surveys from the Brand Data API to one SQLite file. You get:
 - tables to query with SQL, to export to a spreadsheet, and to share as a report
 - a history of refunds, cancellations and other changes, which the API does not announce
-- a comparison of every order with the API's own counts and daily totals
+- a check of your orders against the API's own counts and daily totals
 
 This demo shows each of them with an invented brand, in less than a minute, without a key.`;
 
-/** The maximum number of syncs to read three weeks of changes. */
+/** The maximum number of syncs that the demo runs to read three weeks of changes. */
 const maxRuns = 10;
 
 const refundsSql =
@@ -88,7 +88,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
         await show("sync");
         break;
       } catch (error) {
-        // If there is a very large number of orders, one sync does not read all changes, so the next sync continues.
+        // If there is a very large number of orders, one sync cannot read all changes, so the next sync continues.
         if (!(error instanceof Incomplete) || runs === maxRuns) throw error;
         reportError(error, argv, deps);
       }

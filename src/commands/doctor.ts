@@ -77,7 +77,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCo
 interface Finding<T = unknown> {
   text: string;
   hint?: string;
-  /** A value for later checks. */
+  /** The checked value, which later checks use. */
   value?: T;
 }
 
@@ -204,7 +204,7 @@ export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; 
   const free = `${formatBytes(freeBytes)} free`;
   if (freeBytes >= Math.max(minFreeBytes, 2 * mirrorBytes)) return { text: free };
   return {
-    text: `nearly full: ${free}, and the mirror takes ${formatBytes(mirrorBytes)}`,
+    text: `nearly full: ${free}, and the mirror takes up ${formatBytes(mirrorBytes)}`,
     hint: "free some disk space: a backup, a migration and `brandapi forget` each need as much space as the mirror",
   };
 }
@@ -218,7 +218,7 @@ function checkBackup(mirror: Mirror, now: number): Finding {
   const since = last?.at ?? readFirstReadAt(mirror) ?? formatInstant(now);
   const text = last
     ? `the last backup was made on ${formatMinute(last.at)}: ${last.path}`
-    : `there is no backup, and the mirror has data since ${formatMinute(since)}`;
+    : `there is no backup, and the mirror's data goes back to ${formatMinute(since)}`;
   if (now - Date.parse(since) <= 14 * dayMs) return { text };
   return { text, hint: "run `brandapi backup`: the API cannot restore the history of changes" };
 }
@@ -232,20 +232,20 @@ function checkReplacedMirrors(path: string): Finding {
   if (old.length === 0) return { text: "no replaced mirrors" };
   const paths = old.sort().map((name) => join(folder, name));
   return {
-    text: `mirrors that a restore replaced, which \`brandapi forget\` does not affect: ${paths.join(", ")}`,
+    text: `mirrors that were replaced by a restore and that \`brandapi forget\` does not change: ${paths.join(", ")}`,
     hint: `delete what you no longer need: \`rm ${paths.map(quoteShellWord).join(" ")}\``,
   };
 }
 
-/** Checks that the mirror contains no data of forgotten hosts and no omitted fields. @throws Incomplete if it does */
+/** Checks that the mirror contains no forgotten hosts' data and no omitted fields. @throws Incomplete if it does */
 function checkForgotten(mirror: Mirror): Finding {
   const { forgotten } = readRedactionRules(mirror);
   if (!mustBeScrubbed(mirror) && findUnredacted(mirror).length === 0) {
     if (forgotten.length === 0) return { text: "no hosts have been forgotten" };
-    return { text: `${pluralize(forgotten.length, "forgotten host")}: only the ID is kept` };
+    return { text: `${pluralize(forgotten.length, "forgotten host")}: only IDs are kept` };
   }
   const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
-  throw new Incomplete("The mirror still contains data of a forgotten host or an omitted field.", {
+  throw new Incomplete("The mirror still contains a forgotten host's data or an omitted field.", {
     hint: `close other programs that read the mirror, free some disk space, then run \`brandapi ${again}\``,
   });
 }

@@ -47,7 +47,7 @@ export function define(command: Command): void {
 }
 
 /**
- * Downloads the files. With `--json`, prints a line when each file ends, and a summary at the end:
+ * Downloads the files. With `--json`, prints a line when it has finished a file, and a summary at the end:
  * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","library_bytes","sha256","resumed_from","error"}}`
  * and `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
  */

@@ -89,8 +89,8 @@ export function define(command: Command): void {
   command
     .addOption(parsedOption("--columns <columns>", "columns to export, in this order", parseList))
     .option("--where <condition>", "only rows that match this SQL condition")
-    .option("--since <time>", "only rows since TIME (with several tables: event tables only)")
-    .option("--until <time>", "only rows up to TIME, likewise")
+    .option("--since <time>", "only rows since TIME (if there are several tables, filters only event tables)")
+    .option("--until <time>", "only rows up to TIME (filters the same tables)")
     .addOption(parsedOption("--limit <n>", "maximum number of rows", parseCount))
     .option("--as-of <time>", "export the data as of TIME")
     .option("--include-removed", "include removed records, with `removed_at`")
@@ -102,7 +102,7 @@ export function define(command: Command): void {
     .addOption(state.conflicts([...fileFormats, ...selectionFlags]));
 }
 
-/** The validated command line. */
+/** The command line after validation. */
 interface ExportRequest {
   /** The names of the tables and views to export. */
   tables: readonly string[];
@@ -140,7 +140,7 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
     const selected = selectTables(request, session.mirror);
     if (request.where !== undefined) warnAboutUnquotedDate(session, request.where);
     warnAboutMissingData(selected, session);
-    // From here on, the table names refer to temporary tables that contain the data as of that time.
+    // From here on, the table names refer to temporary tables that contain the data as of `request.asOf`.
     if (request.asOf !== undefined) useDataAsOf(session, tablesAsOf(selected), request.asOf);
     try {
       await writeTables(selected, request.output, session, bookmarks);
@@ -174,7 +174,7 @@ interface SelectedTable {
   selection: Selection;
   /**
    * The tables and columns that `--where` reads, which affect warnings, `--as-of` and batches. Undefined if there is no
-   * condition, or if the tables and columns cannot be determined.
+   * condition, or if it is not known what the condition reads.
    */
   conditionReads: StatementReads | undefined;
 }

@@ -29,7 +29,7 @@ export const examples = {
   "brandapi forget --host 3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47 --yes": "skip the confirmation, for scripts",
 };
 
-/** Shorter prefixes could match a different host by mistake. */
+/** A shorter prefix could accidentally match a different host. */
 const minPrefixLength = 8;
 
 export function define(command: Command): void {
@@ -69,7 +69,7 @@ export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): P
       for (const warning of lost) reporter.warn(warning);
       if (!scrubFile(mirror))
         throw new MirrorBusy(
-          "The host is forgotten, but traces of the host's data remain in the mirror's files.",
+          "The host has been forgotten, but traces of the host's data remain in the mirror's files.",
           {
             hint: `close other programs that read the mirror, free some disk space, then run \`brandapi forget --host ${id}\``,
           },

@@ -27,7 +27,7 @@ type LoginFlags = GlobalFlags & { keyStdin?: boolean; ping?: string; omit?: stri
 
 export const about =
   "Prompts for the key, or reads it from stdin or --key-file. The key is never passed as an argument. " +
-  "It is checked with one request, then stored in a file that only you can read.";
+  "The key is checked with one request, then stored in a file that only you can read.";
 
 export const examples = {
   "brandapi login --base-url https://platform.example/api/brand/v1":
@@ -96,9 +96,9 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
 }
 
 /**
- * Returns the base URL and the key to store. If only `--ping` or `--omit` is passed, both stay unchanged. Otherwise,
- * they come from the flags, BRANDAPI_BASE_URL or the profile, in this order. On a terminal, the user is asked for
- * anything that is missing. If stdin is not a terminal, the key is read from stdin.
+ * Returns the base URL and the key to store. If only `--ping` or `--omit` is passed, returns the current base URL and
+ * key. Otherwise, the flags take precedence over BRANDAPI_BASE_URL, which takes precedence over the profile. On a
+ * terminal, the user is asked for anything that is missing. If stdin is not a terminal, the key is read from stdin.
  */
 async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps): Promise<ApiCredentials> {
   const { profile } = settings;
@@ -115,7 +115,7 @@ async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps
         baseUrl,
         key: checkKey(await readStream(addAbortSignal(deps.signal, deps.stdin), "stdin"), "stdin"),
       };
-    throw new ConfigurationError("No base URL was given.", {
+    throw new ConfigurationError("No base URL was specified.", {
       hint: "add `--base-url https://…/api/brand/v1`, with your platform's address",
     });
   }
@@ -155,8 +155,9 @@ const neededMembers = ["id", "currency", "status", "brand_payment_state", "athle
 const allResources = [...resources, ...detailResources];
 
 /**
- * Parses a list such as `host.last_name,roster:host.socials`. A path, or the end of one, applies to all resources
- * unless it starts with a resource's name. Only text can be omitted, because a sync needs IDs, dates and numbers.
+ * Parses a list such as `host.last_name,roster:host.socials`. A path, or the last part of a path, applies to all
+ * resources unless it starts with a resource's name. Only text can be omitted, because a sync needs IDs, dates and
+ * numbers.
  * @throws UsageError if a field is unknown or needed
  */
 function parseOmit(list: string): string[] {
@@ -175,8 +176,8 @@ function parseOmit(list: string): string[] {
 }
 
 /**
- * Lists a table's fields under every name that `--omit` accepts: each end of a column's path, with and without the
- * resource.
+ * Lists a table's fields under every name that `--omit` accepts: a column's path or the last part of it, with and
+ * without the resource's name.
  */
 function listMembers({ columns, list, resource }: TableShape) {
   return columns.map(({ from, path, type }) => {

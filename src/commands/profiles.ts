@@ -47,7 +47,7 @@ async function lastSuccess(path: string): Promise<string | null> {
 }
 
 /**
- * Describes the brand and the key that `login` stored. Times are in ISO 8601; null means unknown.
+ * Describes the brand and the key that `login` stored. Times are ISO 8601 strings; null means unknown.
  * @param last the time of the last successful sync of the resource with the oldest data
  */
 function describeBrand(stored: Profile, last: string | null, now: number) {

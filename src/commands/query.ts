@@ -30,7 +30,7 @@ type QueryFlags = GlobalFlags &
 /** The default maximum number of rows printed as text. There is no limit for export formats. */
 const terminalLimit = 1_000;
 
-/** Singer is left out because it needs records rather than the rows of a query. */
+/** Singer is excluded because it needs API records, not query results. */
 const queryFormats = formats.filter(({ name }) => name !== "singer");
 
 export const about =

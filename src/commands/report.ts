@@ -31,13 +31,13 @@ export const about =
 export const examples = {
   "brandapi report --open": "open this month's report in the browser",
   "brandapi report --month last-month -o october.html": "write last month's report to a file",
-  "brandapi report --since 7d --text": "print a report on the last 7 days in the terminal",
+  "brandapi report --since 7d --text": "print a report for the last 7 days in the terminal",
 };
 
 export function define(command: Command): void {
   const month = parsedOption(
     "--month <month>",
-    "month to report on: 2026-10, `this-month` or `last-month`",
+    "month that the report covers: 2026-10, `this-month` or `last-month`",
     parseMonth,
   );
   command

@@ -20,7 +20,7 @@ interface SandboxFlags extends GlobalFlags {
 }
 
 export const about =
-  "Prints a base URL and a key, and serves until Ctrl-C. Enforces every rule in the API document. " +
+  "Prints a base URL and a key, and serves requests until you press Ctrl-C. Enforces every rule in the API document. " +
   "`--rate-limit` sets the limit for each key (default: 60; `none` for no limit).\n\n" +
   `Where the document leaves a choice, the sandbox decides as follows:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
 
@@ -81,6 +81,6 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
   else stdout.write(`${lines.join("\n")}\n`);
   if (!signal.aborted) await once(signal, "abort");
   await close();
-  // The code is returned instead of throwing an error, because stopping the sandbox is expected.
+  // Stopping the sandbox is expected, so the exit code is returned and no error is thrown.
   return signal.reason instanceof Stopped ? signal.reason.exitCode : exitCodes.done;
 }

@@ -33,7 +33,7 @@ export const about =
 export const examples = {
   "brandapi status": "show the state of every resource",
   "brandapi status orders roster --max-age 26h --quiet":
-    "exit 10 if a nightly run has been missed, for monitoring",
+    "exit with code 10 if a nightly run was missed, for monitoring",
   "brandapi status --json | jq '.resources[] | {resource, age_seconds}'":
     "print each resource's age, for scripts",
 };
@@ -44,7 +44,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--max-age <duration>",
-        "exit 10 if the last successful sync is older than this",
+        "exit with code 10 if the last successful sync is older than this",
         parseDuration,
       ),
     )

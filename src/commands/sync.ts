@@ -58,7 +58,7 @@ export function define(command: Command): void {
   const full = new Option("--full", "re-read everything").conflicts("since");
   const details = new Option(
     "--details <which>",
-    "which details of opportunities and surveys to read (default: changed)",
+    "which opportunity and survey details to read (default: changed)",
   );
   const groupBy = new Option("--group-by <bucket>", "time buckets");
   const perHost = new Option("--per-host", "read clicks separately for each host on the roster");
@@ -70,7 +70,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--window <span>",
-        `re-read this much before the last sync (default: ${defaultOptions.windowMs / dayMs}d)`,
+        `re-read records dated up to this long before the last sync (default: ${defaultOptions.windowMs / dayMs}d)`,
         parseWindow,
       ),
     );
@@ -96,7 +96,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--audit <n>",
-        `requests for re-reading the oldest data (default: ${defaultOptions.audit})`,
+        `number of requests for re-reading the oldest data (default: ${defaultOptions.audit})`,
         parseCount,
       ),
     )
@@ -226,8 +226,8 @@ function selectAllowed(
 }
 
 /**
- * Prints the plan for a sync, with `--json` as `{profile, resources: [{resource, steps, requests}], skipped:
- * [{resource, why}], requests, minutes}`. Sends one request per range to get its count, and writes nothing.
+ * Prints the plan for a sync or, with `--json`, `{profile, resources: [{resource, steps, requests}], skipped:
+ * [{resource, why}], requests, minutes}`. Sends one request per range to get the range's count, and writes nothing.
  */
 async function printPlan(
   session: MirrorSession & SyncSession,

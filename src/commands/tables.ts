@@ -27,7 +27,7 @@ export function define(command: Command): void {
     .argument("[table]", "spelled with - or _")
     .option("--all", "also list tables of removed records, and helper views")
     .addOption(
-      new Option("--delta <folder>", "list the Delta tables in a folder and their verified range").conflicts(
+      new Option("--delta <folder>", "list a folder's Delta tables and the verified range of each").conflicts(
         "all",
       ),
     )

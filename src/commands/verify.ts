@@ -49,7 +49,7 @@ export function define(command: Command): void {
   command
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--repair", "re-read differences, and rebuild inconsistent tables")
-    .option("--evidence", "print each number with the request and the SQL that reproduce it")
+    .option("--evidence", "print each number with the request and the SQL query that reproduce it")
     .addOption(delta.conflicts(["repair", "evidence", "acceptRemovals"]))
     .option("--full", "with --delta, also compare all rows, to find damaged files")
     .option("--accept-removals", "apply removals even if they look implausible")
@@ -164,7 +164,9 @@ function variablesText(baseUrl: string): string {
   ].join("\n");
 }
 
-/** Formats the evidence as a table. Below each row are the request and the SQL that reproduce its numbers. */
+/**
+ * Formats the evidence as a table. Each row is followed by the request and the SQL query that reproduce its numbers.
+ */
 function evidenceText(evidence: readonly Evidence[]): string {
   const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
   const minute = (at: string | null) => at && formatMinute(at);

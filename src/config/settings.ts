@@ -132,7 +132,7 @@ function chooseProfile({ profile }: GlobalFlags, env: Env): string {
   });
 }
 
-/** Returns the first defined text after checking it. */
+/** Returns the first defined string after checking it. */
 function firstGiven(
   check: (text: string, source: string) => string,
   ...texts: readonly (readonly [text: string | undefined, source: string])[]

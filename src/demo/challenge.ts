@@ -13,7 +13,7 @@ import { dayMs } from "../util/timestamp.js";
 import { checks, type Evidence } from "../verify/evidence.js";
 import { type DemoFlags, startDemo } from "./demonstration.js";
 
-/** The records that a typical script has copied, by ID. */
+/** The records that a typical script has copied, keyed by ID. */
 interface ScriptCopy {
   orders: Map<string, object>;
   roster: Map<string, object>;
@@ -99,9 +99,7 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
   });
 }
 
-/**
- * Changes seven records, and prints which of these changes a typical script and a sync find, and when they find them.
- */
+/** Changes seven records, and prints which of these changes a typical script finds, which a sync finds, and when. */
 export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = flags;
   // The challenge starts far enough in the past to end before now, because each sync re-reads 490 orders.

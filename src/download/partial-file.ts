@@ -7,7 +7,7 @@ import { partSuffix, versionSuffix } from "./file-name.js";
 /** A version of a file on the file host. Bytes from different versions are never combined. */
 export interface FileVersion {
   header: "etag" | "last-modified";
-  /** The header's value, which is sent back in `If-Range`. */
+  /** The value of that header, which is sent back in `If-Range`. */
   validator: string;
   /** The size of the complete file in bytes. */
   length: number;

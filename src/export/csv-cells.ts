@@ -31,7 +31,7 @@ const formulaStarts = byteSet([
   ...[0xc2, 0xe1, 0xe2, 0xe3, 0xef],
 ]);
 
-/** Returns a lookup table that is 1 for each of the given bytes. */
+/** Returns a lookup table whose entries are 1 for the given bytes and 0 for all others. */
 function byteSet(bytes: readonly number[]): Uint8Array {
   const table = new Uint8Array(256);
   for (const byte of bytes) table[byte] = 1;
@@ -40,7 +40,7 @@ function byteSet(bytes: readonly number[]): Uint8Array {
 
 export interface CellFormat {
   delimiter: string;
-  /** For each column, true if it contains text. */
+  /** One entry per column: true if the column contains text. */
   textColumns: readonly boolean[];
   /** Counts or neutralizes formulas. Called only for text that may contain a formula or need quotes. */
   formatText(text: string): string;

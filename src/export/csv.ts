@@ -9,7 +9,7 @@ import type { Chunk, FormatOptions, RowSources } from "./formats.js";
 /**
  * Writes CSV in UTF-8 with a header, RFC 4180 quoting, LF line endings, empty cells for null, and exact values. `excel`
  * adds a BOM, CRLF line endings, timestamps in a format that spreadsheets recognize, and an apostrophe before each
- * formula. Without `excel`, formulas are unchanged, and one warning gives their number.
+ * formula. Without `excel`, formulas are written unchanged, and one warning reports how many there are.
  */
 export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
   const { excel, decimalComma = false, delimiter = ",", warn } = options;

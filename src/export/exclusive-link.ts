@@ -20,7 +20,7 @@ export async function linkExclusive(from: string, to: string, now: number): Prom
     if (!withoutLinks.has(errorCode(error))) throw error;
     return await renameExclusive(from, to, now);
   }
-  // If this second link to the file remains, it is harmless.
+  // It is harmless if deleting the file's old name fails.
   await rm(from).catch(() => {});
 }
 

@@ -154,7 +154,7 @@ export function findTypes(
   return remaining.map(([best], index) => (isKnown[index] && best) || textType);
 }
 
-/** The maximum number of rows and of text characters in a row group. A row group is kept in memory. */
+/** The maximum numbers of rows and of text characters in a row group. A row group is kept in memory. */
 const groupRows = 20_000;
 const groupCharacters = 16e6;
 

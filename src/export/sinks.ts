@@ -9,7 +9,7 @@ import { errorCode, errorReason } from "../util/system-errors.js";
 import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { quoteShellWord } from "../util/text.js";
 
-/** The destination of an export. The last call must be either `finish` or `discard`. */
+/** The destination of an export. The caller must end with a call to either `finish` or `discard`. */
 export interface Sink {
   /** Resolves when the sink can accept the next piece. */
   write(data: Uint8Array | string): Promise<void>;

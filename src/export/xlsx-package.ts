@@ -5,7 +5,7 @@ import { UsageError } from "../errors.js";
 /** The maximum size of a ZIP entry without ZIP64. */
 const maxEntryBytes = 2 ** 32 - 1;
 /**
- * The compression level. Sheets compress well even at this level, and higher levels take far longer but save little
+ * The compression level. Sheets compress well even at this level, while higher levels take far longer and save little
  * space.
  */
 const compressionLevel = 3;

@@ -11,9 +11,9 @@ export interface ReportDocument {
   /** A sentence about whether the orders are verified. */
   proof: string;
   sections: Section[];
-  /** The creation time, in ISO 8601. */
+  /** The creation time as an ISO 8601 string. */
   made_at: string;
-  /** The time up to which the orders were read, in ISO 8601. */
+  /** The time up to which the orders were read, as an ISO 8601 string. */
   reached: string;
 }
 

@@ -11,7 +11,7 @@ import {
 import { monthsBefore } from "./period.js";
 import { inCurrency, type ReportData } from "./report-data.js";
 
-/** The maximum number of months in a table. Charts show every month, even of a longer period. */
+/** The maximum number of months in a table. Charts show every month, even if the period is longer. */
 const maxRows = 13;
 
 /** Creates a chart and a table of the last thirteen months for each currency. */

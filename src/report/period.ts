@@ -4,7 +4,7 @@ import { dayRange, monthRange } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
 import { formatDay, formatMonth, formatShortMonth } from "./formatting.js";
 
-/** A range of days that a report is compared with. */
+/** A range of days to compare the report's period with. */
 export interface Comparison extends DayRange {
   name: string;
 }
@@ -28,7 +28,7 @@ export interface Period extends DayRange {
   year_ago: Comparison | null;
 }
 
-/** Date ranges that have been read completely, in ISO 8601. A null `from` means that the range has no start. */
+/** A date range that has been read completely, as ISO 8601 strings. A null `from` means that the range has no start. */
 export type ReadRanges = readonly { from: string | null; to: string }[];
 
 /**
@@ -101,7 +101,7 @@ function precedingDays(since: string, through: string): DayRange {
 }
 
 /**
- * Returns the same days in the month `count` months earlier. For an unfinished month, this ends at the day of
+ * Returns the same days in the month `count` months earlier. For an unfinished month, the range ends on the day of
  * `through`.
  */
 function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {

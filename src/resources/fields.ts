@@ -14,8 +14,8 @@ export interface ScalarField {
   /** True for an amount of money, which spreadsheets show with two decimal places. */
   isAmount?: true | undefined;
   /**
-   * True for a URL with a signature in its query string. The signature of the same file's URL differs between
-   * responses.
+   * True for a URL with a signature in its query string. For the same file, the signature differs from one response to
+   * the next.
    */
   isSignedUrl?: true;
 }

@@ -2,11 +2,11 @@ import { type Field, json, signedUrl, text } from "./fields.js";
 
 /** A host's public identity (API document, "Host"). Endpoints return one of these four variants. */
 export const baseHost: readonly Field[] = [
-  text("id", "user ID of the host"),
+  text("id", "the host's user ID"),
   text("username", "public handle"),
   text("first_name"),
   text("last_name"),
-  signedUrl("profile_photo", "URL of the photo"),
+  signedUrl("profile_photo", "photo URL"),
 ];
 
 /** A host with a public profile, as listed in the roster. */
@@ -25,7 +25,7 @@ export const mottoHost: readonly Field[] = [...profileHost, text("motto")];
 
 /** A host with a display name but no photo, as listed in content. */
 export const contentHost: readonly Field[] = [
-  text("id", "user ID of the host"),
+  text("id", "the host's user ID"),
   text("username"),
   text("name", "display name"),
 ];

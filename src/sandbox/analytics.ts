@@ -5,7 +5,7 @@ import { createHash } from "./data/random.js";
 import { type InstantRange, selectRange } from "./listing.js";
 import { instant, integerParameter, oneOf, ordersRange, type ParsedQuery, uuid } from "./parameters.js";
 
-/** Counts of orders, clicks and visits, and amounts in hundredths, added across all currencies. */
+/** Counts of orders, clicks and visits, and amounts in hundredths, summed across all currencies. */
 type Activity = Record<"orders" | "tracked" | "revenue" | "subtotal" | "buyNow" | "visits", number>;
 
 /** One host's activity on one day. */
@@ -151,7 +151,8 @@ function noActivity(): Activity {
 }
 
 /**
- * Summed activity, and the number of days that it covers. This number is needed because unique counts cannot be summed.
+ * Summed activity, and the number of days that it covers. The number of days is needed because unique counts cannot be
+ * summed.
  */
 type ActivitySum = Activity & { days: number };
 

@@ -136,7 +136,7 @@ export interface Brand extends Lists {
 /** The data that new records are generated from. */
 export type BrandMaterial = Pick<Brand, "seed" | "people" | "products" | "opportunities">;
 
-/** The commission rate, in percent, of hosts who have not agreed on a rate. */
+/** The commission rate, in percent, for hosts who have not agreed on a rate. */
 export const defaultRate = 12;
 
 /** Creates a brand that has no records and no hosts. */

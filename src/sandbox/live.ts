@@ -13,7 +13,7 @@ export interface Pace {
 
 /** Returns the pace at the end of a history of `orders` orders, multiplied by `speed`. */
 export function naturalPace(orders: number, speed = 1): Pace {
-  // The number of orders per day grows over the history. At its end, the number is a third above average.
+  // The number of orders per day grows over the course of the history. At its end, the number is a third above average.
   return { ordersPerHour: ((4 / 3) * orders * speed) / (historyDays * 24), speed };
 }
 

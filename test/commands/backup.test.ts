@@ -350,7 +350,7 @@ test("status does not mention a deleted backup", async () => {
   expect((await brand.run("status")).out).not.toContain("Last backup");
   brand.pass(15 * day);
   expect((await brand.run("doctor")).out).toContain(
-    "!  backup: there is no backup, and the mirror has data since 2026-11-21",
+    "!  backup: there is no backup, and the mirror's data goes back to 2026-11-21",
   );
 });
 

@@ -109,7 +109,7 @@ test("forget removes a host's names from the mirror's files and exports, keeps t
   expect(brand.lastRun("forget")).toMatchObject({ outcome: "done", rows_read: 0 });
   expect(await doctorOf(brand, "forgotten")).toMatchObject({
     state: "ok",
-    text: expect.stringContaining("only the ID is kept"),
+    text: expect.stringContaining("only IDs are kept"),
   });
   expect((await doctorOf(brand, "tables")).state).toBe("ok");
 

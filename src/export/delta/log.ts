@@ -36,7 +36,7 @@ export interface DeltaLog {
   brands: Map<string | null, BrandState>;
   /** The newest version's data files, keyed by path. */
   files: Map<string, DataFile>;
-  /** The removal times of files that only older versions use, keyed by path. */
+  /** The removal times of files that are used only by older versions, keyed by path. */
   removedFiles: Map<string, number>;
 }
 
@@ -106,7 +106,7 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
   }
 }
 
-/** How often, and how long each time, to wait while another process is creating the same version. */
+/** The maximum number of waits, and the length of each wait, while another process is creating the same version. */
 const [maxWaits, waitMs] = [100, 50];
 
 /*

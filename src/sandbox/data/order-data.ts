@@ -199,7 +199,8 @@ export function createOrders(source: BrandMaterial, count: number, now: number):
 }
 
 /**
- * Returns an order's date. The number of orders per day doubles over the history, and few orders are placed at night.
+ * Returns an order's date. The number of orders per day doubles over the course of the history, and only a few orders
+ * are placed at night.
  */
 function dateOf(n: number, count: number, seed: number, now: number): number {
   const start = now - historyDays * dayMs;
