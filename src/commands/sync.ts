@@ -70,7 +70,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--window <span>",
-        `re-read records dated up to this long before the last sync (default: ${defaultOptions.windowMs / dayMs}d)`,
+        `period before the last sync to re-read (default: ${defaultOptions.windowMs / dayMs}d)`,
         parseWindow,
       ),
     );
@@ -96,7 +96,7 @@ export function define(command: Command): void {
     .addOption(
       parsedOption(
         "--audit <n>",
-        `number of requests for re-reading the oldest data (default: ${defaultOptions.audit})`,
+        `requests used to re-read the oldest data (default: ${defaultOptions.audit})`,
         parseCount,
       ),
     )
