@@ -93,7 +93,7 @@ const rankings = `rankings AS (
 export const hostsByMonth: View = {
   name: "hosts_by_month",
   about:
-    "one row per host, month (UTC) and currency with orders; orders without a host are grouped together; the figures of " +
+    "one row per host, month (UTC) and currency with orders; orders without a host are grouped together; the figures from " +
     "the API's monthly ranking cover all currencies and are repeated in each of the host's rows",
   columns: [
     ...hostColumns,
@@ -181,8 +181,8 @@ export const rosterChanges: View = {
     timestamp("seen_at", "the time at which the change was first seen"),
     text("what", "`joined`, `left` or `rate`"),
     ...hostColumns,
-    number("old", "the previous commission rate, percentage"),
-    number("new", "the new commission rate, percentage"),
+    number("old", "the previous commission rate, as a percentage"),
+    number("new", "the new commission rate, as a percentage"),
     timestamp(
       "last_seen_at",
       "the time at which the old value was last seen; the change happened between this time and `seen_at`",
