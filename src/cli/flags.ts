@@ -168,7 +168,13 @@ export interface ChosenResources {
  */
 export function chooseResources(names: readonly string[]): ChosenResources {
   const known = resources.map(({ name }) => name);
-  for (const name of names) checkName("resource", name, known);
+  for (const name of names) {
+    if (name.includes(","))
+      throw new UsageError(`Unknown resource: \`${name}\`.`, {
+        hint: `separate the resources with spaces: \`${name.replaceAll(",", " ").trim()}\``,
+      });
+    checkName("resource", name, known);
+  }
   const named = names.length > 0;
   return { resources: resources.filter(({ name }) => !named || names.includes(name)), named };
 }

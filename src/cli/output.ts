@@ -164,7 +164,7 @@ export function tableFilePath(
   deps: Deps,
 ): string {
   if (!isFolder)
-    throw new UsageError(`\`${format.flag}\` can contain only one table.`, {
+    throw new UsageError(`A file in the format \`${format.name}\` can contain only one table.`, {
       hint: "name a folder to get one file per table, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
     });
   const [extension] = format.extensions;

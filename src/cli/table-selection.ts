@@ -23,6 +23,10 @@ export function checkTableName(typed: string): string {
   const names = knownTableNames();
   const name = typed.replaceAll("-", "_").toLowerCase();
   if (names.includes(name)) return name;
+  if (typed.includes(","))
+    throw new UsageError(`Unknown table: \`${typed}\`.`, {
+      hint: `separate the tables with spaces: \`${typed.replaceAll(",", " ").trim()}\``,
+    });
   const closest = closestName(name, names);
   throw new UsageError(`Unknown table: \`${typed}\`.`, {
     hint: closest ? `did you mean \`${closest}\`?` : "`brandapi tables` lists the tables and views",

@@ -1,6 +1,7 @@
 import type { Command, CommanderError } from "commander";
 import { UsageError } from "../errors.js";
-import { closestName } from "../util/suggestions.js";
+import { resources } from "../resources/registry.js";
+import { closestName, suggestName } from "../util/suggestions.js";
 import { findCommandName } from "./flags.js";
 
 /** Converts a commander error to a UsageError. The hint suggests the closest valid name or the command's help. */
@@ -14,15 +15,18 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
       return fail("No command was specified.");
     case "commander.unknownCommand": {
       const names = program.commands.map((each) => each.name());
-      return fail(`Unknown command: \`${name}\`.`, didYouMean(name, names));
+      return fail(`Unknown command: \`${name}\`.`, otherCommand(name) ?? didYouMean(name, names));
     }
     case "commander.unknownOption": {
       // Commander provides the option's name only in the error message.
       const option = /'(.*)'/.exec(cause.message)?.[1] ?? "";
       const options = [...(command?.options ?? []), ...program.options];
       const names = options.flatMap(({ long }) => long ?? []);
-      return fail(`Unknown option: \`${option}\`.`, didYouMean(option, names));
+      const [flag = option] = option.split("=");
+      return fail(`Unknown option: \`${option}\`.`, otherOption(flag, names) ?? didYouMean(flag, names));
     }
+    case "commander.missingArgument":
+      return fail(sentenceOf(cause), command && missingArgumentHint(command));
     case "commander.conflictingOption":
       return fail(sentenceOf(cause), "omit one of them");
     case "commander.excessArguments":
@@ -30,6 +34,34 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
     default:
       return fail(sentenceOf(cause));
   }
+}
+
+/** Returns a hint for names that other programs use for a command, and for a resource without a command. */
+function otherCommand(name: string): string | undefined {
+  const commands: Readonly<Record<string, string>> = {
+    list: "tables",
+    ls: "tables",
+    sql: "query",
+    version: "--version",
+  };
+  if (resources.some((resource) => resource.name === name))
+    return `\`brandapi sync ${name}\` reads the resource; \`brandapi tables\` lists the tables to export`;
+  return commands[name] && `use \`brandapi ${commands[name]}\``;
+}
+
+/** Returns a hint for options that other programs have. @param names the options of the command */
+function otherOption(option: string, names: readonly string[]): string | undefined {
+  if (option === "-v") return "use `--verbose`, or `-V` to print the version";
+  if (option !== "--format") return undefined;
+  return names.includes("--csv")
+    ? "use the option of the format, such as `--csv`, `--json` or `--xlsx`"
+    : "use `--json`";
+}
+
+function missingArgumentHint(command: Command): string | undefined {
+  const [argument] = command.registeredArguments;
+  if (argument?.argChoices) return suggestName("", argument.argChoices);
+  return argument?.name() === "table" ? "name a table or view; `brandapi tables` lists them" : undefined;
 }
 
 function statementHint(argv: readonly string[]): string {

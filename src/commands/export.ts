@@ -36,11 +36,12 @@ import { type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { type Bookmarks, formats, type RowSources } from "../export/formats.js";
 import { readSingerState } from "../export/singer.js";
 import { checkHistory, checkStatementHistory } from "../query/as-of.js";
-import type { ReadableTable } from "../query/readable-tables.js";
+import { knownTableNames, type ReadableTable, typedTables } from "../query/readable-tables.js";
 import { openRows, type Selection } from "../query/select.js";
 import { findReads, type StatementReads } from "../query/statement-reads.js";
 import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/mirror/database.js";
+import { views } from "../store/views/all-views.js";
 import { parseDuration } from "../util/times.js";
 
 interface ExportFlags extends OutputFlags, GlobalFlags {
@@ -159,7 +160,7 @@ function readRequest(flags: ExportFlags, names: readonly string[], deps: Deps): 
     throw new UsageError("`--retain` applies only to `--delta`.", {
       hint: "add `--delta FOLDER`, or omit `--retain`",
     });
-  const tables = [...new Set(names.map(checkTableName))];
+  const tables = [...new Set(names.map((name) => checkExportedName(name, flags.columns)))];
   const singer = flags.singer || flags.state !== undefined;
   const output = chooseOutput({ ...flags, singer }, tables.length, deps);
   if (!output) throw noFormatError();
@@ -168,6 +169,18 @@ function readRequest(flags: ExportFlags, names: readonly string[], deps: Deps): 
   const range = parseRange(flags, now);
   const { columns, where, limit, includeRemoved = false } = flags;
   return { tables, output, columns, where, range, limit, asOf, includeRemoved };
+}
+
+/** Returns the name of a table. @throws UsageError if it is unknown, or if it is a column that `--columns` should list */
+function checkExportedName(typed: string, columns: readonly string[] | undefined): string {
+  const isColumn = [...typedTables(), ...views].some((table) =>
+    table.columns.some(({ name }) => name === typed),
+  );
+  if (columns !== undefined && isColumn && !knownTableNames().includes(typed))
+    throw new UsageError(`\`${typed}\` is a column, not a table.`, {
+      hint: `separate the columns with commas: \`--columns ${[...columns, typed].join(",")}\``,
+    });
+  return checkTableName(typed);
 }
 
 interface SelectedTable {
