@@ -71,7 +71,7 @@ export function statusError(status: number, { path, baseUrl }: RequestInfo): Bra
 /** The maximum number of scopes in a message. The API has eight scopes. */
 const maxListedScopes = 20;
 
-/** The key's scopes; "forbidden" if `/me` also returns 403, or null if the scopes are unknown. */
+/** The key's scopes, "forbidden" if `/me` returns 403 as well, or null if the scopes are unknown. */
 export type KeyScopes = readonly string[] | "forbidden" | null;
 
 /** Returns the error for status 403. */

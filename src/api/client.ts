@@ -28,7 +28,7 @@ export interface ApiSettings {
 export interface ApiEvents {
   /** Called before waiting for the next attempt. */
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
-  /** Called when a request has to wait because of the rate limit or because the server requested a wait. */
+  /** Called when a request must wait, either because of the rate limit or because the server requested a wait. */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
   /** Called after every request. `status` is 0 if no response arrived. */
   onRequest?(event: { path: string; status: number; ms: number }): void;

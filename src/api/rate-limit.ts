@@ -20,7 +20,9 @@ const maxResetMs = 60_000;
  * counted the request by then. Server-requested waits are not saved, so they end with the run.
  */
 export class RateLimiter {
-  /** Null if the file cannot be used. This process then counts only its own requests. */
+  /**
+   * The path of the file, or null if the file cannot be used. In that case, this process counts only its own requests.
+   */
   #path: string | null;
   #file: RateLimitFile | null = null;
   /** True if the next file to be opened replaces one that contained counted requests. */
@@ -92,7 +94,7 @@ export class RateLimiter {
     this.#file = null;
   }
 
-  /** Returns the remaining time of a server-requested wait in milliseconds, or 0 if there is none. */
+  /** Returns how many milliseconds of a server-requested wait remain, or 0 if there is no wait. */
   #serverWaitMs(): number {
     const now = this.clock.monotonic();
     if (this.#serverLimit && this.#serverLimit.until <= now) this.#serverLimit = null;

@@ -132,8 +132,8 @@ function rowsSql(shape: TableShape, state: RecordState, names: readonly string[]
 }
 
 /**
- * Selects the items of the last exported version that are beyond the end of the current list. The last
- * exported version is the oldest version stored after the bookmark.
+ * Selects the items in the last exported version that are beyond the end of the current list. The last exported version
+ * is the oldest version stored after the bookmark.
  */
 function removedItemsSql(
   { resource }: TableShape,

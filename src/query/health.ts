@@ -39,7 +39,7 @@ export interface ResourceHealth {
   /** The coverage and its gaps. Empty for a resource that is not read by date. */
   covered: DateRange[];
   gaps: DateRange[];
-  /** The start time of the last sync that read everything up to that time. */
+  /** The start time of the last sync that read everything up to its start. */
   last_success_at: string | null;
   age_seconds: number | null;
   last_run: Pick<RunRow, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
@@ -52,7 +52,7 @@ export interface ResourceHealth {
   /** The error of the last run if the key or plan no longer allows this resource. */
   refused: Refusal | null;
   running: { started_at: string } | null;
-  /** The columns that have values of an unexpected type. */
+  /** The columns that contain values of an unexpected type. */
   unexpected_columns: UnexpectedColumn[];
   /** The oldest read time of the current data, or null for a resource that is not read by date. */
   oldest_read_at: string | null;

@@ -59,7 +59,7 @@ export function removedTableNames(): readonly string[] {
   return typedTables().map((shape) => tableName(shape, "removed"));
 }
 
-/** Returns the names of all tables and views that users can read. */
+/** Returns the names of all tables and views that are available to users. */
 export function knownTableNames(): readonly string[] {
   return [...[...typedTables(), ...systemTables, ...views].map(({ name }) => name), ...removedTableNames()];
 }

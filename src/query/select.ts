@@ -24,8 +24,8 @@ export interface Selection {
 }
 
 /**
- * The rows of a table or the result of a query. Every format can be written from `rows`. The other readers are faster,
- * or return data that `rows` cannot return. A reader is undefined if it does not support the rows.
+ * A table's rows or a query's result. Every format can be written from `rows`. The other readers are faster, or return
+ * data that `rows` cannot return. A reader is undefined if it does not support the rows.
  */
 export interface RowSource {
   /** The name of the table, or `answer` for a query result. */
@@ -90,12 +90,12 @@ export function selectStatement(
   if (date) conditions.push(...dateConditions(date, selection));
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   return {
-    // The conditions are in a subquery, where they cannot refer to columns of other tables.
+    // The conditions are in a subquery, where they cannot refer to other tables' columns.
     from: `FROM (SELECT * FROM ${source}${filter}) AS t`,
     order: orderBy.map((column) => `t.${quote(column)}`),
     limit,
-    // With batches, subqueries on other tables would run again for each batch, and a limit would apply to
-    // each batch.
+    // If the rows were read in batches, subqueries on other tables would run again for each batch, and a limit would
+    // apply to each batch separately.
     batchKey: Number.isFinite(limit) || readsOthers ? null : batchKey,
   };
 }

@@ -38,9 +38,9 @@ export interface SchemaTable {
 }
 
 /**
- * Finds the tables and views that a statement reads, without parsing SQL. SQLite compiles the statement
- * against empty temporary tables with the names and columns of all tables and views, so `EXPLAIN` lists each
- * table or view that is opened and does not expand views.
+ * Finds the tables and views that a statement reads, without parsing SQL. SQLite compiles the statement against empty
+ * temporary tables that have the names and columns of all tables and views, so `EXPLAIN` lists each table or view that
+ * is opened and does not expand views.
  * @param sql a statement that compiles
  * @returns undefined if SQLite cannot explain the statement this way, as with `EXPLAIN …`, `INDEXED BY` or
  * `main.orders.id`

@@ -8,8 +8,8 @@ import { readRange } from "./read.js";
 import type { DatedRun, DatedSync } from "./session.js";
 
 /**
- * A simultaneous change in the amounts on most days, while the number of records per day is unchanged. Amounts that are
- * converted from another currency drift with the exchange rate, even if no record changes.
+ * A simultaneous change in the amounts on most days, without a change in the number of records per day. Amounts that
+ * the API converts from another currency drift with the exchange rate, even if no record changes.
  */
 export interface AmountDrift {
   /** The days whose amounts changed, oldest first. */
@@ -58,7 +58,7 @@ export function sampleOldest(run: Pick<DatedRun, "state">, days: readonly string
 /**
  * Re-reads the oldest of the drifting days that the run has not yet read.
  * @param remaining returns the number of requests left
- * @returns true if none of their records changed, so that the run has to ignore the amounts of the other days
+ * @returns true if none of their records changed, which means that the run must ignore the amounts on the other days
  */
 export async function isDriftWithoutChanges(
   run: DatedSync,
@@ -72,7 +72,7 @@ export async function isDriftWithoutChanges(
     run,
     days.filter((day) => changedBefore.has(day)),
   );
-  // The planned ranges already contained all drifting days.
+  // The planned ranges already contained all of the drifting days.
   if (sample.length === 0) return false;
 
   const missingBefore = state.missing.all().length;

@@ -21,8 +21,8 @@ export async function audit(run: DatedSync): Promise<void> {
   const remaining = startBudget(run, options.audit);
   const freshSince = readUntil - restMs;
   let cursor = state.cursor() ?? readUntil;
-  // The second pass starts at the newest date, so that the dates above the cursor are read as well. Each iteration sends a
-  // request or ends a pass.
+  // The second pass starts at the newest date, so that the dates above the cursor are read as well. Each iteration
+  // either sends a request or ends a pass.
   let passes = 0;
   while (passes < 2 && remaining() > 0) {
     const due = nextDue(state.coverage(), cursor, freshSince);

@@ -17,7 +17,7 @@ export interface CountFilter extends Pick<CountedFilter, "name" | "query"> {
   flags: number;
 }
 
-/** The number of records in a range, in the API and in the mirror. Missing records are not counted. */
+/** The record counts for a range in the API and in the mirror. Missing records are not counted. */
 export interface CountComparison extends Range {
   filter: CountFilter;
   apiCount: number;
@@ -117,7 +117,7 @@ function isShort({ apiCount, filter }: CountComparison, records: number): boolea
 
 /**
  * Bisects a range whose count differs, and yields the differing parts, newest first.
- * @param remaining returns the number of requests left; if none are left, parts are not split further
+ * @param remaining returns the number of requests left; if no requests are left, parts are not split further
  */
 export async function* bisect(
   run: DatedRun,

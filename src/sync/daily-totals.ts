@@ -96,7 +96,7 @@ export function dayOfPoint(point: Json, { day }: TotalsSource): string {
 }
 
 /**
- * Deletes the stored totals of days with new or changed records, because those totals describe the earlier versions of
+ * Deletes the stored totals for days with new or changed records, because those totals describe the earlier versions of
  * the records. `cover` stores new totals once the run has read the complete day. Until then, the day counts as changed.
  */
 export function dropStoredTotals({ state }: DatedRun, changed: Range): void {
@@ -125,7 +125,7 @@ function daysOf({ from, to }: Range): Range {
 export interface ComparedTotals {
   /** The totals to compare, or null if the API returned no totals. */
   apiTotals: TotalsByDay | null;
-  /** True if only the number of records per day is compared, because the amounts on most days have drifted. */
+  /** True if only the number of records per day is compared, because the amounts have drifted on most days. */
   ignoresAmounts: boolean;
 }
 

@@ -58,8 +58,8 @@ interface Reading {
 /** The number of readings after which a list should have settled (A9). */
 const maxReadings = 3;
 /**
- * The maximum number of readings of a list in random order, which is re-read for as long as `total_items` is unchanged
- * and new records appear.
+ * The maximum number of times to read a list in random order. The list is re-read for as long as `total_items` is
+ * unchanged and each reading finds new records.
  */
 const maxReadingsInRandomOrder = 12;
 
@@ -140,7 +140,7 @@ async function settle(run: ListRun, wanted: Wanted): Promise<SettledList> {
   }
 }
 
-/** Merges two readings. The newer records come first and replace the older ones. */
+/** Merges two readings. The newer records come first and replace the older records. */
 function merge(
   older: ReadonlyMap<string, ListRecord>,
   newer: ReadonlyMap<string, ListRecord>,

@@ -150,7 +150,7 @@ async function writeResponse(
 ): Promise<number> {
   const { coveredCount, coveredRange, requestedAt, total } = response;
   const written = await batch.write(response, next);
-  // The next response returns the records of the oldest second again, including their copies.
+  // The next response returns the records from the oldest second again, including their copies.
   const copies = written.copies.filter(
     ({ value }) => (recordDate(run.resource, value) ?? 0) >= coveredRange.from,
   );
@@ -187,7 +187,7 @@ class WriteBatch {
   #openedAt = 0;
   /** The records and dates in the open transaction. */
   #written: (RangeRecords & { ids: Set<number> }) | null = null;
-  /** The records of the last response. */
+  /** The records in the last response. */
   #lastIds: ReadonlySet<number> = new Set();
 
   constructor(private readonly run: DatedSync) {}
@@ -220,8 +220,8 @@ class WriteBatch {
   }
 
   /**
-   * Extends the transaction's dates to those of its newest response. The time of the first request is used for all
-   * responses.
+   * Extends the transaction's date range by the dates of its newest response. The time of the first request is used for
+   * all responses.
    */
   #extend({ coveredRange, requestedAt }: CoveringResponse, ids: readonly number[]): void {
     const { runId } = this.run;

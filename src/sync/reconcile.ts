@@ -22,7 +22,7 @@ import type { CountTotals, DatedSync, IncompleteReason, SyncRun } from "./sessio
 const maxRounds = 4;
 
 interface Reconciliation {
-  /** The counts that still differ, and the filters that turned out to be wrong. */
+  /** The counts that still differ after re-reading, and the filters that turned out to be wrong. */
   incompleteReasons: IncompleteReason[];
   totals: CountTotals;
   /** True if the API has records that it does not return in any date range (A11). */
@@ -33,7 +33,7 @@ interface Reconciliation {
  * Compares the counts for covered ranges and re-reads the differing parts, up to four times. The last step is always a
  * comparison.
  *
- * If the count of a status filter still differs after all of its records were read, the filter is wrong (A7):
+ * If the count for a status filter still differs after all of its records were read, the filter is wrong (A7):
  * `readDiffering` distrusts it, so that its count is ignored until `recount` finds that it agrees.
  * @param remaining returns the number of requests left
  */
@@ -47,7 +47,7 @@ export async function reconcile(
   let { differing, totals } = await recount(run);
   for (let round = 1; round <= maxRounds && differing.length > 0 && remaining() > 0; round += 1) {
     for (const count of differing) wrongFilters.push(...(await readDiffering(run, count, remaining)));
-    // Reading part of a day deletes the day's stored totals, so the rest of the day has to be read as well.
+    // Reading part of a day deletes the day's stored totals, so the rest of the day must be read as well.
     await readChangedDays(run, compared, remaining);
     ({ differing, totals } = await recount(run));
   }

@@ -241,7 +241,7 @@ interface RunFacts {
   floor: string | null;
   /** False if the run compared counts but no daily totals, although the resource has daily totals. */
   comparesTotals: boolean;
-  /** The number of rows in the list, excluding the rows of the details. */
+  /** The number of rows from the list, excluding rows from the details. */
   listRows?: number | undefined;
 }
 

@@ -113,7 +113,7 @@ export interface SyncResult {
   totals?: CountTotals;
   /** The start of the covered dates (ISO 8601), or null if everything was read or if the resource has no dates. */
   coveredFrom?: string | null;
-  /** The number of rows in the list, excluding the rows of the details. */
+  /** The number of rows from the list, excluding rows from the details. */
   listRows?: number;
   /** False if the run compared counts but no daily totals, although the resource has daily totals. */
   comparesTotals?: boolean;

@@ -9,7 +9,7 @@ import { dateFault, rangeQuery } from "./dates.js";
 import { groupByResponse, type List, type ListRecord, readList, whyIncomplete } from "./read-list.js";
 import type { DatedRun, DatedSync } from "./session.js";
 
-/** The result of reading all pages of a date range, regardless of the order of the records. */
+/** The result of reading all pages for a date range, regardless of how the records are sorted. */
 export interface SliceReading {
   slice: Range;
   list: List;
@@ -17,7 +17,7 @@ export interface SliceReading {
   faults: ReadonlyMap<string, string>;
 }
 
-/** Reads all pages of a slice without writing anything. */
+/** Reads all pages for a slice without writing anything. */
 export async function readSlice(run: DatedSync, slice: Range): Promise<SliceReading> {
   const { mirror, resource } = run;
   const list = await readList(run, {
@@ -54,7 +54,7 @@ interface StoredSlice {
 }
 
 /**
- * Writes all of a slice's records in one transaction, regardless of their order.
+ * Writes all of a slice's records in one transaction, however they are sorted.
  *
  * | list       | faults | effect                                                                  |
  * | ---------- | ------ | ----------------------------------------------------------------------- |
@@ -94,7 +94,7 @@ function storeRecords(run: DatedSync, { list, faults }: SliceReading): StoredSli
 }
 
 /**
- * Writes the records of a list with dates, grouped by response.
+ * Writes the records in a list with dates, grouped by response.
  * @param isOutsideRange true if the records' dates are not in the range for which the list was requested
  */
 function writeList(
@@ -149,8 +149,8 @@ function coverOrMark(
 const maxLookups = 10;
 
 /**
- * Handles records that are older than the mirrored record with the same ID. If this run has not yet read the date of
- * the mirrored record, reads it to find out whether the API still returns the mirrored record there.
+ * Handles records that are older than the mirrored record with the same ID. If this run has not yet read the mirrored
+ * record's date, reads that date to find out whether the API still returns the mirrored record there.
  * - no longer returned: the record's date has changed, so the copy replaces the mirrored record
  * - still returned: the API lists the ID twice, so the newer record is kept and the second that contains the copy is
  *   marked

@@ -33,7 +33,7 @@ export function hideKeys(text: string, keys: ReadonlySet<string>): string {
 
 /** Abbreviates arguments of more than 40 characters in a message. */
 export function abbreviateArguments(text: string, argv: readonly string[]): string {
-  // Messages can also quote the value from `--flag=value` or an item of a list.
+  // Messages can also quote the value in `--flag=value` or an item in a list.
   const parts = argv.flatMap((argument) => [
     argument,
     argument.replace(/^[^=]*=/, ""),

@@ -3,7 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-/** The incomplete temporary files of this process. */
+/** This process's incomplete temporary files. */
 const ownTempFiles = new Set<string>();
 
 /** A file name can have at most 255 bytes, so only the start of the target's name is used. */
@@ -30,7 +30,7 @@ export function releaseTempFile(path: string): void {
   ownTempFiles.delete(path);
 }
 
-/** Removes all temporary files of this process before it exits. */
+/** Removes all of this process's temporary files before it exits. */
 export function removeTempFiles(): void {
   for (const path of ownTempFiles)
     for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(path + suffix, { force: true });

@@ -92,7 +92,7 @@ async function compareWithApi(run: DatedRun): Promise<DatedComparison> {
   const { apiTotals, error: totalsError } = await requestDailyTotals(run);
   const dailyTotals = apiTotals && (await compareDailyTotals(run, apiTotals, requestedAt));
   const counts = await compareCovered(run);
-  // During an outage, the requests for counts fail as well, and their error is sufficient.
+  // During an outage, the requests for counts fail as well, and it is enough to report their error.
   if (totalsError) warnOfMissingTotals(run, totalsError);
   const distrusted = state.distrusted();
   const differing = differingCounts(counts, distrusted);
@@ -278,7 +278,7 @@ function verifyMonths(
       return { ...part, state: "unproven", why: "not read completely" };
     if (state.markedSlices().some((slice) => overlaps(slice, range)))
       return { ...part, state: "unproven", why: "contains records with unexpected dates or IDs" };
-    // If there are no newer records, the last month does not have to be covered beyond the newest date read.
+    // If there are no newer records, the last month need not be covered beyond the newest date read.
     const toCover = hasNewer ? range : { from: range.from, to: Math.min(range.to, newestRead) };
     if (!contains(covered, toCover)) return { ...part, state: "unproven", why: "not read completely" };
     return { ...part, state: "proven", why: agreement };

@@ -114,7 +114,7 @@ export function restatedEvidence(run: SyncRun): Evidence {
   return createEvidence(run, checks.restated, allTime, { mirror, sql, note });
 }
 
-/** The number of records per audit request, excluding those shared by two adjacent pages. */
+/** The number of records per audit request, not counting records that two adjacent pages share. */
 const recordsPerRequest = 98;
 
 /** Returns every number that was compared, and the dates by which undetectable changes will have been read. */

@@ -116,7 +116,7 @@ export function listProblems(records: RecordsResult, tableError: string | null):
   return problems;
 }
 
-/** True if there are problems, all of which have to be corrected in the API. */
+/** True if there are problems, all of which must be corrected in the API. */
 export function needsApi(problems: readonly Problem[]): boolean {
   return problems.length > 0 && problems.every(({ kind }) => kind === "unexpected-dates");
 }

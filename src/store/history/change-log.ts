@@ -90,8 +90,7 @@ export class ChangeLog {
   }
 
   /**
-   * Stores the earlier version of a record without logging a change, for example when the record's first
-   * details are added.
+   * Stores a record's earlier version without logging a change, for example when the record's first details are added.
    */
   logVersion(row: RecordRow, at: string): void {
     const isPresent = row.removed_at === null ? 1 : 0;

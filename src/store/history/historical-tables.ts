@@ -53,7 +53,7 @@ function createRecordsView({ db }: Mirror, resources: readonly string[], at: str
 }
 
 function createTypedTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
-  // Child rows are built from rows of the main table, so the main table is always included.
+  // Child rows are built from the main table's rows, so the main table is always included.
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
   const projection = new Projection(mirror, shapes, () => {}, "temp");
   for (const shape of shapes) copyCurrentVersions(mirror, shape);

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../util/json-value.js";
 import { type Mirror, statement } from "../mirror/database.js";
 import { omitsHostNames, readRedactionRules } from "../redaction/redaction-rules.js";
 
-/** A host that appears in records or their earlier versions. */
+/** A host that is mentioned in current records or in earlier versions of records. */
 export interface NamedHost {
   id: string;
   /** All handles that the host has used, newest first. */

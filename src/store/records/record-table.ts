@@ -161,7 +161,7 @@ const rowsPerBatch = 1_000;
 const charactersPerBatch = 2_000_000;
 
 /**
- * Yields the records of a query in batches, because the connection cannot write while a statement is open.
+ * Yields the records that a query selects, in batches, because the connection cannot write while a statement is open.
  * @param select returns rows ordered by `record_id`; its parameters are the ID to continue after, then `more`
  */
 export function* readInBatches<Row extends StoredRow, More extends unknown[]>(
@@ -182,7 +182,7 @@ export function* readInBatches<Row extends StoredRow, More extends unknown[]>(
   }
 }
 
-/** Yields the current and removed records of these resources, ordered by `record_id`. */
+/** Yields these resources' current and removed records, ordered by `record_id`. */
 export function readRecords(mirror: Mirror, resources: readonly string[]) {
   const select = mirror.db.prepare<
     [number, string],

@@ -29,7 +29,7 @@ export interface RecordWriterOptions extends ReadHistory {
 }
 
 export interface ResponseOptions {
-  /** The time of the request, ISO 8601. */
+  /** The time of the request (ISO 8601). */
   readAt: string;
   /** Request parameters, such as a month, for columns whose values are not in the records. */
   context?: JsonObject;
@@ -318,7 +318,8 @@ function isOlder(resource: Resource, received: Json, { dated_at, removed_at }: R
 }
 
 /**
- * Merges a list item with the stored details. Drops fields of the previous list item that the new item lacks.
+ * Merges a list item with the stored details. Drops the fields that the previous list item had but the new list item
+ * lacks.
  */
 function mergeListItem(row: RecordRow, received: Json): Json {
   if (row.detailed_at === null) return received;

@@ -77,7 +77,7 @@ function replaceRules(
 
 /**
  * Rewrites the file after a redaction, because free pages and the log still contain the removed data.
- * @returns false if the disk is full or another program is reading the mirror; in that case, in that case, the next
+ * @returns false if the disk is full or another program is reading the mirror; in that case, the next
  *   call tries again
  */
 export function scrubFile(mirror: Mirror): boolean {

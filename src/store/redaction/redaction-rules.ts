@@ -89,7 +89,7 @@ export function omitsHostNames({ omit }: Pick<RedactionRules, "omit">): boolean 
   return omit.some((rule) => /(^|[.:])(first|last)_name$/.test(rule));
 }
 
-/** Stores the newest `run_id` at the time of a redaction. */
+/** Stores which `run_id` is the newest at the time of a redaction. */
 export function writeRedactedAfterRun(mirror: Mirror, newestRunId: number): void {
   writeInfo(mirror, redactedAfterRun, String(newestRunId));
 }

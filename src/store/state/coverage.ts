@@ -10,7 +10,7 @@ export interface CoveredRange extends Range {
 }
 
 /**
- * Adds a newer read to the coverage, replacing older reads of the same dates. Adjacent ranges from the same run are
+ * Adds a newer read to the coverage. It replaces older reads of the same dates. Adjacent ranges from the same run are
  * merged and keep the earlier of their two read times.
  */
 export function addCoverage(coverage: readonly CoveredRange[], added: CoveredRange): CoveredRange[] {
@@ -80,9 +80,9 @@ export function writeRunCoverage(mirror: Mirror, runId: number, covered: readonl
 }
 
 /**
- * Returns the time of the last complete read of a date (ISO 8601), or of any date if `dated` is null. Returns
- * null if there is none. A date at midnight can stand for a whole day, and a date without seconds for a
- * minute, so that day or minute must be covered completely.
+ * Returns the last time (ISO 8601) at which a date was read completely, or at which any date was read completely if
+ * `dated` is null. Returns null if that has never happened. A date at midnight can stand for a whole day, and a date
+ * without seconds for a minute, so that day or minute must be covered completely.
  */
 export function lastReadAt(covered: readonly CoveredRange[], dated: number | null): string | null {
   if (dated === null) return formatInstantOrNull(Math.max(...covered.map(({ readAt }) => readAt)));
@@ -93,7 +93,7 @@ export function lastReadAt(covered: readonly CoveredRange[], dated: number | nul
     : null;
 }
 
-/** Returns the range of times that a date can stand for. */
+/** Returns the range of times that a date may represent. */
 function precisionOf(dated: number): Range {
   const unit = [dayMs, 60_000].find((ms) => dated % ms === 0) ?? 1;
   const from = Math.floor(dated / unit) * unit;

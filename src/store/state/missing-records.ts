@@ -24,7 +24,7 @@ export class MissingRecords {
   }
 
   /**
-   * Adds records that a read did not return, with the time of the last read that returned them.
+   * Adds the records that a read did not return, and stores when they were last returned.
    * @param before the coverage before this read
    */
   add(ids: Iterable<number>, before: readonly CoveredRange[] = []): void {

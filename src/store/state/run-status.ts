@@ -93,7 +93,7 @@ export interface FailedRun {
   at: string;
   error: string;
   hint: string | null;
-  /** True if the API rejected the key or this machine's address, which also affects later runs. */
+  /** True if the API rejected the key or this machine's address. Such a rejection affects later runs as well. */
   isRefused: boolean;
 }
 

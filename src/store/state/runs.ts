@@ -29,7 +29,7 @@ export interface RunRow {
    * The oldest covered date, or null if the coverage has no lower bound or the resource is not read by date.
    */
   covered_from: string | null;
-  /** The number of records in the API and in the mirror, or null if the run did not count them. */
+  /** The record counts in the API and in the mirror, or null if the run did not count the records. */
   api_total: number | null;
   mirror_total: number | null;
   /** The number of differing counts, or the number of differing records if `verify` compared a list. */

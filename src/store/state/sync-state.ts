@@ -58,7 +58,7 @@ export class SyncState {
   }
 
   /**
-   * Adds a range to the coverage and marks its records that were not returned as missing.
+   * Adds a range to the coverage. Records in this range that the API did not return are marked as missing.
    * @returns the number of records that became missing
    */
   cover({ range, ids, requestedAt, runId }: RangeRecords): number {
@@ -111,8 +111,8 @@ export class SyncState {
   }
 
   /**
-   * Marks a slice that was only partly read, and removes its dates from the coverage. The slice keeps the
-   * undated records of the slices that it replaces.
+   * Marks a slice that was only partly read, and removes its dates from the coverage. The new slice takes over the
+   * undated records from the slices that it replaces.
    */
   markIncompleteSlice(slice: MarkedSlice): void {
     this.#mark({ ...slice, recordIds: [...slice.recordIds, ...this.#undatedIdsIn(slice)] });

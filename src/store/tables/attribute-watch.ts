@@ -38,7 +38,7 @@ export class AttributeWatch {
 
   #checkValue(value: Json, known: KnownObject): void {
     if (known.isList) {
-      // The row builder reports lists and items of the wrong type.
+      // The row builder reports lists and list items that have the wrong type.
       if (Array.isArray(value)) for (const item of value) if (isObject(item)) this.#checkMembers(item, known);
     } else if (isObject(value)) this.#checkMembers(value, known);
     else if (value !== null)

@@ -6,8 +6,8 @@ import type { TableColumn } from "./table-sql.js";
 export type SqlValue = string | number | null;
 
 /**
- * Converts a value to the type of its column. Reports values of an unexpected type and returns null for them,
- * except for strings that contain a number.
+ * Converts a value to its column's type. If the value has an unexpected type, reports it, and returns null unless it is
+ * a string that contains a number.
  */
 export function toColumnValue(
   column: TableColumn,

@@ -24,8 +24,8 @@ import {
 } from "./table-sql.js";
 
 /**
- * Writes records as rows of a resource's typed tables, and creates missing tables. Tables in the schema
- * `temp` hide tables with the same names on this connection and never get new columns.
+ * Writes records as rows in a resource's typed tables, and creates missing tables. Tables in the schema `temp` hide
+ * tables with the same names on this connection and never get new columns.
  */
 export class Projection {
   readonly #main: TableWriter;
@@ -59,7 +59,7 @@ interface Insert {
   width: number;
 }
 
-/** Writes to the two tables of a shape: one for current records, one for removed records. */
+/** Writes to a shape's two tables: one for current records and one for removed records. */
 class TableWriter {
   readonly #rows: RowBuilder;
   readonly #inserts: Record<RecordState, Insert>;
@@ -156,7 +156,7 @@ export class RowBuilder {
     return this.#columns.all();
   }
 
-  /** Returns the names of the columns, including those discovered so far. */
+  /** Returns the column names, including the names of the columns discovered so far. */
   names(state: RecordState): readonly string[] {
     return columnNames(this.shape, this.#columns.all(), state);
   }

@@ -66,7 +66,7 @@ function removedTableNames(resource: Resource): string[] {
 }
 
 /**
- * Rebuilds all tables of the given resources in one transaction.
+ * Rebuilds all tables for the given resources in one transaction.
  * @returns a message for each user-defined index or trigger that was lost
  */
 export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): string[] {

@@ -44,7 +44,7 @@ export class SchemaIssues {
 
   /**
    * Sets the record that later issues belong to.
-   * @param readAt the time of the request, ISO 8601
+   * @param readAt the time of the request (ISO 8601)
    */
   startRecord(recordId: number, readAt: string): void {
     this.#recordId = recordId;
@@ -107,7 +107,7 @@ export interface UnexpectedColumn {
   records: number;
 }
 
-/** Returns the columns of a resource that have values of an unexpected type in current records. */
+/** Returns a resource's columns for which current records have values of an unexpected type. */
 export function readUnexpectedColumns(mirror: Mirror, resource: string): UnexpectedColumn[] {
   // CROSS JOIN makes SQLite start with the unexpected values: there are few of them, but many records.
   const select = statement(

@@ -101,7 +101,7 @@ class TableComparison {
 }
 
 /**
- * Returns the rows of a table, ordered by its integer key. Returns no rows if a column is missing, because every row is
+ * Returns a table's rows, ordered by its integer key. Returns no rows if a column is missing, because every row is
  * wrong in that case.
  */
 function readRows(
@@ -139,7 +139,7 @@ export function describeDifference({ missing, changed, extra }: TableDifference)
 
 /** The result of the last table check, stored if it found differences. */
 export interface TableCheck {
-  /** The time of the check, ISO 8601. */
+  /** The time of the check (ISO 8601). */
   at: string;
   error: string;
 }

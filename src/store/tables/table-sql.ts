@@ -23,8 +23,8 @@ export interface TableColumn extends Column {
 export type SchemaName = "main" | "temp";
 
 /**
- * The state of a record. Rows of current records are in the table `NAME`. Rows of removed records are in
- * `NAME_removed`, which has the same columns plus `removed_at`. Child tables have the same two tables.
+ * The state of a record. The rows for current records are in the table `NAME`. The rows for removed records are in
+ * `NAME_removed`, which has the same columns plus `removed_at`. Child tables are split in the same way.
  */
 export type RecordState = "current" | "removed";
 export const recordStates: readonly RecordState[] = ["current", "removed"];
