@@ -6,7 +6,8 @@ import { describe, expect, it } from "vitest";
 const src = fileURLToPath(new URL("../src", import.meta.url));
 
 /**
- * What each folder or file in `src` may import, besides itself, `errors.ts`, `version.ts` and the types in `deps.ts`.
+ * The modules that each folder or file in `src` may import, besides itself, `errors.ts`, `version.ts` and the types in
+ * `deps.ts`.
  */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   "main.ts": ["program.ts", "signals.ts", "deps.ts", "cli", "config", "util", "api"],
@@ -49,7 +50,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 interface Import {
   /** The imported file, relative to `src`. */
   path: string;
-  /** True if only types are imported, so nothing is loaded. */
+  /** True if only types are imported, so that nothing is loaded at runtime. */
   isTypeOnly: boolean;
   isDynamic: boolean;
 }
@@ -73,7 +74,7 @@ function importsOf(file: string): Import[] {
 
 const layerOf = (file: string) => file.split("/")[0] ?? "";
 
-/** Returns import cycles between files, as `a > b > a`; at most one per file. */
+/** Returns the import cycles between files, such as `a > b > a`, with at most one per file. */
 function findCycles(): string[] {
   const loads = (file: string) =>
     (imports.get(file) ?? []).filter(({ isTypeOnly, isDynamic }) => !isTypeOnly && !isDynamic);

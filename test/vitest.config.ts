@@ -35,7 +35,7 @@ const longest = [
   "properties/variants",
 ];
 
-/** Vitest only knows the durations of files that it has run before on the same machine. */
+/** Vitest knows a file's duration only if it has run the file before on the same machine. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) =>
@@ -55,7 +55,7 @@ export const baseConfig = defineConfig({
     setupFiles: ["test/support/each-file.ts"],
     env: { TMPDIR: fastFolder() },
     testTimeout: 60_000,
-    // One more than a small machine's number of cores, because tests often wait for processes.
+    // One more worker than a small machine has cores, because tests often wait for processes.
     maxWorkers: 3,
     // Limits each process's memory to about 400 MB. With a lower percentage, garbage is collected more often.
     execArgv: ["--heap-growing-percent=50"],

@@ -2,8 +2,8 @@ import { mergeConfig } from "vitest/config";
 import { baseConfig } from "./vitest.config.js";
 
 /**
- * `npm run test:long`: tests that take minutes by nature. They are the files `*.long.ts`, and tests of random scenarios
- * and seeds, of which `npm test` runs only the first.
+ * `npm run test:long`: tests that inherently take minutes. These are the files `*.long.ts`, and tests with random
+ * scenarios and seeds, of which `npm test` runs only the first few.
  */
 export default mergeConfig(baseConfig, {
   test: {

@@ -10,10 +10,10 @@ const me = (scopes: string[]) => ({
   success: true,
   data: { brand: { id: "b", name: "B" }, key: { id: "k", scopes, expires_at: "2027-01-01T00:00:00Z" } },
 });
-/** Error bodies are undocumented, and any of them could contain the key. */
+/** Error bodies are undocumented, so any of them could contain the key. */
 const bodies = [`{"error":{"message":"bad key ${key}"}}`, `<html>${key}</html>`, "", `plain ${key}`];
 
-/** nock intercepts Node's `fetch`, but not the undici package, which the program uses. */
+/** The program uses the undici package, but nock intercepts only Node's `fetch`. */
 const fetchMocked: Fetch = (url, options) => fetch(url, { ...options, redirect: "manual" });
 const open = (settings: Partial<ApiSettings> = {}) =>
   testApi(baseUrl, { settings, deps: { fetch: fetchMocked } });
@@ -54,7 +54,7 @@ describe("an error status", () => {
         const error = await rejection(api.get(path));
         expect(error).toMatchObject({ name, exitCode, status });
         expect(error.message).toMatch(message);
-        // Waiting longer would not help.
+        // A longer wait would not help, so the hint must not suggest one.
         expect(`${error.hint}`).not.toContain("--max-wait");
         expect(`${error.message}${error.hint}${error.stack}${String(error.cause)}`).not.toContain(key);
         expect(api.stats).toMatchObject({ requests: 1, retries: 0 });
@@ -109,12 +109,12 @@ describe("an error with status 403", () => {
     },
   );
 
-  it("a 403 for /me means that the IP address is not allowed, so no second request is sent", async () => {
+  it("a 403 for /me affects all requests and is not followed by a second request for /me", async () => {
     nock(origin).get("/api/brand/v1/me").reply(403);
     expect(await rejection(open().get("/me"))).toMatchObject({ affectsAllRequests: true });
   });
 
-  it("a client requests /me only once for all 403 errors", async () => {
+  it("a client requests /me only once, even after several 403 errors", async () => {
     nock(origin).get("/api/brand/v1/orders").times(3).reply(403).get("/api/brand/v1/me").reply(200, me([]));
     const api = open();
     await Promise.all([1, 2, 3].map(() => rejection(api.get("/orders", {}, scope))));

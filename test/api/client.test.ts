@@ -37,7 +37,7 @@ it.each([
   expect(error.message).toContain(`contains more than ${maximum} requested`);
 });
 
-it("the client waits for the reset when the rate-limit headers allow no more requests", async () => {
+it("the client waits until the limit resets if the rate-limit headers allow no more requests", async () => {
   const headers = { "ratelimit-remaining": "0", "ratelimit-reset": "25" };
   const server = await serve((_request, response) =>
     sendJson(response, '{"success":true,"data":{}}', 200, headers),

@@ -15,7 +15,7 @@ function setTimer(_ms: number, call: () => void) {
   return () => clearTimeout(timer);
 }
 
-/** Opens a client with a `--max-wait` of one minute and a clock whose waits take no time. */
+/** Opens a client with a `--max-wait` of one minute and a clock on which waits take no real time. */
 function retryingClient(baseUrl: string, deps: Partial<Deps> = {}, events: ApiEvents = {}) {
   const clock = new FakeClock();
   const api = testApi(baseUrl, { settings: { maxWaitMs: 60_000 }, deps: { clock, ...deps }, events });
@@ -61,7 +61,7 @@ describe("a request whose connection is lost", () => {
 });
 
 describe("an API that is down", () => {
-  it("a request fails after --max-wait with the reason of the last attempt", async () => {
+  it("when --max-wait expires, a request fails with the error from the last attempt", async () => {
     const server = await serve((_request, response) => sendJson(response, "x", 503));
     const { api, clock } = retryingClient(server.baseUrl);
     const error = await rejection(api.get("/orders"));
@@ -73,7 +73,7 @@ describe("an API that is down", () => {
     expect(clock.waitedMs).toBeCloseTo(60_000, 0);
   });
 
-  it("the error of a refused connection names the host and port", async () => {
+  it("the error for a refused connection names the host and port", async () => {
     const port = await freePort();
     const baseUrl = `http://127.0.0.1:${port}/api/brand/v1`;
     const error = await rejection(retryingClient(baseUrl).api.get("/me"));
@@ -86,7 +86,7 @@ describe("a Retry-After header", () => {
   it.each([
     ["20", 20_125],
     ["60", 60_000],
-  ])("a retry waits for the %s seconds of a Retry-After header", async (seconds, expected) => {
+  ])("a retry waits for the %s seconds given in the Retry-After header", async (seconds, expected) => {
     const server = await serve((_request, response, count) =>
       sendJson(response, good, count > 1 ? 200 : 429, { "retry-after": seconds }),
     );

@@ -7,7 +7,7 @@ const good = '{"success":true,"data":{}}';
 
 describe("a Retry-After longer than --max-wait", () => {
   it.each([60, null])(
-    "a Retry-After longer than --max-wait fails all later requests of the run (rate limit: %s)",
+    "after a Retry-After longer than --max-wait, all later requests in the run fail (rate limit: %s)",
     async (rateLimit) => {
       const server = await serve((_request, response) =>
         sendJson(response, good, 429, { "retry-after": "120" }),
@@ -39,7 +39,7 @@ describe("a Retry-After longer than --max-wait", () => {
     },
   );
 
-  it("the reset in a rate-limit header does not delay the next command", async () => {
+  it("the reset time in a rate-limit header does not delay the next command", async () => {
     const headers = { "ratelimit-remaining": "0", "ratelimit-reset": "50" };
     const server = await serve((_request, response) => sendJson(response, good, 200, headers));
     const clock = new FakeClock();
@@ -89,7 +89,7 @@ describe("the remaining --max-wait", () => {
     return { clock, outage: new OutageTimer(clock, maxWaitMs) };
   }
 
-  it("the remaining --max-wait is measured from the first failed request and restored by a response", () => {
+  it("--max-wait is measured from the first failed request, and a response resets it", () => {
     const { clock, outage } = start();
     const sentAt = clock.mono;
     clock.pass(3_000);
@@ -104,7 +104,7 @@ describe("the remaining --max-wait", () => {
     expect(outage.remainingMs(sentAt)).toBe(9_000);
   });
 
-  it("a request that starts after --max-wait has expired gets a tenth of it", () => {
+  it("a request that starts after --max-wait has expired gets a tenth of that time", () => {
     const { clock, outage } = start();
     outage.recordFailure("/orders", clock.mono);
     clock.pass(maxWaitMs);
@@ -119,7 +119,7 @@ describe("the remaining --max-wait", () => {
     [["/surveys", "/surveys/7/results"], false],
     [["/orders", "/roster"], true],
     [["/orders", "a response", "/roster"], false],
-  ])("affectsSeveralEndpoints after failures of %j is %s", (paths, expected) => {
+  ])("after failures of %j, affectsSeveralEndpoints is %s", (paths, expected) => {
     const { clock, outage } = start();
     for (const path of paths) {
       if (path === "a response") outage.recordResponse();

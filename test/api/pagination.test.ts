@@ -62,7 +62,7 @@ describe("a list", () => {
     ["an empty page", 200, [1, 2]],
     ["the last page", 200, [1, 2]],
   ] as const)(
-    "a list that shrinks while it is read ends without an error if the response beyond its end is %s",
+    "reading a list that shrinks in the meantime succeeds if the response beyond its end is %s",
     async (beyondEnd, status, expected) => {
       const { requested, baseUrl } = await serveList(20, (list, page, response) => {
         if (page !== 2) return false;
@@ -80,7 +80,7 @@ describe("a list", () => {
     },
   );
 
-  it("a list that grows while it is read is read up to its new end", async () => {
+  it("if a list grows while it is being read, it is read to its new end", async () => {
     const { baseUrl } = await serveList(20, (list, page) => {
       if (page === 2) list.total = 35;
       return false;
@@ -88,7 +88,7 @@ describe("a list", () => {
     expect(itemsOf(await read(baseUrl))).toEqual(upTo(35));
   });
 
-  it("a list ends with an empty page even if the API announces more pages", async () => {
+  it("reading a list stops at an empty page even if the API announces more pages", async () => {
     const { requested, baseUrl } = await serveList(90, (_list, page, response) => {
       if (page > 1) sendJson(response, { success: true, data: [], pagination: pagination(page, 10, 90) });
       return page > 1;

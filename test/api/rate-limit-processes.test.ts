@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { temporaryFolder } from "./support.js";
 
 const root = join(import.meta.dirname, "../..");
-/** A window that is shorter than a minute keeps the test fast. */
+/** A window shorter than a minute keeps the test fast. */
 const windowMs = 3_000;
 const [processes, requestsEach, rateLimit] = [20, 6, 60];
 
@@ -45,7 +45,7 @@ it("20 processes with the same key send at most 60 requests in any window, and e
   const sent = sends.map((request) => request.sent).sort((a, b) => a - b);
   const answered = sends.map((request) => request.answered).sort((a, b) => a - b);
   for (let at = 0; at + rateLimit < sends.length; at += 1) {
-    // The server may count a request at any time between `sent` and `answered`, so the worst case is checked.
+    // The server may count a request at any time between `sent` and `answered`, so the test assumes the worst case.
     expect((sent[at + rateLimit] ?? 0) - (answered[at] ?? 0)).toBeGreaterThanOrEqual(windowMs);
   }
 }, 60_000);

@@ -13,7 +13,7 @@ function openLimiter(clock: FakeClock, given: Partial<ApiSettings> = {}, events:
   const defaults = { baseUrl, key, rateLimit: 60, maxWaitMs: 0, userAgent: "" };
   const limiter = new RateLimiter({ ...defaults, ...given, statePath }, clock, events);
   onTestFinished(() => limiter.close());
-  /** Sends requests that take `ms` each. Returns the times at which they were sent. */
+  /** Sends requests that take `ms` milliseconds each. Returns the times at which they were sent. */
   const send = async (count: number, ms = 0) => {
     const times: number[] = [];
     for (let each = 0; each < count; each += 1) {
@@ -47,7 +47,7 @@ describe("the rate limit", () => {
     expect((times[189] ?? 0) - start).toBeLessThan(3 * 60_000 * 1.03);
   });
 
-  it("a request counts from its response on, so the server never sees 61 requests in a minute on a slow network", async () => {
+  it("a request counts for a minute after its response, so even a slow network never delivers 61 in a minute", async () => {
     const clock = new FakeClock();
     const { send } = openLimiter(clock);
     const times = await send(60, 500);
@@ -55,7 +55,7 @@ describe("the rate limit", () => {
     expect(next - (times[0] ?? 0)).toBe(500 + 60_050);
   });
 
-  it("all processes share the limit for a key and an origin, and the machine's limit is twice that", async () => {
+  it("all processes share one limit per key and origin, and the machine's limit is twice as high", async () => {
     const clock = new FakeClock();
     const { send, statePath } = openLimiter(clock);
     const other = openLimiter(clock, { statePath });
@@ -70,7 +70,7 @@ describe("the rate limit", () => {
     expect(waits).toEqual([{ ms: 60_050, reason: "rate-limit" }]);
   });
 
-  it("a process with a lower limit also counts the requests of other processes", async () => {
+  it("a process with a lower limit also counts requests from other processes", async () => {
     const clock = new FakeClock();
     const { send, statePath } = openLimiter(clock);
     const times = await send(60, 100);
@@ -78,7 +78,7 @@ describe("the rate limit", () => {
     expect(next).toBe((times[50] ?? 0) + 100 + 60_050);
   });
 
-  it("a killed process's permit is released once its request can no longer arrive", async () => {
+  it("a killed process's permit is released once its request can no longer reach the server", async () => {
     const clock = new FakeClock();
     const { limiter, statePath } = openLimiter(clock, { rateLimit: 1 });
     await limiter.acquire(never);
@@ -131,7 +131,7 @@ describe("the rate-limit file", () => {
     expect(await waited()).toBe(60_050);
   });
 
-  it("requests are counted in memory, and a notice is printed, if the rate-limit file's folder cannot be used", async () => {
+  it("if the rate-limit file's folder cannot be used, requests are counted in memory and a notice is printed", async () => {
     const clock = new FakeClock();
     const statePath = join(temporaryFolder(), "state");
     writeFileSync(statePath, "a file, where the folder should be");
@@ -148,7 +148,7 @@ describe("the rate-limit file", () => {
 
 describe("rate-limit headers", () => {
   it.each([60, null])(
-    "rate-limit headers without remaining requests delay the run until the reset, but at most a minute (our own limit: %s)",
+    "rate-limit headers that allow no more requests delay the run until the reset, but by at most a minute (configured limit: %s)",
     async (rateLimit) => {
       for (const [resetMs, expected] of [
         [12_000, 12_000],
@@ -162,7 +162,7 @@ describe("rate-limit headers", () => {
     },
   );
 
-  it("rate-limit headers matter only if they allow fewer requests than our own limit", async () => {
+  it("rate-limit headers have an effect only if they allow fewer requests than the configured limit", async () => {
     const clock = new FakeClock();
     const { limiter, send } = openLimiter(clock);
     limiter.release(await limiter.acquire(never), { remaining: 5_000, resetMs: 20_000 });
@@ -171,7 +171,7 @@ describe("rate-limit headers", () => {
     expect((await send(5)).map((at) => at - start)).toEqual([0, 0, 0, 20_000, 20_000]);
   });
 
-  it("rate-limit headers that agree with our own limit do not delay requests", async () => {
+  it("rate-limit headers that agree with the configured limit do not delay requests", async () => {
     const clock = new FakeClock();
     const { limiter } = openLimiter(clock, { rateLimit: 3 });
     const start = clock.mono;
@@ -196,7 +196,7 @@ describe("rate-limit headers", () => {
     expect(await openLimiter(clock, { statePath }).waited()).toBe(0);
   });
 
-  it("rate-limit headers delay requests by at most --max-wait, but our own limit can delay them longer", async () => {
+  it("rate-limit headers delay requests by at most --max-wait, but the configured limit can delay them longer", async () => {
     const clock = new FakeClock();
     const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
     await send(1);

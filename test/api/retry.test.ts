@@ -52,7 +52,7 @@ describe("a failed request", () => {
     ["a retry waits for the Retry-After of a 429 plus jitter", status(429, 20_000), 300_000, 20_125],
     ["a retry waits for the Retry-After of a 503 plus jitter", status(503, 20_000), 300_000, 20_125],
     [
-      "a retry waits without jitter for a Retry-After that takes all of the remaining time",
+      "a retry waits without jitter if the Retry-After takes up all of the remaining time",
       status(429, 199_950),
       200_000,
       200_000,

@@ -10,7 +10,7 @@ import { type Clock, type Deps, systemDeps } from "../../src/deps.js";
 
 export const key = "bk_test_5ecret-Key";
 
-/** A clock that only advances when `sleep` or `pass` is called. */
+/** A clock that advances only when `sleep` or `pass` is called. */
 export class FakeClock implements Clock {
   mono = 1_000_000;
   wall = Date.parse("2026-10-20T12:00:00Z");
@@ -54,7 +54,7 @@ function testDeps(given: Partial<Deps>): Deps {
   return { ...system, random: () => 0.5, ...given };
 }
 
-/** Opens a client without retries and without a rate limit. Closes it after the test. */
+/** Opens a client without retries or a rate limit, and closes it after the test. */
 export function testApi(
   baseUrl: string,
   given: {
@@ -79,7 +79,7 @@ export function testApi(
 
 type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void;
 
-/** Starts an HTTP server on loopback, which records the received requests in `requests`. */
+/** Starts an HTTP server on loopback that records the requests it receives in `requests`. */
 export async function serve(
   handler: Handler,
 ): Promise<{ baseUrl: string; port: number; requests: IncomingMessage[] }> {

@@ -25,7 +25,7 @@ async function serveProxy(status = 502) {
   return { received, url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
 }
 
-it("plain http does not use a proxy, because the proxy could read the key", async () => {
+it("plain http requests use no proxy, because a proxy could read the key", async () => {
   const proxy = await serveProxy();
   const server = await serve((_request, response) => sendJson(response, "{}"));
   for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"]) {
@@ -39,7 +39,7 @@ it("plain http does not use a proxy, because the proxy could read the key", asyn
   expect(proxy.received).toEqual([]);
 });
 
-it("https uses HTTPS_PROXY, except for the hosts in NO_PROXY", async () => {
+it("https requests use HTTPS_PROXY, except for hosts in NO_PROXY", async () => {
   const proxy = await serveProxy();
   await expect(createFetch({ HTTPS_PROXY: proxy.url })("https://api.test/me")).rejects.toThrow();
   expect(proxy.received).toEqual(["CONNECT api.test:443"]);
@@ -105,7 +105,7 @@ it.each([
   const { status, headers } = await createFetch({})(server.baseUrl, { signal: stop.signal });
   expect([status, headers.get("x"), headers.get("y")]).toEqual([503, "1, 2", null]);
   if (end === "aborted") stop.abort(new Error("not needed"));
-  // Vitest reports an unhandled error as a failure of the test.
+  // Vitest fails the test after an unhandled error.
   await sleep(60);
 });
 

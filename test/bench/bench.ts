@@ -20,7 +20,7 @@ export interface Bench {
 export interface Scenario {
   name: string;
   about: string;
-  /** True if the scenario takes minutes. It then runs only if it is named. */
+  /** True if the scenario takes minutes and therefore runs only if it is named. */
   slow?: boolean;
   run(bench: Bench): Promise<Line[]>;
 }
@@ -29,7 +29,7 @@ export interface Scenario {
 export interface Served {
   /** The environment variables for clients of the sandbox. */
   env: Record<string, string>;
-  /** The size of all orders as JSON, in bytes. */
+  /** The total size of the orders as JSON, in bytes. */
   bytes: number;
 }
 
@@ -71,7 +71,7 @@ export function peer(name: "floor" | "fill", args: readonly string[], env: Recor
   return { command: process.execPath, args: [join(own, `${name}.mjs`), ...args], env } satisfies Program;
 }
 
-/** Runs the program with its own home folder. */
+/** Runs the program with a separate home folder. */
 export async function runBrandapi(
   { folder }: Bench,
   args: readonly string[],

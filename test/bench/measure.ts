@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 
-/** The resources that a process used. */
+/** The time and memory that a process used. */
 export interface Measured {
   wallMs: number;
-  /** The process's user and system time, which other load affects least. */
+  /** The process's user and system CPU time, which is least affected by other load. */
   cpuMs: number;
   /** The peak resident set size, in MB (10^6 bytes). */
   peakMb: number;

@@ -42,5 +42,5 @@ function machine(): string {
   const sqlite = JSON.parse(
     readFileSync(join(bin, "../../node_modules", sqlitePackage, "package.json"), "utf8"),
   ) as { version: string };
-  return `${date}, ${process.platform} ${process.arch}, ${availableParallelism()} cores, Node ${process.versions.node}, better-sqlite3 ${sqlite.version}. Medians of ${rounds}, interleaved; peaks are the highest.`;
+  return `${date}, ${process.platform} ${process.arch}, ${availableParallelism()} cores, Node ${process.versions.node}, better-sqlite3 ${sqlite.version}. Times are medians of ${rounds} interleaved runs; memory is the highest peak.`;
 }

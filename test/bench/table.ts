@@ -3,7 +3,7 @@ import type { Measured } from "./measure.js";
 /** One row of the results. */
 export interface Line {
   what: string;
-  /** What the ratio is relative to. */
+  /** The baseline for the ratio. */
   ratio?: number;
   to?: string;
   goal?: string;
@@ -28,7 +28,7 @@ export function toMarkdown(lines: readonly Line[]): string {
   return [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 }
 
-/** Returns a row that compares two runs by elapsed time, and by CPU time, which other load affects less. */
+/** Returns a row that compares two runs by elapsed time, and by CPU time, which is less affected by other load. */
 export function compared(
   what: string,
   own: Measured,

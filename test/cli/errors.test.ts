@@ -86,7 +86,7 @@ test("a mirror that another program has locked is reported as busy, not as a bug
     });
 });
 
-test("the program's own errors are passed on unchanged, and all other errors are reported as bugs", () => {
+test("the program's own errors are passed through unchanged, and all other errors are reported as bugs", () => {
   const known = new ConfigurationError("x");
   expect(asBrandapiError(known)).toBe(known);
   expect(asBrandapiError(new TypeError("undefined is not a function"))).toMatchObject({
@@ -182,7 +182,7 @@ test.each([
   ["--profile=login sync --bad", "sync"],
   ["--quiet --db sync verify --bad", "verify"],
   ["export orders --where login --bad", "export"],
-])("the error of `brandapi %s` refers to the command's help", async (command, name) => {
+])("the error for `brandapi %s` refers to the command's help", async (command, name) => {
   const { code, err } = await brandapi(command);
   expect([code, err]).toEqual([2, expect.stringContaining(`see \`brandapi ${name} --help\``)]);
 });

@@ -15,7 +15,7 @@ describe("brandapi --help", () => {
       expect(out).toMatch(new RegExp(`^  ${command.name()}\\b.*  ${command.summary().split(" ")[0]}`, "m"));
   });
 
-  test("brandapi --help describes the global options, and each command's help refers to it", async () => {
+  test("brandapi --help describes the global options, and each command's help refers to `brandapi --help`", async () => {
     const { out } = await brandapi("--help");
     const options = ["--profile", "--db", "--base-url", "--key-file", "--max-wait", "--json", "--quiet"];
     for (const option of options) expect(out).toContain(`  ${option}`);
@@ -26,7 +26,7 @@ describe("brandapi --help", () => {
     }
   });
 
-  test("--help says on which versions of Node the installation compiles SQLite", async () => {
+  test("--help states for which Node versions the installation compiles SQLite", async () => {
     const { out } = await brandapi("--help");
     expect(out.replace(/\s+/g, " ")).toContain("on Node 22 and later, nothing is compiled. On Node 20, ");
   });
@@ -38,7 +38,7 @@ describe("brandapi --help", () => {
   });
 });
 
-/** Returns the number of lines in the list of resources after the first. The list grows with the API. */
+/** Returns the number of lines in the list of resources, not counting the first line. The list grows with the API. */
 function extraResourceLines(lines: readonly string[]): number {
   const first = lines.findIndex((line) => /^ {2}resource {2,}/.test(line));
   if (first === -1) return 0;
@@ -46,7 +46,7 @@ function extraResourceLines(lines: readonly string[]): number {
 }
 
 test.each(commands.map((command) => [command.name(), command] as const))(
-  "the help of %s fits in 50 lines of 80 columns, not counting the list of resources, and has two to four examples",
+  "the help for %s fits in 50 lines of 80 columns, not counting the list of resources, and has two to four examples",
   async (name, command) => {
     const help = await brandapi(`${name} --help`, { columns: 80, tty: true });
     expect(help.code).toBe(0);
@@ -62,7 +62,7 @@ test.each(commands.map((command) => [command.name(), command] as const))(
 );
 
 test.each(commands.map((command) => command.name()))(
-  "the help of %s breaks a word only if it does not fit on a terminal with 40 columns",
+  "the help for %s breaks a word only if the word does not fit on a 40-column terminal",
   async (name) => {
     const { out } = await brandapi(`help ${name}`, { columns: 40, tty: true });
     const tooLong = out.split("\n").filter((line) => line.length > 40);

@@ -11,7 +11,7 @@ import { Sqlite } from "../support/sqlite.js";
 
 const schemaOf010 = new URL("../store/schema-0.1.0.sql", import.meta.url);
 
-/** Creates an empty mirror with the schema of version 0.1.0. Returns its path and the environment for syncing it. */
+/** Creates an empty mirror with the schema from version 0.1.0. Returns its path and the environment for syncing it. */
 async function olderMirror() {
   const sandbox = await sandboxForTest({ orders: 20 });
   const home = makeHome();

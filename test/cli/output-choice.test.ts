@@ -44,7 +44,7 @@ test("the file's extension selects the format, ignoring case", async () => {
   ).toEqual(json);
 });
 
-test("the extension .gz compresses text formats, and the same rows always give the same bytes", async () => {
+test("the extension .gz compresses text formats, and the same rows always produce identical files", async () => {
   const db = await mirrorOf(6_000);
   for (const ending of ["csv", "tsv", "json", "ndjson", "jsonl"]) {
     const plain = await exported(db, `o.${ending}`);
@@ -156,7 +156,7 @@ test("several tables are exported to a folder, by default as one CSV file per ta
   expect(readdirSync(home).sort()).toEqual(["new", "one"]);
 });
 
-test("an export of several tables reports the number of rows in each table", async () => {
+test("an export of several tables reports how many rows each table has", async () => {
   const db = await mirrorOf(5);
   const home = makeHome();
   const rows = "orders: 5 rows, order_line_items: 5 rows";

@@ -58,7 +58,7 @@ test("with --quiet, the reporter prints only warnings, and each warning only onc
   expect(seen.text).toBe("warning: the key expires\n");
 });
 
-test("the progress line shows the sent requests, the remaining requests and the remaining time", async () => {
+test("the progress line shows the number of requests sent, the number remaining and the remaining time", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.setRateLimit(60);
   seen.reporter.expect([
@@ -141,7 +141,7 @@ test("a countdown is shown on a separate line during a wait between two tasks, a
   seen.reporter.close();
 });
 
-test("without a terminal, the reporter prints a long wait once per reason, not once per retry", () => {
+test("without a terminal, a long wait is printed once per reason, not once per retry", () => {
   const seen = reporterFor();
   for (const ms of [500, 3_000, 8_000, 27_000]) seen.reporter.waiting(ms, "connection refused");
   seen.reporter.waiting(42_000, "rate limit");
@@ -183,7 +183,7 @@ test.each<[string, ReporterOptions, ProgramOptions]>([
   ["TERM=dumb", {}, { ...terminal, env: { TERM: "dumb" } }],
   ["JSON output on the same terminal", { json: true }, terminal],
   ["stderr redirected to a file", {}, { tty: { stdout: true } }],
-])("there is no progress line with %s", async (_, output, options) => {
+])("no progress line is shown with %s", async (_, output, options) => {
   const seen = reporterFor(output, options);
   const task = seen.reporter.begin({ name: "orders", total: 3 });
   await import("cli-progress");

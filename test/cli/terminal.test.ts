@@ -19,7 +19,7 @@ describe.skipIf(!hasTerminal)("commands on a pseudo-terminal", () => {
     expect(run.output()).not.toContain(esc);
   });
 
-  test("Ctrl-C ends a sync that shows its progress line, and the cursor stays visible", async () => {
+  test("Ctrl-C ends a sync that shows its progress line, and leaves the cursor visible", async () => {
     const sandbox = await sandboxForTest({ latencyMs: 50 });
     const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key };
     const run = inTerminal(["sync", "orders"], { env });

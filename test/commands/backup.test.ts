@@ -52,7 +52,7 @@ function read(path: string, sql: string): unknown {
   return value;
 }
 
-test("backup waits for a program that writes to the mirror for more than a second", async () => {
+test("backup waits for another program that takes more than a second to write to the mirror", async () => {
   const brand = await mirrored();
   const hold = `const { workerData, parentPort } = require("node:worker_threads");
     const db = new (require(${JSON.stringify(sqlitePath)}))(workerData);
@@ -218,7 +218,7 @@ test("two backups made within the same second have different names", async () =>
   expect(backups(brand)).toHaveLength(2);
 });
 
-test("backup removes the new copy if the mirror cannot record it", async () => {
+test("backup removes the new copy if the backup cannot be recorded in the mirror", async () => {
   const brand = await mirrored();
   const mirror = new Sqlite(brand.db);
   mirror.exec("CREATE TRIGGER full BEFORE INSERT ON mirror_info BEGIN SELECT raise(ABORT, 'full'); END");

@@ -25,7 +25,7 @@ async function mirrorWithChanges(): Promise<string> {
 }
 
 describe("brandapi changes", () => {
-  it("changes lists each change with its interval, field, old value and new value, with the newest last", async () => {
+  it("changes lists each change with its interval, field, old value and new value, newest last", async () => {
     const path = await mirrorWithChanges();
     const run = await brandapi(["changes", "--db", path], { clock });
     expect(run.code).toBe(0);

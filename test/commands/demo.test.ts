@@ -14,7 +14,7 @@ test("demo --quiet prints only warnings, and writes all of its files", async () 
     expect(existsSync(join(home, "brandapi-demo", file)), file).toBe(true);
 });
 
-test("demo explains its purpose before the first command, and its numbers are consistent", async () => {
+test("demo explains its purpose before the first command, and prints consistent numbers", async () => {
   const { code, out, err } = await brandapi("demo --orders 100", { home: makeHome() });
   expect(code, err).toBe(0);
   const [introduction = "", ...commands] = out.split("\n$ ");

@@ -41,7 +41,7 @@ test("export suggests --include-removed and the table of removed records if --co
   expect(removed).toMatchObject({ code: 0, out: "id,removed_at\n" });
 });
 
-test("export rejects --include-removed if none of the exported tables has removed records", async () => {
+test("export rejects --include-removed if none of the exported tables can contain removed records", async () => {
   const mirror = await makeMirror();
   mirror.db.close();
   const run = async (...tables: string[]) =>

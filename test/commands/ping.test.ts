@@ -8,7 +8,7 @@ import { spawnBrandapi } from "../support/process.js";
 import { day, noon, ordersBefore } from "../support/records.js";
 
 /**
- * A monitoring service that behaves like public ones. It accepts any method, `/start`, `/fail` and up to 10 kB, and
+ * A server that behaves like public monitoring services. It accepts any method, `/start`, `/fail` and up to 10 kB, and
  * returns "OK".
  */
 async function startSwitch(answer: () => number | "hang" = () => 200) {
@@ -35,7 +35,7 @@ const brandOf = async () => {
   return { brand, env: await brand.served() };
 };
 
-test("sync pings at its start and its end, includes the exit code of a failure, and sends none of the brand's data", async () => {
+test("sync sends a ping when it starts and ends, includes the exit code of a failed run, and sends none of the brand's data", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch();
   const sync = async (more: string[], extra: Record<string, string> = {}) => {
@@ -100,7 +100,7 @@ test("the warning about an unreachable service does not contain the password fro
   expect([code, err]).toEqual([0, expect.not.stringContaining("secret")]);
 });
 
-test("after a signal, sync tries the failure ping once, for one second", async () => {
+test("after a signal, sync tries only once to send the failure ping, and gives up after a second", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 500, 60_000) });
   const env = await brand.served({ latency: 300 });
   const { heard, url } = await startSwitch(() => (heard.length > 1 ? "hang" : 200));

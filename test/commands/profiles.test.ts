@@ -20,7 +20,7 @@ async function list(brands: Awaited<ReturnType<typeof makeProfiles>>): Promise<L
 }
 
 describe("brandapi profiles", () => {
-  test("profiles lists each brand's mirror, the age of its data and the days left for its key, without a network or a key", async () => {
+  test("profiles lists each brand's mirror, the age of its data and the days until its key expires, without a network or a key", async () => {
     const brands = await makeProfiles({ now: Date.UTC(2026, 10, 21) });
     const { secretOf, key } = brands.sandbox;
     await brands.login("default", key);
@@ -81,7 +81,7 @@ describe("brandapi profiles", () => {
 });
 
 describe("a mistyped profile", () => {
-  test("a mistyped profile is rejected with the closest name, even if BRANDAPI_KEY is set, and creates no mirror", async () => {
+  test("a mistyped profile is rejected with a suggestion of the closest name, even if BRANDAPI_KEY is set, and creates no mirror", async () => {
     const brands = await makeProfiles();
     await brands.login("fernwood", brands.sandbox.key);
     const access = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };

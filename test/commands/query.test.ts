@@ -160,7 +160,7 @@ describe("brandapi query", () => {
     expect((await ask(path, "SELECT 1", "-p", "x")).err).toContain("Not a parameter: `x`");
   });
 
-  it("query -o writes either a complete file, in the format of its extension, or no file", async () => {
+  it("query -o writes either a complete file in the format that its extension selects, or no file", async () => {
     const path = await mirrorOfOrders(makeHome(), 700);
     const home = makeHome();
     const sql = "SELECT id, total_amount AS total, is_cancelled FROM orders ORDER BY id";
@@ -221,7 +221,7 @@ describe("brandapi query", () => {
     expect(none.out).toBe("id\norder_date\nstate\n");
   });
 
-  it("query warns if an API timestamp is compared with a result of datetime()", async () => {
+  it("query warns if an API timestamp is compared with the result of datetime()", async () => {
     const path = await mirrorOfOrders();
     const warned = async (column: string) =>
       (await ask(path, `SELECT count(*) FROM orders WHERE ${column} >= datetime('now', '-7 days')`)).err;
@@ -248,7 +248,7 @@ describe("brandapi query", () => {
     expect(run.err).not.toContain("singer");
   });
 
-  it("query warns about tables that were never synced", async () => {
+  it("query warns about tables that have never been synced", async () => {
     const path = await mirrorOfOrders();
     const warned = async (table: string) => (await ask(path, `SELECT count(*) FROM ${table}`)).err;
     expect(await warned("roster")).toContain(

@@ -20,7 +20,7 @@ async function brandWithHost(): Promise<TestBrand & { hostId: string }> {
   return Object.assign(makeBrand({ copyOf: brand }), { hostId });
 }
 
-/** Syncs a brand before and after one of its hosts is renamed. Each test uses a copy. */
+/** Syncs a brand before and after one of its hosts is renamed. Each test uses a copy of this brand. */
 async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
   const brand = makeBrand({ history: 300 });
   const hostId = brand.data.roster[0]?.host?.id ?? "";
@@ -43,7 +43,7 @@ async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
   return { brand, hostId };
 }
 
-/** Changes a host's fields in all lists of the API. */
+/** Changes a host's fields in all of the API's lists. */
 function rename({ data }: TestBrand, hostId: string, fields: Partial<HostProfile>): void {
   const renamed = <T extends { host: { id: string } | null }>(list: readonly T[]): T[] =>
     list.map((one) => (one.host?.id === hostId ? { ...one, host: { ...one.host, ...fields } } : one));
@@ -89,7 +89,7 @@ async function verdicts(brand: TestBrand) {
   return [code, ...lines.map(({ resource, state, tables }) => [resource, state, tables?.state])];
 }
 
-test("forget removes a host's names from the mirror's files and exports, keeps totals, and no later sync stores the names", async () => {
+test("forget removes a host's names from the mirror's files and exports, keeps totals, and prevents later syncs from storing the names", async () => {
   const brand = await brandWithHost();
   expect(await occurrences(brand, secret)).toBeGreaterThan(20);
   expect(brand.sql("SELECT kind FROM changes WHERE field = 'host'")).toEqual([{ kind: "changed" }]);
@@ -137,7 +137,7 @@ test("doctor finds a forgotten host's data that another program stored", async (
   expect((await doctorOf(brand, "forgotten")).state).toBe("ok");
 });
 
-test("forget redacts every object that has the host's ID, including undocumented records", async () => {
+test("forget redacts every object that has the host's ID, including objects in undocumented records", async () => {
   const brand = await brandWithHost();
   const add = `INSERT INTO records (resource, key, json, since_at) VALUES ('gifts', ?, json(?), '2026-11-21')`;
   const gift = { id: "x", title: "a mug", host: "ada", host_id: brand.hostId, host_name: `${secret}-g` };
@@ -321,7 +321,7 @@ test("login warns that display names of library files still contain an omitted n
   expect((await login("title")).err).not.toContain("content:host.name");
 });
 
-test("changes does not list a field that is stored again after it was omitted", async () => {
+test("changes does not list a field that is stored again after having been omitted", async () => {
   const brand = await brandWithHost();
   await logIn(brand, "--omit host.last_name,host.socials");
   await brand.run("sync");
@@ -353,7 +353,7 @@ test("sync does not report a field as no longer omitted if a shorter rule still 
   expect(sync.err).not.toContain("so far");
 });
 
-test("sync warns if another profile stores fields that the mirror has omitted", async () => {
+test("sync warns if another profile stores fields that this mirror omits", async () => {
   const brand = makeBrand({ history: 30 });
   await logIn(brand, "--omit host.last_name");
   await brand.run("sync roster");

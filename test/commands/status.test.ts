@@ -21,7 +21,7 @@ const covered = (from: string, to: string) => ({
 const others = resources.map(({ name }) => name).filter((name) => name !== "orders");
 
 describe("brandapi status", () => {
-  it("status shows the rows, covered range, last success and age of every synced resource", async () => {
+  it("status shows each synced resource's row count, covered range, last success and age", async () => {
     const mirror = await makeMirror();
     writeInfo(mirror, "brand_id", "b");
     writeInfo(mirror, "brand_name", "Fjell & Fern\u001b[31m");
@@ -96,7 +96,7 @@ describe("brandapi status", () => {
     });
   });
 
-  it("status exits with code 10 and names only the resources that are older than --max-age", async () => {
+  it("status exits with code 10 and names only the resources whose data is older than --max-age", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
     writeRead(mirror, "roster", [], { at: "2026-11-01T02:00:00.000Z" });
@@ -174,7 +174,7 @@ describe("brandapi status", () => {
     expect((await brandapi(["status", "--db", mirror.path], { clock })).out).not.toContain("failed");
   });
 
-  it("status shows the findings of `verify` until a later sync replaces them with its result", async () => {
+  it("status shows the findings from `verify` until a later sync replaces them", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
     const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
@@ -190,7 +190,7 @@ describe("brandapi status", () => {
     mirror.db.close();
   });
 
-  it("status reports that a named resource was never read, but does not claim that nothing was synced", async () => {
+  it("status reports that a named resource has never been read, but does not claim that nothing has been synced", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();

@@ -3,7 +3,7 @@ import { makeBrand } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
 import { day, hour, memberOf, noon, ordersBefore } from "../support/records.js";
 
-test("sync prints one hint per kind of refusal if both a scope and the plan are missing", async () => {
+test("sync prints one hint per kind of refusal if the key lacks a scope and the plan lacks a resource", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, hour), roster: [memberOf("r1")] });
   expect((await brand.run("sync orders roster content")).code).toBe(0);
   brand.setKey({ hasAnalyticsPlan: false, scopes: ["orders:read", "analytics:read", "content:read"] });
@@ -25,7 +25,7 @@ test.each([
   ["opportunities", ["--details"]],
   ["roster", []],
   ["analytics-hosts", []],
-])("sync %s accepts only these options for its resource: %j", async (resource, accepted) => {
+])("sync %s rejects all resource options except %j", async (resource, accepted) => {
   const flags = {
     "--since": "2026-10-01",
     "--until": "2026-10-31",

@@ -11,7 +11,7 @@ async function mirrorOfTwo(): Promise<string> {
   return mirror.path;
 }
 
-test("tables lists every table and view with its explanation and number of rows", async () => {
+test("tables lists every table and view with its explanation and row count", async () => {
   const db = await mirrorOfTwo();
   const { out, code } = await brandapi(["tables", "--db", db]);
   expect(code).toBe(0);
@@ -27,7 +27,7 @@ const computedColumns: Readonly<Record<string, string[]>> = {
   "order-line-items": ["row_id"],
 };
 
-test("tables NAME lists every column of `SELECT *`, including the mirror's own keys", async () => {
+test("tables NAME lists every column that `SELECT *` returns, including the mirror's own keys", async () => {
   const db = await mirrorOfTwo();
   const { out } = await brandapi(["tables", "--all", "--json", "--db", db]);
   for (const { name, columns } of JSON.parse(out) as { name: string; columns: { name: string }[] }[]) {
@@ -63,7 +63,7 @@ test("tables NAME shows columns, types and an example query that runs", async ()
   }
 });
 
-test("tables --json describes each table, and does not count the rows of views", async () => {
+test("tables --json describes each table, but does not count the rows in views", async () => {
   const all = JSON.parse((await brandapi(["tables", "--json", "--db", await mirrorOfTwo()])).out) as {
     name: string;
     kind: string;
@@ -145,7 +145,7 @@ test("tables NAME shows how many rows have a value in each column", async () => 
   );
 });
 
-test.each([120, 80, 50, 44])("tables wraps explanations on a terminal with %i columns", async (columns) => {
+test.each([120, 80, 50, 44])("tables wraps explanations to fit %i columns", async (columns) => {
   const db = await mirrorOfTwo();
   for (const words of [["tables"], ["tables", "orders"], ["tables", "restatements"]]) {
     const { out } = await brandapi([...words, "--no-color", "--db", db], { tty: true, columns });

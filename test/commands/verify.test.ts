@@ -42,7 +42,7 @@ test("verify fails if nothing has been synced yet", async () => {
   });
 });
 
-test("verify reports a named resource that was never synced, and --repair reads it", async () => {
+test("verify reports a named resource that has never been synced, and --repair reads it", async () => {
   const brand = await brandOnSandbox();
   expect((await brand.run("sync roster")).code).toBe(0);
   const { code, out, err } = await brand.run("verify orders roster --json");
@@ -57,7 +57,7 @@ test("verify reports a named resource that was never synced, and --repair reads 
     "brandapi: Found: orders has 50 records that have not been read yet.\n  hint: run `brandapi verify orders --repair`\n",
   );
   expect(code).toBe(8);
-  // A resource that was never synced is verified only if it is named. The verification does not count as a sync.
+  // A resource that has never been synced is verified only if it is named. The verification does not count as a sync.
   expect((await brand.run("verify")).code).toBe(0);
   expect((await brand.run("verify orders --repair")).code).toBe(0);
 });

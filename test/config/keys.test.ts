@@ -8,7 +8,7 @@ import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 const key = "Open+sesame!";
 const baseUrl = "http://127.0.0.1:1/api/brand/v1";
 
-/** The sources of a key, with the environment and the flags that they need. */
+/** The possible sources of a key, with the environment and flags that each source needs. */
 const sources = {
   "the environment": () => ({ env: { BRANDAPI_KEY: key }, flags: [] as string[] }),
   "--key-file": (home: string) => {
@@ -67,7 +67,7 @@ test.each(Object.entries(sources))(
   },
 );
 
-test("a key is hidden in progress, notes, warnings and details", () => {
+test("a key is hidden in progress lines, notes, warnings and details", () => {
   const deps = testDeps();
   deps.keys.add(key);
   const reporter = new TerminalReporter(deps, { verbose: true });

@@ -64,7 +64,7 @@ test("sync refuses to create a profile's mirror from another brand's data", asyn
   expect((await brandapi("sync roster", { home })).code).toBe(0);
 });
 
-test("login creates the target of a config file that is a link to a missing file", async () => {
+test("if the config file is a link to a missing file, login creates the link's target", async () => {
   const sandbox = await sandboxForTest();
   const home = makeHome();
   const path = configOf(home);
@@ -247,7 +247,7 @@ test("logout removes the key and the base URL, and reports that it keeps the mir
   expect(JSON.parse(again.out)).toEqual({ profile: "default", removed: false, mirror: null });
 });
 
-test("whoami warns about a key that expires in 3 days, and has different exit codes for rejected and blocked keys", async () => {
+test("whoami warns about a key that expires in 3 days, and exits with different codes for rejected and blocked keys", async () => {
   const sandbox = await sandboxForTest();
   const whoami = (key: string, profile = "default") =>
     brandapi("whoami", {

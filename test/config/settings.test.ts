@@ -18,7 +18,7 @@ interface World {
   platform?: Deps["platform"];
   /** The content of the config file; by default, the file does not exist. */
   config?: string;
-  /** The permissions of the config file; by default only the owner can read it. */
+  /** The permissions of the config file; by default, only the owner can read it. */
   mode?: number;
 }
 
@@ -132,7 +132,7 @@ test("an empty environment variable is treated as unset", async () => {
   });
 });
 
-test("each profile has its own key and its own mirror", async () => {
+test("each profile has a separate key and mirror", async () => {
   const deps = world({ config: JSON.stringify({ profiles: { acme: { key: "brk_acme" } } }) });
   const acme = await readSettings({ profile: "acme" }, deps);
   expect(acme.key).toBe("brk_acme");
@@ -141,7 +141,7 @@ test("each profile has its own key and its own mirror", async () => {
 });
 
 test.each(["", ".hidden", "a/b", "..", "a b", "ü", "x".repeat(101)])(
-  "the profile name %j is rejected with exit code 2 as an option, and with code 3 in the environment",
+  "the profile name %j is rejected with exit code 2 if it is an option's value, and with code 3 if it comes from the environment",
   async (profile) => {
     const typed = await failure({ profile }, world());
     expect(typed).toMatchObject({ exitCode: 2, message: `Not a profile name: \`${profile}\`.` });
@@ -211,7 +211,7 @@ test.each([
   ["https://api.example/", "does not end in /api/brand/v1"],
   ["https://api.example/api/brand/v2", "does not end in /api/brand/v1"],
   ["https://api.example/api/brand/v1/orders", "does not end in /api/brand/v1"],
-])("the base URL %s is rejected with exit code 3: %s", async (baseUrl, message) => {
+])("the base URL %s is rejected with exit code 3 because it %s", async (baseUrl, message) => {
   const error = await failure({ baseUrl }, world());
   expect(error.exitCode).toBe(3);
   expect(error.message).toContain(`The base URL from --base-url ${message}`);
@@ -240,7 +240,7 @@ test.each(["brk_a b", "brk_a\nbrk_b", "brk_a\u0007", "brk_ä", "brk_a\u200b"])(
 );
 
 test.each(["brk_a\n", "brk_a\r\n", "brk_a", "\ufeffbrk_a\n", "brk_a ", " brk_a\n\n"])(
-  "a key file with %j contains the key brk_a",
+  "a key file with the content %j provides the key brk_a",
   async (text) => {
     const deps = world();
     write(join(deps.home, "key"), text);
@@ -295,7 +295,7 @@ test("a config file that other users can read is rejected only if it contains a 
   expect((await readSettings({}, harmless)).baseUrl).toBe(url("a"));
 });
 
-test("a stored key is sent only to the origin that it was stored with", async () => {
+test("a stored key is sent only to the origin for which it was stored", async () => {
   const config = JSON.stringify({ profiles: { default: { baseUrl: url("own"), key: "brk_a" } } });
   for (const [flags, env] of [
     [{ baseUrl: url("other") }, {}],

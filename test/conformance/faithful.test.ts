@@ -3,7 +3,7 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { flat, type Row } from "./flat.js";
 import { grown } from "./grown.js";
 
-/** Returns all of the API's records, grouped by the table that exports them. */
+/** Returns all of the API's records, grouped by the table from which they are exported. */
 function served({ data }: TestBrand): Record<string, readonly Row[]> {
   const surveys = data.surveys.map(({ id }) => ({ survey_id: id, ...(data.results[id] as Row) }));
   const { orders, roster, recommendations, opportunities, content, gifts, codes } = data;
@@ -79,7 +79,7 @@ test("each API field is stored in its column", async () => {
 
 type Data = Row[] & { summary: Row; timeseries: Row[]; top_hosts: Row[] };
 
-/** Returns the columns of a row whose host is known. */
+/** Returns a row's columns, without those of the nested host. */
 function columns(row: Row): Row {
   const { host: _, ...rest } = flat(row);
   return rest;

@@ -42,7 +42,7 @@ test.each(Object.entries(bodies))(
 
 const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
-test("a sync skips the Analytics resources if the plan lacks them, states the reason, and reads the others", async () => {
+test("a sync skips the Analytics resources if the plan lacks them, states the reason, and reads the other resources", async () => {
   const brand = makeBrand({ history: 20 });
   brand.setKey({ hasAnalyticsPlan: false });
   const { code, err } = await brand.run("sync");
@@ -69,7 +69,7 @@ test.each([
   [{ expiresAt: noon - day }, 4, "(401)"],
   [{ revoked: true }, 4, "(401)"],
 ] as const)(
-  "a sync whose key has %j reads nothing and exits with code %i",
+  "a sync with the key properties %j reads nothing and exits with code %i",
   async (change, expected, words) => {
     const brand = makeBrand({ history: 5 });
     brand.setKey(change);

@@ -47,7 +47,7 @@ test("a sync sends one request per hundred orders or files, and a few for counts
   expect(pages(second, "/content")[1]).toBeLessThanOrEqual(6);
 });
 
-test("a sync reads all months of clicks once, and later only the months that may still change", async () => {
+test("a sync reads every month's clicks once, and later re-reads only the months that may still change", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon, 24, 30 * day) });
   const months = async () =>
     (await brand.run("sync analytics-clicks")).asked.filter(({ path }) => path !== "/me").length;

@@ -4,7 +4,7 @@ import { spawnBrandapi } from "../support/process.js";
 import { parses } from "./parses.js";
 import { brandapiCalls } from "./words.js";
 
-describe.each(commands.map((one) => [one.name(), one] as const))("the help of %s", (name, command) => {
+describe.each(commands.map((one) => [one.name(), one] as const))("the help for %s", (name, command) => {
   test.each(examplesOf(command))("the example `%s` parses", async (example) => {
     const calls = brandapiCalls(example);
     expect(calls).toHaveLength(1);
@@ -26,7 +26,7 @@ test("help-watch.cjs stops a sync, so these tests detect forbidden access", asyn
   expect({ code, err }).toEqual({ code: 99, err: expect.stringMatching(/^not on the way to help: /) });
 });
 
-/** Runs the program with help-watch.cjs, which ends it if it opens something that help does not need. */
+/** Runs the program with help-watch.cjs, which ends the program if it opens something that help does not need. */
 function watched(args: readonly string[], env: Record<string, string> = {}) {
   const watch = new URL("help-watch.cjs", import.meta.url).pathname;
   return spawnBrandapi(args, { env, node: [process.execPath, "--require", watch] });

@@ -5,7 +5,7 @@ import { programTree } from "../support/commands.js";
 
 /**
  * Parses a command line as the program does, without running the command.
- * @returns the error message; empty if there is none
+ * @returns the error message, or an empty string if there is none
  */
 export async function parses(words: readonly string[]): Promise<string> {
   const program = await programTree();

@@ -1,5 +1,6 @@
 /**
- * Returns the unquoted arguments of each `brandapi` call in a shell line, without redirections and other commands.
+ * Returns the arguments of each `brandapi` call in a shell line, with their quotes removed. Leaves out redirections and
+ * other commands.
  */
 export function brandapiCalls(line: string): string[][] {
   return commandsOf(line)
@@ -7,7 +8,7 @@ export function brandapiCalls(line: string): string[][] {
     .filter((words) => words.length > 0);
 }
 
-/** Returns the lines of a code block that start with `$`, with continuation lines joined. */
+/** Returns the lines of a code block that start with `$`, with their continuation lines joined. */
 export function typedLines(block: string): string[] {
   return block
     .replaceAll("\\\n", " ")

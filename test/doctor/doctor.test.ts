@@ -121,7 +121,7 @@ test("doctor exits with code 3 for a file that is not a mirror, and with code 8 
   });
 });
 
-test("doctor exits with code 3 if the key belongs to a different brand than the mirror", async () => {
+test("doctor exits with code 3 if the key and the mirror belong to different brands", async () => {
   const brand = makeBrand({ history: 20 });
   await brand.run("sync roster");
   const other = makeBrand({ beside: brand, seed: 2, history: 20 });

@@ -106,7 +106,7 @@ test("IDs that differ only in unsafe characters get different file names", () =>
   expect(new Set(names.map(foldName)).size).toBe(3);
 });
 
-test("any API response results in a portable file name inside the output folder", () => {
+test("every API response produces a portable file name inside the output folder", () => {
   fc.assert(
     fc.property(files, (named) => {
       const name = fileName(named, new Set());

@@ -118,7 +118,7 @@ test("a download restarts from the first byte if the file has changed, even if i
   for (const file of again.files) expect(isComplete(file)).toBe(true);
 });
 
-test("a partial file of an unknown version is not resumed", async () => {
+test("a partial file whose version is unknown is not resumed", async () => {
   const { brand, leavePartial, path } = await brandWithDamagedFile();
   leavePartial(half);
   rmSync(`${path}.etag`);
@@ -133,7 +133,7 @@ test.each<[string, Record<string, string>, string | undefined]>([
   ["neither ETag nor Last-Modified", {}, undefined],
   ["a Last-Modified", { "last-modified": "Fri, 20 Nov 2026 10:00:00 GMT" }, "Fri, 20 Nov 2026 10:00:00 GMT"],
   ["a Last-Modified of this second", { "last-modified": "Sat, 21 Nov 2026 12:00:00 GMT" }, undefined],
-])("a partial file with %s is resumed only if that identifies its version", async (_, headers, ifRange) => {
+])("a partial file is resumed only if its version is known: %s", async (_, headers, ifRange) => {
   const brand = await brandWithFiles({ a: { file_size_bytes: 8 } });
   const dated = { date: "Sat, 21 Nov 2026 12:00:00 GMT", ...headers };
   const asked: Headers[] = [];
@@ -159,7 +159,7 @@ test("a complete file needs no further request if the run was killed before rena
   for (const file of again.files) expect(isComplete(file)).toBe(true);
 });
 
-test("a complete file whose size differs from the library's is kept, and both sizes are reported once", async () => {
+test("a complete file whose size differs from the size in the library is kept, and both sizes are reported once", async () => {
   const brand = await brandWithFiles({ a: { file_size_bytes: 1_033 }, b: {} });
   const body = "x".repeat(1_533);
   const asked = failFileRequests(brand, (id) =>
@@ -235,7 +235,7 @@ test.each([
   expect(run.asked.filter(({ path }) => path === "/x")).toEqual([]);
 });
 
-test("each retry of a download waits, then uses a new signed URL", async () => {
+test("each retry of a download waits, and then uses a new signed URL", async () => {
   const brand = await brandWithFiles({ a: {} });
   const asked = failFileRequests(brand, (_, count) =>
     count < 3 ? { status: count === 1 ? 503 : 403 } : undefined,
@@ -272,7 +272,7 @@ test.each<[string, number, Fault]>([
   ["never stops sending", 3, "endless"],
   ["resets the connection", 3, "reset"],
 ])(
-  "a file host that %s makes only that file fail, after %i attempts, and leaves no partial file",
+  "if the file host %s, only the affected file fails, and no partial file remains (attempts: %i)",
   async (_, attempts, fault) => {
     const brand = await brandWithFiles({ bad: {}, good: {} });
     const asked = failFileRequests(brand, (id) => (id === "bad" ? fault : undefined));
@@ -357,7 +357,7 @@ test("file host failures do not end the run if other files succeed in between", 
   expect(summary).toMatchObject({ downloaded: 3, failed: 6, not_tried: 0 });
 });
 
-test("a file that was removed from the library fails without affecting the other files", async () => {
+test("the download of a file that was removed from the library fails without affecting other files", async () => {
   const brand = await brandWithFiles({ a: {}, b: {} });
   brand.remove("content", "upload/a");
   const run = await download(brand);

@@ -52,7 +52,7 @@ export function requestedFile({ path }: SentRequest): string | undefined {
 }
 
 /**
- * Makes requests to the file host fail. `fault` receives the file's ID and the number of requests for it so far.
+ * Makes requests to the file host fail. `fault` receives the file's ID and the number of requests for this file so far.
  * @returns the requests sent to the file host
  */
 export function failFileRequests(

@@ -46,7 +46,7 @@ test("the documented example queries give the same results in DuckDB on Parquet 
     created.push(`CREATE VIEW ${name} AS FROM '${file}'`);
   }
   for (const { question, sql } of pageQueries) {
-    // Both queries are repeated if midnight passed between them.
+    // Both queries are repeated if the date changed between them.
     for (let isSameDay = false; !isSameDay; ) {
       const now = Date.now();
       const { out, err, code } = await brand.run(["query", sql, "--json"], { clock: {} });

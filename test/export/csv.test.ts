@@ -153,7 +153,7 @@ describe("CSV", () => {
   });
 
   it.each([100_082_959_399.35, 10_037_363_522.922, -1_020_735_201.2525, 999_999_999_999.5, 1e15, 65.35])(
-    "a CSV export writes the amount %d with the API's digits",
+    "a CSV export writes the amount %d exactly as the API sent it",
     async (total_amount) => {
       const mirror = await makeMirror();
       writeRead(mirror, "orders", [anOrder(1, { total_amount })]);
@@ -178,7 +178,7 @@ describe("CSV", () => {
     mirror.db.close();
   });
 
-  it("a CSV export leaves formulas unchanged and prints their number in one warning", async () => {
+  it("a CSV export leaves formulas unchanged, and warns once about how many there are", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_number: "=1+1", currency: " @x", total_amount: -5, external_order_id: "-5.00" }),
@@ -218,7 +218,7 @@ describe("CSV", () => {
     ["i\n- a list\n@name", "i\n- a list\n@name"],
     ["-5.00", "-5.00"],
   ])(
-    "--excel neutralizes the formula in %j, even for spreadsheets with a different delimiter",
+    "--excel neutralizes the formula in %j, even for spreadsheets that use a different delimiter",
     (text, safe) => {
       expect(neutralize(text)).toBe(safe);
     },
@@ -294,7 +294,7 @@ describe("CSV", () => {
     });
   });
 
-  it("an empty value is quoted if it is the only column, so that readers do not skip the row", async () => {
+  it("an empty value in the only column is quoted, so that readers do not skip the row", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1, { currency: null }), anOrder(2)]);
     mirror.db.close();

@@ -188,7 +188,7 @@ test.each([...Object.entries(readable), ...unreadable.map((text) => [text, "unda
   },
 );
 
-test("an upgrade recomputes the dates of records and their earlier versions", async () => {
+test("an upgrade recomputes the dates of all records and of their earlier versions", async () => {
   const mirror = await mirrorOf(["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"]);
   const changed = ["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"].map((order_date, n) =>
     anOrder(n, { order_date, total_amount: 2 }),

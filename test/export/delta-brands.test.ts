@@ -149,7 +149,7 @@ test("concurrent Delta exports of different brands succeed, even if they create 
   ]);
 });
 
-test("one of two concurrent exports of the same brand to a table of many brands ends with exit code 9", async () => {
+test("one of two concurrent exports of the same brand to a multi-brand table ends with exit code 9", async () => {
   const { run, table } = await makeMachine("fern", "moss");
   const runs = await Promise.all([0.1, 0.2].map((random) => run("export orders --all-profiles", { random })));
   expect(runs.map(({ code }) => code)).toContain(9);

@@ -103,7 +103,7 @@ test("a Delta export writes a checkpoint with all current files every 50 version
   expect((await readDeltaLog(table)).removedFiles.size).toBe(0);
 });
 
-test("a Delta export continues a table whose versions before the checkpoint were deleted", async () => {
+test("a Delta export adds versions to a table whose versions before the checkpoint were deleted", async () => {
   const { exportOn, fillUntil, log, run, table } = await makeTable();
   await exportOn(0);
   await fillUntil(49, 0);
@@ -133,7 +133,7 @@ test("a Delta export replaces a damaged checkpoint and rejects one written by an
   expect(await run("verify")).toMatchObject({ code: 3, err: expect.stringContaining("another program") });
 });
 
-test("a Delta export removes versions before the newest checkpoint that is older than the retention", async () => {
+test("a Delta export removes versions before the newest checkpoint that is older than the retention period", async () => {
   const { exportOn, fillUntil, log, run, table } = await makeTable();
   await exportOn(0);
   await fillUntil(49, 0);

@@ -160,12 +160,12 @@ test("a Delta table is partitioned by the parent record's month for a child tabl
   const monthsIn = async (name: string) => [...(await currentFiles(join(folder, name))).keys()].sort();
   expect(await monthsIn("order_line_items")).toEqual(["2026-09", "2026-10"]);
   expect(await monthsIn("sales_by_month")).toEqual(["2026-09", "2026-10"]);
-  // A late refund belongs to the month of the order, not the month of the refund.
+  // A late refund belongs to the order's month, not the refund's.
   expect(await monthsIn("late_refunds")).toEqual(["2026-09"]);
   expect(await monthsIn("roster")).toEqual([""]);
 });
 
-test("a Delta export rejects a log of another program, brand or protocol without changing it", async () => {
+test("a Delta export rejects a log from another program, brand or protocol version without changing the log", async () => {
   const { mirror, table, run } = await makeDeltaFolder();
   await run("export orders");
   writeRead(mirror, "orders", [anOrder(3)], { at: "2026-11-02T00:00:00.000Z" });
@@ -212,7 +212,7 @@ test("one of two concurrent Delta exports of the same brand ends with exit code 
   expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
 });
 
-test("a Delta export removes only its own files that no version from the last week uses", async () => {
+test("a Delta export removes only files that Delta exports wrote and that no version from the last week uses", async () => {
   const { mirror, table, run } = await makeDeltaFolder();
   const start = Date.now();
   const at = (days: number) => ({ clock: { now: () => start + days * day } });
@@ -253,7 +253,7 @@ test("verify --delta prints the months that differ from the mirror", async () =>
   expect((await run("verify orders")).out).toContain("differs from the mirror: 2026-09\n");
 });
 
-test("tables --delta prints the mirror's state at the newest version", async () => {
+test("tables --delta describes the mirror from which the newest version was exported", async () => {
   const { run } = await makeDeltaFolder();
   expect(await run("tables")).toMatchObject({ code: 3, err: expect.stringContaining("is missing") });
   await run("export orders");

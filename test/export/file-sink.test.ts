@@ -56,7 +56,7 @@ describe("export -o", () => {
     expect(readdirSync(home).sort()).toEqual(["link.csv", "real.csv"]);
   });
 
-  it("an export rejects a path that cannot be written before it reads any row", async () => {
+  it("before reading any rows, an export rejects a path that cannot be written", async () => {
     const path = await mirrorOfOrders(makeHome(), 1);
     const home = makeHome();
     mkdirSync(join(home, "folder.csv"));
@@ -115,7 +115,7 @@ describe("export -o", () => {
   });
 
   it.runIf(existsSync("/proc/self/fd")).each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
-    "an export that %s ends keeps the previous file and leaves no temporary file",
+    "an export ended by %s keeps the previous file and leaves no temporary file",
     async (signal) => {
       const path = await mirrorOfOrders(makeHome(), 2_000);
       const home = makeHome();

@@ -74,7 +74,7 @@ test("DuckDB reads the values of a Parquet file with their types, as in the mirr
   );
 });
 
-test("Parquet stores amounts as decimals if every value fits, otherwise as doubles", async () => {
+test("Parquet stores amounts as decimals if every value fits, and as doubles otherwise", async () => {
   const text = (n: number, total: string, refund: string) => {
     const json = JSON.stringify(anOrder(n, { total_amount: "T", refund_amount: "R" }));
     return { text: json.replace('"T"', total).replace('"R"', refund) };
@@ -130,7 +130,7 @@ test("Parquet columns for undocumented fields, JSON and days are typed", async (
   );
 });
 
-test("a query result in Parquet has the types of its columns, and computed columns have the type of their values", async () => {
+test("a query result in Parquet keeps the types of table columns, and each computed column has the type of its values", async () => {
   const db = await mirrorOf([anOrder(1), anOrder(2, { total_amount: null, currency: null })]);
   const file = join(makeHome(), "a.parquet");
   const sql = `SELECT order_date, total_amount, count(*) OVER () AS n, total_amount / 3 AS third, '007' AS number,
@@ -152,7 +152,7 @@ test("a query result in Parquet has the types of its columns, and computed colum
 
 test("Parquet row groups are limited by row count and text size, and an empty table keeps its columns", async () => {
   const db = await mirrorOf([anOrder(1)]);
-  /** Exports a query result of `count` rows and returns the number of rows in each row group. */
+  /** Exports a query result of `count` rows and returns each row group's row count. */
   const groupsOf = async (rows: number, column: string) => {
     const file = join(makeHome(), "a.parquet");
     const numbers = `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${rows})`;

@@ -293,7 +293,7 @@ test("a Singer export accepts a complete STATE message as its state", async () =
   expect(target().take((await brandapi(words, { home })).out)).toEqual([]);
 });
 
-test("a Singer state keeps the bookmarks of tables that are not exported", async () => {
+test("a Singer state keeps the bookmarks for tables that are not exported", async () => {
   const db = await mirrorOfOrders(makeHome(), 1);
   const home = makeHome();
   const tgt = target();
@@ -322,7 +322,7 @@ test.each([
   [["orders", "--singer", "--state", "empty.json"], 3, "The state file is empty: "],
   [["orders", "--singer", "--state", "none.json"], 3, "The state file does not exist: "],
   [["orders", "--singer", "--state", "."], 3, "The state file cannot be read (it is a folder): "],
-])("an impossible Singer export is rejected and writes nothing: %j", async (args, code, message) => {
+])("an unsupported Singer export is rejected and writes nothing: %j", async (args, code, message) => {
   const home = makeHome();
   writeFileSync(join(home, "bad.json"), "[]");
   writeFileSync(join(home, "other.json"), '{"bookmarks":{"orders":{"updated_at":"2026-01-01"}}}');

@@ -156,7 +156,7 @@ test("an XLSX export preserves the types of a query result: numbers, days, times
   );
 });
 
-test("an XLSX sheet displays amounts from views and queries, but not rates and counts, with two decimals", async () => {
+test("an XLSX sheet displays amounts, but not rates or counts, from views and queries with two decimals", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "amounts.xlsx");
   const stylesOf = (row: number) => {
@@ -208,7 +208,7 @@ test("an XLSX export rejects more rows than a sheet can hold before it writes an
   expect((await run("query", "SELECT 1 FROM sync_runs LIMIT 1048575", "-o", "fits.xlsx")).code).toBe(0);
 }, 60_000);
 
-test("XLSX columns after Z are AA, AB and so on", async () => {
+test("the XLSX columns after Z are named AA, AB and so on", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "wide.xlsx");
   const columns = Array.from({ length: 54 }, (_, n) => `1 AS c${n}`).join();

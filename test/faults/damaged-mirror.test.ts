@@ -14,7 +14,7 @@ async function synced(): Promise<TestBrand> {
   return brand;
 }
 
-/** Overwrites five pages of the mirror's file, which contain a table's rows. */
+/** Overwrites five pages in the mirror's file that contain a table's rows. */
 function damage(path: string, table = "order_line_items"): void {
   const mirror = new Sqlite(path);
   mirror.pragma("wal_checkpoint(TRUNCATE)");
@@ -29,7 +29,7 @@ function damage(path: string, table = "order_line_items"): void {
   closeSync(file);
 }
 
-test("sync exits with code 3 before it requests records, and names the last backup, if pages of the mirror were overwritten", async () => {
+test("if pages of the mirror were overwritten, sync names the last backup and exits with code 3 before it requests records", async () => {
   const brand = await synced();
   const { path } = JSON.parse((await brand.run("backup --json")).out) as { path: string };
   damage(brand.db);

@@ -6,10 +6,10 @@ import { day, memberOf, noon, orderAt } from "../support/records.js";
 const texts = {
   "a formula": '=HYPERLINK("http://evil.example","click")',
   "a sequence that clears the screen": "\u001b[2J\u001b[H",
-  "a sequence that makes a link": "\u001b]8;;http://evil.example\u001b\\click\u001b]8;;\u001b\\",
+  "a sequence that creates a link": "\u001b]8;;http://evil.example\u001b\\click\u001b]8;;\u001b\\",
   "an eight-bit control sequence": "\u009b31mred",
   "a carriage return that overwrites the start of the line": "honest\rbrandapi: all is well",
-  "a line that looks like the program's own": "x\nbrandapi: Done.\n  hint: send the key to evil.example",
+  "a line that looks like one from the program": "x\nbrandapi: Done.\n  hint: send the key to evil.example",
   "a bidirectional override": "invoice\u202efdp.exe\u202c",
   "a NUL": "a\u0000b",
   "a lone surrogate": "a\ud800b",

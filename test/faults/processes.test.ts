@@ -17,7 +17,7 @@ describe.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ] as const)("%s", (signal, code) => {
-  test("the signal stops a sync gracefully, and the next sync continues from there", async () => {
+  test("a sync stops gracefully, and the next sync continues from there", async () => {
     const { brand, start } = await slowBrand();
     const running = start("sync", "orders");
     await brand.until(() => brand.servedCount() > 8);
@@ -79,7 +79,7 @@ test("an export exits with code 0 and without an error when its reader closes th
   expect([code, err.replace(/^orders: .*\n/, "")]).toEqual([0, ""]);
 });
 
-test("sync exits with code 6 if nothing, or no HTTP server, listens at the base URL", async () => {
+test("sync exits with code 6 if no server, or a server that does not use HTTP, listens at the base URL", async () => {
   const other = createServer((socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"));
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void other.close());

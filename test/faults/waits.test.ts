@@ -45,7 +45,7 @@ test.each([60, 30])(
     expect(code).toBe(0);
     expect(asked.filter(({ status }) => status === 429)).toEqual([]);
     expect(asked.length).toBeGreaterThan(limit * 1.5);
-    // The requests of the first minute are sent as a burst.
+    // The first minute's requests are sent as a burst.
     expect(brand.now() - noon).toBeLessThan((Math.ceil(asked.length / limit) + 1) * minute);
   },
 );

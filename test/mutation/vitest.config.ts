@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Runs short test files first, because they find most mutants. */
+/** Runs short test files first, because they kill most mutants. */
 class ShortestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return (await super.sort(files)).reverse();
@@ -10,7 +10,7 @@ class ShortestFirst extends BaseSequencer {
 }
 
 /**
- * The tests of the mutated files. To mutate a folder other than the sync core: `FOLDER=export npm run mutation --
+ * The tests for the mutated files. To mutate a folder other than the sync core: `FOLDER=export npm run mutation --
  * --mutate "src/export/*.ts"`.
  */
 const tests = process.env.FOLDER

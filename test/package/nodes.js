@@ -51,7 +51,7 @@ function tryNode(version, tarball, shell) {
     PATH: `${join(prefix, "bin")}${delimiter}${tools}`,
     HOME: join(place, "home"),
     NPM_CONFIG_USERCONFIG: process.env.npm_config_userconfig ?? "",
-    // This Node's headers, which compiling requires.
+    // The headers for this Node version, which are needed to compile.
     npm_config_nodedir: prefix,
   };
   const global = join(place, "global");

@@ -64,8 +64,8 @@ test("the program's file is executable, and no dependency is a local folder", ()
 });
 
 test("npm ci compiles nothing on Node 22 and later", () => {
-  // Until npm 12, `npm ci` compiles a package with a binding.gyp unless the lock file says otherwise. `npm install` removes this
-  // line from package-lock.json: put it back.
+  // Before npm 12, `npm ci` compiles a package with a binding.gyp unless the lock file says otherwise. `npm install`
+  // removes this line from package-lock.json, so it has to be restored afterwards.
   const { packages } = JSON.parse(readFileSync(`${root}/package-lock.json`, "utf8"));
   expect(packages["node_modules/better-sqlite3"].gypfile).toBe(false);
 });

@@ -16,8 +16,8 @@ interface Change {
 const responseMs = 100;
 
 /**
- * Checks each row of `changes`: the API's data changed that way after `last_seen_unchanged_at` and no later than
- * `seen_changed_at`.
+ * Checks for each row in `changes` that the API's data changed in this way after `last_seen_unchanged_at` and no later
+ * than `seen_changed_at`.
  */
 export function checkChangeTimes(world: World, { startedAt }: RunResult): string[] {
   const since = new Date(startedAt).toISOString();
@@ -43,8 +43,8 @@ export function checkChangeTimes(world: World, { startedAt }: RunResult): string
 }
 
 /**
- * Returns true if a read of a list may have missed a record because one left and another was added between two
- * responses.
+ * Returns true if a read of a list may have missed a record because a second record left and a third one was added
+ * between two responses.
  */
 function mayHaveMissed(world: World, readAt: number): boolean {
   return world.isReadByPage && countSwaps(world, readAt, Number.NaN) > 0;

@@ -12,8 +12,8 @@ const dayMs = 86_400_000;
 /**
  * Compares what the mirror claims after a run with what the API had. Returns a line for each false claim.
  *
- * One error is allowed, as src/sync/README.md explains: if a list is read by page number, a record can be missed if
- * another record leaves and a third one is added between the same two responses.
+ * One kind of error is allowed, as src/sync/README.md explains: if a list is read by page number, a sync can miss a
+ * record because another one leaves and a third one is added between the same two responses.
  */
 export function findFalseClaims(world: World, end: RunResult): string[] {
   const claims = readClaims(world);
@@ -21,9 +21,9 @@ export function findFalseClaims(world: World, end: RunResult): string[] {
 }
 
 /**
- * Checks what users see: verified runs, removals and changes. Coverage is left out, because an API whose dates are less
- * precise than its filters is detected one response late. If a run is stopped in between, its coverage is too large
- * until the next run.
+ * Checks what users see: verified runs, removals and changes. Leaves out the coverage: a run detects one response late
+ * that the API's dates are less precise than its filters. If it is stopped before that, its coverage is too large until
+ * the next run.
  */
 export function findFalseStatements(world: World, end: RunResult, claims = readClaims(world)): string[] {
   return [
@@ -67,8 +67,8 @@ function checkInvented({ records }: MirrorClaims): string[] {
 }
 
 /**
- * Checks that a covered range has every record that the API had when the range was read, in that version or a later
- * one.
+ * Checks that a covered range contains every record that the API had when the range was read, in that version or a
+ * later one.
  */
 function checkCovered(world: World, { records, readAt }: MirrorClaims): string[] {
   const found: string[] = [];
@@ -77,7 +77,7 @@ function checkCovered(world: World, { records, readAt }: MirrorClaims): string[]
       const read = readAt(second);
       if (json === null || read === undefined || read < from || read >= until) continue;
       const later = versions.filter((version) => version.until > read);
-      // A record that was removed since then is detected when its range is re-read.
+      // The removal of a record since then is detected when the range is re-read.
       if (later.some((version) => version.json === null || !Object.is(version.second, second))) continue;
       const row = records.get(key);
       const isHeld =
@@ -88,7 +88,9 @@ function checkCovered(world: World, { records, readAt }: MirrorClaims): string[]
   return found;
 }
 
-/** Checks that a verified mirror has no record that was already removed or different when its range was read. */
+/**
+ * Checks that a verified mirror contains no record that had already been removed or changed when its range was read.
+ */
 function checkStale({ present, readAt }: MirrorClaims): string[] {
   return present.flatMap(({ key, version }) => {
     const read = version ? readAt(version.second) : undefined;
@@ -97,7 +99,7 @@ function checkStale({ present, readAt }: MirrorClaims): string[] {
   });
 }
 
-/** Checks that a verified mirror that covers all dates also has the records without a date. */
+/** Checks that a verified mirror that covers all dates also contains the records without a date. */
 function checkUndated(
   { versionHistory }: World,
   { endedAt, startedAt }: RunResult,
@@ -120,14 +122,16 @@ function checkRemovals(world: World, { endedAt, startedAt }: RunResult, { record
       .get(key)
       ?.filter(({ from, until }) => until > startedAt && from <= endedAt);
     const wasThere = during?.[0] && during[0].from <= startedAt && during.every(({ json }) => json !== null);
-    // A removal is confirmed by a second read, so a record is falsely removed only after two swaps.
+    // A removal is confirmed by a second read, so a record is falsely removed only if it is missed twice.
     return wasThere && countSwaps(world, startedAt, version?.second ?? Number.NaN) < 2
       ? [`${key}: falsely removed`]
       : [];
   });
 }
 
-/** Checks that without --accept-removals, no run removes all records, or more than half of a list of over 20. */
+/**
+ * Checks that without --accept-removals, no run removes all records, or more than half of a list of over 20 records.
+ */
 function checkRemovalLimit(
   { acceptsRemovals, presentBefore }: RunResult,
   { records, present }: MirrorClaims,
@@ -159,8 +163,8 @@ export function countSwaps(world: World, instant: number, second: number): numbe
 }
 
 /**
- * Returns the oldest read time that details may have after a run, which resumes any run that was stopped within the
- * last hour.
+ * Returns the earliest time at which the details in a mirror may have been read after a run. A run resumes any run that
+ * was stopped within the last hour.
  */
 export function detailsReadSince({ runs }: World, end: RunResult): number {
   const finished = runs.findLastIndex(
@@ -170,7 +174,7 @@ export function detailsReadSince({ runs }: World, end: RunResult): number {
   return resumed?.startedAt ?? end.startedAt;
 }
 
-/** Checks that a campaign's details are not older than the verified run. */
+/** Checks that the campaigns' details are not older than the verified run. */
 function checkDetails(world: World, end: RunResult, { present }: MirrorClaims): string[] {
   const { versionHistory, listName } = world;
   if (listName !== "opportunities" || end.job !== "sync") return [];

@@ -20,7 +20,7 @@ export interface MirrorClaims {
   records: ReadonlyMap<string, MirrorRecord>;
   /** The records that are not removed. */
   present: MirrorRecord[];
-  /** The filters whose counts the program ignores. */
+  /** The filters whose counts the program does not trust. */
   distrusted: ReadonlySet<string>;
 }
 

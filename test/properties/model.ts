@@ -11,7 +11,7 @@ export type Fields = Record<string, unknown>;
 export interface StartingRecords {
   seed: number;
   records: number;
-  /** The highest number of records dated in the same second. */
+  /** The maximum number of records dated in the same second. */
   perSecond: number;
   /** The number of records without a date. */
   undated?: number;
@@ -27,7 +27,7 @@ export interface ModelEvent {
 }
 
 export type EventType =
-  /** A record is added that is dated now, earlier, or in the same second as another record. */
+  /** A record is added. It is dated now, earlier, or in the same second as another record. */
   | "new"
   | "late"
   | "sameSecond"

@@ -74,7 +74,7 @@ function toFault(failure: Exclude<Failure, "kill" | "stop">): Fault {
   return { status: Number(failure) };
 }
 
-/** Returns the brand from which a wrong response is computed. */
+/** Returns a modified brand from which a wrong response is computed. */
 function wrongBrand(world: World, { pick, wrong }: WrongResponse): Brand {
   if (wrong === "cached") return world.earlier(1 + (pick % 4));
   const records = recordsOf(world.brand, world.listName);

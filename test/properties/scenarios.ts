@@ -22,7 +22,7 @@ export interface RunStep {
   };
 }
 
-/** An event or a failure before the response to one of a run's requests. The first request has the number 1. */
+/** An event or a failure before the response to one of a run's requests. The requests are numbered from 1. */
 export interface DuringRun {
   atRequest: number;
   what: ModelEvent | Failure | WrongResponse;
@@ -72,7 +72,7 @@ export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenari
     });
 }
 
-/** Generates the documented behaviour in three of four scenarios, and another behaviour in the rest. */
+/** Generates the documented behaviour in three out of four scenarios, and another behaviour in the rest. */
 function usually<Name extends keyof ApiVariants>(
   documented: ApiVariants[Name],
   ...others: ApiVariants[Name][]

@@ -17,7 +17,7 @@ export interface ApiVariant {
   knownGap: string | null;
   /**
    * True if the API breaks one of the assumptions A1 to A3 in src/sync/README.md, so that lists are read by page
-   * number. Then no run may make a false claim, and the mirror must have every record.
+   * number. With such an API, no run may make a false claim, and the mirror must contain every record.
    */
   isReadByPage?: boolean;
 }

@@ -32,7 +32,7 @@ import { createVersionHistory, type VersionHistory } from "./versions.js";
 /** A run that reads the API, or that compares the mirror with the API. */
 export type Job = "sync" | "verify" | "repair";
 
-/** An event or a failure at the n-th request of a run, before the response. */
+/** An event or a failure before the response to a run's n-th request. */
 export interface Interruption {
   atRequest: number;
   apply(world: World, path: string): "kill" | "stop" | Fault | undefined;
@@ -46,7 +46,7 @@ export interface RunResult {
   /** True if the run was recorded as verified and was not killed. */
   verified: boolean;
   verdict: VerificationResult | null;
-  /** The exit code of a command that consists of only this run. */
+  /** The exit code of a command that performs only this run. */
   code: number;
   error: unknown;
   startedAt: number;
@@ -62,7 +62,7 @@ export interface WorldOptions {
   resource?: string;
   start: StartingRecords;
   variants?: Partial<ApiVariants>;
-  /** The totals that are always outdated by one request. */
+  /** Which totals are always one request out of date. */
   lags?: "totals" | "dailyTotals" | undefined;
   /** True if the API breaks one of the assumptions A1 to A3, so that lists with dates are read by page number. */
   isReadByPage?: boolean;
@@ -251,7 +251,7 @@ export class World {
     return await injectFault(fault, respond, this.clock.sleep, init.signal);
   }
 
-  /** Copies the mirror's files in their current state, which is the state that a killed process would leave. */
+  /** Copies the mirror's files in their current state, as a killed process would leave them. */
   private copyMirror(): string {
     const copy = join(this.folder, `${this.runs.length + 1}.sqlite`);
     for (const suffix of ["", "-wal"])

@@ -124,7 +124,7 @@ test("export --as-of ignores later changes to an order", async () => {
   expect(await Promise.all(times.map(taken))).toEqual([0, 0, 8]);
 });
 
-test("export --as-of also applies to the tables and views in a condition", async () => {
+test("export --as-of also applies to the tables and views in a --where condition", async () => {
   const { brand, before } = await twoNights();
   const ids = async (...words: string[]) =>
     (await told(brand, "orders_net", "--columns", "id", ...words)).rows.map(({ id }) => id);
@@ -137,7 +137,7 @@ test("export --as-of also applies to the tables and views in a condition", async
   expect([await ids(...late), await ids(...late, "--as-of", before)]).toEqual([["a", "b", "c"], []]);
 });
 
-test("export --as-of uses the ranking's last daily copy, and warns that later rows of tables without a history are omitted", async () => {
+test("export --as-of uses the ranking's last daily copy, and warns that later rows in tables without a history are omitted", async () => {
   const { brand, before } = await twoNights();
   const clicks = async (...words: string[]) =>
     (await told(brand, "hosts", ...words)).rows.map((row) => row.clicks);

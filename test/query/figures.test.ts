@@ -137,7 +137,7 @@ test("the day of an order is in UTC, no matter how the API formats the date", ()
     `SELECT order_date, day, ordered_at FROM order_figures WHERE CAST(substr(id, 2) AS INTEGER) < ${monthBorders.length} ORDER BY record_id`,
   );
   expect(rows.map(({ order_date, day }) => [order_date, day])).toEqual(monthBorders);
-  // JavaScript dates have only milliseconds.
+  // JavaScript dates are only precise to the millisecond.
   const instant = (text: string) => new Date(text).getTime();
   for (const { order_date, ordered_at } of rows)
     expect([order_date, instant(`${ordered_at.replace(" ", "T")}Z`)]).toEqual([

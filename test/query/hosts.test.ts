@@ -8,13 +8,13 @@ import { findAllChanges, syncOrders } from "./unusual-orders.js";
 
 const october = Date.UTC(2026, 9, 10);
 
-/** Returns a row of a month's ranking. */
+/** Returns a row for a month's ranking. */
 function ranked(id: string | null, total_clicks: number, orders: number): JsonObject {
   const host = id === null ? null : { id, username: id };
   return { host, total_clicks, orders, revenue: orders * 10.5, conversion_rate: orders / total_clicks };
 }
 
-test("hosts_by_month has the clicks and orders of the month's ranking", async () => {
+test("hosts_by_month has the clicks and orders from the month's ranking", async () => {
   const mirror = await makeMirror();
   const host = (id: string | null) => ({ host: id === null ? null : { id, username: id } });
   writeRead(mirror, "orders", [

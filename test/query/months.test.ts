@@ -19,7 +19,7 @@ const months = (brand: TestBrand) =>
     "SELECT month, currency, is_partial, net_amount, net_through, net_before FROM sales_by_month",
   );
 
-/** Returns one order per day. The sum of any of their amounts shows which days are included. */
+/** Returns one order per day. The sum of any subset of their amounts shows which days it includes. */
 function everyDay(first: number, days: number, hourOfDay = 12): Order[] {
   return Array.from({ length: days }, (_, n) =>
     orderAt(`o${n}`, first + n * day + hourOfDay * hour, { total_amount: 2 ** (n % 40) / 100 }),
@@ -94,7 +94,7 @@ test("sales_by_month compares a partially read month through the last completely
   expect([september?.net_before, november?.net_before]).toEqual([null, null]);
 });
 
-test("sales_by_month has a null net_before for a brand's first month", async () => {
+test("net_before in sales_by_month is null for a brand's first month", async () => {
   const orders = everyDay(Date.UTC(2026, 10, 3), 12);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
   await syncOrders(brand);
@@ -103,7 +103,7 @@ test("sales_by_month has a null net_before for a brand's first month", async () 
   ]);
 });
 
-test("a month is partial until it is read after its end", async () => {
+test("a month is partial until a sync reads it after it has ended", async () => {
   const orders = everyDay(Date.UTC(2026, 9, 1), 31);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 9, 31, 23) });
   await syncOrders(brand);
@@ -150,7 +150,7 @@ test("net_before is null if the previous month has no orders in that currency, a
   });
 });
 
-test("the first month stays partial if the first sync began in the middle of it", async () => {
+test("the first month stays partial if the first sync began in the middle of that month", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 60);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 5) });
   await syncOrders(brand, sinceFlag(Date.UTC(2026, 8, 10)));

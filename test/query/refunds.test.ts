@@ -6,7 +6,7 @@ const placed = "2026-10-01T10:00:00Z";
 const order = (n: number, fields: JsonObject) =>
   anOrder(n, { order_date: placed, refund_amount: 0, ...fields });
 
-/** Creates a mirror in which runs at 02:00 read these versions of orders. Returns the rows of `late_refunds`. */
+/** Creates a mirror in which runs at 02:00 read these versions of orders. Returns the rows in `late_refunds`. */
 async function readOn(nights: Record<string, readonly JsonObject[]>) {
   const mirror = await makeMirror();
   for (const [day, orders] of Object.entries(nights))

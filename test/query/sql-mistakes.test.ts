@@ -63,7 +63,7 @@ test.each([
   ["SELECT now()", "use SQLite's own functions, such as `date('now', '-7 days')`"],
   ["SELECT 1; SELECT 2", "The SQL contains several statements.\n  hint: run one statement at a time"],
   ["-- nothing", "The SQL contains no statements."],
-])("an error of query explains the mistake: %s", async (sql, text) => {
+])("an error from query explains the mistake: %s", async (sql, text) => {
   const err = await errorOf("query", sql);
   expect(err).toMatch(text instanceof RegExp ? text : "");
   if (typeof text === "string") expect(err).toContain(text);
@@ -81,7 +81,7 @@ test.each([
   ["currency = 'EUR", "A quote is not closed: 'EUR."],
   ["currency = EUR", "write text in single quotes: `'EUR'`"],
   ["id IN (SELECT order_id FROM line_items)", "did you mean `order_line_items`?"],
-])("an error of --where explains the mistake: %s", async (where, text) => {
+])("an error from --where explains the mistake: %s", async (where, text) => {
   expect(await errorOf("export", "orders", "--csv", "--where", where)).toContain(text);
 });
 

@@ -78,5 +78,5 @@ export async function syncOrders(
 
 export const sinceFlag = (ms: number): string[] => ["--since", at(ms)];
 export const untilFlag = (ms: number): string[] => ["--until", at(ms)];
-/** Flags of a sync that finds all changes. */
+/** The flags for a sync that finds all changes. */
 export const findAllChanges = ["--full", "--accept-removals"];

@@ -9,7 +9,7 @@ import { brandapi } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
 import { unusualOrders } from "./unusual-orders.js";
 
-/** Possible SQLite types of a view's column, by the declared type. */
+/** The SQLite types that a view's column may have, by declared type. */
 const sqliteTypes = {
   text: ["TEXT"],
   timestamp: ["TEXT"],
@@ -82,7 +82,7 @@ async function older(): Promise<string> {
 test.each([
   ["reads the mirror", openMirrorReadOnly],
   ["syncs", openMirror],
-])("outdated views are replaced when a command %s, and users' own views stay", async (_, open) => {
+])("outdated views are replaced when a command %s, and users' own views are kept", async (_, open) => {
   const path = await older();
   (await open(path)).db.close();
   const db = new Sqlite(path, { readonly: true });
@@ -92,7 +92,7 @@ test.each([
   db.close();
 });
 
-test("views of an up-to-date mirror are not written again", async () => {
+test("views in an up-to-date mirror are not rewritten", async () => {
   const mirror = await filled();
   mirror.db.close();
   const before = new Sqlite(mirror.path, { readonly: true });

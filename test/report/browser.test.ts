@@ -28,7 +28,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
 
   const fileOf = (name: string) => join(home, `${name}.html`);
 
-  describe.each(brandNames)("the report page of %s", (name) => {
+  describe.each(brandNames)("the report page for %s", (name) => {
     test.each(widths)(
       "the page fits a width of %i pixels, loads no resources and logs no errors",
       async (width) => {

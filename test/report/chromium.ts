@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 
-/** Where Chromium is usually installed. The environment variable `CHROMIUM` overrides them. */
+/** The paths where Chromium is usually installed. The environment variable `CHROMIUM` overrides them. */
 const paths = [
   process.env.CHROMIUM ?? "",
   "/usr/bin/chromium",
@@ -127,7 +127,9 @@ export async function openBrowser(): Promise<BrowserPage> {
   };
 }
 
-/** Opens the debugging protocol of a child process: JSON messages terminated by a NUL byte, on streams 3 and 4. */
+/**
+ * Connects to a child process's debugging protocol: JSON messages on streams 3 and 4, each terminated by a NUL byte.
+ */
 function openPipe(child: ChildProcess) {
   const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable];
   const waiting = new Map<number, { resolve(result: Params): void; reject(error: Error): void }>();

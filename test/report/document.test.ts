@@ -282,7 +282,7 @@ test("the report states the share that reported months have lost to later refund
   );
 });
 
-test("a host's name is the handle, otherwise the first and last name, otherwise the start of the ID", async () => {
+test("a host is named by handle, falling back to the first and last name, and then to the start of the ID", async () => {
   const host = (id: string, fields: object) => ({
     host: { id, username: null, first_name: null, last_name: null, ...fields },
   });
@@ -314,7 +314,7 @@ test("the report page loads no resources and runs no scripts, and its Content-Se
   expect(/<script|<link|<img|<iframe|\son\w+=|\sstyle=|\bhttps?:|url\(/.exec(page)?.[0]).toBeUndefined();
 });
 
-test("the title of the changed-orders table states the total if the table leaves out orders", async () => {
+test("the title of the changed-orders table states how many there are if the table omits some of them", async () => {
   const orders = Array.from({ length: 30 }, (_, n) => orderAt(`o${n}`, Date.UTC(2026, 9, 20) - n * hour));
   const titleAfter = async (refunded: number) => {
     const brand = makeBrand({ orders });

@@ -85,7 +85,7 @@ test("events do not change an earlier snapshot of the brand, and throw an error 
   expect(() => leave("none")).toThrow(RangeError);
 });
 
-test("simulated activity is the same in one step as hour by hour, and includes all kinds of events", () => {
+test("simulating activity in one step has the same result as hour by hour, and includes all kinds of events", () => {
   const pace = naturalPace(300, 20);
   const [atOnce, hourly] = [
     createBrand({ seed: 1, orders: 300, now: noon }),

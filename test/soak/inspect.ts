@@ -8,7 +8,10 @@ interface RecordRow {
   removed: number;
 }
 
-/** Returns the errors in a mirror after a kill, and its number of current orders. A missing mirror has no errors. */
+/**
+ * Returns the errors in a mirror after a kill, and the number of current orders in the mirror. A missing mirror has no
+ * errors.
+ */
 export function inspect(path: string, brand: SoakBrand): { wrong: string[]; held: number } {
   if (!existsSync(path)) return { wrong: [], held: 0 };
   const db = new Sqlite(path);

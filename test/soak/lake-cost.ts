@@ -31,7 +31,7 @@ const preload = `data:text/javascript,${encodeURIComponent(`
   process.on("exit", () => fs.writeFileSync(process.env.FOLDER + ".result", result()));
 `)}`;
 
-/** Measures the export of one changed brand, to a table of one brand and to a table of many brands. */
+/** Measures the export of one changed brand to a single-brand table and to a multi-brand table. */
 export async function measureLakeCost(
   bin: string,
   brands: number,

@@ -9,7 +9,8 @@ export interface LakeReader {
   /** True if the engine can read an older version of a table. */
   readsVersions: boolean;
   /**
-   * Runs SQL in which `TABLE` stands for the table, and returns the rows as text. @param version the newest by default
+   * Runs SQL in which `TABLE` stands for the table, and returns the rows as text.
+   * @param version the version to read; by default, the newest
    */
   query(table: string, sql: string, version?: number): Promise<string[][]>;
 }

@@ -197,14 +197,14 @@ function restore(brand: LakeBrand): void {
   Object.assign(brand, brand.backup);
 }
 
-/** Replaces a mirror with a new one that read the same orders in reverse. */
+/** Replaces a mirror with a new one that read the same orders in reverse order. */
 async function replaceMirror(brand: LakeBrand): Promise<void> {
   rmSync(brand.path);
   brand.orders.reverse();
   await writeMirror(brand, new Date().toISOString());
 }
 
-/** Runs the program with a clock that is `behindMs` behind. */
+/** Runs the program with a clock that is `behindMs` milliseconds behind. */
 function spawnExport(bin: string, args: string[], env: Record<string, string>, behindMs: number) {
   const preload = `data:text/javascript,const{now}=Date;Date.now=()=>now()-${behindMs}`;
   const child = spawn(process.execPath, ["--import", preload, bin, ...args], {
@@ -302,7 +302,7 @@ async function readLake(
   return rows.map((row) => row.join(" ")).sort();
 }
 
-/** Compares the number of rows, the number of IDs, and the sums of each brand's orders with its mirror. */
+/** Compares each brand's order count, distinct IDs and sums with those in its mirror. */
 async function compareOrders(
   brands: readonly LakeBrand[],
   reader: LakeReader,

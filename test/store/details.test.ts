@@ -19,7 +19,7 @@ async function campaigns() {
   const mirror = await makeMirror();
   const runId = beginRun(mirror, "opportunities", at(1));
   const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter, coverage: [] });
-  /** @returns the number of new and of changed records */
+  /** @returns the numbers of new and changed records */
   function write(value: JsonObject, day: number, isDetail = false) {
     updateRun(mirror, runId, { rows_new: 0, rows_changed: 0 });
     mirror.transaction(() => store.write([value], { readAt: at(day), isDetail }));
@@ -50,7 +50,7 @@ test("a record's first details are not logged as a change, but later changes to 
   ]);
 });
 
-test("a newer list item overwrites fields of the details, and drops fields that the list no longer returns", async () => {
+test("a newer list item overwrites fields in the details, and removes fields that the list no longer returns", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);

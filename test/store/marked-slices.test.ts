@@ -8,7 +8,7 @@ const day = { readAt: 1, runId: 1, fault: "a fault" };
 const firstDay = { from: 0, to: 86_399_999, ...day };
 const bothDays = { from: 0, to: 2 * 86_400_000 - 1, ...day };
 
-/** Opens a mirror with an order that has no readable date. The slice of the first day returned this order. */
+/** Opens a mirror with an order that has no readable date. The slice for the first day contains this order. */
 async function withUndatedOrder() {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { order_date: "soon" })]);

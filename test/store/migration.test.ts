@@ -16,7 +16,7 @@ const day = (n: number) => `2026-11-0${n}T00:00:00.000Z`;
 
 /**
  * Creates a mirror of version 0.1.0 with a refunded order and a removed order.
- * @param more additional SQL
+ * @param more additional SQL to run
  */
 function releasedMirror(more = ""): string {
   const path = join(makeHome(), "default.sqlite");

@@ -158,7 +158,7 @@ test("the lock blocks a second run until it is released", async () => {
   (await lockMirror(path, options)).release();
 });
 
-test("the lock is released when its process is killed, even though the lock file stays", async () => {
+test("the lock is released when its process is killed, even though the lock file remains", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const script = `const Sqlite = require(${JSON.stringify(sqlitePath)});
     new Sqlite(${JSON.stringify(`${path}-lock`)}).exec("BEGIN EXCLUSIVE");

@@ -32,7 +32,7 @@ function run(
   return runId;
 }
 
-test("the next run marks a killed run as stopped, and keeps its number of rows", async () => {
+test("the next run marks a killed run as stopped, and keeps its row count", async () => {
   const mirror = await makeMirror();
   updateRun(mirror, beginRun(mirror, "orders", at(1)), { rows_read: 100 });
   beginRun(mirror, "roster", at(2));

@@ -191,7 +191,7 @@ test.each([
   expect(compareTables(mirror, all)).toEqual([]);
 });
 
-test("the table check only checks the given resources", async () => {
+test("the table check covers only the given resources", async () => {
   const mirror = await filled();
   mirror.db.exec("DELETE FROM orders; DELETE FROM opportunities");
   expect(compareTables(mirror, [opportunities])).toEqual(one("opportunities", { missing: 1 }));

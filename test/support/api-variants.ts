@@ -180,7 +180,7 @@ function countedOrders({ orders }: Brand, behaviour: ApiVariants, now: number): 
   });
 }
 
-/** Returns a day's exchange rate. On four of five days, it changes every hour. */
+/** Returns a day's exchange rate. On four out of five days, it changes every hour. */
 function exchangeRate(start: number, now: number): number {
   if (hash(3, "rate", start / dayMs) % 5 === 0) return 1;
   return 1 + (hash(4, "hour", Math.floor(now / hourMs)) % 1_000) / 20_000;

@@ -23,18 +23,18 @@ export interface SentRequest {
   query: Readonly<Record<string, string>>;
   method: string;
   headers: Readonly<Record<string, string>>;
-  /** The request's number, from 1. */
+  /** The request's number, starting at 1. */
   number: number;
   /** The status of the response; 0 until the API has responded. */
   status: number;
 }
 
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "results"> {
-  /** The number of orders of a generated brand. By default, the brand is empty. */
+  /** The number of orders in a generated brand. By default, the brand is empty. */
   history?: number;
   seed?: number;
   variants?: Partial<ApiVariants>;
-  /** Which numbers in responses are outdated by one response. */
+  /** Which numbers in responses are always one response out of date. */
   lags?: "totals" | "figures" | "both";
   /** The start time in milliseconds since 1970. */
   now?: number;
@@ -78,11 +78,11 @@ export interface TestBrand extends BrandEvents {
   pass(ms: number): void;
   /** All requests that the API has received so far. */
   asked: SentRequest[];
-  /** Called before each response. If it returns a fault, the API responds with that. */
+  /** Called before each response. If it returns a fault, the API responds with that fault. */
   before: ((request: SentRequest) => Fault | undefined) | undefined;
   /**
-   * Calls `action` before the response to the first matching request. If it returns a fault, the API responds with
-   * that.
+   * Calls `action` before the response to the first matching request. If `action` returns a fault, the API responds
+   * with that fault.
    */
   once(matches: (request: SentRequest) => boolean, action: () => Fault | undefined | unknown): void;
   setKey(change: Partial<ApiKey>): void;
@@ -185,7 +185,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         status: 0,
       };
       brand.asked.push(request);
-      // Each response has a different time.
+      // The clock advances, so that no two responses have the same time.
       clock.pass(10);
       const fault = brand.before?.(request);
       init.signal?.throwIfAborted();

@@ -9,7 +9,7 @@ export function afterFile(cleanup: () => unknown): void {
   cleanups.push(cleanup);
 }
 
-/** Runs the cleanup functions, the last one first. */
+/** Runs the cleanup functions in reverse order. */
 export async function runAfterFile(): Promise<void> {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 }

@@ -20,7 +20,7 @@ import { afterFile } from "./file-end.js";
 import { makeHome } from "./home.js";
 import { orderAt } from "./records.js";
 
-/** Creates and opens a mirror. It is closed at the end of the test file, if the test has not closed it. */
+/** Creates and opens a mirror. It is closed at the end of the test file, unless the test has already closed it. */
 export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Promise<Mirror> {
   const path = join(home, name);
   await createEmptyMirror(path);
@@ -135,7 +135,7 @@ function asValue(record: Json | object): Json {
 
 /**
  * Returns a realistic order.
- * @param n the order's number; the higher, the older the order
+ * @param n the order's number; orders with higher numbers are older
  */
 export function anOrder(n: number, fields: JsonObject = {}): JsonObject {
   const host = { id: `host-${n % 7}`, username: `host_${n % 7}`, first_name: "Ada" };

@@ -44,7 +44,7 @@ export function orderAt(id: string, ms: number | string | null, fields: Record<s
 
 /**
  * Returns orders from the newest, `o0`, to the oldest. Each date has `perInstant` orders, and the dates are `apartMs`
- * apart.
+ * milliseconds apart.
  */
 export function ordersBefore(ms: number, count: number, apartMs: number, perInstant = 1): Order[] {
   return Array.from({ length: count }, (_, n) => orderAt(`o${n}`, ms - Math.floor(n / perInstant) * apartMs));

@@ -116,7 +116,7 @@ describe("differences that take more than 100 requests to read", () => {
     path === "/orders" && query.per_page === "100";
 
   test.each([
-    ["days apart", 36],
+    ["separate days", 36],
     ["adjacent days", 12],
   ])(
     "after 100 requests, sync leaves the remaining changed days to the next run: %s (A8)",
@@ -140,7 +140,7 @@ describe("differences that take more than 100 requests to read", () => {
     const { asked, code, err } = await brand.run("sync orders --audit 0");
     expect(err).toMatch(/the API counts 13000 orders, but the mirror has \d+/);
     expect([code, brand.lastRun().verified]).toEqual([8, 0]);
-    // Counts are included in the budget of 100 requests.
+    // Counts are part of the budget of 100 requests.
     expect(asked.filter(isPage).length).toBeLessThanOrEqual(100);
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });

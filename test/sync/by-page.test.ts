@@ -62,7 +62,7 @@ describe("orders that are not sorted newest first (A1)", () => {
     expect(asked.filter(counts).length).toBeLessThan(30);
   });
 
-  test("sync reads the orders as a single list if the API ignores dates", async () => {
+  test("sync reads the orders as a single list if the API ignores date filters", async () => {
     const many = ordersBefore(noon - hour, 2_500, 2 * hour);
     const brand = makeBrand({ orders: [...many].reverse(), variants: { order: "attribution" } });
     const fetch = brand.fetch;
@@ -77,7 +77,7 @@ describe("orders that are not sorted newest first (A1)", () => {
   });
 });
 
-describe("a coarse date (A2)", () => {
+describe("an imprecise date (A2)", () => {
   test("sync verifies orders with valid dates that have no seconds", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("coarse", "2026-11-20T11:00Z")] });
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
@@ -314,7 +314,7 @@ describe("an order that the API lists twice", () => {
     },
   );
 
-  test("sync keeps the newer copy of each duplicate order, even if there are more than it looks up per response", async () => {
+  test("sync keeps the newer copy of each duplicate order, even if there are more duplicates than it looks up per response", async () => {
     const brand = makeBrand({ orders });
     await synced(brand);
     const copies = Array.from({ length: 14 }, (_, n) => copy(`o${n}`, noon - 45 * day - n * minute));
@@ -340,7 +340,7 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("sync counts the orders that the last requests of the audit read", async () => {
+test("sync counts the orders that the audit's last requests read", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - 60 * day, 2_000, hour),
     variants: { dailyTotals: "absent" },

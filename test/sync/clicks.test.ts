@@ -34,7 +34,7 @@ const revenueOf = (brand: TestBrand, month: string) =>
   )[0]?.revenue;
 
 describe("monthly clicks", () => {
-  test("the first sync reads the clicks of all months, and later syncs only the months in the window", async () => {
+  test("the first sync reads the clicks for all months, and later syncs read only those for months in the window", async () => {
     const brand = makeBrand({ orders });
     const { asked, last, months } = await runSync(brand);
     expect(months).toEqual(Array.from({ length: 11 }, (_, n) => `2026-${String(n + 1).padStart(2, "0")}`));
@@ -48,7 +48,7 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 5d")).months).toEqual(["2026-11"]);
   });
 
-  test("sync re-reads the clicks of a month outside the window only if one of its days changed", async () => {
+  test("sync re-reads the clicks for a month outside the window only if one of its days changed", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.refund("o2", 4);
@@ -58,7 +58,7 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 
-  test("sync reads clicks of earlier months if an order appears there, but not before the first --since", async () => {
+  test("sync reads clicks for an earlier month if an order appears in that month, but not before the first --since", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.attributeLate(Date.UTC(2025, 10, 3), orderAt("late", Date.UTC(2025, 10, 3)));
@@ -70,7 +70,7 @@ describe("monthly clicks", () => {
     expect((await runSync(narrow, "--full")).months).toHaveLength(11);
   });
 
-  test("sync --until skips the clicks of newer months, and the next run reads them", async () => {
+  test("sync --until skips the clicks for newer months, and the next run reads them", async () => {
     const brand = makeBrand({ orders });
     expect((await runSync(brand, "--until 2026-04")).months).toEqual([
       "2026-01",
@@ -81,7 +81,7 @@ describe("monthly clicks", () => {
     expect((await runSync(brand)).months).toHaveLength(7);
   });
 
-  test("after three months without a run, sync reads the clicks of every month since the last run", async () => {
+  test("after three months without a run, sync reads the clicks for every month since the last run", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand, "--window 0d");
     for (const month of [11, 12]) brand.order(orderAt(`new${month}`, Date.UTC(2026, month, 5)));
@@ -107,7 +107,7 @@ describe("monthly clicks", () => {
     expect((await runSync(makeBrand())).months).toEqual(["2026-11"]);
   });
 
-  test("sync resumes an interrupted run without re-reading the clicks of months that it had already read", async () => {
+  test("sync resumes an interrupted run without re-reading clicks for months that it had already read", async () => {
     const brand = makeBrand({ orders });
     await brand.stopped(
       "sync analytics-clicks",
@@ -116,7 +116,7 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 0d", 0)).months[0]).toBe("2026-06");
   });
 
-  test("sync --full replaces the summary, days and top lists of a month", async () => {
+  test("sync --full replaces a month's summary, days and top lists", async () => {
     const brand = makeBrand({ history: 200 });
     await runSync(brand);
     const rows = () =>
@@ -164,7 +164,7 @@ describe("clicks by host and by bucket", () => {
     },
   );
 
-  test("sync --host and --per-host store clicks by host in addition to the clicks of all hosts", async () => {
+  test("sync --host and --per-host store clicks by host in addition to the clicks for all hosts", async () => {
     const brand = makeBrand({ history: 60 });
     const without = await runSync(brand, "--per-host --since 30d");
     expect([without.code, without.err]).toEqual([
@@ -182,7 +182,7 @@ describe("clicks by host and by bucket", () => {
     expect(brand.sql("SELECT count(DISTINCT host_id) AS n FROM analytics_clicks_periods")).toEqual([
       { n: hosts.length },
     ]);
-    // The next sync without these options does not mistake one host's clicks for the clicks of all hosts.
+    // The next sync without these options does not mistake one host's clicks for those of all hosts.
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 });

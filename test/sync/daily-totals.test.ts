@@ -139,7 +139,7 @@ describe("daily amounts that keep drifting", () => {
     return await brand.run(command);
   };
 
-  test("sync warns once about drifting amounts, sends few requests and exits with code 0", async () => {
+  test("sync warns once about drifting amounts, makes only a few requests and exits with code 0", async () => {
     const brand = makeBrand({ orders: hourly });
     applyNewRate(brand);
     await brand.run("sync orders");

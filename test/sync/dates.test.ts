@@ -7,7 +7,7 @@ const orders = ordersBefore(noon - hour, 20, 12 * hour);
 describe.each(["1969-12-31T23:59:59.000Z", "1900-02-28T12:00:00.000Z", "0001-01-01T00:00:00.000Z"])(
   "an order dated %s",
   (date) => {
-    test("sync verifies an order with an early date, and finds its changes", async () => {
+    test("sync verifies an order with a very old date, and finds changes to it", async () => {
       const brand = makeBrand({
         orders: [...orders, orderAt("old", date)],
         variants: { emptyDays: "missing" },
@@ -28,7 +28,7 @@ describe.each(["1969-12-31T23:59:59.000Z", "1900-02-28T12:00:00.000Z", "0001-01-
       expect([code, out]).toEqual([0, expect.stringMatching(/days with totals .* agrees/)]);
     });
 
-    test("sync --since reads an order with an early date", async () => {
+    test("sync --since reads an order with a very old date", async () => {
       const brand = makeBrand({
         orders: [...orders, orderAt("old", date)],
         variants: { emptyDays: "missing" },
@@ -60,7 +60,7 @@ test("sync --since accepts an age that reaches back to before 1970, but not befo
   expect([code, err]).toEqual([2, expect.stringContaining("Not a time: `999999w`")]);
 });
 
-test("sync accepts a window that is longer than the history", async () => {
+test("sync accepts a window that is longer than the brand's history", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   for (const command of ["sync orders --dry-run --window 999999w", "sync orders --window 999999999w"]) {

@@ -27,7 +27,7 @@ const campaigns = [
   campaign("paid", { status: "COMPLETED", assignments: [paid] }),
 ];
 
-/** Runs a sync. The result includes the IDs of the campaigns whose details it requested. */
+/** Runs a sync. The result includes the IDs of the campaigns whose details the sync requested. */
 async function runSync(brand: TestBrand, command = "sync opportunities", after = day) {
   brand.pass(after);
   const { asked, code, err } = await brand.run(command);
@@ -81,7 +81,7 @@ describe("campaign details", () => {
     expect((await runSync(brand)).details).toEqual(["active"]);
   });
 
-  test("sync removes a campaign one run later if it is withdrawn while details are read", async () => {
+  test("sync removes a campaign one run later if it is withdrawn while details are being read", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);
     brand.once(detail("owing"), () => void brand.remove("opportunities", "owing"));
@@ -133,7 +133,7 @@ describe("campaign details", () => {
     expect(brand.sql("SELECT * FROM records WHERE detailed_at IS NOT NULL")).toHaveLength(10);
   });
 
-  test("sync keeps the campaign details of an interrupted run for an hour, and then re-reads them", async () => {
+  test("sync keeps the campaign details from an interrupted run for an hour, and then re-reads them", async () => {
     const brand = makeBrand({ opportunities: Array.from({ length: 20 }, (_, n) => campaign(`c${n}`)) });
     await runSync(brand);
     for (const [later, isOn] of [
@@ -186,7 +186,7 @@ describe("survey results", () => {
   test.each([
     ["an empty response", { body: '{"success":true,"data":[]}' }],
     ["a 404", { status: 404 }],
-  ])("sync keeps the results of a survey after %s, unless --accept-removals is given", async (_, fault) => {
+  ])("sync keeps a survey's results after %s, unless --accept-removals is given", async (_, fault) => {
     const brand = makeBrand({ surveys, results });
     await runSync(brand, "sync surveys");
     brand.before = ({ path }) => (path === "/surveys/s1/results" ? fault : undefined);

@@ -63,7 +63,7 @@ describe("the roster", () => {
   test.each([
     ["joins", (brand: TestBrand) => brand.add("roster", memberOf("new"))],
     ["leaves", (brand: TestBrand) => brand.remove("roster", "r3")],
-  ])("sync re-reads the roster if a host %s while it is read", async (_, happens) => {
+  ])("sync re-reads the roster if a host %s while the roster is being read", async (_, happens) => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     brand.once(page("/roster", 2), () => void happens(brand));
     expect(await runNextDay(brand, "sync roster")).toMatchObject({ code: 0, last: { verified: 1 } });
@@ -155,7 +155,7 @@ describe("a list with undocumented pagination", () => {
     expect(brand.mirrored("gifts")).toEqual(["#0", "#1"]);
   });
 
-  test("sync stores every record even if one without an ID is added while the list is read", async () => {
+  test("sync stores every record even if one without an ID is added while the list is being read", async () => {
     const rows = Array.from({ length: 45 }, (_, n) => ({ title: `t${n}` }));
     const brand = makeBrand({ gifts: rows as never, variants: { maxPerPage: 20 } });
     brand.once(page("/gifts", 2), () => brand.add("gifts", { title: "new" } as never));

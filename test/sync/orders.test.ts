@@ -38,7 +38,7 @@ describe("the first sync", () => {
     });
   });
 
-  test("later syncs never read orders before the first --since", async () => {
+  test("later syncs never read orders from before the first --since", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders --since 2026-11-01");
     const stored = brand.mirrored().length;
@@ -47,7 +47,7 @@ describe("the first sync", () => {
     expect(last.covered_from).toBe("2026-11-01T00:00:00.000Z");
   });
 
-  test("sync reads a second as a list if its orders do not fit on one page", async () => {
+  test("sync reads the orders in a dense second as a list if they do not fit on one page", async () => {
     const crowd = Array.from({ length: 230 }, (_, n) => orderAt(`c${n}`, noon - 90 * day + (n % 900)));
     const brand = makeBrand({ orders: [...orders.slice(0, 150), ...crowd, ...orders.slice(200)] });
     await brand.run("sync orders");
@@ -134,7 +134,7 @@ describe("later syncs", () => {
     expect(err).toContain("returned no daily totals");
   });
 
-  test("sync reads 450 old orders that appear after the first sync in one run, even without daily totals", async () => {
+  test("in one run, sync reads 450 old orders that appeared after the first sync, even without daily totals", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders");
     brand.data.orders = ordersBefore(noon - 40 * day, 450, 6 * hour);
@@ -143,7 +143,7 @@ describe("later syncs", () => {
     expect(requests).toBeLessThan(20);
   });
 
-  test("sync sets `removed_at` of a withdrawn order, and clears it when the order returns", async () => {
+  test("sync sets `removed_at` for a withdrawn order, and clears it when the order returns", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     const gone = brand.withdraw("o9", "o300");
@@ -159,7 +159,7 @@ describe("later syncs", () => {
     ]);
   });
 
-  test("sync does not miss or remove an order that is added while pages are read", async () => {
+  test("sync does not miss or remove an order that is added while pages are being read", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);
@@ -237,7 +237,7 @@ describe("an interrupted run", () => {
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("sync looks again for records that an interrupted run did not find before it removes them", async () => {
+  test("before sync removes records that an interrupted run did not find, it looks for them again", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);
@@ -264,7 +264,7 @@ describe("ranges", () => {
     expect(brand.sql("SELECT count(*) AS spans FROM coverage WHERE from_at IS NULL")).toEqual([{ spans: 1 }]);
   });
 
-  test("sync --since does not count older dates that an interrupted run did not read as covered", async () => {
+  test("after an interrupted run, sync --since does not count older unread dates as covered", async () => {
     const brand = makeBrand({ orders });
     let page = 0;
     await brand.stopped("sync orders", (request) => pages(request) && ++page === 3);
@@ -299,7 +299,7 @@ test("sync reads all library files even though the API excludes the end of a dat
   expect(brand.mirrored("content")).toHaveLength(129);
 });
 
-test("the interval of a change contains the time at which the record changed", async () => {
+test("a change's interval contains the time at which the record changed", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   const seen = brand.now();

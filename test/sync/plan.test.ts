@@ -118,7 +118,7 @@ test.each(table)("planDated: %s", (_, given, options, ranges, gaps) => {
   expect(plan.gaps).toEqual(gaps);
 });
 
-test("groupDays merges days that are adjacent or fit on one page, and puts the least recently read first", async () => {
+test("groupDays merges days that are adjacent or fit on one page, and puts the least recently read days first", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   for (const [at, count] of [

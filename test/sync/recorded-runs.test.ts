@@ -35,7 +35,7 @@ describe("a run's row in `sync_runs`", () => {
   });
 });
 
-describe("a run's line of output", () => {
+describe("a run's output line", () => {
   test.each([
     [{ outcome: "done", verified: true }, null, "verified"],
     [
@@ -75,7 +75,7 @@ describe("a run's line of output", () => {
     expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
   });
 
-  test("runLine prints the numbers of surveys and survey results separately", () => {
+  test("runLine prints separate counts for surveys and survey results", () => {
     const run = {
       ...createUnrecordedRun("surveys", at(1)),
       finished_at: at(1),

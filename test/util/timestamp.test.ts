@@ -126,7 +126,7 @@ test.each([
   ["1970-01-01", 0],
   ["1969-12-31", -1],
   ["2026-10-31", 20_757],
-])("daysSince1970 returns the day of %s as %i", (text, days) => {
+])("daysSince1970 converts %s to %i", (text, days) => {
   expect(daysSince1970(text)).toBe(days);
 });
 

@@ -135,7 +135,7 @@ test("verify --evidence prints the audit's dates if there is no window", async (
   for (const { note } of blind) expect(note).toMatch(/^re-read by 2026-/);
 });
 
-test("verify --evidence prints unread dates, wrong filters and undated records as unproven", async () => {
+test("verify --evidence reports unread dates, wrong filters and undated records as unproven", async () => {
   const brand = makeBrand({ orders: [orderAt("old", noon - 100 * day), orderAt("new", noon - day)] });
   await brand.run("sync orders --since 30d");
   const unproven = async () => (await evidenceOf(brand, "orders")).filter(({ agrees }) => agrees === null);
@@ -168,7 +168,7 @@ test.each(["orders", "content"] as const)(
   },
 );
 
-test("verify --repair prints the number of repaired records, and `changes --run` lists them", async () => {
+test("verify --repair reports how many records it repaired, and `changes --run` lists them", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 40 * day, 50, day) });
   await brand.run("sync orders");
   brand.pass(day);

@@ -30,7 +30,7 @@ async function synced(options: Parameters<typeof makeBrand>[0] = {}, flags = "--
 }
 
 describe("verify orders", () => {
-  test("verify needs six requests to compare each month of orders, and records both totals in `sync_runs`", async () => {
+  test("verify compares every month of orders in six requests, and records both totals in `sync_runs`", async () => {
     const brand = await synced();
     const { asked, code, last, states, result } = await verified(brand);
     expect(code).toBe(0);
@@ -65,7 +65,7 @@ describe("verify orders", () => {
     expect([code, why(result, "2026-11")]).toEqual([0, "daily totals and counts agree (all, cancelled)"]);
   });
 
-  test("verify proves the orders of a brand that has none", async () => {
+  test("verify reports the orders of a brand that has none as proven", async () => {
     expect(await verified(await synced({ orders: [] }))).toMatchObject({
       code: 0,
       result: { state: "proven" },
@@ -211,7 +211,7 @@ describe("unread orders", () => {
     expect(result?.months.at(-1)?.why).toMatch(/never been read: run `brandapi sync orders`/);
   });
 
-  test("verify reports a month as not read completely if two interrupted runs read a part of a day each", async () => {
+  test("verify reports a month as not read completely if two interrupted runs each read part of a day", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 350, hour) });
     for (let run = 0; run < 2; run += 1) {
       let page = 0;

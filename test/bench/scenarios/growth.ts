@@ -3,7 +3,7 @@ import { type Bench, removeDatabase, runBrandapi, type Scenario } from "../bench
 import { type Measured, medianOf } from "../measure.js";
 import type { Line } from "../table.js";
 
-/** Compares time per order and memory with ten times as many orders. */
+/** Compares the time per order and the memory usage with those for ten times as many orders. */
 export const growth: Scenario = {
   name: "growth",
   about: "Growth: 1,000,000 orders against 100,000",
@@ -49,7 +49,7 @@ async function readAll(bench: Bench, orders: number, rounds: number): Promise<Re
     removeDatabase(path);
     await step("first read", ["sync", "orders"]);
     await step("unchanged read", ["sync", "orders", "--full"]);
-    // Windows with about the same number of orders in both brands.
+    // Each brand's window, chosen so that both windows contain about the same number of orders.
     const window = ["--window", `${1_000_000 / orders}d`, "--audit", "0"];
     await step("nightly sync of the same number of orders", ["sync", "orders", ...window]);
     await step("verify", ["verify", "orders"]);

@@ -5,7 +5,7 @@ import { compared } from "../table.js";
 
 const dayMs = 86_400_000;
 
-/** Syncs 100,000 orders: a first sync, a second with --full, and a nightly one. */
+/** Syncs 100,000 orders three times: first sync, full sync, and nightly sync. */
 export const reading: Scenario = {
   name: "reading",
   about: "100,000 orders without a rate limit: first, again, the window",

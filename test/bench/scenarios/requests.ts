@@ -3,7 +3,7 @@ import { type Bench, runBrandapi, type Scenario } from "../bench.js";
 import { type ServedBrand, serveBrand } from "../served.js";
 import type { Line } from "../table.js";
 
-/** Compares the number of requests with the fewest that can return the same records. */
+/** Compares the number of requests with the minimum that can return the same records. */
 export const requests: Scenario = {
   name: "requests",
   about: "Requests, compared with the minimum",
@@ -14,7 +14,7 @@ export const requests: Scenario = {
       const lists = ["roster", "recommendations", "content", "opportunities"] as const;
       const least = {
         orders: pages(brand.orders.length),
-        // The ranking has a row for each host and one for orders without a host.
+        // The ranking has one row for each host, and one row for orders without a host.
         all:
           lists.reduce((sum, list) => sum + pages(brand[list].length), pages(brand.people.length + 1)) +
           brand.opportunities.length,
@@ -26,7 +26,7 @@ export const requests: Scenario = {
         await line("nightly sync of orders", ["sync", "orders"], () => windowPages(sandbox)),
         await line("full sync of orders", ["sync", "orders", "--full"], () => least.orders),
         await line(
-          "first sync of everything else, without gifts, codes, surveys and clicks",
+          "first sync of the other resources, except gifts, codes, surveys and clicks",
           ["sync", "roster", "recommendations", "content", "opportunities", "analytics-hosts"],
           () => least.all,
         ),
@@ -64,6 +64,6 @@ function lineOf(what: string, sent: number, least: number): Line {
     ratio: sent / least,
     to: "least possible",
     goal: "1.02 + a constant",
-    note: `${sent} requests for ${least}; ${Math.max(0, beyond)} beyond 1.02`,
+    note: `${sent} requests, at least ${least} needed; ${Math.max(0, beyond)} above a ratio of 1.02`,
   };
 }
