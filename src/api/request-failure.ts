@@ -20,6 +20,9 @@ export type RequestFailure = { reason: string; cause?: unknown } & (
 
 export class RequestTimeout extends Error {}
 
+/** Thrown when there is no connection to the proxy. The message is the proxy's host and port. */
+export class ProxyUnreachable extends Error {}
+
 /** Returns the failure for a response with an error status. @param now milliseconds since 1970 */
 export function statusFailure({ status, headers }: HttpResponse, now: number): RequestFailure {
   const name = STATUS_CODES[status];
@@ -60,6 +63,7 @@ const networkCodes = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!
 export function classifyError(cause: unknown, host: string): RequestFailure | null {
   if (cause instanceof InvalidBody) return { kind: "invalid-body", reason: cause.message };
   if (cause instanceof RequestTimeout) return { kind: "network", reason: cause.message };
+  const server = cause instanceof ProxyUnreachable ? `the proxy ${cause.message} (HTTPS_PROXY)` : host;
   const { code, message } = rootCause(cause);
   if (decompressionCodes.test(code))
     return { kind: "invalid-body", reason: "its compressed body is damaged", cause };
@@ -87,7 +91,7 @@ export function classifyError(cause: unknown, host: string): RequestFailure | nu
   }
   const text = errorTexts[code] ?? "the connection was lost";
   if (connectCodes.test(code))
-    return { kind: "network", reason: `cannot connect to ${host}: ${text}`, cause, cannotConnect: true };
+    return { kind: "network", reason: `cannot connect to ${server}: ${text}`, cause, cannotConnect: true };
   return networkCodes.test(code) ? { kind: "network", reason: `${host}: ${text}`, cause } : null;
 }
 

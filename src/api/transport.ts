@@ -3,6 +3,7 @@ import { constants, createBrotliDecompress, createUnzip } from "node:zlib";
 import { EnvHttpProxyAgent, request } from "undici";
 import type { Env, Fetch } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
+import { ProxyUnreachable } from "./request-failure.js";
 
 /** The timeouts for connecting and for receiving the headers or the next part of the body. */
 const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];
@@ -33,12 +34,32 @@ export function createFetch(env: Env): Fetch {
         hint: "use a URL such as http://proxy.example.com:8080",
       });
     const headers = { "accept-encoding": "gzip", "user-agent": "brandapi", ...options.headers };
-    const { statusCode, headers: received, body } = await request(url, { ...options, headers, dispatcher });
+    const {
+      statusCode,
+      headers: received,
+      body,
+    } = await request(url, { ...options, headers, dispatcher }).catch((error: unknown) => {
+      throw asProxyError(error, new URL(url), readProxy(env));
+    });
     const get = (name: string) => (name in received ? [received[name]].flat().join(", ") : null);
     const decoder = createDecoder(get("content-encoding") ?? "");
     const decoded = decoder ? pipeline(body, decoder, () => {}) : body;
     return { status: statusCode, headers: { get }, body: decoded };
   };
+}
+
+/** Wraps an error of the connection to the proxy, because it would otherwise be reported as an error of the API. */
+function asProxyError(error: unknown, { protocol, port }: URL, proxyUrl: string | null): unknown {
+  if (!proxyUrl || protocol !== "https:") return error;
+  const proxy = new URL(proxyUrl);
+  const proxyPort = proxy.port || (proxy.protocol === "https:" ? "443" : "80");
+  // If host names have several addresses, the error contains one error for each.
+  const attempts: unknown[] = error instanceof AggregateError ? error.errors : [error];
+  const attempt = (attempts[0] ?? {}) as NodeJS.ErrnoException & { port?: number; hostname?: string };
+  const isPort =
+    attempt.syscall === "connect" && String(attempt.port) === proxyPort && proxyPort !== (port || "443");
+  const isHost = attempt.syscall === "getaddrinfo" && attempt.hostname === proxy.hostname;
+  return isPort || isHost ? new ProxyUnreachable(`${proxy.hostname}:${proxyPort}`, { cause: error }) : error;
 }
 
 /**

@@ -57,6 +57,28 @@ it.each([
   expect(classifyError(error, "api.test")).toMatchObject({ kind, reason: expect.stringMatching(reason) });
 });
 
+it.each([
+  ["http://localhost:", /^cannot connect to the proxy localhost:\d+ \(HTTPS_PROXY\): connection refused$/],
+  ["http://user:secret@127.0.0.1:", /^cannot connect to the proxy 127\.0\.0\.1:\d+ \(HTTPS_PROXY\)/],
+])("a proxy at %s that is not running is reported as the cause", async (url, reason) => {
+  const error = await rejection(
+    createFetch({ HTTPS_PROXY: url + (await freePort()) })("https://api.test/me"),
+  );
+  expect(classifyError(error, "api.test")).toMatchObject({
+    kind: "network",
+    reason: expect.stringMatching(reason),
+    cannotConnect: true,
+  });
+});
+
+it("a host in NO_PROXY that is not running is not reported as a proxy", async () => {
+  const direct = createFetch({ HTTPS_PROXY: "http://127.0.0.1:9", NO_PROXY: "127.0.0.1" });
+  const error = await rejection(direct(`https://127.0.0.1:${await freePort()}/me`));
+  expect(classifyError(error, "api.test")).toMatchObject({
+    reason: "cannot connect to api.test: connection refused",
+  });
+});
+
 it.each(["user:password@", "socks5://127.0.0.1:1"])(
   "the invalid HTTPS_PROXY %s is an error for https, and is ignored for http",
   async (value) => {
