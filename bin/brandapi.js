@@ -2,10 +2,7 @@
 // Plain JavaScript that runs on any Node: it reports a missing requirement before it loads newer syntax.
 const [major, minor, patch] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1)))) {
-  fail(
-    `brandapi needs Node 20.18.1 or newer; this is Node ${process.versions.node}.`,
-    "install a current Node",
-  );
+  fail(`Node 20.18.1 or newer is required; this is Node ${process.versions.node}.`, "install a current Node");
 } else if (!(await printsVersion())) {
   try {
     const { main } = await import("../dist/main.js");
@@ -13,9 +10,8 @@ if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1))))
   } catch (error) {
     if (error?.code !== "ERR_MODULE_NOT_FOUND") throw error;
     const missing = /Cannot find package '([^']+)'/.exec(error.message)?.[1];
-    if (missing)
-      fail(`brandapi is not fully installed: ${missing} is missing.`, "run `npm ci` in its folder");
-    else fail("brandapi is not built yet.", "run `npm ci && npm run build` in its folder");
+    if (missing) fail(`The installation is incomplete: ${missing} is missing.`, "run `npm ci` in its folder");
+    else fail("This checkout is not built yet.", "run `npm ci && npm run build` in its folder");
   }
 }
 

@@ -72,7 +72,7 @@ function handleOutputErrors(argv: readonly string[], deps: Deps, exit: (code: nu
     if (cause.code === "EPIPE")
       return continuesWithoutReader(findCommandName(argv)) ? undefined : exit(exitCodes.done);
     const hint = "free some space, or check the program that reads the output";
-    const failure = new ConfigurationError(`cannot write the output: ${errorReason(cause)}`, { hint, cause });
+    const failure = new ConfigurationError(`Cannot write the output: ${errorReason(cause)}`, { hint, cause });
     const withoutJson = argv.filter((word) => word !== "--json");
     exit(reportError(failure, withoutJson, deps));
   });

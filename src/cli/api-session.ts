@@ -8,7 +8,7 @@ import type { Reporter } from "../util/reporter.js";
 import { printJson, styleFor } from "../util/terminal.js";
 import { escapeText } from "../util/terminal-text.js";
 import { pluralize } from "../util/text.js";
-import { formatDuration } from "../util/times.js";
+import { formatDuration, formatMinute } from "../util/times.js";
 import { dayMs, parseTimestamp } from "../util/timestamp.js";
 import { readVersion } from "../version.js";
 import type { TerminalReporter } from "./progress.js";
@@ -161,7 +161,10 @@ export function printIdentity(
     ["brand", `${brand.name} (${brand.id})`],
     ["key", id ?? "unknown"],
     ["scopes", scopes.join(", ") || "none"],
-    ["expires", expires_at === null ? "unknown" : `${expires_at} (${formatDaysLeft(days_left)})`],
+    [
+      "expires",
+      expires_at === null ? "unknown" : `${formatMinute(expires_at)} UTC (${formatDaysLeft(days_left)})`,
+    ],
     ["API", settings.baseUrl ?? ""],
     ["profile", settings.profile],
     ["mirror", settings.dbPath],

@@ -13,7 +13,7 @@ import { knownTableNames } from "../query/readable-tables.js";
 import { printJson, styleFor } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { terminalWidth } from "../util/terminal-text.js";
-import { formatCount, pluralize, quoteShellWord } from "../util/text.js";
+import { pluralize, quoteShellWord } from "../util/text.js";
 import { dayMs } from "../util/timestamp.js";
 import { type ReadSession, readMirror } from "./mirror-reading.js";
 import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table-selection.js";
@@ -103,7 +103,7 @@ async function verifyTable(rows: MonthlyRows, log: DeltaLog, full: boolean): Pro
 }
 
 function verificationText({ damaged = [], differing, rows, table, version }: DeltaVerification): string {
-  const compared = rows === undefined ? "" : `, ${pluralize(rows, "row", formatCount)} compared`;
+  const compared = rows === undefined ? "" : `, ${pluralize(rows, "row")} compared`;
   if (differing.length === 0) return `${table}: version ${version} equals the mirror${compared}\n`;
   const months = differing.map((month) => month || "rows without a month");
   const files = damaged.map(({ file, problem }) => `  damaged: ${file}: ${problem}\n`);

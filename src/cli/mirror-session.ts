@@ -207,7 +207,8 @@ function applyOmit(mirror: Mirror, { flags, reporter, settings: { omit, profile 
   if (!result) return;
   const { lost, restored, total } = result;
   for (const text of lost) reporter.warn(text);
-  reporter.note(`omits ${omit.join(", ") || "nothing"}: ${pluralize(total, "record")} rewritten`);
+  const rewritten = total === 0 ? "" : `: ${pluralize(total, "record")} rewritten`;
+  reporter.note(`omits ${omit.join(", ") || "nothing"}${rewritten}`);
   if (restored.length === 0) return;
   const next = flags.full
     ? ""

@@ -37,7 +37,7 @@ function progressLine(
 ): string {
   const { name, position, of, requests, left, isKnown } = progress;
   const title = of > 1 ? `${name ?? ""} (${position} of ${of})` : (name ?? "");
-  const done = `${pluralize(requests, "request", formatCount)} done`;
+  const done = `${pluralize(requests, "request")} done`;
   const rest = left === 0 ? "" : `, ${isKnown ? "" : "at least "}${formatCount(left)} left`;
   const time = left === 0 || perMinute === null ? "" : `, ${formatDuration((left / perMinute) * 60_000)}`;
   const start = `${style.bold(title)}  ${done}`;

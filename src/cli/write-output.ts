@@ -8,7 +8,7 @@ import { createStreamSink, openFileSink, type Sink, writeAll } from "../export/s
 import { mirrorFiles } from "../store/mirror/mirror-files.js";
 import { resolveLinks } from "../util/files.js";
 import { escapeData } from "../util/terminal-text.js";
-import { formatBytes, formatCount, pluralize } from "../util/text.js";
+import { formatBytes, pluralize } from "../util/text.js";
 import type { ReadSession } from "./mirror-reading.js";
 import type { OutputChoice } from "./output.js";
 
@@ -68,7 +68,7 @@ export function reportOutput(
 ): void {
   if (written.some(({ isCutShort }) => isCutShort)) return;
   const tables = written.flatMap(({ rows }) => [...rows]);
-  const list = tables.map(([name, count]) => `${name}: ${pluralize(count, "row", formatCount)}`).join(", ");
+  const list = tables.map(([name, count]) => `${name}: ${pluralize(count, "row")}`).join(", ");
   const bytes = written.reduce((sum, one) => sum + one.bytes, 0);
   reporter.note(`${list}, ${formatBytes(bytes)}: ${path}`);
 }

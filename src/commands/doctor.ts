@@ -123,8 +123,13 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
   const mirror = await openMirrorOrEmpty(dbPath);
   if (schemaVersion(mirror) !== "current" || hasOutdatedColumns(mirror)) {
     mirror.db.close();
+    if (mirror.id !== null)
+      return {
+        text: `The mirror was written by an older version: ${dbPath}`,
+        hint: "run `brandapi status` to migrate it",
+      };
     return {
-      text: `There is no mirror yet, or the mirror was written by an older version: ${dbPath}`,
+      text: `There is no mirror yet: ${dbPath}`,
       hint: "run `brandapi sync` or, if you have no key, `brandapi demo`",
     };
   }
@@ -229,7 +234,7 @@ function checkReplacedMirrors(path: string): Finding {
   const folder = dirname(realPath);
   const prefix = `${basename(realPath)}.before-`;
   const old = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(prefix)) : [];
-  if (old.length === 0) return { text: "no replaced mirrors" };
+  if (old.length === 0) return { text: "no mirrors that an earlier restore has replaced" };
   const paths = old.sort().map((name) => join(folder, name));
   return {
     text: `mirrors that were replaced by a restore and that \`brandapi forget\` does not change: ${paths.join(", ")}`,

@@ -93,7 +93,7 @@ function summaryText(summary: DownloadSummary): string {
   const { downloaded, failed, not_tried, already_complete, bytes, folder } = summary;
   const otherCounts = { "already complete": already_complete, failed, "not tried": not_tried };
   const counts = Object.entries(otherCounts).filter(([, count]) => count > 0);
-  const first = `${pluralize(downloaded, "file", formatCount)}, ${formatBytes(bytes)}, in ${folder}`;
+  const first = `${pluralize(downloaded, "file")}, ${formatBytes(bytes)}, in ${folder}`;
   return [first, ...counts.map(([what, count]) => `${formatCount(count)} ${what}`)].join("; ");
 }
 

@@ -30,8 +30,16 @@ type QueryFlags = GlobalFlags &
 /** The default maximum number of rows printed as text. There is no limit for export formats. */
 const terminalLimit = 1_000;
 
+/** The descriptions of formats that differ from those for `export`, which writes records. */
+const abouts: Readonly<Record<string, string>> = {
+  json: "a JSON array with one object per row",
+  ndjson: "one JSON object per line, for each row",
+  xlsx: "a workbook with one sheet",
+};
 /** Singer is excluded because it needs API records, not query results. */
-const queryFormats = formats.filter(({ name }) => name !== "singer");
+const queryFormats = formats.flatMap((format) =>
+  format.name === "singer" ? [] : { ...format, about: abouts[format.name] ?? format.about },
+);
 
 export const about =
   "Runs one statement from the argument, a file or stdin. Needs no key and no network. `brandapi tables` " +

@@ -64,7 +64,7 @@ function tableText(
   { name, about, rows, columns, example }: TableFacts,
   { width, style }: ReadSession,
 ): string {
-  const count = rows === null ? "not synced yet" : pluralize(rows, "row", formatCount);
+  const count = rows === null ? "not synced yet" : pluralize(rows, "row");
   const titles = ["column", "type", ...(rows === null ? [] : ["with a value"]), "about"];
   const cells = columns.map((column) => [
     column.name,

@@ -165,7 +165,8 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
 function describeEvidence({ check, date }: SilentChange, evidence: readonly Evidence[]): string {
   const ofDate = evidence.filter(({ from, to }) => (from ?? "") <= date && date <= (to ?? "9999"));
   const difference = ofDate.findLast((each) => each.agrees === false && each.check === check);
-  if (!difference) return `not detected: ${ofDate.find((each) => each.check === checks.undetected)?.note}`;
+  if (!difference)
+    return `visible in no check; ${ofDate.find((each) => each.check === checks.undetected)?.note}`;
   const { api, mirror, note } = difference;
   return api === null ? `${note}` : `${check}: ${api} in the API, ${mirror} in the mirror`;
 }

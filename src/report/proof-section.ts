@@ -40,6 +40,6 @@ function ageLine({ isReadUntilKnown, proof, reached }: ReportData): string {
 
 const limits: readonly string[] = [
   "Removed and cancelled orders do not count. Net is gross minus refunds. Days and months are in UTC. Amounts in different currencies are never added together.",
-  "The API does not provide refund dates, so a refund counts from the sync that first found it. The API does not report payouts either.",
+  "The API does not provide refund dates, so a refund counts from the sync that first found it. Nor does the API report which commissions have been paid.",
   "A change to an old order that affects no count and no daily total, such as a new commission rate, is found only when the order is re-read.",
 ];

@@ -85,13 +85,14 @@ const currency = [
 
 /**
  * For each currency, returns a sentence that states the share of the net amount that reported months have lost to later
- * refunds.
+ * refunds. Omits currencies without such a loss.
  */
 function lossLines(data: ReportData): Block[] {
   const losses = sortByCurrency(readRefundLosses(data.mirror), data).filter(({ currency }) =>
     data.currencies.includes(currency),
   );
-  return losses.map(({ currency, months, share, least, most }) => {
+  const visible = losses.filter(({ share }) => formatPercent(share) !== formatPercent(0));
+  return visible.map(({ currency, months, share, least, most }) => {
     const prefix = losses.length > 1 ? `${formatCurrency(currency)}: ` : "";
     const range =
       months === 1 ? "1 month" : `${months} months, ${formatPercent(least)} to ${formatPercent(most)}`;

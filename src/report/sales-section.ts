@@ -52,11 +52,26 @@ function describeComparison({ period, days }: ReportData): string {
 }
 
 function keyFigures({ sums, period }: ReportData, currency: string | null): KeyFigures {
-  const figure = (title: string, key: keyof SalesFigures, format: typeof formatAmount): KeyFigure => {
+  const figure = (
+    title: string,
+    key: keyof SalesFigures,
+    format: typeof formatAmount,
+    { isLate = false } = {},
+  ): KeyFigure => {
     const sum = (rows: SalesFigures[]) => Number(inCurrency(rows, currency)[0]?.[key] ?? 0);
     const now = sum(sums.now);
+    // Refunds and cancellations arrive late, so none yet does not mean that they fell by 100%.
+    const isComparable = !isLate || now !== 0;
     const compare = (days: Comparison | null, before: number) =>
-      days ? [{ name: days.name, change: formatChange(now, before), before: format(before, currency) }] : [];
+      days
+        ? [
+            {
+              name: days.name,
+              change: formatChange(isComparable ? now : null, before),
+              before: format(before, currency),
+            },
+          ]
+        : [];
     const comparisons = [
       ...compare(period.before, sum(sums.before)),
       ...compare(period.year_ago, sum(sums.year_ago)),
@@ -70,9 +85,9 @@ function keyFigures({ sums, period }: ReportData, currency: string | null): KeyF
     figures: [
       figure("Net", "net_amount", formatAmount),
       figure("Gross", "gross_amount", formatAmount),
-      figure("Refunds", "refunded_amount", formatAmount),
+      figure("Refunds", "refunded_amount", formatAmount, { isLate: true }),
       figure("Orders", "orders", formatCount),
-      figure("Cancelled", "cancelled_orders", formatCount),
+      figure("Cancelled", "cancelled_orders", formatCount, { isLate: true }),
     ],
   };
 }

@@ -41,7 +41,7 @@ function explainSqlite(cause: unknown): BrandapiError | undefined {
   const text = `${code}: ${errorReason(cause)}`;
   const hint = sqliteFailures.find(([pattern]) => pattern.test(text))?.[1];
   if (hint === undefined) return undefined;
-  return new MirrorUnusable(`cannot use the mirror: ${errorReason(cause)}`, { hint, cause });
+  return new MirrorUnusable(`Cannot use the mirror: ${errorReason(cause)}`, { hint, cause });
 }
 
 const hints: Readonly<Record<string, string>> = {
@@ -72,8 +72,8 @@ function explainSystem(cause: unknown): BrandapiError | undefined {
 }
 
 function failedAction(cause: unknown): string {
-  if (cause instanceof Error && "path" in cause) return `cannot use ${cause.path}`;
-  return cause instanceof Error && "port" in cause ? `cannot use port ${cause.port}` : "a system call failed";
+  if (cause instanceof Error && "path" in cause) return `Cannot use ${cause.path}`;
+  return cause instanceof Error && "port" in cause ? `Cannot use port ${cause.port}` : "A system call failed";
 }
 
 /** Replaces unclear messages from Node. */

@@ -12,37 +12,37 @@ test.each<[string, Error, string]>([
   [
     "a full disk",
     withCode("ENOSPC: no space left on device, write", "ENOSPC", { path: "/d/x.csv" }),
-    "cannot use /d/x.csv: the disk is full",
+    "Cannot use /d/x.csv: the disk is full",
   ],
   [
     "a folder that is not writable",
     withCode("EACCES: permission denied", "EACCES", { path: "/d" }),
-    "cannot use /d: permission denied",
+    "Cannot use /d: permission denied",
   ],
   [
     "a read-only disk",
     withCode("read-only file system", "EROFS", { syscall: "open", path: "/d" }),
-    "cannot use /d: read-only file system",
+    "Cannot use /d: read-only file system",
   ],
   [
     "a full disk on which the mirror is stored",
     withCode("database or disk is full", "SQLITE_FULL"),
-    "cannot use the mirror: database or disk is full",
+    "Cannot use the mirror: database or disk is full",
   ],
   [
     "a damaged mirror",
     withCode("database disk image is malformed", "SQLITE_CORRUPT"),
-    "cannot use the mirror: ",
+    "Cannot use the mirror: ",
   ],
   [
     "a file that is not a database",
     withCode("file is not a database", "SQLITE_NOTADB"),
-    "cannot use the mirror: file is not a database",
+    "Cannot use the mirror: file is not a database",
   ],
   [
     "a read-only mirror",
     withCode("attempt to write a readonly database", "SQLITE_READONLY_DBMOVED"),
-    "cannot use the mirror: ",
+    "Cannot use the mirror: ",
   ],
 ])("%s is reported as a configuration error with a hint", (_, thrown, message) => {
   const error = asBrandapiError(thrown);
@@ -57,7 +57,7 @@ test("an operating system error is reported as a configuration error, not as a b
   for (const code of Object.keys(constants.errno).filter((name) => !name.startsWith("WSA"))) {
     const { exitCode, hint, message } = said(code);
     expect({ code, exitCode }).toEqual({ code, exitCode: 3 });
-    expect(message).toMatch(/^cannot use \/d\/x: (?!E[A-Z0-9]+\b)\w/);
+    expect(message).toMatch(/^Cannot use \/d\/x: (?!E[A-Z0-9]+\b)\w/);
     expect(hint).toBeTruthy();
   }
 });
@@ -68,7 +68,7 @@ test("the error for a privileged port suggests a higher port", () => {
     port: 80,
   });
   expect(asBrandapiError(denied)).toMatchObject({
-    message: "cannot use port 80: permission denied",
+    message: "Cannot use port 80: permission denied",
     hint: expect.stringContaining("above 1023"),
   });
 });

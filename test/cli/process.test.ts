@@ -99,7 +99,7 @@ onLinux.each(["--help", "--version"])(
       err += text;
     });
     const code = await new Promise((resolve) => child.on("close", resolve));
-    expect(err).toMatch(/^brandapi: cannot write the output: the disk is full.*\n {2}hint: free some space/);
+    expect(err).toMatch(/^brandapi: Cannot write the output: the disk is full.*\n {2}hint: free some space/);
     expect(code).toBe(3);
   },
 );
@@ -131,13 +131,13 @@ test("the executable reports an unbuilt checkout or a missing package, and sugge
   const unbuilt = copyOfProgram({ dist: false, modules: "linked" });
   expect(await runScript(unbuilt, ["--help"])).toEqual({
     code: 3,
-    err: "brandapi: brandapi is not built yet.\n  hint: run `npm ci && npm run build` in its folder\n",
+    err: "brandapi: This checkout is not built yet.\n  hint: run `npm ci && npm run build` in its folder\n",
   });
   const uninstalled = copyOfProgram({ dist: true, modules: "none" });
   expect(await runScript(uninstalled, ["--help"])).toEqual({
     code: 3,
     err: expect.stringMatching(
-      /^brandapi: brandapi is not fully installed: \w+ is missing\.\n {2}hint: run `npm ci` in its folder\n$/,
+      /^brandapi: The installation is incomplete: \w+ is missing\.\n {2}hint: run `npm ci` in its folder\n$/,
     ),
   });
 });
@@ -147,6 +147,6 @@ test("the executable reports an unsupported version of Node and the required ver
   writeFileSync(pretend, `Object.defineProperty(process, "versions", { value: { node: "18.20.4" } });`);
   expect(await runScript(binPath, ["--help"], ["--require", pretend])).toEqual({
     code: 3,
-    err: "brandapi: brandapi needs Node 20.18.1 or newer; this is Node 18.20.4.\n  hint: install a current Node\n",
+    err: "brandapi: Node 20.18.1 or newer is required; this is Node 18.20.4.\n  hint: install a current Node\n",
   });
 });

@@ -109,7 +109,7 @@ describe("brandapi query", () => {
     expect(await from([], `\ufeff${sql}`)).toMatchObject({ code: 0, out: wanted, err: "" });
     expect(await from(["-f", "none.sql"])).toMatchObject({
       code: 3,
-      err: expect.stringMatching(/^brandapi: cannot use \S*none.sql: no such file or folder/),
+      err: expect.stringMatching(/^brandapi: Cannot use \S*none.sql: no such file or folder/),
     });
     expect((await from(["SELECT 1", "-f", "one.sql"])).code).toBe(2);
     const typed = await brandapi(["query", "--db", path], { tty: true });
@@ -344,4 +344,10 @@ describe("brandapi query", () => {
 it("query asks for quotes around a statement that was typed without quotes", async () => {
   const run = await brandapi(["query", "SELECT", "1"]);
   expect([run.code, run.err.includes("put the statement in quotes")]).toEqual([2, true]);
+});
+
+it("query --help describes the formats of a query's result, not of exported records", async () => {
+  const { out } = await brandapi("query --help");
+  expect(out).toContain("one object per row");
+  expect(out).not.toContain("as returned by the API");
 });

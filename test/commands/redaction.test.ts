@@ -264,7 +264,7 @@ test("sync removes an omitted field from stored data and does not store it again
   );
   const sync = await brand.run("sync roster");
   expect(sync.err).toMatch(
-    /^omits host\.last_name, host\.name, roster:host\.socials, title: \d+ records rewritten$/m,
+    /^omits host\.last_name, host\.name, roster:host\.socials, title: [\d,]+ records rewritten$/m,
   );
   expect(sync.err).toMatch(/roster: \d+ read, 0 new, 0 changed/);
   expect((await brand.run("status")).out).not.toContain("from the next sync on");
@@ -349,7 +349,7 @@ test("sync does not report a field as no longer omitted if a shorter rule still 
   await brand.run("sync roster");
   await logIn(brand, "--omit last_name,host.first_name");
   const sync = await brand.run("sync roster");
-  expect(sync.err).toContain("omits last_name, host.first_name: ");
+  expect(sync.err).toContain("omits last_name, host.first_name\n");
   expect(sync.err).not.toContain("so far");
 });
 
@@ -378,7 +378,7 @@ test("backup --restore does not restore fields that were omitted after the backu
   await brand.run("sync roster");
   await brand.run(`forget --host ${brand.hostId} --yes`);
   expect((await brand.run(["backup", "--restore", copy])).code).toBe(0);
-  expect((await brand.run("sync roster")).err).toMatch(/^omits nothing: [\s\S]*Run `brandapi sync --full`/m);
+  expect((await brand.run("sync roster")).err).toMatch(/^omits nothing\n[\s\S]*Run `brandapi sync --full`/m);
 });
 
 test("login --omit accepts any field of an undocumented resource", async () => {

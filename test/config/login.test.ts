@@ -254,7 +254,10 @@ test("whoami warns about a key that expires in 3 days, and exits with different 
       env: { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: key, BRANDAPI_PROFILE: profile },
     });
   const expiring = await whoami(sandbox.secretOf("expiring"));
-  expect(expiring.code).toBe(0);
+  expect([expiring.code, expiring.out]).toEqual([
+    0,
+    expect.stringMatching(/^expires +\d{4}-\d\d-\d\d \d\d:\d\d UTC \(2 days left\)$/m),
+  ]);
   expect(expiring.err).toMatch(/warning: The key expires at .* \(2 days left\): create a new key/);
   const acme = await whoami(sandbox.secretOf("expiring"), "acme");
   expect(acme.err).toContain("then run `brandapi login --profile acme`.");

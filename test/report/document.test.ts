@@ -282,6 +282,21 @@ test("the report states the share that reported months have lost to later refund
   );
 });
 
+test("the report states no loss and no 100% decrease if nothing has been refunded or cancelled yet", async () => {
+  const one = makeBrand({ now: Date.UTC(2026, 7, 1, 12) });
+  const first = one.order({ currency: "EUR", total_amount: 100, refund_amount: 0 });
+  one.cancel(one.order({ currency: "EUR", total_amount: 10 }));
+  one.refund(first, 1e-3);
+  one.pass(31 * day);
+  one.order({ currency: "EUR", total_amount: 100 });
+  await one.run("sync orders");
+  one.pass(5 * day);
+  await one.run("sync orders");
+  const { out } = await one.run("report --text");
+  expect(out).not.toContain("have so far lost 0.0%");
+  expect(out).not.toContain("\u2212100.0%");
+});
+
 test("a host is named by handle, falling back to the first and last name, and then to the start of the ID", async () => {
   const host = (id: string, fields: object) => ({
     host: { id, username: null, first_name: null, last_name: null, ...fields },

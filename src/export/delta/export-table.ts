@@ -6,7 +6,7 @@ import { MirrorBusy } from "../../errors.js";
 import { brandColumn, type MonthlyRows } from "../../query/monthly-rows.js";
 import type { Row } from "../../query/rows.js";
 import { createFolder } from "../../util/files.js";
-import { formatCount, pluralize } from "../../util/text.js";
+import { pluralize } from "../../util/text.js";
 import { readVersion as readProgramVersion } from "../../version.js";
 import type { Chunk } from "../formats.js";
 import {
@@ -97,7 +97,7 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
     if (version === undefined) for (const { path } of added) rmSync(join(folder, path), { force: true });
   }
   if (version === undefined) return undefined;
-  return `version ${version}, ${pluralize(rows, "row", formatCount)}, months written: ${differing.length}`;
+  return `version ${version}, ${pluralize(rows, "row")}, months written: ${differing.length}`;
 }
 
 function isOfManyBrands({ partitionColumns }: MonthlyRows): boolean {
