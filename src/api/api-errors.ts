@@ -106,7 +106,7 @@ export function readScopes(data: Json): readonly string[] | null {
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : null;
 }
 
-/** Returns the error for a request whose retries are exhausted. @param now milliseconds since 1970 */
+/** Returns the error for a request whose retries are exhausted. @param now the current time in milliseconds since 1970 */
 export function unavailableError(
   failure: RequestFailure,
   path: string,

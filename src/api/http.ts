@@ -24,7 +24,7 @@ export interface RequestEvents {
   onHeaders(headers: HttpResponse["headers"] | null): void;
 }
 
-/** The minimum timeout of an attempt, even if less of `--max-wait` remains. */
+/** The minimum timeout for an attempt, even if less of `--max-wait` remains. */
 const minTimeoutMs = 5_000;
 
 /**

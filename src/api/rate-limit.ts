@@ -43,7 +43,8 @@ export class RateLimiter {
 
   /**
    * Waits until a request may be sent.
-   * @param maxServerWaitMs maximum server-requested wait; waits for our own limit always end, so they need no maximum
+   * @param maxServerWaitMs the maximum server-requested wait; waits for our own limit always end, so they need no
+   *   maximum
    * @returns the permit's ID, to be passed to `release`
    * @throws the signal's abort reason, or ApiUnavailable if the server requests a longer wait
    */
@@ -79,7 +80,8 @@ export class RateLimiter {
     const now = this.clock.monotonic();
     const used = this.#restartWindow(permit, now);
     const ownRemaining = (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - used;
-    // If the server has counted more requests than we have, another machine uses the same key, or the limit is lower.
+    // If the server has counted more requests than we have, either another machine uses the same key or the limit is
+    // lower.
     if (server && server.remaining < ownRemaining)
       this.#serverLimit = { remaining: server.remaining, until: now + Math.min(server.resetMs, maxResetMs) };
   }

@@ -23,7 +23,7 @@ export class RequestTimeout extends Error {}
 /** Thrown when there is no connection to the proxy. The message is the proxy's host and port. */
 export class ProxyUnreachable extends Error {}
 
-/** Returns the failure for a response with an error status. @param now milliseconds since 1970 */
+/** Returns the failure for a response with an error status. @param now the current time in milliseconds since 1970 */
 export function statusFailure({ status, headers }: HttpResponse, now: number): RequestFailure {
   const name = STATUS_CODES[status];
   const reason = name === undefined ? `HTTP ${status}` : `HTTP ${status} ${name}`;

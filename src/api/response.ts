@@ -6,7 +6,7 @@ import type { QueryParameters } from "../util/urls.js";
 /** A validated response with status 200. */
 export interface ApiResponse {
   readonly data: Json;
-  /** The items of `data` if it is an array; otherwise null. */
+  /** The items in `data` if it is an array, or null otherwise. */
   readonly items: readonly Json[] | null;
   readonly pagination: Pagination | null;
   /** The local time just before the request was sent, in milliseconds since 1970. */
@@ -101,7 +101,7 @@ function parseBody(text: string): Json {
   throw new InvalidBody(/^[[{]/.test(start) ? "its JSON is truncated or damaged" : "its body is not JSON");
 }
 
-/** True if a field such as `id` or `host_id` has a number that JavaScript cannot represent exactly. */
+/** True if a field such as `id` or `host_id` contains a number that JavaScript cannot represent exactly. */
 function hasInexactId(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(([name, member]) => {

@@ -70,7 +70,7 @@ export interface AsOfLimits {
 /**
  * Creates temporary tables and views with the data as of a given time. On this connection, they hide the
  * named tables and views and everything the views select from. Must be called in `withReadTransaction`.
- * @param at milliseconds since 1970
+ * @param at the time in milliseconds since 1970
  */
 export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number): AsOfLimits {
   const { db } = mirror;

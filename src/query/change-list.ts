@@ -20,11 +20,11 @@ export interface ChangeFilter {
   resource: string | undefined;
   /** The `run_id` of the run that detected the change. */
   run?: number | undefined;
-  /** The earliest `seen_changed_at`, ISO 8601. */
+  /** The earliest `seen_changed_at` (ISO 8601). */
   since: string;
 }
 
-/** The fields that can serve as a record's label, best first. Orders are labelled with their number. */
+/** The fields that can serve as a record's label, best first. Orders are labeled with their order number. */
 const labelMembers = ["title", "filename", "host.username", "code", "name", "host.name"];
 
 /** Returns the newest matching changes, sorted oldest first, and the total number of matching changes. */
@@ -44,7 +44,7 @@ export function listChanges(
   return { changes: changes.all() as Change[], total: total.get() as number };
 }
 
-/** Returns an SQL condition on `changes`. With a limit, it selects the newest changes. */
+/** Returns an SQL condition on `changes`. If there is a limit, the condition selects only the newest changes. */
 export function changesCondition({ resource, run, since }: ChangeFilter, limit?: number): string {
   const condition = [
     `seen_changed_at >= ${sqlText(since)}`,

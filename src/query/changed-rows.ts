@@ -19,7 +19,7 @@ export interface Bookmark {
    * copy.
    */
   run: string;
-  /** The newest record and the newest earlier version of any record. */
+  /** The IDs of the newest record and of the newest earlier version of any record. */
   record_id: number;
   version_id: number;
 }

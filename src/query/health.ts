@@ -36,7 +36,7 @@ export interface ResourceHealth {
   removed: number;
   /** The number of records without a readable date. Applies only to resources that are read by date. */
   undated: number;
-  /** The coverage and its gaps. Empty for a resource that is not read by date. */
+  /** The coverage and its gaps. Both are empty for a resource that is not read by date. */
   covered: DateRange[];
   gaps: DateRange[];
   /** The start time of the last sync that read everything up to its start. */
@@ -49,7 +49,7 @@ export interface ResourceHealth {
    * the API can correct them.
    */
   found: { at: string; error: string; repairable: boolean } | null;
-  /** The error of the last run if the key or plan no longer allows this resource. */
+  /** The last run's error, if the key or plan no longer allows this resource. */
   refused: Refusal | null;
   running: { started_at: string } | null;
   /** The columns that contain values of an unexpected type. */

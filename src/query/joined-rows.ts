@@ -25,7 +25,7 @@ export interface JoinedRows {
 export const rowTerminator = 0xfe;
 const [cellTerminatorSql, rowTerminatorSql] = ["CAST(x'ff' AS TEXT)", "CAST(x'fe' AS TEXT)"];
 
-/** Reads the JSON of records for `RowSource.records`. */
+/** Reads records as JSON for `RowSource.records`. */
 export function readRecordTexts(
   mirror: Mirror,
   statements: readonly SelectStatement[],

@@ -14,8 +14,8 @@ export interface MonthlyRows {
   partitionColumns: readonly string[];
   mirrorState: MirrorState;
   /**
-   * Reads all rows, or the rows of one month. `""` selects rows without a month. The last value in each row
-   * is its UTC month.
+   * Reads all rows, or the rows for one month. `""` selects rows without a month. The last value in each row is its UTC
+   * month.
    */
   rows(month?: string): Iterable<Row[]>;
 }

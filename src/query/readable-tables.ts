@@ -80,7 +80,7 @@ export interface ReadableTable {
   name: string;
   about: string;
   columns: readonly ReadableColumn[];
-  /** The columns that order the rows. Empty for a view that orders its own rows. */
+  /** The columns that order the rows. The list is empty for a view that orders its own rows. */
   orderBy: readonly string[];
   /** A unique integer column that orders the rows, so that they can be read in batches, or null if there is none. */
   batchKey: string | null;
@@ -99,7 +99,7 @@ type SelectedRecords = RecordState | "all";
 export interface DateColumn {
   /** An SQL expression for the date of a row, or for the date of a child row's record. */
   sql: string;
-  /** The format of the date. `utc` is the format of `formatUtc`, `iso` the format of `formatInstant`. */
+  /** The format of the date. `utc` is the format of `formatUtc`, and `iso` is the format of `formatInstant`. */
   form: "month" | "day" | "utc" | "iso";
 }
 

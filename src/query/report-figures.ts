@@ -132,7 +132,7 @@ export function readRefundLosses({ db }: Mirror): RefundLoss[] {
     .all() as RefundLoss[];
 }
 
-/** A range of UTC days, such as `2026-10-31`, including both ends. */
+/** A range of UTC days, including both ends. Days are written like `2026-10-31`. */
 export interface DayRange {
   since: string;
   until: string;
@@ -157,7 +157,7 @@ export interface MonthFigures extends SalesFigures {
   is_partial: 0 | 1;
   net_through: number | null;
   net_before: number | null;
-  /** The net of the same month a year earlier, or null unless both months were read completely. */
+  /** The net for the same month a year earlier, or null unless both months were read completely. */
   net_year_ago: number | null;
 }
 

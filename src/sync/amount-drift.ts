@@ -22,7 +22,8 @@ export interface AmountDrift {
 const maxSampledRecords = 500;
 
 /**
- * Returns a drift if the amounts, but not the number of records, changed on more than half of the days; otherwise null.
+ * Returns a drift if the amounts, but not the number of records, changed on more than half of the days, or null
+ * otherwise.
  */
 export function findAmountDrift(
   { state }: Pick<DatedRun, "state">,

@@ -45,7 +45,7 @@ export async function readByPage(
   return { reached, addedOrChanged };
 }
 
-/** Returns the newest days of a range, which contain about `records` mirrored records. */
+/** Returns the newest days in a range that together contain about `records` mirrored records. */
 function newestPart({ mirror, resource, state }: DatedRun, range: Range, records: number): Range {
   const mirrored = Number.isFinite(records) ? state.count(range) : 0;
   const oldest =

@@ -27,7 +27,8 @@ export interface CountComparison extends Range {
   /** The date of the API's newest record, in milliseconds, or null if that record has no readable date. */
   newestDate: number | null;
   /**
-   * Describes that record's date if it breaks A2 or A3, so that the count is meaningless for the range; otherwise null.
+   * Describes that record's date if it breaks A2 or A3, so that the count is meaningless for the range, or null
+   * otherwise.
    */
   fault: string | null;
 }
@@ -66,7 +67,7 @@ export async function compareCount(
 }
 
 /**
- * Sums the counts of all records, ignoring the counts of status filters.
+ * Sums the counts of all records, ignoring the counts for status filters.
  * @param differing the number of differing counts
  */
 export function sumTotals(counts: readonly CountComparison[], differing: number): CountTotals {
@@ -87,7 +88,7 @@ export function listTotals({ mirror, resource }: SyncRun, listed: number): Count
   return { api_total: listed, mirror_total: mirrored, differing: listed === mirrored ? 0 : 1 };
 }
 
-/** Returns the counts that differ, except those of distrusted filters. */
+/** Returns the counts that differ, except the counts for distrusted filters. */
 export function differingCounts(
   counts: readonly CountComparison[],
   distrusted: ReadonlySet<string> = new Set(),
@@ -165,7 +166,7 @@ export interface FutureRecords {
 
 /**
  * Separates records dated in the future from other unread records.
- * @param unread the counts of unread ranges, oldest first
+ * @param unread the counts for unread ranges, oldest first
  */
 export async function separateFuture(
   run: DatedRun,

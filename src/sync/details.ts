@@ -26,7 +26,7 @@ const inFlight = 4;
 export interface Parent {
   id: number;
   key: string;
-  /** The record's ID in API URLs. */
+  /** The record's ID as it appears in API URLs. */
   idInUrl: string;
   /** True if the details have not been read since the record was added or changed. */
   isPending: boolean;
@@ -145,7 +145,7 @@ export const details: SyncStrategy<DetailsStrategy> = {
   },
 };
 
-/** Reads the details that are due. Returns the reasons if some of them could not be read. */
+/** Reads the details that are due. If some of them could not be read, returns the reasons. */
 async function readDetails(run: DetailsRun): Promise<IncompleteReason[]> {
   const { into, path } = run.resource.strategy;
   try {

@@ -22,7 +22,7 @@ export interface List {
   records: ReadonlyMap<string, ListRecord>;
   /** The time of the first request, in milliseconds since 1970. */
   requestedAt: number;
-  /** `total_items` of the last response, or the number of items if the list is unpaginated. */
+  /** The value of `total_items` in the last response, or the number of items if the list is unpaginated. */
   total: number;
   /** The number of distinct records in the responses. */
   rowCount: number;
@@ -32,7 +32,7 @@ export interface List {
   repeated: string[];
 }
 
-/** A list to read, or a part of it. */
+/** A list, or part of a list, to read. */
 interface ListQuery {
   /** Default: the resource's own path. */
   path?: string;
@@ -50,7 +50,7 @@ interface Reading {
   records: Map<string, ListRecord>;
   /** The key in `records` of each returned item, in the order in which the API returned them. */
   names: string[];
-  /** `total_items` of each response. */
+  /** The value of `total_items` in each response. */
   totals: number[];
   requestedAt: number;
 }
@@ -94,7 +94,7 @@ function toList({ names, ...list }: SettledList): List {
 
 /** A list that was read either until it was complete or until further readings would not help. */
 interface SettledList extends Omit<List, "rowCount"> {
-  /** The keys of all records in any of the readings. */
+  /** The keys of all records that any of the readings returned. */
   names: ReadonlySet<string>;
 }
 
@@ -231,7 +231,10 @@ function addPage(
   reading.requestedAt = Math.min(reading.requestedAt, requestedAt);
 }
 
-/** True if `next` has a newer date than `earlier`, or if the dates are equal or unreadable and it was returned later. */
+/**
+ * True if `next` has a newer date than `earlier`, or if the dates are equal or unreadable and `next` was returned
+ * later.
+ */
 function isNewer(resource: Resource, next: ListRecord, earlier: ListRecord): boolean {
   const [date, earlierDate] = [recordDate(resource, next.record), recordDate(resource, earlier.record)];
   return date !== null && earlierDate !== null && date !== earlierDate

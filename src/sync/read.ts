@@ -25,7 +25,7 @@ interface NewestRecords {
   coveredRange: Range | null;
   /** The number of records in `coveredRange`. */
   coveredCount: number;
-  /** The oldest record's second, in milliseconds; the end of the range if there are no records. */
+  /** The oldest record's second, in milliseconds, or the end of the range if there are no records. */
   oldest: number;
 }
 
@@ -49,7 +49,7 @@ async function requestNewest(run: DatedSync, range: Range): Promise<NewestRecord
   return { records, requestedAt, total, hasFault: fault !== null, coveredRange, coveredCount, oldest };
 }
 
-/** A response that covers some dates, because it contains all of their records. */
+/** A response that covers some dates, because it contains all records with these dates. */
 type CoveringResponse = NewestRecords & { coveredRange: Range };
 
 /** The result of reading a range of dates. */

@@ -21,13 +21,13 @@ export interface SyncOptions {
   full: boolean;
   /** The length of the time span before the end of the last finished run that each run re-reads. */
   windowMs: number;
-  /** Removes records even if implausibly many are missing. */
+  /** True to remove records even if implausibly many are missing. */
   acceptRemovals: boolean;
   /** The maximum number of requests for re-reading days and ranges whose totals or counts differ. */
   budget: number;
   /** The number of requests that the audit sends to re-read old records. */
   audit: number;
-  /** Re-reads all marked slices, not only those in the requested ranges. */
+  /** True to re-read all marked slices, not only the slices in the requested ranges. */
   allMarked: boolean;
   details: "all" | "changed" | "none";
   groupBy: string;

@@ -13,7 +13,7 @@ import type { DatedRun, DatedSync } from "./session.js";
 export interface SliceReading {
   slice: Range;
   list: List;
-  /** The problem with each record whose date is unreadable or unexpected, keyed like the list. */
+  /** The problem with each record whose date is unreadable or unexpected. The keys are the same as in the list. */
   faults: ReadonlyMap<string, string>;
 }
 

@@ -54,7 +54,7 @@ export function abbreviate(text: string): string {
   return `${text.slice(0, quotedStart)}… (${text.length} characters)`;
 }
 
-/** The patterns ignore case, because the host of a URL is printed in lower case. */
+/** The patterns ignore case, because the host in a URL is printed in lower case. */
 function keyPatterns(keys: ReadonlySet<string>): RegExp[] {
   return [...keys]
     .filter((key) => key.length >= minKeyLength)

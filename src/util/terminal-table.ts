@@ -8,11 +8,11 @@ export interface TableOptions {
   /** The width of the terminal in columns, or undefined for pipes and files, which have no limit. */
   width?: number | undefined;
   style?: Style | undefined;
-  /** Titles of the right-aligned columns. By default, columns that contain only numbers are right-aligned. */
+  /** The titles of the right-aligned columns. By default, columns that contain only numbers are right-aligned. */
   rightAligned?: readonly string[];
   /** The text for null values. The default is an empty string. */
   nullText?: string;
-  /** Titles of the columns to omit, one at a time, until the table fits. */
+  /** The titles of the columns to omit, one at a time, until the table fits. */
   optionalColumns?: readonly string[];
   /**
    * The title of the last column if its text should be wrapped instead of cut. In a narrow terminal, it is

@@ -44,7 +44,7 @@ export const timeFormats =
 /**
  * Parses the value of `--since` or `--until` in UTC, in one of `timeFormats`. For a day or a month, `start`
  * returns its first millisecond and `end` its last.
- * @param now milliseconds since 1970
+ * @param now the current time in milliseconds since 1970
  * @returns milliseconds since 1970
  * @throws UsageError if it is not a time
  */

@@ -168,7 +168,7 @@ function filterSql({ resource, state }: DatedRun, range: Range, filter?: string)
   return countingSql(resource, range, conditions);
 }
 
-/** Returns the evidence for the number of days with totals, for each range of completely read days. */
+/** Returns the evidence for the number of days with totals, for each range of days that were read completely. */
 function dailyTotalsEvidence(run: DatedRun, { dailyTotals }: DatedComparison): Evidence[] {
   const { resource, state } = run;
   const { totalsSource } = resource.strategy;

@@ -118,7 +118,9 @@ export class ChangeLog {
     return seenAt !== null && seenAt > row.since_at ? seenAt : row.since_at;
   }
 
-  /** Returns the last time a date was read completely, or null if that has never happened or the date is unreadable. */
+  /**
+   * Returns the last time a date was read completely, or null if it has never been read completely or is unreadable.
+   */
   #lastReadAt(date: number | null): string | null {
     if (date === null && this.resource.strategy.kind === "dated") return null;
     return lastReadAt(this.#coverage, date);

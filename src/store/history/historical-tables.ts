@@ -17,7 +17,7 @@ import {
 /**
  * Creates temporary copies of the typed tables, and a temporary view `records`, with the data as of a given time. They
  * hide the real tables on this connection. Must be called only once per connection, inside a read transaction.
- * @param at milliseconds since 1970
+ * @param at the time in milliseconds since 1970
  */
 export function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], at: number): void {
   const { db } = mirror;

@@ -42,7 +42,7 @@ export function readHosts(mirror: Mirror): NamedHost[] {
 /** A host's handle and name in one record. */
 interface HostNames {
   username: string | null;
-  /** The first and last name, or the display name of a content item. */
+  /** The host's first and last name, or the display name if the record is a content item. */
   name: string | null;
 }
 
@@ -78,8 +78,8 @@ export function openHostNames(mirror: Mirror) {
   return {
     add,
     /**
-     * Adds the host of a new or changed record.
-     * @param readAt the time at which the record was read, ISO 8601
+     * Adds the host mentioned in a new or changed record.
+     * @param readAt the time at which the record was read (ISO 8601)
      */
     addFrom({ host }: JsonObject, readAt: string): void {
       if (!isObject(host) || typeof host.id !== "string") return;

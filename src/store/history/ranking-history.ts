@@ -20,7 +20,7 @@ interface HostFigures extends Record<(typeof figureNames)[number], number | null
  * Stores a day's ranking: a row for each host whose totals have changed since the previous ranking, with nulls for
  * hosts that have left the ranking. Replaces any earlier ranking from the same day.
  * @param date a day such as `2026-10-31`
- * @param readAt the time of the request, ISO 8601
+ * @param readAt the time of the request (ISO 8601)
  */
 export function saveRanking(mirror: Mirror, date: string, readAt: string, entries: readonly Json[]): void {
   const { db } = mirror;

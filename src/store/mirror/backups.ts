@@ -136,7 +136,7 @@ export function backupFolder(path: string): string {
 
 /**
  * Returns a backup's file name, such as `default-20261122T120000000Z.sqlite`.
- * @param at ISO 8601
+ * @param at an ISO 8601 timestamp
  */
 export function backupName(path: string, at: string, infix = ""): string {
   return `${parse(path).name}${infix}-${at.replace(/[-:.]/g, "")}.sqlite`;

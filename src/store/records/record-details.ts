@@ -10,7 +10,7 @@ export function readListItem(mirror: Mirror, recordId: number): Json {
 
 /**
  * Stores the time at which a record's details were read, for details that are stored as separate records.
- * @param at ISO 8601
+ * @param at an ISO 8601 timestamp
  */
 export function markDetailsRead(mirror: Mirror, recordId: number, at: string): void {
   statement(mirror, "UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?").run(at, recordId);

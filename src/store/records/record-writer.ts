@@ -37,13 +37,13 @@ export interface ResponseOptions {
   position?: number;
   /** A prefix for all keys: the key of the parent record. */
   keyPrefix?: string;
-  /** True if the records are details. Otherwise they are list items, and the mirrored details are kept. */
+  /** True if the records are details, false if they are list items. List items do not replace the mirrored details. */
   isDetail?: boolean;
   /** True to update the read time of unchanged records. */
   touch?: boolean;
   /**
-   * True if the records' dates are outside the requested range. The coverage of their dates then does not
-   * show when they changed.
+   * True if the records' dates are outside the requested range. In that case, the coverage does not show when the
+   * records changed.
    */
   isOutsideRange?: boolean;
 }
@@ -54,7 +54,7 @@ interface WriteOptions extends ResponseOptions {
 }
 
 export interface WrittenRecords {
-  /** The IDs of the written records, in the order of the response. */
+  /** The IDs of the written records, in the same order as in the response. */
   ids: number[];
   /** The IDs of the new records. */
   added: number[];
@@ -98,7 +98,7 @@ interface WrittenRecord {
   id: number;
   effect: WriteEffect;
   value: Json;
-  /** The time at which this version was first read, ISO 8601. */
+  /** The time at which this version was first read (ISO 8601). */
   sinceAt: string;
 }
 
@@ -152,7 +152,7 @@ export class RecordWriter {
 
   /**
    * Marks records as removed and moves their rows to the tables for removed records.
-   * @param at ISO 8601
+   * @param at an ISO 8601 timestamp
    */
   remove(recordIds: Iterable<number>, at: string): void {
     let removed = 0;
@@ -311,7 +311,7 @@ function contextText({ context }: ResponseOptions): string | null {
   return context ? JSON.stringify(context) : null;
 }
 
-/** True if a record's date is before the second of the mirrored version's date. */
+/** True if a record's date is earlier than the second that contains the mirrored version's date. */
 function isOlder(resource: Resource, received: Json, { dated_at, removed_at }: RecordRow): boolean {
   const date = recordDate(resource, received);
   return date !== null && dated_at !== null && removed_at === null && date < startOfSecond(dated_at);

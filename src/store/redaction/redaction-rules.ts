@@ -8,9 +8,9 @@ export interface RedactionRules {
    * `roster:host.last_name` to apply to one resource.
    */
   omit: readonly string[];
-  /** The fields that are no longer omitted. Records that were read earlier lack them. */
+  /** The fields that are no longer omitted. Records that were read earlier lack these fields. */
   restored: readonly string[];
-  /** The IDs of forgotten hosts. All their other data is removed. */
+  /** The IDs of forgotten hosts. All other data about these hosts is removed. */
   forgotten: readonly string[];
 }
 

@@ -6,7 +6,7 @@ import { type CoveredRange, lastReadAt } from "./coverage.js";
 /** A current record that the most recent read of its date did not return. */
 interface MissingRecord {
   id: number;
-  /** Milliseconds since 1970, or null if the record has no readable date. */
+  /** The record's date in milliseconds since 1970, or null if it has no readable date. */
   dated: number | null;
 }
 

@@ -80,7 +80,8 @@ export function writeRefusal(mirror: Mirror, resource: string, refusal: Refusal 
 }
 
 /**
- * Returns the error with which the API refused a resource in its last run, or null if that run was allowed to read it.
+ * Returns the error with which the API refused a resource in the resource's last run, or null if that run was allowed
+ * to read the resource.
  */
 export function readRefusal(mirror: Mirror, resource: string): Refusal | null {
   const json = readInfo(mirror, refusalName(resource));

@@ -13,7 +13,7 @@ export interface RunRow {
   resource: string;
   started_at: string;
   finished_at: string | null;
-  /** The range of dates to read. Null means no lower bound, or a resource that is not read by date. */
+  /** The range of dates to read. Null means that there is no lower bound or that the resource is not read by date. */
   since: string | null;
   until: string | null;
   requests: number;

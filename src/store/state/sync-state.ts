@@ -87,7 +87,7 @@ export class SyncState {
 
   /**
    * True if a date was read completely.
-   * @param dated milliseconds since 1970
+   * @param dated a date in milliseconds since 1970
    */
   isCovered(dated: number | null): boolean {
     return dated !== null && this.#coverage.some((range) => containsInstant(range, dated));
@@ -190,7 +190,7 @@ export class SyncState {
     this.#set("distrusted = ?", JSON.stringify([...filters]));
   }
 
-  /** Returns `--window` and `--audit` of the last run, or null if no run has stored them. */
+  /** Returns the last run's values for `--window` and `--audit`, or null if no run has stored any. */
   lastOptions(): { windowMs: number; audit: number } | null {
     const row = this.#row();
     if (!row || row.window_ms === null || row.audit_requests === null) return null;
@@ -201,9 +201,7 @@ export class SyncState {
     this.#set("window_ms = ?, audit_requests = ?", windowMs, audit);
   }
 
-  /**
-   * Counts the current records in a range that match all of these `filterFlags`, without the missing records.
-   */
+  /** Counts the current records in a range that match all of these `filterFlags`, excluding missing records. */
   count(range: Range, flags = 0): number {
     return countCurrent(this.mirror, this.resource, range, flags) - this.missing.count(range, flags);
   }

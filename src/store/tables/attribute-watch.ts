@@ -8,9 +8,9 @@ import type { ReportIssue } from "./schema-issues.js";
 const maxReportedAttributes = 100;
 
 /**
- * Reports attributes at any depth of a record that have neither a column nor a child table, and values that
- * should be objects but are not. The API can add attributes at any time (API document, "Versioning" 2).
- * Resources without documented fields are not checked.
+ * Reports attributes that have neither a column nor a child table, at any depth in a record. Also reports values that
+ * should be objects but are not. The API can add attributes at any time (API document, "Versioning" 2). Resources
+ * without documented fields are not checked.
  */
 export class AttributeWatch {
   readonly #root: KnownObject | null;

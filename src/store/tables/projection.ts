@@ -169,8 +169,8 @@ export class RowBuilder {
   }
 
   /**
-   * Yields the rows for a record's list. Write each row before requesting the next, because the next may add
-   * a column.
+   * Yields the rows for a record's list. Write each row before requesting the next row, because building the next row
+   * may add a column.
    */
   *itemRows(record: StoredRecord, parent: TableRow): Generator<TableRow> {
     const { context, recordId, value } = record;

@@ -26,7 +26,7 @@ export function hasOutdatedTables(mirror: Mirror): boolean {
   );
 }
 
-/** True if a table has the columns of another version. */
+/** True if a table has columns that another version defined. */
 export function hasOutdatedColumns(mirror: Mirror): boolean {
   return [...resources, ...detailResources].some((resource) => !hasCurrentColumns(mirror, resource));
 }
@@ -100,7 +100,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
   if (projection) indexTables(mirror, resource);
   writeInfo(mirror, infoName(resource), fingerprint(resource));
-  // Restored last, so that users' triggers do not fire for rebuilt rows.
+  // Users' triggers are restored last, so that they do not fire for rebuilt rows.
   return restoreUserObjects(mirror, added);
 }
 

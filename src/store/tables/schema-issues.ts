@@ -5,8 +5,8 @@ import { pluralize } from "../../util/text.js";
 import { type Mirror, statement } from "../mirror/database.js";
 
 /**
- * A difference between a record and the columns of its resource. It affects only the tables, because records
- * are stored as the API sent them.
+ * A difference between a record and its resource's columns. It affects only the tables, because records are stored as
+ * the API sent them.
  * - type: a value of an unexpected type, stored as null unless it is a string that contains a number
  * - attribute: an attribute that this version does not know
  * - column: an attribute whose column has a different name, or no column (`name` is null)
@@ -92,7 +92,7 @@ function noticeText(notice: Notice, resource: Resource): string {
 /**
  * Marks a message as printed.
  * @returns false if it has already been printed for this mirror
- * @param at ISO 8601
+ * @param at an ISO 8601 timestamp
  */
 export function isFirstNotice(mirror: Mirror, subject: string, at: string): boolean {
   return statement(mirror, "INSERT OR IGNORE INTO notices VALUES (?, ?)").run(subject, at).changes > 0;

@@ -6,7 +6,7 @@ import { readRecords, recordState, type StoredRecord } from "../records/record-t
 import { RowBuilder, type TableRow } from "./projection.js";
 import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js";
 
-/** The number of rows that differ between a typed table and the records. */
+/** How many rows in a typed table differ from the records. */
 export interface TableDifference {
   table: string;
   missing: number;
@@ -137,7 +137,7 @@ export function describeDifference({ missing, changed, extra }: TableDifference)
     .join(", ");
 }
 
-/** The result of the last table check, stored if it found differences. */
+/** The result of the last table check. It is stored only if the check found differences. */
 export interface TableCheck {
   /** The time of the check (ISO 8601). */
   at: string;
