@@ -102,10 +102,8 @@ export function useDataAsOf(
 export function warnAboutUnquotedDate({ reporter }: ReadSession, sql: string): void {
   const unquoted = findUnquotedDate(sql);
   if (unquoted === undefined) return;
-  const { text, column, result } = unquoted;
-  reporter.warn(
-    `\`${text}\` without quotes is a subtraction, so \`${column}\` is compared with ${result}: write \`'${text}'\``,
-  );
+  const { written, operation, effect, quoted } = unquoted;
+  reporter.warn(`\`${written}\` without quotes is a ${operation}, so ${effect}: write \`${quoted}\``);
 }
 
 /** Warns about tables and views that are empty because their resources have never been read. */

@@ -1,33 +1,56 @@
-/** A date without quotes in an SQL statement, which SQLite computes as a subtraction. */
+/** A date without quotes in an SQL statement, which SQLite evaluates as a subtraction or division. */
 interface UnquotedDate {
   /** The date as written, such as `2026-10-01`. */
-  text: string;
-  /** The column that the statement compares with the result. */
-  column: string;
-  /** The result of the subtraction. */
-  result: number;
+  written: string;
+  operation: "subtraction" | "division";
+  /** What SQLite does with the result, such as "`day` is compared with 2015". */
+  effect: string;
+  /** The date as a string in SQL, such as `'2026-10-01'`. */
+  quoted: string;
 }
 
 /** Matches comments, strings, quoted names, dates without quotes, words and operators. */
 const sqlToken =
-  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|(?:19|20|21)\d\d-\d\d(?:-\d\d)?(?![\w.])|[\w.]+|[<>=!]+|\S/g;
-const unquotedDate = /^\d{4}-\d\d(?:-\d\d)?$/;
-const comparison = /^(?:[<>]=?|={1,2}|!=|<>|is|not|between|in)$/i;
+  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|(?:19|20|21)\d\d([-/])\d\d?(?:\1\d\d?)?(?![\w.])|[\w.]+|[<>=!]+|\S/g;
+const unquotedDate = /^\d{4}[-/]\d\d?(?:[-/]\d\d?)?$/;
+const comparison = /^(?:[<>]=?|={1,2}|!=|<>|is|not|between|in|like|glob)$/i;
 const dateColumn = /^(?:.*[._])?(?:date|day|month|at|utc)$/i;
+const dateFunction = /^(?:date|datetime|julianday|unixepoch)$/i;
 
-/** Finds the first date without quotes that a statement compares with a column of dates, days or months. */
+/**
+ * Finds the first date without quotes that a statement compares with a column of dates, days or months, or passes to
+ * a date function.
+ */
 export function findUnquotedDate(sql: string): UnquotedDate | undefined {
   const tokens = (sql.match(sqlToken) ?? [])
     .filter((token) => !/^(?:--|\/\*)/.test(token))
     .map((token) => token.replace(/^["`[]|["`\]]$/g, ""));
-  for (const [index, text] of tokens.entries()) {
-    if (!unquotedDate.test(text)) continue;
-    const column = leftColumn(tokens.slice(0, index)) ?? rightColumn(tokens.slice(index + 1));
-    if (column === undefined) continue;
-    const [year = 0, month = 0, day = 0] = text.split("-").map(Number);
-    return { text, column, result: year - month - day };
+  for (const [index, written] of tokens.entries()) {
+    if (!unquotedDate.test(written)) continue;
+    const user = findUser(tokens.slice(0, index), tokens.slice(index + 1));
+    if (user === undefined) continue;
+    const [year = "", ...others] = written.split(/[-/]/);
+    const isDivision = written.includes("/");
+    const result = others.reduce(
+      (rest, number) => (isDivision ? Math.trunc(rest / Number(number)) : rest - Number(number)),
+      Number(year),
+    );
+    return {
+      written,
+      operation: isDivision ? "division" : "subtraction",
+      effect: `${user} ${Number.isFinite(result) ? result : "null"}`,
+      quoted: `'${[year, ...others.map((number) => number.padStart(2, "0"))].join("-")}'`,
+    };
   }
   return undefined;
+}
+
+/** Describes the column or function that uses the value between these tokens; undefined if it is not about dates. */
+function findUser(before: readonly string[], after: readonly string[]): string | undefined {
+  const column = leftColumn(before) ?? rightColumn(after);
+  if (column !== undefined) return `\`${column}\` is compared with`;
+  const called = before.at(-1) === "(" ? (before.at(-2) ?? "") : "";
+  return dateFunction.test(called) ? `\`${called}()\` receives` : undefined;
 }
 
 /** Returns the date column of `column >`, `function(column) =`, `column BETWEEN` or `column IN (` at the end. */
