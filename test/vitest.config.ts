@@ -23,7 +23,7 @@ const alone = [
   "test/export/exclusive-link.test.ts",
 ];
 
-/** The longest test files. They start first; otherwise, one of them would run alone at the end. */
+/** The longest test files. They start first, so that none of them runs alone at the end. */
 const longest = [
   "report/browser",
   "commands/redaction",

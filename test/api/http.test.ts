@@ -22,7 +22,7 @@ function retryingClient(baseUrl: string, deps: Partial<Deps> = {}, events: ApiEv
   return { api, clock };
 }
 
-describe("a request whose connection is lost", () => {
+describe("a lost connection", () => {
   it.each([
     ["the connection is reset before the response", (socket: Socket) => socket.resetAndDestroy()],
     [

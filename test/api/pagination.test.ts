@@ -7,7 +7,7 @@ import { pagination, rejection, sendJson, serve, testApi } from "./support.js";
 
 type OnRequest = (list: { total: number }, page: number, response: ServerResponse) => boolean | undefined;
 
-/** Serves a paginated list. `onRequest` can change the list, or send its own response and return true. */
+/** Serves a paginated list. `onRequest` can change the list, or send a different response and return true. */
 async function serveList(total: number, onRequest?: OnRequest) {
   const list = { total };
   const requested: number[] = [];

@@ -24,7 +24,7 @@ function openLimiter(clock: FakeClock, given: Partial<ApiSettings> = {}, events:
     }
     return times;
   };
-  /** Sends one request. Returns how many milliseconds it had to wait. */
+  /** Sends one request. Returns how many milliseconds the rate limit delayed it. */
   const waited = async () => {
     const start = clock.mono;
     const [sent = 0] = await send(1);
@@ -38,7 +38,7 @@ function maxPerMinute(times: readonly number[]): number {
 }
 
 describe("the rate limit", () => {
-  it("the rate limit allows a burst of 60 requests, then at most 60 in any minute", async () => {
+  it("the rate limit allows a burst of 60 requests, and at most 60 requests in any minute", async () => {
     const clock = new FakeClock();
     const start = clock.mono;
     const times = await openLimiter(clock).send(190, 20);

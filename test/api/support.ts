@@ -136,7 +136,7 @@ export function pagination(page: number, per_page: number, total_items: number) 
   return { page, per_page, total_items, total_pages, has_next: page < total_pages, has_prev: page > 1 };
 }
 
-/** Returns the error with which a promise is rejected. */
+/** Returns the error that a promise is rejected with. */
 export async function rejection(
   promise: Promise<unknown>,
 ): Promise<Error & { hint?: string; exitCode?: number }> {

@@ -7,11 +7,11 @@ import { fileURLToPath } from "node:url";
 import { type Measured, measure, type Program } from "./measure.js";
 import type { Line } from "./table.js";
 
-/** The environment in which a scenario runs. */
+/** The environment that a scenario runs in. */
 export interface Bench {
   /** A temporary folder. */
   folder: string;
-  /** The number of times that each program runs. */
+  /** How many times each program runs. */
   rounds: number;
   serve(options: { orders: number; latency?: number }): Promise<Served>;
   say(text: string): void;
@@ -25,7 +25,7 @@ export interface Scenario {
   run(bench: Bench): Promise<Line[]>;
 }
 
-/** A sandbox in its own process. */
+/** A sandbox in a separate process. */
 export interface Served {
   /** The environment variables for clients of the sandbox. */
   env: Record<string, string>;

@@ -5,7 +5,10 @@ import { RecordWriter } from "../../src/store/records/record-writer.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 
-/** Fills a mirror with realistic orders, using the program's own storage code. Arguments: the file and the number of orders. */
+/**
+ * Fills a mirror with realistic orders, using the program's storage code. Arguments: the mirror's path and the number
+ * of orders.
+ */
 const [path = "", count = "0"] = process.argv.slice(2);
 const now = Date.now();
 const mirror = await openMirror(path);

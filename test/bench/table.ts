@@ -1,6 +1,6 @@
 import type { Measured } from "./measure.js";
 
-/** One row of the results. */
+/** One row in the results table. */
 export interface Line {
   what: string;
   /** The baseline for the ratio. */

@@ -96,7 +96,7 @@ test("the program's own errors are passed through unchanged, and all other error
   expect(asBrandapiError("thrown text").message).toContain("thrown text");
 });
 
-test("--json prints an error as one line of JSON on stdout, with and without a hint", async () => {
+test("--json prints an error on stdout as one line of JSON, whether or not it has a hint", async () => {
   const { code, out, err } = await brandapi("whoami --json");
   expect(code).toBe(3);
   expect(err).toContain("brandapi: No key and no base URL");
@@ -136,7 +136,7 @@ test("stack traces, including causes, are printed only with --verbose", () => {
   );
 });
 
-test("a command that is interrupted by a signal is reported as stopped, with the signal's exit code", () => {
+test("a command that a signal interrupts is reported as stopped, and exits with the signal's exit code", () => {
   const stop = new AbortController();
   const deps = testDeps({ signal: stop.signal });
   stop.abort(new Stopped("SIGTERM"));
@@ -173,7 +173,7 @@ test.each([
 
 test("hints quote the mirror's path for the shell", async () => {
   const { err } = await brandapi(["export", "orders", "--csv", "--db", "it's new.sqlite"]);
-  expect(err).toContain("run `brandapi sync --db 'it'\\''s new.sqlite'` first");
+  expect(err).toContain("`brandapi sync --db 'it'\\''s new.sqlite'`");
 });
 
 test.each([

@@ -78,7 +78,7 @@ test("help wraps examples so that they can be pasted into a shell", async () => 
   );
 });
 
-test("help explains the formats of times and durations only if an option accepts one", async () => {
+test("help explains the formats of times and durations only for commands with an option that accepts them", async () => {
   const help = async (name: string) => (await brandapi(`${name} --help`)).out.replace(/\s+/g, " ");
   expect(await help("changes")).toContain(timeFormats);
   expect(await help("changes")).not.toContain(durationFormats);

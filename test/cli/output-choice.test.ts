@@ -127,7 +127,7 @@ test("a failed compressed export keeps the previous file", async () => {
   expect(existsSync(join(home, "o.csv"))).toBe(false);
 });
 
-test("several tables are exported to a folder, by default as one CSV file per table", async () => {
+test("several tables are exported to a folder, by default with one CSV file per table", async () => {
   const db = await mirrorOf(5);
   const home = makeHome();
   const run = async (...args: string[]) =>

@@ -48,7 +48,7 @@ test.each([
   expect(ended.err).toBe("brandapi: Stopped.\n");
 });
 
-test("a second Ctrl-C ends a program that ignores the first one", async () => {
+test("a second Ctrl-C ends the program if it ignores the first Ctrl-C", async () => {
   const deaf = join(makeHome(), "deaf.cjs");
   writeFileSync(deaf, "AbortController.prototype.abort = () => console.error('first');");
   const program = await startWaitingProgram([process.execPath, "--require", deaf]);
@@ -104,7 +104,7 @@ onLinux.each(["--help", "--version"])(
   },
 );
 
-/** Copies parts of the program's folder to a new folder. */
+/** Copies parts of the program's folder to a temporary folder. */
 function copyOfProgram(parts: { dist: boolean; modules: "linked" | "none" }): string {
   const root = dirname(dirname(binPath));
   const copy = join(makeHome(), "copy");

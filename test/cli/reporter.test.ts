@@ -47,7 +47,7 @@ test("the reporter escapes control characters, and prints details only with --ve
   expect(silent.text).toBe("");
 });
 
-test("with --quiet, the reporter prints only warnings, and each warning only once", () => {
+test("with --quiet, the reporter prints nothing but warnings, and each warning only once", () => {
   const seen = reporterFor({ quiet: true }, terminal);
   seen.reporter.begin({ name: "orders" }).end("done");
   seen.reporter.note("a note");

@@ -155,7 +155,7 @@ test("backup exits with code 3 for a folder that does not exist or is not writab
   expect(readdirSync(join(brand.home, "full"))).toEqual([]);
 });
 
-test("backup --restore replaces the mirror and keeps the previous one, and the next sync continues from the backup", async () => {
+test("backup --restore replaces the mirror and keeps the previous mirror, and the next sync continues from the backup", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);
@@ -368,7 +368,7 @@ test("backup --restore cannot be combined with --keep or a folder", async () => 
   expect((await brand.run("backup --keep 3 --restore file")).code).toBe(2);
 });
 
-/** A module that kills the process at a given step, or makes hard links fail. */
+/** A preloaded module that kills the process at a given step, or makes hard links fail. */
 const steps = `import fs from "node:fs";
   import { syncBuiltinESMExports } from "node:module";
   let left = Number(process.env.KILL_AT);

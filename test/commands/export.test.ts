@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
-test("export suggests the nearest table name, even without a mirror, and requires a format", async () => {
+test("export requires a format, and suggests the closest table name even if there is no mirror", async () => {
   const mirror = await makeMirror();
   mirror.db.close();
   for (const db of [mirror.path, `${mirror.path}-none`]) {

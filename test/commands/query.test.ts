@@ -201,7 +201,7 @@ describe("brandapi query", () => {
     expect(JSON.parse(readFileSync(join(home, "a.json"), "utf8"))).toEqual(wanted);
   });
 
-  it("query prints one block per row if the table would be too wide for the terminal", async () => {
+  it("query prints each row as a block if the table would be too wide for the terminal", async () => {
     const path = await mirrorOfOrders(makeHome(), 2);
     const sql = "SELECT id, order_date, fulfillment_status AS state FROM orders ORDER BY id";
     const show = async (columns: number) =>
@@ -263,7 +263,7 @@ describe("brandapi query", () => {
     expect(exported.err).toContain("`roster` is empty because it has never been read");
   });
 
-  it("queries, exports and Delta exports warn if no sync of a table has completed yet", async () => {
+  it("queries, exports and Delta exports warn if a table has not been synced completely yet", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.exec("UPDATE sync_runs SET outcome = 'stopped'");

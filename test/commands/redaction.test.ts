@@ -35,7 +35,7 @@ async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
   await brand.run("sync");
   brand.pass(day);
   rename(brand, hostId, name(2));
-  // A host that is added to an order is recorded as a single change.
+  // Adding a host to an order is recorded as a single change.
   brand.data.orders = brand.data.orders.map((one) =>
     one.id === unattributed ? { ...one, host: { id: hostId, ...name(2) } } : one,
   );
@@ -197,7 +197,7 @@ test("forget shows the host's handle and name, and accepts a prefix of its ID", 
   expect(again.err).not.toContain("did you mean");
 });
 
-test("forget rejects a prefix that two hosts share, and more than one host", async () => {
+test("forget rejects a prefix that two hosts share, and arguments that name more than one host", async () => {
   const brand = await brandWithHost();
   const twin = `${brand.hostId.slice(0, 12)}${brand.hostId.slice(12).replace(/[0-9a-f]/g, "0")}`;
   brand.order({
@@ -371,7 +371,7 @@ test("backup --restore does not restore fields that were omitted after the backu
   expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
   expect(await occurrences(brand, `${secret}-l2`)).toBe(0);
 
-  // If the current mirror has no list of omitted fields, the list in the backup applies. The next sync reports the
+  // If the current mirror has no list of omitted fields, the backup's list applies. The next sync reports the
   // fields that are no longer omitted.
   const copy = JSON.parse((await brand.run("backup --json")).out).path;
   await logIn(brand, "--omit=");

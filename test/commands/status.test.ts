@@ -135,7 +135,7 @@ describe("brandapi status", () => {
     expect((await status("oders")).err).toContain("did you mean `orders`?");
   });
 
-  it("status never shows a negative age, and treats the data as stale if the clock was ahead during the sync", async () => {
+  it("status never shows a negative age, and treats data as stale if the clock was fast during the sync", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2027-11-02T02:00:00.000Z" });
     writeRead(mirror, "roster", [], { at: "2026-11-02T08:00:00.000Z" });
@@ -198,7 +198,7 @@ describe("brandapi status", () => {
     expect([code, out]).toEqual([0, `Mirror of ${mirror.path}\n\nNever read: roster\n`]);
   });
 
-  it("status reports stale data if nothing has been synced yet, with or without a mirror", async () => {
+  it("status reports stale data if nothing has been synced yet, whether or not there is a mirror", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
     expect((await brandapi(["status", "--db", mirror.path])).out).toContain("Nothing has been synced yet");

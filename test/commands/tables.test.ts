@@ -89,7 +89,7 @@ test("tables --all adds helper views, and does not truncate explanations", async
   expect(out.replaceAll(/\s+/g, " ")).toContain("shows all figures at that time");
 });
 
-test("the example query of orders counts orders that are neither removed nor cancelled", async () => {
+test("the example query for orders counts orders that are neither removed nor cancelled", async () => {
   const mirror = await makeMirror();
   const cancelled = anOrder(2, { is_cancelled: true });
   writeRead(mirror, "orders", [anOrder(1), cancelled, anOrder(3)]);
@@ -105,7 +105,7 @@ test("the example query of orders counts orders that are neither removed nor can
   }
 });
 
-test("tables rejects a misspelled name and suggests the closest one", async () => {
+test("tables rejects a misspelled name and suggests the closest name", async () => {
   const { code, err } = await brandapi(["tables", "oders", "--db", await mirrorOfTwo()]);
   expect({ code, err }).toEqual({
     code: 2,

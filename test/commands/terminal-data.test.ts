@@ -11,7 +11,7 @@ const hostile = "\u001b]0;owned\u0007\u009b2J\u007f\u202efdp.exe\r\u001b[8m, Zo√
 // Matches control characters other than line breaks and tabs, which must not reach a terminal.
 const acting = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
 
-// Runs a process whose stdout claims to be a terminal.
+// Runs a process that treats its stdout as a terminal.
 const onTerminal = [process.execPath, "--import", "data:text/javascript,process.stdout.isTTY=true"] as const;
 
 async function hostileMirror(count: number): Promise<string> {

@@ -62,7 +62,7 @@ test("verify reports a named resource that has never been synced, and --repair r
   expect((await brand.run("verify orders --repair")).code).toBe(0);
 });
 
-test("verify states only once which changes it cannot detect", async () => {
+test("verify states which changes it cannot detect, but only once", async () => {
   const brand = await brandOnSandbox();
   expect((await brand.run("sync orders roster surveys")).code).toBe(0);
   const { out } = await brand.run("verify");

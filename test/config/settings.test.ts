@@ -180,7 +180,7 @@ test("the program's folders depend on the platform and the XDG variables", async
   expect((await folders(world({ env: own })))[0]).toBe("/own");
 });
 
-test("without a home directory, the error names the variables to set", async () => {
+test("if there is no home directory, the error names the variables to set", async () => {
   const error = await failure({}, { ...world(), home: "" });
   expect(error).toMatchObject({ exitCode: 3, hint: expect.stringContaining("set HOME") });
   const env = { BRANDAPI_CONFIG_DIR: "/c", BRANDAPI_DB: "/m.sqlite" };

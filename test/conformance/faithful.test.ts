@@ -145,7 +145,7 @@ describe.each(["paged", "complete"] as const)(
         for (const rows of [64, 0]) {
           const { code, asked } = await brand.run("sync gifts codes surveys");
           expect(code).toBe(0);
-          // One 400 is allowed, for the first request with `page`.
+          // One HTTP 400 is allowed: for the first request with `page`.
           expect(asked.filter(({ status }) => ![200, 400].includes(status))).toEqual([]);
           expect(brand.lastRun("gifts").rows_new).toBe(rows);
         }

@@ -8,7 +8,7 @@ import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 import { brandapiCalls } from "./words.js";
 
-/** Commands that start their own sandbox. */
+/** Commands that start a sandbox themselves. */
 const sandboxCommands = ["demo", "sandbox"];
 const examples = commands.flatMap((command) =>
   examplesOf(command).map((line) => ({ command: command.name(), line })),
@@ -49,7 +49,7 @@ describe("the examples in the help run against a synced mirror and a sandbox", (
 });
 
 describe("the examples for demo and sandbox run", () => {
-  // `demo` without options and `demo --challenge` have their own tests.
+  // `demo` without options and `demo --challenge` are tested elsewhere.
   const tested = ["brandapi demo", "brandapi demo --challenge"];
   const lines = examples
     .filter(({ command, line }) => sandboxCommands.includes(command) && !tested.includes(line))

@@ -40,7 +40,7 @@ function commandsOf(line: string): string[][] {
       redirected = false;
       commands.push([]);
     } else if ("|;&<>".includes(character)) {
-      // The number of a redirected stream, as in `2>&1`, is not an argument.
+      // A redirected stream's number, as in `2>&1`, is not an argument.
       if (character === ">" && /^\d$/.test(word ?? "")) word = undefined;
       close();
       redirected = character === ">" || character === "<";

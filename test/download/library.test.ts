@@ -36,7 +36,7 @@ const unsafeNames = [
   "%2e%2e%2fup.jpg",
 ];
 
-test("files with any name are downloaded once, in full and without sending the key", async () => {
+test("files are downloaded once and in full, whatever their names are, without sending the key", async () => {
   const files = unsafeNames.map(
     (filename, n) => [`f${n}`, { filename, file_size_bytes: 1_000 + n }] as const,
   );
@@ -84,7 +84,7 @@ test("at most four files are downloaded concurrently", async () => {
   expect(maximum).toBeLessThanOrEqual(4);
 });
 
-test("a file is downloaded again only if it was deleted or its size in the library changed", async () => {
+test("a file is re-downloaded only if it was deleted or its size in the library changed", async () => {
   const brand = await brandWithFiles({ a: {}, b: {}, c: {} });
   const { files } = await download(brand);
   rmSync(files[0]?.path ?? "");
@@ -96,7 +96,7 @@ test("a file is downloaded again only if it was deleted or its size in the libra
   expect(statSync(again.files[1]?.path ?? "").size).toBe(2_001);
 });
 
-test("files in a moved folder are not downloaded again, and the mirror records their new paths", async () => {
+test("files in a moved folder are not re-downloaded, and the mirror records their new paths", async () => {
   const brand = await brandWithFiles({ a: {} });
   await download(brand);
   renameSync(outputFolder(brand), join(brand.home, "moved"));

@@ -46,7 +46,7 @@ export function listFolder(brand: TestBrand): string[] {
   return existsSync(outputFolder(brand)) ? readdirSync(outputFolder(brand)).sort() : [];
 }
 
-/** Returns the ID of the requested file, or undefined if the request does not go to the file host. */
+/** Returns the ID of the requested file, or undefined if the request is not for the file host. */
 export function requestedFile({ path }: SentRequest): string | undefined {
   return /^\/files\/\w+\/([^/]+)$/.exec(path)?.[1];
 }

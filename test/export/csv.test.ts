@@ -302,7 +302,7 @@ describe("CSV", () => {
     expect(run.out).toBe('currency\n""\nEUR\n');
   });
 
-  it("a CSV export of an empty table has a header row", async () => {
+  it("a CSV export of an empty table contains a header row", async () => {
     const mirror = await makeMirror();
     mirror.db.close();
     const run = await brandapi(["export", "changes", "--csv", "--db", mirror.path]);

@@ -124,7 +124,7 @@ test("concurrent Delta exports of different brands succeed, even if they create 
   const { home, mirrorOf, run, table } = await makeMachine(...brands);
   const exportAll = async () => {
     const runs = brands.map(async (brand, index) => {
-      // Each brand runs on its own machine.
+      // Each brand is exported on a separate machine.
       const config = join(home, `config-${brand}`);
       mkdirSync(config, { recursive: true });
       const profiles = { [brand]: { key: `bk_${brand}`, db: mirrorOf(brand).path } };
@@ -246,7 +246,7 @@ test("a value that needs a wider column type causes the other brands' files in a
   expect(await run("verify --profile fern")).toMatchObject({ code: 0 });
 });
 
-test("a column that only one brand has is null for the other brands in a Delta table", async () => {
+test("in a Delta table, a column that only one brand has is null for the other brands", async () => {
   const { mirrorOf, run, table } = await makeMachine("fern", "moss");
   writeRead(mirrorOf("fern"), "surveys", [{ id: "a", colour: "red", Size: 5 }]);
   writeRead(mirrorOf("moss"), "surveys", [{ id: "b", size: 6, weight: 2.5 }]);
@@ -259,7 +259,7 @@ test("a column that only one brand has is null for the other brands in a Delta t
   ]);
 });
 
-test("tables --delta lists a table's brands, and verify --delta compares one of them", async () => {
+test("tables --delta lists a table's brands, and verify --delta compares a single brand", async () => {
   const { mirrorOf, run } = await makeMachine("moss", "fern");
   await run("export orders --all-profiles");
   expect((await run("tables")).out).toBe(

@@ -32,7 +32,7 @@ async function makeTable() {
     table,
     log: join(table, "_delta_log"),
     run,
-    /** Changes an order, and exports the change the given number of days after the start. */
+    /** Changes an order and exports the change, the given number of days after the start. */
     async exportOn(days: number) {
       amount += 1;
       const orders = [
@@ -119,7 +119,7 @@ test("a Delta export adds versions to a table whose versions before the checkpoi
   expect(await readDeltaLog(table)).toMatchObject({ version: 50, checkpointVersion: 49 });
 });
 
-test("a Delta export replaces a damaged checkpoint and rejects one written by another program", async () => {
+test("a Delta export replaces a damaged checkpoint, and rejects a checkpoint written by another program", async () => {
   const { exportOn, fillUntil, log, run, table } = await makeTable();
   await exportOn(0);
   await fillUntil(49, 0);

@@ -151,7 +151,7 @@ test("a new column or a changed type changes a Delta table's schema and replaces
   expect(await read(folder, "SELECT sum(goal) AS goal FROM t")).toEqual([{ goal: "11.500000" }]);
 });
 
-test("a Delta table is partitioned by the parent record's month for a child table, and by its own month for a view", async () => {
+test("in Delta tables, child records are partitioned by the parent record's month, and view rows by their own month", async () => {
   const { mirror, folder, run } = await makeDeltaFolder();
   const refunded = { ...orders[3], refund_amount: 7 };
   writeRead(mirror, "orders", [refunded], { at: "2026-11-02T00:00:00.000Z" });

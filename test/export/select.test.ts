@@ -203,7 +203,7 @@ describe("selecting rows for an export", () => {
       }
   });
 
-  it("an export with an unknown table or column suggests the nearest name, and an export without a format lists the formats", async () => {
+  it("export suggests the closest name for an unknown table or column, and lists the formats if none is given", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [], { whole: true });
     mirror.db.close();
@@ -285,7 +285,7 @@ describe("export --as-of", () => {
     ).toHaveLength(3);
   });
 
-  it("--as-of warns about a time before the first sync and rejects tables without a history", async () => {
+  it("--as-of warns about a time before the first sync, and rejects tables that have no history", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     writeRead(mirror, "analytics-hosts", [], { whole: true });

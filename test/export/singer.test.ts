@@ -40,7 +40,7 @@ interface Message {
   value: JsonObject;
 }
 
-/** A minimal Singer target that validates messages and keeps the newest record of each key. */
+/** A minimal Singer target that validates messages and keeps the newest record for each key. */
 function target() {
   const ajv = new Ajv({ strict: false });
   ajv.addFormat("date-time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/);
@@ -265,7 +265,7 @@ test("a Singer export resends all rows after a host is forgotten, so that target
   expect(await send()).toEqual([]);
 });
 
-test("a Singer export never writes to the state file, so that rows are sent again if the target fails", async () => {
+test("a Singer export never writes to the state file, so that rows are resent if the target fails", async () => {
   const db = await mirrorOfOrders(makeHome(), 3);
   const home = makeHome();
   const state = join(home, "state.json");

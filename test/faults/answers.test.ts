@@ -34,7 +34,7 @@ const data = (value: unknown) => change((one) => ({ ...one, data: value }));
 const first = (fields: object) =>
   change((one) => ({ ...one, data: [{ ...one.data[0], ...fields }, ...one.data.slice(1)] }));
 
-/** Temporary faults, after which the request is retried. */
+/** Temporary faults. After each of them, the request is retried. */
 const temporary: [fault: string, fault: Fault, says: string, code: number][] = [
   ["the connection is reset", "reset", "connection", 6],
   ["the response is cut off", "cut", "", 6],
@@ -75,7 +75,7 @@ describe.each(temporary)("after a temporary fault (%s)", (_, fault, says, code) 
   });
 });
 
-/** Permanent faults, after which nothing from the response is stored and the request is not retried. */
+/** Permanent faults. Nothing from the response is stored, and the request is not retried. */
 const permanent: [fault: string, fault: Fault, code: number, says: RegExp][] = [
   ["400", { status: 400 }, 7, /rejected the parameters for \/orders \(400\)/],
   ["401", { status: 401 }, 4, /rejected the key \(401\)[\s\S]*hint: create a new key/],

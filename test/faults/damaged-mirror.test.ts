@@ -51,7 +51,7 @@ test("if pages of the mirror were overwritten, sync names the last backup and ex
   expect(brand.lastRun().verified).toBe(1);
 });
 
-test("sync suggests --full for a damaged mirror without a backup", async () => {
+test("sync suggests --full if the mirror is damaged and has no backup", async () => {
   const brand = await synced();
   damage(brand.db);
   brand.pass(day);
@@ -90,7 +90,7 @@ test("sync checks the mirror's file for damage once a day", async () => {
   await brand.run("sync orders");
   expect(checkedOn()).toEqual([{ value: "2026-11-22" }]);
   damage(brand.db);
-  // The file is not checked again on the same day.
+  // A later sync on the same day does not check the file.
   const { asked } = await brand.run("sync orders");
   expect(asked.map((one) => one.path)).toContain("/orders");
 });

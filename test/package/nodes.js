@@ -1,6 +1,6 @@
-// `npm run test:nodes` installs the tarball globally with several Node versions, each in its own folder, and runs the
-// demo. Node 22 and later get a PATH without a compiler. Works only on Linux x64. Takes minutes, because npm may have
-// to compile SQLite on Node 20.
+// `npm run test:nodes` installs the tarball globally with several Node versions, each in a separate folder, and runs
+// the demo. Node 22 and later get a PATH without a compiler. Works only on Linux x64. Takes minutes, because npm may
+// have to compile SQLite on Node 20.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

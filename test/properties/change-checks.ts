@@ -56,13 +56,13 @@ function isChange(row: Change, before: Version | undefined, { json, record }: Ve
   if (row.kind === "removed") return wasThere && json === null;
   if (row.kind !== "changed") return !wasThere && json !== null;
   const field = row.field ?? "";
-  // The field contains a list item's ID, so only the time of the change is checked.
+  // The field's name contains a list item's ID, so only the time of the change is checked.
   if (field.includes(".")) return json !== null;
   const value = membersOf(record).get(field) ?? null;
   return value === row.new && before !== undefined && (membersOf(before.record).get(field) ?? null) !== value;
 }
 
-/** Returns a record's fields as strings. The names of nested fields start with the name of their object. */
+/** Returns a record's fields as strings. The names of nested fields start with their object's name. */
 function membersOf(record: Fields, prefix = ""): Map<string, string> {
   const members = new Map<string, string>();
   for (const [name, value] of Object.entries(record)) {

@@ -11,9 +11,9 @@ export interface Range {
 
 /** The ranges that a mirror claims to have read, and the records in it. */
 export interface MirrorClaims {
-  /** The date ranges that were read, merged; empty for lists without a date filter. */
+  /** The merged date ranges that were read; empty for lists without a date filter. */
   coveredRanges: Range[];
-  /** Returns the read time of the range that contains this second; undefined if it was never read. */
+  /** Returns when the range that contains this second was read; undefined if it was never read. */
   readAt(second: number): number | undefined;
   /** Returns the times at which the parts of a range were read; null if any part was never read. */
   readTimes(range: Range): number[] | null;
@@ -35,7 +35,7 @@ export interface MirrorRecord {
   removedAt: number | null;
   /** True if the last read of its range did not return the record, and the removal has not been confirmed yet. */
   isMissing: boolean;
-  /** The date in the mirror, in milliseconds; null if it is unreadable. */
+  /** The record's date in the mirror, in milliseconds; null if it is unreadable. */
   dated: number | null;
   /** The matching version in the API; null if none matches. */
   version: Version | null;

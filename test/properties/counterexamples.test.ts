@@ -5,7 +5,9 @@ import { play } from "./play.js";
 import type { DuringRun, RunStep, Step } from "./scenarios.js";
 import { playVariant } from "./variants.js";
 
-/** Scenarios that once led to a false claim, reduced to the essential steps. README.md explains how to add one. */
+/**
+ * Scenarios that once led to a false claim, reduced to the essential steps. README.md explains how to add a scenario.
+ */
 interface Counterexample {
   title: string;
   list: TestedList;

@@ -53,7 +53,9 @@ function isIn({ from, to }: Range, instant: number): boolean {
   return instant >= from && instant <= to;
 }
 
-/** Returns the days whose totals changed after they were read while the mirror still has the old records. */
+/**
+ * Returns the days whose totals changed after they were read, but whose records in the mirror are still the old ones.
+ */
 function checkDailyTotals(world: World, end: RunResult, { present, readTimes }: MirrorClaims): string[] {
   const { variants, lags, runs, listName } = world;
   // Outdated or drifting totals cannot be compared.

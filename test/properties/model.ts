@@ -7,7 +7,7 @@ export const testedLists = ["orders", "content", "roster", "opportunities", "gif
 export type TestedList = (typeof testedLists)[number];
 export type Fields = Record<string, unknown>;
 
-/** The records of a list at the start of a scenario. */
+/** The list's records at the start of a scenario. */
 export interface StartingRecords {
   seed: number;
   records: number;
@@ -22,7 +22,7 @@ export interface ModelEvent {
   what: EventType;
   /** The record to change: an index into the sorted keys, modulo the number of keys. */
   pick: number;
-  /** The age in days of the new date, for events that need one. */
+  /** The age of the new date in days, for events that need a date. */
   days: number;
 }
 
@@ -31,7 +31,7 @@ export type EventType =
   | "new"
   | "late"
   | "sameSecond"
-  /** A record is replaced with one that is dated in the same second, so that no count changes. */
+  /** A record is replaced with a record that is dated in the same second, so that no count changes. */
   | "swap"
   | "withdraw"
   /** A withdrawn record is listed again. */

@@ -129,7 +129,7 @@ function withoutFlags(step: Step): Step {
   return { run: "sync", with: { during: [...step.with.during], acceptRemovals: true } };
 }
 
-/** Requests data from the API directly, as one large page. */
+/** Requests data from the API directly, in one large page. */
 function requestData(world: World, path: string): unknown {
   const { brand, variants } = world;
   const api = createVariantApi({

@@ -90,7 +90,7 @@ function checkRefusals({ error }: RunResult): string[] {
 }
 
 /**
- * Syncs everything twice without events. The first run may resume a stopped one. After the second, the mirror must
+ * Syncs everything twice without events. The first run may resume a stopped run. After the second run, the mirror must
  * match the API.
  */
 async function finish(world: World): Promise<string[]> {

@@ -3,7 +3,7 @@ import fc from "../support/property.js";
 import type { EventType, ModelEvent, StartingRecords } from "./model.js";
 import type { Job, WorldOptions } from "./world.js";
 
-/** A step of a scenario: an event, a run, or hours during which nothing happens. */
+/** A step in a scenario: an event, a run, or hours without events. */
 export type Step = ModelEvent | RunStep | { passHours: number };
 
 /** A run with its flags, and the events during it. */

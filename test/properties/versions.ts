@@ -12,9 +12,9 @@ export interface Version {
   json: string | null;
   /** The record with exact dates and details; its last listed version while it is not listed. */
   record: Fields;
-  /** The second of its date, in milliseconds; NaN if it has no date. */
+  /** The record's date, truncated to the second, in milliseconds; NaN if it has no date. */
   second: number;
-  /** The number of list responses before this version. */
+  /** How many list responses were sent before this version existed. */
   responsesBefore: number;
 }
 

@@ -58,7 +58,7 @@ export interface RunResult {
 
 export interface WorldOptions {
   listName: TestedList;
-  /** The resource to sync; by default the one with the list's name. */
+  /** The resource to sync; by default, the resource with the list's name. */
   resource?: string;
   start: StartingRecords;
   variants?: Partial<ApiVariants>;
@@ -87,7 +87,7 @@ export class World {
   /** Called after each change to the brand. */
   onChange: () => void = () => {};
   private time = noon;
-  /** The number of list responses so far. */
+  /** How many list responses have been sent so far. */
   private listResponses = 0;
   private readonly pastBrands: Brand[] = [];
   private brandAtLastRequest: Brand;
@@ -176,7 +176,7 @@ export class World {
       requests += 1;
       const path = new URL(url).pathname.slice(new URL(testBaseUrl).pathname.length);
       let fault: Fault | undefined;
-      // Each event gets its own time, after the previous request and before the next one.
+      // Each event has a distinct time, after the previous request and before the next request.
       this.time += 5;
       for (const interruption of interruptions.filter(({ atRequest }) => atRequest === requests)) {
         const effect = interruption.apply(this, path);

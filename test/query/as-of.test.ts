@@ -20,7 +20,7 @@ function addToMirror(path: string, sql: string): void {
   db.close();
 }
 
-/** Copies a mirror, including the contents of its write-ahead log. Returns the path of the copy. */
+/** Copies a mirror, including the contents of its write-ahead log. Returns the copy's path. */
 function copyOf(path: string, to: string): string {
   const db = new Sqlite(path);
   db.pragma("wal_checkpoint(TRUNCATE)");

@@ -14,7 +14,7 @@ export interface Figures {
   commission_amount: number;
 }
 
-/** Parses an amount, which may be a string. Returns null if it is not an amount. */
+/** Parses an amount that may be a string. Returns null if it is not an amount. */
 export const amountOf = (value: unknown) =>
   typeof value === "string" && /^\d+\.\d\d$/.test(value)
     ? Number(value)
@@ -23,7 +23,7 @@ export const amountOf = (value: unknown) =>
       : null;
 const millionths = (value: unknown) => Math.round((amountOf(value) ?? 0) * 1e6);
 
-/** Sums the figures of the given orders, none of which may be removed. */
+/** Sums the figures for the given orders. None of the orders may be removed. */
 export function sumFigures(orders: readonly Order[]): Figures {
   const counted = orders.filter((order) => order.is_cancelled !== true);
   const sum = (member: string) => counted.reduce((total, order) => total + millionths(order[member]), 0);

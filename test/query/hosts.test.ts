@@ -14,7 +14,7 @@ function ranked(id: string | null, total_clicks: number, orders: number): JsonOb
   return { host, total_clicks, orders, revenue: orders * 10.5, conversion_rate: orders / total_clicks };
 }
 
-test("hosts_by_month has the clicks and orders from the month's ranking", async () => {
+test("hosts_by_month contains the clicks and orders from the month's ranking", async () => {
   const mirror = await makeMirror();
   const host = (id: string | null) => ({ host: id === null ? null : { id, username: id } });
   writeRead(mirror, "orders", [
@@ -65,7 +65,7 @@ test("hosts_by_month has the clicks and orders from the month's ranking", async 
   mirror.db.close();
 });
 
-test("hosts has a row per host with figures from the ranking, and a row for orders without a host", async () => {
+test("hosts contains one row per host with figures from the ranking, and one row for orders without a host", async () => {
   const mirror = await makeMirror();
   const host = { id: "h1", username: "ada" };
   writeRead(mirror, "orders", [
@@ -167,7 +167,7 @@ test("roster_changes lists only hosts that joined or left, or whose rate changed
   }
 });
 
-test("content_by_host counts each host's files, and has a row for files without a host", async () => {
+test("content_by_host counts each host's files, and contains a row for files without a host", async () => {
   const mirror = await makeMirror();
   const file = (id: string, host: string | null, rest: JsonObject = {}): JsonObject => ({
     id,

@@ -84,7 +84,7 @@ test("sales_by_month compares a partially read month through the last completely
       net_before: net(orders, "2026-09", "2026-09-10"),
     },
   ]);
-  // The days in between were not read, so October does not change.
+  // The days between these two days were not read, so October does not change.
   await syncOrders(brand, sinceFlag(Date.UTC(2026, 9, 20)));
   const [september, october, november] = months(brand);
   expect(october).toMatchObject({
@@ -121,7 +121,7 @@ test("a month is partial until a sync reads it after it has ended", async () => 
   ]);
 });
 
-test("net_before is null if the previous month has no orders in that currency, and 0 if their net is 0", async () => {
+test("net_before is null if the previous month has no orders in that currency, and 0 if its net amount is 0", async () => {
   const at = (month: number, nth: number) => Date.UTC(2026, month, nth, 12);
   const orders = [
     orderAt("a", at(6, 3)),

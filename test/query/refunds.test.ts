@@ -21,7 +21,7 @@ async function readOn(nights: Record<string, readonly JsonObject[]>) {
   return rows;
 }
 
-test("late_refunds has a lower and an upper bound of each refund's age", async () => {
+test("late_refunds contains a lower and an upper bound for each refund's age", async () => {
   const rows = await readOn({
     "2026-10-02": [order(1, {}), order(2, { refund_amount: 5 })],
     "2026-10-05": [order(1, {}), order(2, { refund_amount: 5 })],
@@ -33,7 +33,7 @@ test("late_refunds has a lower and an upper bound of each refund's age", async (
   ]);
 });
 
-test("late_refunds has negative amounts for revoked refunds, and omits cancelled orders and changes from null to 0", async () => {
+test("late_refunds contains negative amounts for revoked refunds, and omits cancelled orders and changes from null to 0", async () => {
   const night = (refund_amount: number | null, cancelled: number) => [
     order(1, { refund_amount }),
     order(2, { refund_amount: cancelled, is_cancelled: cancelled > 0 }),

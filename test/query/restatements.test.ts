@@ -119,7 +119,7 @@ test("restated_orders omits an order that was withdrawn and returned unchanged",
   expect(restated(brand)).toEqual([]);
 });
 
-test("reported_at is the end of the first sync for earlier months, and the current month has no row", async () => {
+test("for months before the first sync, reported_at is the end of that sync, and the current month has no row", async () => {
   const brand = makeBrand({
     orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)],
     now: november + 3 * day,
@@ -230,7 +230,7 @@ test.each([1, 2])(
   60_000,
 );
 
-/** Computes the expected rows of `restatements` from the API's orders. */
+/** Computes the expected rows in `restatements` from the API's orders. */
 function expectedRestatements(
   reports: ReadonlyMap<string, { at: string; orders: Order[] }>,
   now: readonly Order[],

@@ -58,7 +58,7 @@ test("each view has an example query that reads the view and runs in any SQLite 
   mirror.db.close();
 });
 
-test("each view with host_username has host_label next to it", () => {
+test("each view with the column host_username also has host_label next to it", () => {
   const withHost = views.filter(({ columns }) =>
     columns.some(({ name }) => /^(host_)?(username|label|name)$/.test(name)),
   );

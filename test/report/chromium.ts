@@ -51,7 +51,7 @@ export async function openBrowser(): Promise<BrowserPage> {
     "--no-first-run",
     "--no-sandbox",
     "--disable-gpu",
-    // Limits axe's memory, which otherwise grows to 800 MB.
+    // Limits axe's memory usage, which would grow to 800 MB without this limit.
     "--js-flags=--max-old-space-size=64",
   ];
   const child = spawn(

@@ -143,7 +143,7 @@ test("the HTML page and the text report have the same summary and tables", async
   expect(text).toContain("Complete days only, through 11 Dec 2026.");
 });
 
-test("every amount has a currency on a phone, even though some columns are hidden", () => {
+test("on a phone, every amount has a currency even though some columns are hidden", () => {
   const phone = page.replace(/<t[hd][^>]*spare[\s\S]*?<\/t[hd]>/g, "");
   for (const [table] of phone.matchAll(/<table>[\s\S]*?<\/table>/g)) {
     const [head = [], ...rows] = rowsOf(table);
@@ -154,7 +154,7 @@ test("every amount has a currency on a phone, even though some columns are hidde
 });
 
 describe("report: currencies", () => {
-  /** Orders in AUD, GBP and USD with increasing gross amounts, one order in SEK, and one without a currency. */
+  /** Orders in AUD, GBP and USD with increasing gross amounts, one order in SEK, and one order without a currency. */
   const orders = Array.from({ length: 200 }, (_, nth) =>
     orderAt(`o${nth}`, noon - hour - nth * 6 * hour, {
       currency: nth === 20 ? null : nth === 21 ? "SEK" : ["AUD", "GBP", "USD"][nth % 3],
@@ -189,7 +189,7 @@ describe("report: currencies", () => {
     expect(months.summary.match(/[A-Z]{3}/g)).toEqual(expected);
   });
 
-  test("a currency with one order, and orders without a currency, take one line each", async () => {
+  test("a currency with a single order takes one line, and so do orders without a currency", async () => {
     const minor = blocks(months, "sales", "figures").filter(({ is_minor }) => is_minor);
     expect(minor.map(({ title }) => title)).toEqual(["No currency", "SEK"]);
     const line = "SEK: net 100.00, gross 100.00, refunds 0.00, orders 1, cancelled 0.";
@@ -199,7 +199,7 @@ describe("report: currencies", () => {
     expect((await one.run("report --month 2026-11 --text")).out).toContain(`\n${line}\n`);
   });
 
-  test("a report's only currency gets all sections, even if it has no code", async () => {
+  test("if a report has only one currency, it gets all sections, even if it has no code", async () => {
     const uncoded = makeBrand({ orders: orders.map((order) => ({ ...order, currency: null }) as never) });
     await uncoded.run("sync orders");
     const only = await reportOf(uncoded, "--month 2026-11");

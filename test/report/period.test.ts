@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { choosePeriod, type ReadRanges } from "../../src/report/period.js";
 import { parseInstant } from "../../src/util/times.js";
 
-/** Returns the period that `--since` and `--until` select in a mirror whose orders were read up to `reached`. */
+/** Returns the period that `--since` and `--until` select for a mirror whose orders were read up to `reached`. */
 function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: ReadRanges) {
   const instant = (text: string | undefined, edge: "start" | "end") =>
     text === undefined ? undefined : parseInstant(text, edge, Date.parse(reached));
@@ -38,7 +38,7 @@ describe("choosePeriod: comparison", () => {
     expect(period(undefined, undefined, "2026-12-02T00:00:00Z").name).toBe("December 2026");
   });
 
-  test("a month is compared with the same days a year earlier, and 29 February with 28 February", () => {
+  test("a month is compared with the same days a year earlier; 29 February is compared with 28 February", () => {
     expect(days(month("2026-11", "2026-11-23T12:00:00Z").year_ago)).toBe("2025-11-01 2025-11-22");
     expect(days(month("2024-02", "2024-03-01T00:00:00Z").year_ago)).toBe("2023-02-01 2023-02-28");
     expect(days(month("2024-02", "2024-03-01T00:00:00Z").before)).toBe("2024-01-01 2024-01-31");

@@ -28,7 +28,7 @@ test("HEAD responds like GET without a body", async () => {
   expect((await fetch(`${testBaseUrl}/orders?foo=1`, init)).status).toBe(400);
 });
 
-test("a key with one scope can read that scope's endpoints and /me, and gets 403 from the others", () => {
+test("a key with one scope can read that scope's endpoints and /me, and gets 403 from all other endpoints", () => {
   const names = history.keys.map(({ name }) => name).filter((name) => name.startsWith("only-"));
   expect(names).toHaveLength(scopes.length + 1);
   for (const key of names)
@@ -79,7 +79,7 @@ test("a key used from an address outside its IP allowlist gets 403, even on /me"
   expect(ask("/me", { request }).status).toBe(200);
 });
 
-test("a key in the URL or in x-api-key gets 400, with and without a valid Authorization header", () => {
+test("a key in the URL or in x-api-key gets 400, whether or not there is a valid Authorization header", () => {
   const headers = { authorization: `Bearer ${secret}`, "x-api-key": secret };
   expect(ask("/me", { request: { headers } }).status).toBe(400);
   expect(ask("/me", { request: { headers: { "x-api-key": "any" } } }).status).toBe(400);
@@ -133,7 +133,7 @@ test("unknown IDs and sources, and those of another brand, get 404", () => {
   expect(JSON.parse(api.handle(request).body).data).toEqual(other.orders);
 });
 
-test("an error response has a code, a message and the status", () => {
+test("an error response contains a code, a message and the status", () => {
   expect(JSON.parse(ask("/orders?per_page=101").text)).toEqual({
     success: false,
     error: {

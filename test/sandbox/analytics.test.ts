@@ -109,7 +109,7 @@ test("API variants return no totals, drifting totals or no empty days", () => {
   expect(drift(noon)).not.toBe(drift(noon + hour));
 });
 
-test("the host ranking can be sorted by each column in both directions and has a row without a host", () => {
+test("the host ranking can be sorted by each column in both directions, and includes a row without a host", () => {
   const columns = {
     clicks: "clicks",
     buy_now_clicks: "buy_now_clicks",

@@ -31,7 +31,7 @@ test("a download responds with a signed URL on the file host that is valid for 3
   expect(get(signed(), {}, noon + 300_000).status).toBe(403);
 });
 
-test("a file has the size stated in its record and always the same bytes", () => {
+test("a file has the size stated in its record, and its bytes never change", () => {
   const { status, headers, body } = get(signed());
   expect([status, body.length, headers["content-type"]]).toEqual([200, size, item?.mime_type]);
   expect(get(signed()).body.equals(body)).toBe(true);

@@ -16,13 +16,13 @@ test("each order is listed once, newest first and unchanged", () => {
   expect(new Set(history.orders.map(({ id }) => id)).size).toBe(300);
 });
 
-test("among orders with the same date, the one attributed last is listed first", () => {
+test("among orders with the same date, the most recently attributed order is listed first", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("a", noon)] };
   createBrandEvents(brand, () => noon).add("orders", orderAt("b", noon));
   expect(ids("/orders", { brand })).toEqual(["b", "a"]);
 });
 
-test("both ends of a date range are inclusive to the microsecond, and a date without a time means the complete day", () => {
+test("both ends of a date range are inclusive to the microsecond, and a date without a time stands for the complete day", () => {
   const texts = [
     "2026-11-02T00:00:00Z",
     "2026-11-01T23:59:59.999999Z",
@@ -79,7 +79,7 @@ test("a brand's orders are realistic: currencies, missing hosts, late refunds an
   expect(share(({ host }) => host === null)).toBeCloseTo(0.02, 1);
   expect(share(({ refund_amount }) => Number(refund_amount) > 0)).toBeCloseTo(0.065, 1);
   expect(share(({ is_cancelled }) => is_cancelled)).toBeCloseTo(0.027, 1);
-  // Most refunds for the last week's orders are yet to come.
+  // Most refunds for the last week's orders have not happened yet.
   const recent = orders.filter(({ order_date }) => order_date > at(noon - 7 * day));
   expect(recent.filter(({ refund_amount }) => Number(refund_amount) > 0).length / recent.length).toBeLessThan(
     0.03,

@@ -40,7 +40,7 @@ test("names have accents and punctuation, and one introduction is a spreadsheet 
     expect([part, text.includes(part)]).toEqual([part, true]);
 });
 
-test("a roster entry's number of active campaigns is the number of active assignments", () => {
+test("a roster entry's count of active campaigns equals its count of active assignments", () => {
   const active = brand.roster.filter(({ campaigns }) => campaigns?.status === "active");
   expect(active.length).toBeGreaterThan(5);
   for (const { host, campaigns } of active) {
@@ -51,7 +51,7 @@ test("a roster entry's number of active campaigns is the number of active assign
   }
 });
 
-test("a roster entry's campaign status is active if any campaign is active, otherwise invited, otherwise completed", () => {
+test("a roster entry's campaign status is active if any campaign is active, falling back to invited and then completed", () => {
   const all = brand.roster.flatMap(({ campaigns }) => campaigns ?? []);
   for (const { status, active, invited, completed } of all)
     expect(status).toBe(active ? "active" : invited ? "invited" : completed ? "completed" : "none");

@@ -14,9 +14,9 @@ export interface SandboxResponse {
   status: number;
   headers: Record<string, string>;
   text: string;
-  /** The rows of a list. */
+  /** The rows in a list response. */
   data: Row[];
-  /** The fields of a single object. */
+  /** The fields in a response with a single object. */
   one: Row;
   pagination: { page: number; per_page: number; total_items: number; total_pages: number; has_next: boolean };
 }

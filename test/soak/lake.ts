@@ -31,7 +31,7 @@ interface LakeBrand {
   backup?: { orders: JsonObject[]; later: JsonObject[] };
 }
 
-/** The version of the Delta table after an earlier night, and the rows of the mirrors at that time. */
+/** The version of the Delta table after an earlier night, and the mirrors' rows at that time. */
 interface Snapshot {
   version: number;
   checkpointVersion: number;
@@ -251,7 +251,7 @@ function readMirrors(brands: readonly LakeBrand[], sql: string): string[] {
   return rows.sort();
 }
 
-/** Returns SQL for the sum of an amount in cents, which all engines compute exactly. */
+/** Returns SQL for the sum of an amount in cents. All engines compute this sum exactly. */
 const cents = (column: string) => `sum(CAST(coalesce(round(${column} * 100), 0) AS BIGINT))`;
 
 interface Question {
@@ -261,7 +261,7 @@ interface Question {
   mirror: string;
 }
 
-/** @param group the columns to group by @param select the columns of each group */
+/** @param group the columns to group by @param select the columns to return for each group */
 function question(name: string, table: string, group: string, select: string, where = "1 = 1"): Question {
   const rest = `${group}, ${select} FROM`;
   const groupBy = `WHERE ${where} GROUP BY`;

@@ -36,7 +36,7 @@ async function mirrored() {
   return mirror;
 }
 
-/** Counts the current records in a range with the given flags, without counting in SQL. */
+/** Counts the current records with the given flags in a range, without using SQL to count. */
 function countOneByOne(
   mirror: Awaited<ReturnType<typeof mirrored>>,
   { from, to }: { from: number; to: number },

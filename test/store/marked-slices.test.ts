@@ -17,7 +17,7 @@ async function withUndatedOrder() {
   return state;
 }
 
-test("a partially read slice keeps the undated records of the slices that it replaces", async () => {
+test("a partially read slice keeps the undated records from the slices that it replaces", async () => {
   const state = await withUndatedOrder();
   state.markIncompleteSlice({ ...bothDays, recordIds: [] });
   expect(state.markedSlices()).toEqual([{ ...bothDays, recordIds: [1] }]);

@@ -12,7 +12,7 @@ const row = (id: string | null, clicks: number): Json => ({
   sales: 2.5,
 });
 
-test("the ranking history has a row per day for each host whose figures changed, with null figures for hosts that left", async () => {
+test("for each day, the ranking history has a row for every host whose figures changed, with null figures for hosts that left", async () => {
   const mirror = await makeMirror();
   const keep = (day: string, ...ranking: Json[]) => saveRanking(mirror, day, `${day}T04:00:00.000Z`, ranking);
   keep("2026-11-01", row("a", 5), row("b", 4), row(null, 1), row(null, 2));

@@ -51,7 +51,7 @@ test.each([
   expect(() => recordKey(resource, value, 0)).toThrow(message);
 });
 
-test("no record from a response is written if any of its records has no key", async () => {
+test("if any record in a response has no key, none of its records is written", async () => {
   const mirror = await makeMirror();
   mirror.transaction(() => {
     expect(() => write(mirror, orders, [order("o1"), { no: "id" }])).toThrow("has no `id`");

@@ -52,7 +52,7 @@ test("removed records and their child rows are in separate tables, and only thes
   expect(() => all("SELECT removed_at FROM orders")).toThrow("no such column: removed_at");
 });
 
-test("tables of removed records have all columns of the main table, including discovered ones", async () => {
+test("the tables for removed records have all of the main table's columns, including discovered columns", async () => {
   const { all } = await withRemovals();
   const columns = (table: string) =>
     (all(`SELECT name FROM pragma_table_info('${table}')`) as { name: string }[]).map(({ name }) => name);
@@ -64,7 +64,7 @@ test("tables of removed records have all columns of the main table, including di
   ]);
 });
 
-test("tables of removed records are checked against the records and rebuilt from them", async () => {
+test("the tables for removed records are checked against the records and rebuilt from them", async () => {
   const { mirror, all } = await withRemovals();
   const tables = ["orders_removed", "order_line_items_removed", "roster_removed", "gifts_removed"];
   const before = tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`));
@@ -73,7 +73,7 @@ test("tables of removed records are checked against the records and rebuilt from
   expect(tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`))).toEqual(before);
 });
 
-test("export --include-removed adds removed records, and removed_at is null for current ones", async () => {
+test("export --include-removed adds removed records, and removed_at is null for current records", async () => {
   const { mirror } = await withRemovals();
   const { path } = mirror;
   mirror.db.close();
@@ -122,7 +122,7 @@ test("export --as-of returns the records that had been removed by that time", as
   expect(await then("orders", 3)).toEqual(["order-1", "order-3"]);
 });
 
-test("only `tables --all` lists the tables of removed records", async () => {
+test("only `tables --all` lists the tables for removed records", async () => {
   const { mirror } = await withRemovals();
   const { path } = mirror;
   mirror.db.close();

@@ -66,7 +66,7 @@ test("a difference that verify found is reported until a later run verifies all 
   expect(findLastVerifiedSync(mirror, "orders")?.run_id).toBe(verified);
 });
 
-test("another process reads the progress of the current run, but not that of an earlier run", async () => {
+test("another process can read the current run's progress, but not an earlier run's", async () => {
   const mirror = await makeMirror();
   const now = Date.parse(at(5));
   const progress = {

@@ -8,7 +8,7 @@ import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
 import { Sqlite } from "../support/sqlite.js";
 
-/** Returns the committed notes, which are read through a separate connection. */
+/** Reads the committed notes through a separate connection. */
 function notes(path: string): unknown[] {
   const db = new Sqlite(path);
   try {

@@ -30,7 +30,7 @@ async function twoBrands(): Promise<{ acme: TestBrand; basalt: TestBrand; run: T
   return { acme, basalt, run };
 }
 
-test("sync --all-profiles syncs every brand into its own mirror under one rate limit", async () => {
+test("sync --all-profiles syncs every brand into a separate mirror under a shared rate limit", async () => {
   const { acme, run } = await twoBrands();
   const { code, out, err, asked } = await run("sync --all-profiles --json");
   expect(code, err).toBe(0);

@@ -16,7 +16,8 @@ import { dayMs, hourMs } from "../../src/util/timestamp.js";
  */
 export const documentedBehaviour = {
   /**
-   * The maximum number of records on a page, whatever `per_page` is. `pagination.per_page` has the effective number.
+   * The maximum number of records on a page, whatever `per_page` is. `pagination.per_page` contains the effective
+   * number.
    */
   maxPerPage: 100,
   /** The order of records with equal dates, and of lists without dates. `random` changes it slightly in each response. */
@@ -38,7 +39,7 @@ export const documentedBehaviour = {
     "days",
     "invalid",
   ),
-  /** Whether records without a date are listed only without a date range, or in every range. */
+  /** Whether records without a date are listed only if no date range is requested, or in every range. */
   undated: oneOf("without range", "in every range"),
   /** Whether date ranges are accepted but ignored. */
   ignoresDateFilters: oneOf(false, true),
@@ -58,7 +59,7 @@ export const documentedBehaviour = {
   cancelled: oneOf("out", "in"),
   /** Whether the revenue of most days changes every hour even though no order changes. */
   dailyTotalsDrift: oneOf(false, true),
-  /** Whether days without activity have a point with zeros or no point. */
+  /** Whether days without activity have a point with zeros, or no point at all. */
   emptyDays: oneOf("zero", "missing"),
   /** What `status=refunded` selects: fully refunded orders, or orders with any refund. */
   refundedFilter: oneOf("fully", "any"),
@@ -191,7 +192,7 @@ interface ListRequest {
   brand: Brand;
   context: Context;
   behaviour: ApiVariants;
-  /** The list's path without the slash, such as `orders`. */
+  /** The list's path without its leading slash, such as `orders`. */
   name: string;
 }
 
@@ -223,7 +224,7 @@ function selectRecords(list: ListRequest): Fields[] {
   });
 }
 
-/** Returns the records of all pages of the documented list. Ignores the given request parameters. */
+/** Returns the records on all pages of the documented list, ignoring the given request parameters. */
 function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   const { request, context } = list;
   const url = new URL(request.url, "http://api");
@@ -239,7 +240,7 @@ function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   }
   if (brand.orders === list.brand.orders || list.name !== "orders" || !url.searchParams.has("status"))
     return records;
-  // The changed flags only affect which records are selected. The response contains the original records.
+  // The changed flags affect only which records are selected. The response contains the original records.
   const originals = new Map(list.brand.orders.map((order) => [order.id, order]));
   return records.map((record) => originals.get(String(record.id)) ?? record);
 }

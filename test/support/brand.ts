@@ -49,7 +49,7 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
   copyOf?: TestBrand;
 }
 
-/** The result of a command. */
+/** A command's result. */
 export interface RunResult extends ProgramResult {
   /** The requests that the command sent. */
   asked: SentRequest[];
@@ -92,8 +92,8 @@ export interface TestBrand extends BrandEvents {
   /** Runs a command and sends it SIGINT before the response to the first matching request. */
   stopped(command: string, matches: (request: SentRequest) => boolean): Promise<RunResult>;
   /**
-   * Runs a command as if it were killed at the first matching request. The mirror is then a copy of its files at that
-   * time.
+   * Runs a command as if it were killed at the first matching request. Afterwards, the mirror is a copy of its files at
+   * that time.
    */
   killed(command: string, matches: (request: SentRequest) => boolean): Promise<void>;
   /** Queries the mirror. */
@@ -107,7 +107,7 @@ export interface TestBrand extends BrandEvents {
    * that uses it.
    */
   served(options?: { latency?: number }): Promise<Record<string, string>>;
-  /** Returns the number of requests that the API has received on loopback. */
+  /** Returns how many requests the API has received on loopback. */
   servedCount(): number;
   /** Waits until the condition is true. @throws after 20 seconds */
   until(condition: () => boolean): Promise<void>;

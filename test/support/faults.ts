@@ -4,9 +4,9 @@ import type { Brand } from "../../src/sandbox/brand.js";
 export type Fault =
   /** A response with this status, as the API or a proxy would send it. */
   | { status: number; headers?: Record<string, string>; body?: string }
-  /** The response for another brand, such as an earlier copy of this brand or a copy without a certain record. */
+  /** The response for another brand, such as an earlier copy of this brand, or a copy with a record missing. */
   | { from: Brand }
-  /** A 200 response whose JSON envelope is returned by the function. */
+  /** A 200 response with the JSON envelope that the function returns. */
   | { envelope: (envelope: Record<string, unknown>) => unknown }
   /** A 200 response with this body. */
   | { body: string | Uint8Array; headers?: Record<string, string> }

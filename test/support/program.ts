@@ -15,9 +15,9 @@ import { binPath } from "./process.js";
 
 export interface ProgramOptions {
   env?: Env;
-  /** The home folder; by default a new, empty folder. */
+  /** The home folder; by default, a new, empty folder. */
   home?: string;
-  /** The current folder; by default the home folder. */
+  /** The current folder; by default, the home folder. */
   cwd?: string;
   /** Text piped into stdin, or typed if stdin is a terminal. */
   stdin?: string;
@@ -38,7 +38,7 @@ export interface ProgramResult {
   out: string;
   err: string;
   home: string;
-  /** The values to which the terminal's raw mode was set. */
+  /** Each value that the terminal's raw mode was set to. */
   raw: boolean[];
   /** Files that were opened in the browser. */
   opened: string[];

@@ -6,7 +6,9 @@ import fc from "fast-check";
  */
 fc.configureGlobal({ seed: Number(process.env.PROPERTY_SEED ?? 20261121) });
 
-/** Generates any character except surrogates. fast-check's own generator (`unit: "binary"`) keeps 85 MB in memory. */
+/**
+ * Generates any character except surrogates. fast-check's built-in generator (`unit: "binary"`) uses 85 MB of memory.
+ */
 const character = fc
   .integer({ min: 0, max: 0x10f7ff })
   .map((n) => String.fromCodePoint(n < 0xd800 ? n : n + 0x800));

@@ -22,7 +22,7 @@ export interface Sandbox {
 export interface SandboxOptions {
   orders?: number;
   latencyMs?: number;
-  /** The start time in milliseconds since 1970; by default the system's time. */
+  /** The start time in milliseconds since 1970; by default, the system's time. */
   now?: number;
 }
 

@@ -48,7 +48,7 @@ describe("counts after a sync", () => {
     expect(err).toContain("the API counts 25 orders, but the mirror has 150");
   });
 
-  test("sync finds an order whose date changed in the API (A6)", async () => {
+  test("sync finds an order after its date has changed in the API (A6)", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.change("orders", "o140", { order_date: at(noon - 50 * day) });
@@ -145,7 +145,7 @@ describe("differences that take more than 100 requests to read", () => {
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("sync still trusts a filter if the budget runs out in the middle of a range that differs", async () => {
+  test("sync does not distrust a filter if the budget runs out in the middle of a range that differs", async () => {
     const brand = makeBrand({ orders: hours.slice(0, 9_000), variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     // Only the first of two pages can be read with the last request.

@@ -108,7 +108,7 @@ describe("an unreadable date (A2)", () => {
     },
   );
 
-  test("verify and status state that the API must correct an unreadable date, even one with a semicolon", async () => {
+  test("verify and status state that the API must correct an unreadable date, even if it contains a semicolon", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "n/a; later" });
     await synced(brand);
@@ -122,7 +122,7 @@ describe("an unreadable date (A2)", () => {
     showDates(brand, { odd: "soon" });
     await synced(brand);
     brand.refund("o3", 5);
-    // Two orders are withdrawn: one on the day of the unreadable date, and one on a different day.
+    // Two orders are withdrawn: one on the day with the unreadable date, and one on a different day.
     brand.withdraw("o7", "o10");
     brand.add("orders", orderAt("late", noon - 3 * day));
     expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 0 });
@@ -135,7 +135,7 @@ describe("an unreadable date (A2)", () => {
     expect(status.out).not.toContain("not read:");
   });
 
-  test("sync verifies a day again once the API has corrected an unreadable date on that day", async () => {
+  test("sync reports a day as verified again once the API has corrected its unreadable date", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("odd", noon - 2 * day), orderAt("lost", noon - 4 * day)],
     });

@@ -202,7 +202,7 @@ describe("the host ranking", () => {
     orders: 1,
     sales,
   });
-  /** Serves the rows of a ranking, 20 per page. */
+  /** Serves a ranking's rows, 20 per page. */
   function serve(brand: TestBrand, rows: () => object[]) {
     brand.before = ({ path, query }) => {
       if (path !== "/analytics/hosts") return undefined;
@@ -245,7 +245,7 @@ describe("the host ranking", () => {
     expect(err).toContain("the ranking never settled");
   });
 
-  test("sync stores all rows of the ranking that have no host", async () => {
+  test("sync stores all ranking rows that have no host", async () => {
     const brand = makeBrand();
     serve(brand, () => [row("h0", 9), row(null, 5), row(null, 5), row("h1", 1)]);
     expect((await brand.run("sync analytics-hosts")).code).toBe(0);
@@ -282,7 +282,7 @@ describe("the host ranking", () => {
     ]);
   });
 
-  test("sync rejects a ranking that has lost more than half of its rows, except with --accept-removals", async () => {
+  test("sync rejects a ranking that has lost more than half of its rows, unless --accept-removals is given", async () => {
     const brand = makeBrand();
     let rows = fifty;
     serve(brand, () => rows);

@@ -76,7 +76,7 @@ describe("rounding differences in amounts", () => {
     expect(brand.lastRun("analytics-clicks")).toMatchObject({ rows_read: 11, rows_changed: 0 });
   });
 
-  test("sync does not add a row to the ranking's history for a rounding difference", async () => {
+  test("sync does not add a row to the ranking history because of a rounding difference", async () => {
     const brand = makeBrand();
     let request = 0;
     brand.before = ({ path }) => {
@@ -171,7 +171,7 @@ describe("daily amounts that keep drifting", () => {
     expect(asked.length).toBeLessThan(20);
   });
 
-  test("sync finds a late attribution while amounts drift, because it compares the number of orders per day", async () => {
+  test("sync finds a late attribution while amounts drift, because it compares each day's order count", async () => {
     const brand = makeBrand({ orders: hourly });
     applyNewRate(brand);
     await brand.run("sync orders");

@@ -202,7 +202,7 @@ describe("survey results", () => {
     expect((await brand.run("verify surveys")).code).toBe(0);
   });
 
-  test("sync prints a note if the API returns a 404 for the results of a survey that never had any", async () => {
+  test("sync prints a note if the API returns a 404 for the results of a survey that has never had results", async () => {
     const brand = makeBrand({ surveys, results });
     brand.before = ({ path }) => (path === "/surveys/s1/results" ? { status: 404 } : undefined);
     const { code, err, last } = await runSync(brand, "sync surveys");

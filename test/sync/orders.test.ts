@@ -20,7 +20,7 @@ const amountOf = (brand: ReturnType<typeof makeBrand>, id: string) =>
   brand.sql<{ refund: number }>("SELECT refund_amount AS refund FROM orders WHERE id = ?", id)[0]?.refund;
 
 describe("the first sync", () => {
-  test("the first sync sends one request per 100 orders, one for daily totals and four for counts", async () => {
+  test("the first sync sends one request per 100 orders, one request for daily totals, and four for counts", async () => {
     const brand = makeBrand({ orders });
     const { asked, code } = await brand.run("sync orders");
     expect(code).toBe(0);
@@ -67,7 +67,7 @@ describe("later syncs", () => {
     await brand.run("sync orders");
     const { last, requests } = await runNextDay(brand);
     expect(last).toMatchObject({ outcome: "done", verified: 1, rows_new: 0, rows_changed: 0 });
-    // The window takes one page, the counts four requests and the audit three pages.
+    // The window takes one request, the counts take four, and the audit takes three.
     expect(requests).toBe(1 + 4 + 3);
   });
 
@@ -201,7 +201,7 @@ describe("removals", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("sync removes all orders of a short list only with --accept-removals", async () => {
+  test("sync removes all orders in a short list only with --accept-removals", async () => {
     const brand = makeBrand({ orders: orders.slice(0, 3) });
     await brand.run("sync orders");
     brand.withdraw("o0", "o1", "o2");
@@ -227,7 +227,7 @@ describe("an interrupted run", () => {
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("a killed sync has stored only complete responses, and the next run reads the rest", async () => {
+  test("a killed sync leaves only complete responses in the mirror, and the next run reads the rest", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
     await brand.killed("sync orders", (request) => pages(request) && ++page === 7);

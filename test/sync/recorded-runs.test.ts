@@ -12,7 +12,7 @@ describe("a run's row in `sync_runs`", () => {
   const stats = { requests: 7, retries: 1 };
   const api = { stats } as ApiClient;
 
-  test("finishRun stores a run's outcome and number of requests", async () => {
+  test("finishRun stores a run's outcome and request count", async () => {
     const mirror = await makeMirror();
     const session = { mirror, clock, api, keys: new Set<string>() };
     const started = startRun(session, "orders");
@@ -85,7 +85,7 @@ describe("a run's output line", () => {
     const facts = { floor: null, comparesTotals: true };
     expect(runLine(run, { ...facts, listRows: 9 })).toMatch(/^9 surveys and 9 results read, 0 new/);
     expect(runLine(run, { ...facts, listRows: 17 })).toMatch(/^17 surveys and 1 result read, 0 new/);
-    // For a failed run, only the total number of rows is known.
+    // For a failed run, only the total row count is known.
     expect(runLine(run, facts)).toMatch(/^18 surveys and results read, 0 new/);
   });
 });

@@ -60,7 +60,7 @@ describe("a sync of several resources", () => {
     expect((await brand.run("sync roster")).code).toBe(7);
   });
 
-  test("sync records the number of retries", async () => {
+  test("sync records how often it retried requests", async () => {
     const brand = makeBrand(lists());
     brand.once(readsOrders, () => "reset");
     expect((await brand.run("sync orders")).code).toBe(0);

@@ -10,7 +10,7 @@ const rows = [
   ["b2", "北京 \u001b[2J", null],
 ];
 
-test("a table that is not printed to a terminal has its full width, right-aligned numbers and escaped cells", () => {
+test("a table that is not printed to a terminal keeps its full width, with numbers right-aligned and cells escaped", () => {
   expect(renderTable(titles, rows)).toBe(
     [
       "id  title                              total",
@@ -26,7 +26,7 @@ test("the widest column is truncated if a table is wider than the terminal", () 
   expect(table.split("\n")[1]).toBe("a1  A rather long titl…   12.5");
 });
 
-test("a wide table drops optional columns, one by one, before it truncates cells", () => {
+test("if a table is too wide, it drops optional columns one by one before it truncates cells", () => {
   const spare = ["title", "total"];
   expect(renderTable(titles, rows, { width: 50, optionalColumns: spare })).toBe(
     renderTable(titles, rows, { width: 50 }),

@@ -97,7 +97,7 @@ test("truncated text is never wider than the limit", () => {
   expect(pad("北", 4, "right")).toBe("  北");
 });
 
-test("text is truncated between characters, never in the middle of one", () => {
+test("text is truncated between characters, never in the middle of a character", () => {
   expect(truncate("🇳🇴👍🏽e\u0301क्ष", 4)).toBe("🇳🇴…");
 });
 

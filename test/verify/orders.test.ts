@@ -72,7 +72,7 @@ describe("verify orders", () => {
     });
   });
 
-  test("verify needs three requests to compare content, which has no daily totals and no filters", async () => {
+  test("verify compares content, which has no daily totals or filters, in three requests", async () => {
     const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
     const brand = makeBrand({ content: files });
     await brand.run("sync content");
@@ -123,7 +123,7 @@ describe("differences by month", () => {
     expect(different((await verified(brand)).states)).toEqual(["2026-07", "2026-10"]);
   });
 
-  test("verify prints one line for many differing days of a month", async () => {
+  test("verify prints one line for many differing days in a month", async () => {
     const brand = await synced();
     const days = new Map(brand.data.orders.map((order) => [order.order_date.slice(0, 10), order.id]));
     const october = [...days].filter(([date]) => date.startsWith("2026-10"));
@@ -186,7 +186,7 @@ describe("unread orders", () => {
     );
   });
 
-  test("verify reports the months of a gap as unproven until a sync reads them", async () => {
+  test("verify reports the months in a gap as unproven until a sync reads them", async () => {
     const brand = await synced({}, "--until 2026-08-20");
     await brand.run("sync orders --since 2026-10-15 --audit 0");
     const { code, states, result } = await verified(brand);
@@ -241,7 +241,7 @@ describe("unread orders", () => {
   });
 });
 
-test("status keeps the problems of an earlier verification if a later one fails", async () => {
+test("status keeps showing the problems from an earlier verification if a later verification fails", async () => {
   const brand = await synced();
   brand.refund("o260", 3);
   await verified(brand);

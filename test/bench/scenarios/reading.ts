@@ -37,7 +37,7 @@ export const reading: Scenario = {
     return [
       { what: "simple program, first read", ratio: 1, measured: of("floor") },
       compared("brandapi, first read", of("first"), of("floor"), { to: "simple program", goal: "2.0" }),
-      { what: "simple program, first read again", measured: of("floorAgain") },
+      { what: "simple program, first read repeated", measured: of("floorAgain") },
       compared("brandapi, again, unchanged", of("again"), of("first"), { to: "its first read", goal: "0.5" }),
       { what: "simple program, window of 30 days", measured: of("floorWindow") },
       compared("brandapi, nightly window", of("window"), of("floorWindow"), { to: "simple program" }),
