@@ -3,7 +3,7 @@ import type { Deps, OutputStream } from "../deps.js";
 import { hideKeys } from "../util/redact-keys.js";
 import type { ExpectedTask, Reporter, Task } from "../util/reporter.js";
 import { type Style, styleFor } from "../util/terminal.js";
-import { displayWidth, escapeLines, truncate } from "../util/terminal-text.js";
+import { displayWidth, escapeLines, terminalWidth, truncate, wrapLines } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { formatDuration } from "../util/times.js";
 
@@ -43,9 +43,13 @@ function progressLine(
   const start = `${style.bold(title)}  ${done}`;
   const filled = Math.round((requests / Math.max(1, requests + left)) * barWidth);
   const bar = `${style.cyan("█".repeat(filled))}${style.dim("░".repeat(barWidth - filled))}`;
+  // In a narrow terminal, the remaining requests are more useful than the ones sent.
+  const short = `${style.bold(name ?? "")}  ${formatCount(requests)} done${rest}`;
+  const shortest = `${style.bold(name ?? "")}  ${rest.slice(2)}`;
+  const narrow = left === 0 ? [start] : [`${start}${rest}`, short, shortest];
   const lines =
     waiting === null
-      ? [...(isKnown ? [`${start}${rest}${time}  ${bar}`] : []), `${start}${rest}${time}`, start]
+      ? [...(isKnown ? [`${start}${rest}${time}  ${bar}`] : []), `${start}${rest}${time}`, ...narrow]
       : [`${start}${rest}${time}  ${style.dim(waiting)}`, `${style.bold(title)}  ${style.dim(waiting)}`];
   return lines.find((line) => displayWidth(line) <= width) ?? truncate(`${title}  ${waiting ?? done}`, width);
 }
@@ -186,7 +190,9 @@ export class TerminalReporter implements Reporter {
       end: (summary) => {
         this.#task = null;
         this.#line.hide();
-        if (summary !== null) this.#print(`${this.#style.bold(this.#clean(name))}: ${this.#clean(summary)}`);
+        if (summary === null) return;
+        const text = `${this.#style.bold(this.#clean(name))}: ${this.#clean(summary)}`;
+        this.#print(wrapLines(text, terminalWidth(this.#deps.stderr)));
       },
     };
   }

@@ -18,7 +18,7 @@ import { describeUnexpectedColumn } from "../store/tables/schema-issues.js";
 import { pathExists } from "../util/files.js";
 import { printJson, type Style } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
-import { displayWidth, escapeText, wrapIndented } from "../util/terminal-text.js";
+import { escapeText, wrapLines } from "../util/terminal-text.js";
 import { formatCount, pluralize } from "../util/text.js";
 import { formatAge, formatDuration, formatMinute, parseDuration } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
@@ -88,14 +88,6 @@ async function printStatus(
     if (quiet) for (const problem of listProblems(withoutRefusals(health))) warn(problem);
     throw stale;
   });
-}
-
-/** Wraps each line to the terminal's width. The lines of tables already fit. */
-function wrapLines(text: string, width: number | undefined): string {
-  return text
-    .split("\n")
-    .map((line) => (displayWidth(line) <= (width ?? 0) ? line : wrapIndented(line, width, 2)))
-    .join("\n");
 }
 
 /** Creates the error for `--max-age` with all reasons, most urgent first. Returns null if nothing is stale. */

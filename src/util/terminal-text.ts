@@ -110,6 +110,18 @@ export function wrapIndented(text: string, width: number | undefined, indentatio
   return wrap(text, width - indentation).replaceAll("\n", `\n${" ".repeat(indentation)}`);
 }
 
+/**
+ * Wraps each line that is wider than the terminal, and indents its continuation.
+ * @param width undefined if the output is not a terminal
+ */
+export function wrapLines(text: string, width: number | undefined): string {
+  if (width === undefined) return text;
+  return text
+    .split("\n")
+    .map((line) => (displayWidth(line) <= width ? line : wrapIndented(line, width, 2)))
+    .join("\n");
+}
+
 let segmenter: Intl.Segmenter | undefined;
 
 /**

@@ -90,6 +90,30 @@ test("the progress line shows the number of requests sent, the number remaining 
   ]);
 });
 
+test("in a narrow terminal, the progress line keeps the number of remaining requests", async () => {
+  const seen = reporterFor({}, { ...terminal, columns: 40 });
+  seen.reporter.expect([
+    { name: "orders", requests: 2 },
+    { name: "content", requests: undefined },
+  ]);
+  seen.reporter.begin({ name: "orders", total: 28 });
+  seen.reporter.countRequest();
+  await vi.waitUntil(() => seen.screen[0] === "orders  1 done, at least 28 left");
+  seen.reporter.close();
+});
+
+test("a task's result line wraps between words in a narrow terminal", () => {
+  const seen = reporterFor({}, { ...terminal, columns: 40 });
+  const task = seen.reporter.begin({ name: "orders" });
+  task.end("250 read, 0 new, 0 changed, 0 removed, 3 requests in 3s, verified");
+  seen.reporter.close();
+  expect(seen.screen).toEqual([
+    "orders: 250 read, 0 new, 0 changed, 0",
+    "  removed, 3 requests in 3s, verified",
+    "",
+  ]);
+});
+
 test.each([100, 60, 40, 30, 12])(
   "the progress line is never wider than a terminal with %i columns",
   async (columns) => {
