@@ -27,7 +27,10 @@ function collect(id, context, found) {
   return found;
 }
 
-/** Returns a file name: `src/sync/run.ts` becomes `sync-run.js`. All files are in one folder, one level below the root like `src`. */
+/**
+ * Returns a bundle's file name: `src/sync/run.ts` becomes `sync-run.js`. All bundles are in one folder, which is one
+ * level below the root, like `src`.
+ */
 function fileName({ name, facadeModuleId, moduleIds }) {
   const id = facadeModuleId ?? (name === "start" ? undefined : moduleIds.at(-1));
   if (!id?.startsWith(source)) return `${name}.js`;

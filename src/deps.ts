@@ -19,7 +19,9 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** A text output stream. If it is a terminal, it has some properties of Node's `tty.WriteStream`. */
+/**
+ * A text output stream. If the stream is a terminal, it also has some of the properties of Node's `tty.WriteStream`.
+ */
 export interface OutputStream extends NodeJS.WritableStream {
   isTTY?: boolean;
   columns?: number;
@@ -90,7 +92,7 @@ export interface Context {
   argv: readonly string[];
   /** The name of the current profile, if the command runs for all profiles. */
   profile?: string;
-  /** Runs another `brandapi` command and returns its exit code. Throws that command's error. */
+  /** Runs another `brandapi` command and returns its exit code. Rethrows that command's error. */
   brandapi(argv: readonly string[], deps: Deps): Promise<ExitCode>;
 }
 
@@ -149,8 +151,8 @@ export function systemDeps(given: Pick<Deps, "signal" | "runKillable" | "runGrac
 const startedIn = readOrEmpty(() => process.cwd());
 
 /**
- * Returns a folder, or an empty string if the system has none. `config/folders.ts` reports a missing folder when it
- * is needed.
+ * Returns the result of `ask`, or an empty string if the system has no such folder. `config/folders.ts` reports a
+ * missing folder when a command needs it.
  */
 function readOrEmpty(ask: () => string): string {
   try {

@@ -25,9 +25,9 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 export interface ErrorOptions {
   hint?: string | undefined;
   cause?: unknown;
-  /** The HTTP status of the response, if there was one. */
+  /** The response's HTTP status; undefined if there was no response. */
   status?: number | undefined;
-  /** True if every other request would fail the same way. */
+  /** True if every other request would fail for the same reason. */
   affectsAllRequests?: boolean | undefined;
 }
 
@@ -72,7 +72,7 @@ export class Unauthorized extends BrandapiError {
   override readonly code = "unauthorized";
 }
 
-/** Thrown on 403: the key lacks the scope, or the address is not on its allowlist. */
+/** Thrown on 403: the key lacks the scope, or this machine's IP address is not on the key's allowlist. */
 export class Forbidden extends BrandapiError {
   override readonly exitCode = exitCodes.forbidden;
   override readonly code: string = "forbidden";
@@ -83,7 +83,7 @@ export class PaymentRequired extends Forbidden {
   override readonly code = "plan";
 }
 
-/** Returns the API's refusal if it is this error or its cause; null for other errors. */
+/** Returns the API's refusal if `error` or its cause is a refusal; otherwise null. */
 export function findForbidden(error: unknown): Forbidden | null {
   if (error instanceof Forbidden) return error;
   return error instanceof BrandapiError && error.cause instanceof Forbidden ? error.cause : null;
@@ -114,7 +114,7 @@ export class NotFound extends UnexpectedResponse {
   override readonly code = "not-found";
 }
 
-/** Thrown when some of the work failed. */
+/** Thrown when part of the work failed. */
 export class Incomplete extends BrandapiError {
   override readonly exitCode = exitCodes.incomplete;
   override readonly code: string = "incomplete";

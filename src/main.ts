@@ -33,7 +33,7 @@ export async function main(): Promise<void> {
   signals.handle({ endLate: fail, exit });
   handleOutputErrors(argv, deps, exit);
   process.on("uncaughtException", fail).on("unhandledRejection", fail);
-  process.once("beforeExit", () => fail(new Error("the program ended before its work was done")));
+  process.once("beforeExit", () => fail(new Error("the program ended before its work was finished")));
 
   const code = await run(argv, deps);
   if (signal.aborted) setTimeout(exit, flushMs, code);
@@ -88,7 +88,7 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
 }
 
 /**
- * Kills the process with the signal that matches its exit code if `process.exit` would block. Node waits for threads
+ * If `process.exit` would block, kills the process with the signal that matches the exit code. Node waits for threads
  * that are resolving a host name or opening a file.
  */
 function killIfBlocked(code: number): void {
@@ -100,8 +100,8 @@ function killIfBlocked(code: number): void {
 }
 
 /**
- * Returns a `fetch` that loads undici on the first request. Loading takes 80 ms, and commands such as `--help` do not
- * need it.
+ * Returns a `fetch` that loads undici on the first request. Loading undici takes 80 ms, and commands such as `--help`
+ * do not need undici.
  */
 function fetchWhenNeeded(env: Deps["env"]): Fetch {
   let loading: Promise<Fetch> | undefined;

@@ -13,8 +13,8 @@ interface Entry {
   /** Loads the command's module. */
   load(): Promise<CommandModule>;
   /**
-   * True for a command that continues when nobody reads stdout, because its work or exit code matters more than its
-   * output.
+   * True for a command that continues when nobody reads stdout, because the command's work or exit code matters more
+   * than its output.
    */
   continuesWithoutReader?: boolean;
   /** True for a command that continues where it was interrupted. */

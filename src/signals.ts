@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { Stopped, stopCodes } from "./errors.js";
 
-/** A signal must end any command within two seconds, so a graceful stop that takes longer than this is cut short. */
+/** The time limit for a graceful stop, in milliseconds. A signal must end any command within two seconds. */
 const gracefulStopMs = 1_500;
 const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -46,7 +46,7 @@ export class ProcessSignals {
   /** Runs work during which a signal kills the process. @throws Stopped if a signal has already arrived */
   readonly runKillable = async <T>(work: () => Promise<T>): Promise<T> => {
     if (this.#isKillable) return await work();
-    // Lets the handlers process a signal that arrived during synchronous work before they are removed.
+    // Before the handlers are removed, lets them process any signal that arrived during synchronous work.
     await setImmediate();
     this.signal.throwIfAborted();
     return await this.#run(true, work);

@@ -1,4 +1,4 @@
-/** A common question and the SELECT that answers it, in at most three lines. */
+/** A common question, and a SELECT statement of at most three lines that answers it. */
 export interface ExampleQuery {
   name: string;
   question: string;

@@ -11,9 +11,9 @@ export async function programTree(): Promise<Command> {
 }
 
 /**
- * Runs one command line with its own home folder, and returns its stdout.
+ * Runs a command line in a separate home folder, and returns the command's stdout.
  * @param now the time shown by the program's clock (default: the system time)
- * @throws Error with its stderr if the exit code is not 0
+ * @throws Error with the command's stderr if the exit code is not 0
  */
 export async function runProgram(
   argv: readonly string[],
@@ -45,7 +45,7 @@ function realDeps(): Deps {
   });
 }
 
-/** Returns a stream that collects its text; with `columns`, it looks like a terminal. */
+/** Returns a stream that collects the text written to it. If `columns` is given, the stream behaves like a terminal. */
 function keep(columns?: number): { stream: OutputStream; text(): string } {
   const pieces: string[] = [];
   const stream = new Writable({

@@ -15,7 +15,7 @@ import type { TerminalReporter } from "./progress.js";
 
 const maxSkewMs = 5 * 60_000;
 
-/** Returns a message if this machine's clock and the API's differ by more than five minutes, otherwise null. */
+/** Returns a message if this machine's clock and the API's clock differ by more than five minutes; otherwise null. */
 function describeClockSkew({
   requestedAt,
   serverTime,

@@ -21,7 +21,7 @@ import { checkTableName, findSyncedTable, warnAboutPartialTables } from "./table
 type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };
 
 const defaultRetainMs = 7 * dayMs;
-/** Files are kept for at least an hour, because other programs may still be reading the previous version. */
+/** Old files are kept for at least an hour, because other programs may still be reading the previous version. */
 const minRetainMs = dayMs / 24;
 
 /**

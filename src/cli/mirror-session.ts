@@ -79,7 +79,7 @@ export async function withMirrorSession(command: ApiCommand, work: Work): Promis
 
 /**
  * Runs `work` to plan a sync without writing anything. The mirror is opened read-only. If there is no mirror, an empty
- * one is used.
+ * in-memory mirror is used.
  */
 export async function withPlanSession(command: ApiCommand, work: Work): Promise<void> {
   await withApi(command, async (connected) => {
@@ -110,8 +110,8 @@ async function withApi(
 }
 
 /**
- * Reads which brand the mirror belongs to. This happens before the lock and any request, so that an unusable mirror is
- * reported immediately, even during another run.
+ * Reads which brand the mirror belongs to. The brand is read before the mirror is locked and any request is sent, so
+ * that an unusable mirror is reported immediately, even during another run.
  */
 async function readMirrorOwner({ deps, name, settings: { dbPath } }: ConnectedCommand) {
   const opening = deps.runKillable(() => openMirrorOrEmpty(dbPath));
@@ -180,7 +180,7 @@ function isRejection(error: unknown): boolean {
 
 /**
  * Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. If the
- * mirror cannot be written, that problem is ignored, because the command's own error is more useful.
+ * failure cannot be written to the mirror, that problem is ignored, because the command's own error is more useful.
  * @param mirror the open mirror, or null if it has not been opened yet
  */
 async function recordFailure(

@@ -8,8 +8,8 @@ import { isLoopback } from "../util/urls.js";
 import { TerminalReporter } from "./progress.js";
 
 /**
- * Checks a ping URL. It must be https, or http on a loopback host. It must not contain credentials, because it is
- * printed.
+ * Checks a ping URL. The URL must use https, or http on a loopback host. It must not contain credentials, because the
+ * program prints it.
  * @throws UsageError
  */
 export function parsePingUrl(text: string): string {

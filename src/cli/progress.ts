@@ -129,9 +129,9 @@ interface CurrentTask {
 }
 
 /**
- * Prints progress and messages on stderr. On a terminal, progress is a single line that is redrawn; otherwise it is one
- * line per task. With `--quiet`, only warnings are printed. Text is escaped, because it may come from outside, and keys
- * are hidden. Close the reporter when the command ends.
+ * Prints progress and messages on stderr. On a terminal, progress is a single line that is redrawn; elsewhere, one line
+ * is printed per task. With `--quiet`, only warnings are printed. Text is escaped, because it may come from outside,
+ * and keys are hidden. Close the reporter when the command ends.
  */
 export class TerminalReporter implements Reporter {
   readonly #deps: ReporterDeps;
@@ -197,7 +197,7 @@ export class TerminalReporter implements Reporter {
     };
   }
 
-  // These are arrow functions so that callers can pass them without binding `this`.
+  // These methods are arrow functions so that callers can pass them without binding `this`.
   readonly note = (text: string): void => this.#print(this.#clean(text));
 
   readonly warn = (text: string): void => {

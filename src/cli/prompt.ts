@@ -21,7 +21,7 @@ export interface Prompt {
 const escapeSequence = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-9;?]*[ -/]*[@-~]|O.|.)?`, "gu");
 const [ctrlC, ctrlD] = ["\u0003", "\u0004"];
 
-/** The maximum length of an answer. It is longer than any key or URL. */
+/** The maximum length of an answer, which is longer than any key or URL. */
 const maxAnswerLength = 20_000;
 
 /**

@@ -141,8 +141,8 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
           output,
         ),
       );
-    // Checkpoints and removes the write-ahead log, so that the mirror is a single file. This fails if another program
-    // has the mirror open.
+    // Checkpoints and removes the write-ahead log, so that the mirror is a single file. Checkpointing fails if another
+    // program has the mirror open.
     if (current) await withMirrorFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
     replaceMirror(copy, db, replacedPath);
     if (kept) reporter.note(`The previous mirror has been kept: ${kept}`);
@@ -206,8 +206,8 @@ function carryOver(
 ): void {
   if (current) {
     const { forgotten, omit } = current;
-    // If the mirror has no list of omitted fields, the copy keeps the list that it contains. The next sync applies the
-    // profile's list.
+    // If the mirror has no list of omitted fields, the copy keeps its own list. The next sync applies the profile's
+    // list.
     const { lost } = redactMirror(copy, forgotten, omit.length > 0 ? omit : undefined);
     for (const warning of lost) warn(warning);
   }

@@ -8,8 +8,8 @@ import { resources } from "../resources/registry.js";
 import { views } from "../store/views/all-views.js";
 
 /**
- * Shell scripts that run `brandapi __complete`, which prints one candidate per line. If there are no candidates, the
- * shell completes file names.
+ * The completion script for each shell. The scripts run `brandapi __complete`, which prints one candidate per line. If
+ * there are no candidates, the shell completes file names.
  */
 const scripts = {
   bash: `# brandapi: completion for bash
@@ -36,7 +36,7 @@ complete -c brandapi -a '(__brandapi_complete)'
 } as const;
 
 export const about =
-  "The script completes commands, flags and their values, resources, tables, columns and profiles.";
+  "The script completes commands, flags, flag values, resources, tables, columns and profiles.";
 
 export const examples = {
   "source <(brandapi completion bash)": "add this line to ~/.bashrc; for zsh, to ~/.zshrc after compinit",

@@ -116,7 +116,7 @@ function brandArgumentsFor(flags: CronFlags, deps: Deps): string[] {
   return allProfiles ? ["--all-profiles", ...given] : given;
 }
 
-/** The environment variables that a cron job needs. They never include the key. */
+/** The environment variables that a cron job needs, which never include the key. */
 const neededVariables =
   /^(?:BRANDAPI_(?!KEY$)\w+|XDG_(?:CONFIG|DATA|STATE)_HOME|NODE_EXTRA_CA_CERTS|(?:https|no)_proxy)$/i;
 const pathVariables = /_(?:DIR|DB|CERTS)$/;

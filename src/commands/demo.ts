@@ -35,7 +35,7 @@ const refundsSql =
 
 export const about =
   "Starts a local sandbox, syncs it, lets three weeks pass, syncs again, shows the changes, verifies the mirror, " +
-  "exports it and generates its report. Needs no network and no configuration. Can be run again.";
+  "exports it and generates its report. Needs no network and no configuration. You can run it again.";
 
 export const examples = {
   "brandapi demo": "run the demo",

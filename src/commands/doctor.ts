@@ -32,7 +32,7 @@ import { dayMs } from "../util/timestamp.js";
 
 export const about =
   "Prints one line per check: `ok`, or `!` with the command that fixes the problem. Skips checks that depend on a failed " +
-  "check. Writes nothing and sends one request. The exit code is that of the first failed check; warnings do not count.";
+  "check. Writes nothing and sends one request. The first failed check determines the exit code; warnings do not affect it.";
 
 export const examples = {
   "brandapi doctor": "run all checks",

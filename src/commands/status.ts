@@ -177,7 +177,7 @@ function resourceProblems(health: ResourceHealth): string[] {
     ({ from, to }) => `not read: ${from ? formatMinute(from) : "the start"} to ${formatMinute(to)}`,
   );
   if (undated > 0) problems.push(`${pluralize(undated, "record")} without a readable date`);
-  // If a later sync was incomplete, its own error describes what is missing.
+  // If a later sync was incomplete, that sync's error describes what is missing.
   if (found && (refused || last?.outcome !== "incomplete"))
     problems.push(
       found.repairable
@@ -222,7 +222,7 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
 }
 
 /**
- * Returns a line for each resource whose oldest data is at least two days old, because later changes to it may not have
+ * Returns a line for each resource whose oldest data is at least two days old, because changes since then may not have
  * been found yet.
  */
 function oldestDataLines({ resources, checked_at }: Health): string[] {

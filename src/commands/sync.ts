@@ -200,8 +200,8 @@ async function syncProfile(
 }
 
 /**
- * Splits the resources into those to request and those whose scope the key lacks.
- * @throws Forbidden if the key allows none of them and none has been synced before
+ * Splits the resources into those to request and those whose scope the key lacks. @throws Forbidden if the key does not
+ * allow any of the resources and none of them has been synced before
  */
 function selectAllowed(
   { resources: chosen, named }: ChosenResources,

@@ -33,7 +33,7 @@ interface VerifyFlags extends GlobalFlags {
 
 export const about =
   "Compares orders and content by counts and daily totals, with few requests for the complete history. Reads other " +
-  "resources completely. Also compares the tables with the records they are built from. States what it cannot detect.";
+  "resources completely. Also compares the tables with the records they are built from. Lists the changes that it cannot detect.";
 
 export const examples = {
   "brandapi verify orders": "check the complete history of orders, month by month",
@@ -92,7 +92,7 @@ export async function run(flags: VerifyFlags, context: Context, names: readonly 
       if (json) printJson(deps.stdout, line);
       else if (hasText)
         deps.stdout.write(resultText(result, settings, width) + (numbers ? evidenceText(numbers) : ""));
-      // If no resources are named, only those that have been read before are verified.
+      // If no resources are named, only resources that have been read before are verified.
       const isLost = !named && error instanceof Forbidden;
       return { error: isLost ? lostAccess(resource, error) : error };
     });
@@ -184,7 +184,7 @@ function evidenceText(evidence: readonly Evidence[]): string {
   return `  ${header}\n${rest.join("")}`;
 }
 
-/** Adjacent months with the same result, from `first` to `month`. */
+/** A group of adjacent months with the same result, from `first` to `month`. */
 type Span = PartResult & { first: string };
 
 /** Merges adjacent months that have the same state and reason. `read_at` is the time of the oldest read among them. */

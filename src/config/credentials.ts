@@ -9,7 +9,7 @@ import { isLoopback } from "../util/urls.js";
 import { expandPath, type PathDeps } from "./folders.js";
 import type { Settings } from "./settings.js";
 
-/** The API's base URL and a key for it. */
+/** The API's base URL and a key for the API. */
 export interface ApiCredentials {
   baseUrl: string;
   key: string;
@@ -126,7 +126,8 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
 }
 
 /**
- * True if users other than the owner can read a file. Always false on Windows, which has a different permission model.
+ * True if users other than the owner can read a file. Always returns false on Windows, which has a different permission
+ * model.
  */
 export function isReadableByOthers(stat: Stats, { platform }: Pick<PathDeps, "platform">): boolean {
   return platform !== "win32" && stat.isFile() && (stat.mode & 0o077) !== 0;

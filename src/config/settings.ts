@@ -40,7 +40,7 @@ export interface Settings {
   missingReason?: { text: string; hint: string } | undefined;
   dbPath: string;
   /**
-   * The brand that `login` stored in the profile; undefined if it is unknown, or if a different mirror file was
+   * The brand that `login` stored in the profile; undefined if the brand is unknown, or if a different mirror file was
    * specified.
    */
   brand: { id: string; name: string } | undefined;
@@ -178,8 +178,8 @@ function findMirror(name: string, named: string | undefined, deps: Deps): string
 }
 
 /**
- * Throws a UsageError if a profile is unknown and its name resembles that of a stored profile. Otherwise, a typo would
- * create a second mirror.
+ * Throws a UsageError if a profile is unknown and its name resembles a stored profile's name. Without this check, a
+ * typo would create a second mirror.
  */
 function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
   const near = stored.has(name) ? undefined : closestName(name, stored.keys());

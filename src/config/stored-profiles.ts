@@ -11,7 +11,7 @@ import { releaseTempFile, reserveTempFile } from "../util/temp-files.js";
 import { checkPrivate, isReadableByOthers, noPermissionsHint } from "./credentials.js";
 import { configPath, expandPath, type PathDeps, platformFolder } from "./folders.js";
 
-/** One brand in the config file. Unknown fields are kept when the file is written. */
+/** A brand's entry in the config file. Unknown fields are preserved when the file is rewritten. */
 export interface Profile {
   baseUrl?: string;
   key?: string;

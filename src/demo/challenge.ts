@@ -20,8 +20,8 @@ interface ScriptCopy {
 }
 
 /**
- * Copies orders and the roster the way a typical script does. It reads them page by page: all orders the first time,
- * and then only those from the last 30 days.
+ * Copies orders and the roster the way a typical script does. Such a script reads page by page: all orders in its first
+ * run, and only orders from the last 30 days after that.
  * @param copy updated with the API's records
  */
 async function runPlainScript(copy: ScriptCopy, { clock, env, fetch }: Deps) {
@@ -161,7 +161,10 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
   }
 }
 
-/** Describes the evidence of a change. If there is none, names the day by which a sync will have re-read the order. */
+/**
+ * Describes the evidence of a change. If there is no evidence, names the day by which a sync will have re-read the
+ * order.
+ */
 function describeEvidence({ check, date }: SilentChange, evidence: readonly Evidence[]): string {
   const ofDate = evidence.filter(({ from, to }) => (from ?? "") <= date && date <= (to ?? "9999"));
   const difference = ofDate.findLast((each) => each.agrees === false && each.check === check);

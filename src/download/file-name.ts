@@ -7,7 +7,7 @@ export type NamedFile = Pick<LibraryFile, "source" | "id" | "filename" | "mimeTy
 
 /** Suffix of an incomplete file. */
 export const partSuffix = ".part";
-/** Suffix of the file that contains an incomplete file's version. It must not be longer than `partSuffix`. */
+/** Suffix of the file that stores an incomplete file's version. This suffix must not be longer than `partSuffix`. */
 export const versionSuffix = ".etag";
 
 /**
@@ -20,8 +20,8 @@ const maxIdBytes = 64;
 const [maxStart, maxEnd] = [900, 100];
 
 /**
- * Returns a file name of the form `<date>_<id>_<name>`, which is safe on all common file systems. It starts with the
- * date or `undated`, so it is never a hidden file, a flag or a Windows device, and it contains no path separators. If
+ * Returns a file name of the form `<date>_<id>_<name>`, which is safe on all common file systems. The name starts with
+ * the date or `undated`, so it is never a hidden file, a flag or a Windows device. It contains no path separators. If
  * the ID contains unsafe characters or the name is taken, a hash of the source and the ID makes the name unique.
  * @param taken the names of other files, as returned by `foldName`
  */

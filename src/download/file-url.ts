@@ -35,7 +35,7 @@ export async function requestFileUrl(
 
 /**
  * Returns the API path that provides a file's download URL; null if the file's ID cannot be part of a URL. The item's
- * `download_path` is not used, because it could point elsewhere.
+ * `download_path` is not used, because that path could point elsewhere.
  */
 export function downloadPath(file: { source: string; id: string }): string | null {
   const [source, id] = [encodePathSegment(file.source), encodePathSegment(file.id)];

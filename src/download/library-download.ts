@@ -53,7 +53,7 @@ export interface DownloadSummary {
 }
 
 const concurrency = 4;
-/** The file host counts as down after it has caused this many consecutive failures. */
+/** The number of consecutive failures after which the file host is considered down. */
 const maxHostFailures = 4;
 
 /**
@@ -109,9 +109,9 @@ export async function downloadFiles(
 }
 
 /**
- * True if the folder contains the complete file, according to the mirror and the file's size. If the folder was moved,
- * updates the path in the mirror. A file whose size differs from the library's counts as complete until the library's
- * record changes.
+ * Returns true if, according to the mirror and the file's size, the folder contains the complete file. If the folder
+ * was moved, updates the path in the mirror. A file whose size differs from the library's counts as complete until the
+ * library's record changes.
  */
 function isComplete(file: LibraryFile, folder: string, log: DownloadLog): boolean {
   const download = log.get(file);

@@ -4,7 +4,7 @@ import type { Mirror } from "../store/mirror/database.js";
 
 /** The filters for `brandapi download`. Times are in milliseconds since 1970. */
 interface FileSelection {
-  /** An SQL condition on the columns of `content`. */
+  /** An SQL condition that uses columns of the `content` table. */
   where: string | undefined;
   since: number | undefined;
   until: number | undefined;

@@ -14,8 +14,9 @@ export interface FileVersion {
 }
 
 /**
- * An incomplete download: its bytes are in `<path>.part`, and their version is in `<path>.etag`. Without a version, the
- * download cannot be resumed, so its bytes are deleted when it is opened or closed.
+ * An incomplete download. Its bytes are stored in `<path>.part`, and the version that they belong to is stored in
+ * `<path>.etag`. Without a version, the download cannot be resumed, so the bytes are deleted when the partial file is
+ * opened or closed.
  */
 export class PartialFile {
   /** The number of bytes downloaded so far. */
@@ -49,7 +50,7 @@ export class PartialFile {
   async restart(version: FileVersion | undefined): Promise<void> {
     if (this.length > 0) {
       await this.handle.truncate(0);
-      // After a power failure, old bytes must not be taken for bytes of the new version.
+      // After a power failure, bytes from the old version must not be mistaken for bytes from the new version.
       await this.handle.sync();
     }
     this.length = 0;
@@ -75,7 +76,7 @@ export class PartialFile {
     return hash.digest("hex");
   }
 
-  /** Closes an incomplete file, and deletes it if it cannot be resumed. */
+  /** Closes an incomplete file, and deletes the file if the download cannot be resumed. */
   async close(): Promise<void> {
     await this.handle.close().catch(() => {});
     if (this.length > 0 && this.version) return;

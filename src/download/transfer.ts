@@ -116,8 +116,8 @@ function redirectTarget({ status, headers }: HttpResponse, from: URL, baseUrl: s
 }
 
 /**
- * True if a response continues the partial file; false if it contains the complete file.
- * @throws DownloadFailure if it is a range of a different version, or if the transfer cannot be resumed
+ * True if a response continues the partial file; false if the response contains the complete file. @throws
+ * DownloadFailure if the response is a range from a different version, or if the transfer cannot be resumed
  */
 function continuesFile({ status, headers }: HttpResponse, { length, version }: PartialFile): boolean {
   if (status !== 206 && status !== 416) return false;
@@ -147,7 +147,10 @@ function requireOk({ status, headers }: HttpResponse): void {
   );
 }
 
-/** Returns the length in bytes reported by the file host; null if it reports none or the body is compressed. */
+/**
+ * Returns the length in bytes reported by the file host; null if the file host reports no length or the body is
+ * compressed.
+ */
 function contentLength({ headers }: HttpResponse): number | null {
   const length = headers.get("content-length")?.trim() ?? "";
   return /^\d{1,15}$/.test(length) && headers.get("content-encoding") === null ? Number(length) : null;
@@ -155,7 +158,7 @@ function contentLength({ headers }: HttpResponse): number | null {
 
 /**
  * Returns the version of a complete response: its strong validator (RFC 9110, 8.8) and its length. Returns undefined if
- * either is missing, because the download could not be resumed.
+ * either is missing, because the download could not be resumed later.
  */
 function versionOf(response: HttpResponse): FileVersion | undefined {
   const length = contentLength(response);

@@ -20,7 +20,7 @@ export async function linkExclusive(from: string, to: string, now: number): Prom
     if (!withoutLinks.has(errorCode(error))) throw error;
     return await renameExclusive(from, to, now);
   }
-  // It is harmless if deleting the file's old name fails.
+  // If the old name cannot be deleted, the second link that remains is harmless.
   await rm(from).catch(() => {});
 }
 

@@ -94,7 +94,10 @@ const doubleType: ColumnType = {
 
 const allTypes = [textType, timestampType, dateType, booleanType, integerType, decimalType, doubleType];
 
-/** Returns the type with the given name in a Delta table's schema. This program's tables have no other types. */
+/**
+ * Returns the type with the given name in a Delta table's schema. The tables that this program writes have no other
+ * types.
+ */
 export function typeOfDelta(name: string): ColumnType {
   return allTypes.find(({ delta }) => delta === name) ?? textType;
 }
@@ -159,8 +162,8 @@ const groupRows = 20_000;
 const groupCharacters = 16e6;
 
 /**
- * Writes one Parquet file. Timestamps are in UTC with microsecond precision. Amounts are DECIMAL(18, 6) if that fits
- * all values in the column, otherwise DOUBLE. JSON is stored as text. The rows are read twice: once to determine the
+ * Writes one Parquet file. Timestamps are in UTC with microsecond precision. Amounts are DECIMAL(18, 6) if all values
+ * in the column fit, and DOUBLE otherwise. JSON is stored as text. The rows are read twice: once to determine the
  * types, and once to write them.
  */
 export function* write([source]: RowSources): Iterable<Chunk> {

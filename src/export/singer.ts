@@ -97,7 +97,7 @@ const deletedAtProperty = "_sdc_deleted_at";
 interface SingerStream {
   source: RowSource;
   changed: ChangedRows;
-  /** The properties that identify a row. These are the API's IDs if they are documented. */
+  /** The properties that identify a row. The key consists of the API's IDs if they are documented. */
   keys: readonly string[];
   /** The key properties that are not columns of the table. */
   addedKeys: readonly string[];
@@ -105,9 +105,10 @@ interface SingerStream {
 }
 
 /**
- * Writes the messages defined in the Singer specification. For each table, these are a SCHEMA, a RECORD for each row
- * that was added, changed or removed, and the STATE for the next run. Removed rows have `_sdc_deleted_at`. If the state
- * comes from a different mirror, all rows are sent. Source: github.com/singer-io/getting-started, docs/SPEC.md.
+ * Writes the messages defined in the Singer specification. Each table has a SCHEMA message, a RECORD message for each
+ * row that was added, changed or removed, and a STATE message for the next run. Removed rows have `_sdc_deleted_at`. If
+ * the state comes from a different mirror, all rows are sent. Source: github.com/singer-io/getting-started,
+ * docs/SPEC.md.
  */
 export function* write(sources: RowSources, options: FormatOptions): Iterable<Chunk> {
   const streams = sources.map(openStream);
@@ -119,7 +120,7 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
     const previous = bookmark && changed.matches(bookmark) ? bookmark : undefined;
     const schema = { type: "object", properties };
     yield messageLine({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
-    // If a column was added, all rows are sent, because any of them can have a value in it.
+    // If a column was added, all rows are sent, because any row can have a value in that column.
     const rows = changed.rows(previous?.columns === columnsHash ? previous : undefined);
     yield* recordLines(stream, rows, options);
     if (previous) yield* recordLines(stream, changed.removedItems(previous), options);

@@ -99,7 +99,7 @@ export async function openFileSink(
   return new FileSink(file, { target, mode, publish, fail, deps });
 }
 
-/** Returns a sink for a device or a pipe. Unlike a file, it cannot be replaced. */
+/** Returns a sink for a device or a pipe. Unlike a file, a device or a pipe cannot be replaced. */
 function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Sink {
   const close = async () => await file.close().catch(() => {});
   return {
@@ -113,9 +113,10 @@ function createDeviceSink(file: FileHandle, fail: (cause: unknown) => never): Si
  * A file that replaces the target when it is complete.
  *
  * While an export reads the mirror, a signal ends the process immediately (`signals.ts`), leaving no time to remove a
- * temporary file. The data is therefore written to an unnamed file. Its name is deleted as soon as the file is open, so
- * the operating system frees the file however the process ends. An unnamed file cannot be renamed. `finish` therefore
- * copies it to a named temporary file, while signals are handled, and renames that file to the target.
+ * temporary file. The data is therefore written to an unnamed file: a file whose name is deleted as soon as the file is
+ * open. The operating system frees that file, however the process ends. Because an unnamed file cannot be renamed,
+ * `finish` copies the data to a named temporary file while signals are handled, and then renames that file to the
+ * target.
  */
 class FileSink implements Sink {
   constructor(

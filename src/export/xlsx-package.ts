@@ -77,7 +77,10 @@ export interface Sheet {
   range: string;
 }
 
-/** Returns a table's sheet name. Excel accepts at most 31 characters, and no two table names share their first 31. */
+/**
+ * Returns a table's sheet name. Excel accepts at most 31 characters, and no two table names have the same first 31
+ * characters.
+ */
 export function sheetName(table: string): string {
   return table.slice(0, 31);
 }

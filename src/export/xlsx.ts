@@ -160,8 +160,8 @@ function booleanCell(value: number | bigint): string | undefined {
 }
 
 /**
- * Spreadsheets count days from the end of 1899. They disagree about dates before March 1900 and do not support years
- * after 9999.
+ * Spreadsheets count days from the end of 1899. Spreadsheet programs disagree about dates before March 1900 and do not
+ * support years after 9999.
  */
 function dateCell(daysSince1970: number | undefined, style: number): string | undefined {
   const serial = (daysSince1970 ?? Number.NaN) + 25_569;

@@ -52,7 +52,7 @@ export interface ReportTable {
   title: string;
   /** The view or table that contains all rows. */
   source: string;
-  /** The columns. Those with `is_spare` are hidden on narrow screens. */
+  /** The columns. Columns with `is_spare` are hidden on narrow screens. */
   columns: { key: string; title: string; kind: ColumnKind; is_spare: boolean }[];
   rows: Record<string, FormattedValue>[];
 }

@@ -9,7 +9,7 @@ export interface Comparison extends DayRange {
   name: string;
 }
 
-/** The days (UTC) that a report covers, and the days it compares them with. */
+/** The days (UTC) that a report covers, and the days that it is compared with. */
 export interface Period extends DayRange {
   /** The report's title, such as `October 2026` or `3–9 Oct 2026`. */
   name: string;
@@ -19,7 +19,7 @@ export interface Period extends DayRange {
   through: string;
   /** True if any of the days is not over yet or has not been read completely. */
   is_partial: boolean;
-  /** The preceding days; null if any of these or of the period's own days have not been read completely. */
+  /** The preceding days; null if any of the preceding days or the period's own days have not been read completely. */
   before: Comparison | null;
   /**
    * The same days a year earlier; null unless the period is a month and all days of both months have been read

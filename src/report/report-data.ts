@@ -11,7 +11,7 @@ export interface ReportData {
   sums: Record<"now" | "before" | "year_ago", SalesFigures[]>;
   /**
    * The main currencies of the period and the preceding days, by gross amount, largest first. If all currencies are
-   * minor, this is only the largest.
+   * minor, the list contains only the largest currency.
    */
   currencies: (string | null)[];
   /**
@@ -78,8 +78,8 @@ export function inCurrency<Row extends { currency: string | null }>(
 }
 
 /**
- * Sorts rows by the report's currency order. Rows with the same currency keep their order. Currencies that the report
- * does not list come last.
+ * Sorts rows by the report's currency order. Rows with the same currency stay in their original order. Currencies that
+ * the report does not list come last.
  */
 export function sortByCurrency<Row extends { currency: string | null }>(
   rows: readonly Row[],

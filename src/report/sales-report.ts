@@ -62,8 +62,8 @@ export function createReport(
 
 /**
  * Returns the start of the newest order's day, because that day may be incomplete. Returns null if there are no orders.
- * This fallback is used if the API returns an order with an unreadable date in every date range, because then no range
- * counts as read.
+ * This fallback is used if the API returns an order with an unreadable date in every date range, because no range
+ * counts as read in that case.
  */
 function guessOrdersEnd(mirror: Mirror): number | null {
   const day = readLastDay(mirror);

@@ -12,7 +12,7 @@ import {
 import type { Comparison } from "./period.js";
 import { inCurrency, type ReportData } from "./report-data.js";
 
-/** Creates the section with each currency's key figures and how they have changed. */
+/** Creates the section that shows each currency's key figures and how these figures have changed. */
 export function salesSection(data: ReportData): Section {
   const blocks = [
     ...data.currencies.map((currency) => keyFigures(data, currency)),

@@ -3,7 +3,7 @@ import { baseHost } from "./host.js";
 import { common, type Resource } from "./resource.js";
 
 /**
- * All-time clicks and sales per host (API document, "3. GET /analytics/hosts"). More than one entry can lack a host, so
+ * All-time clicks and sales per host (API document, "3. GET /analytics/hosts"). Several entries can have no host, so
  * entries are identified by their position in the ranking.
  */
 export const analyticsHosts = {

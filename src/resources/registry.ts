@@ -23,8 +23,8 @@ export const resources: readonly Resource[] = [
 ];
 
 /**
- * Resources that are read only as details of another resource. They have tables, but cannot be named on the command
- * line.
+ * Resources that are read only as details of another resource. These resources have tables, but cannot be named on the
+ * command line.
  */
 export const detailResources: readonly Resource[] = [surveyResults];
 

@@ -22,8 +22,8 @@ export interface DatedStrategy {
   /** The name of the field that contains the date. */
   date: string;
   /**
-   * The API's parameters for a range. The range includes the instant `from`; `end` determines whether it also includes
-   * the instant `until`.
+   * The API's parameters for a range. The range includes the instant `from`; `end` determines whether the range also
+   * includes the instant `until`.
    */
   from: string;
   until: string;
@@ -43,7 +43,7 @@ export interface DetailsStrategy {
   /** True if the details can change while the list item stays the same. */
   canChange(record: JsonObject): boolean;
   /**
-   * If this is `merge`, the details replace the list item. Otherwise, the details are records of `resource`, and
+   * If the value is `merge`, the details replace the list item. Otherwise, the details are records of `resource`, and
    * `parent` names the field with their parent's key.
    */
   into: "merge" | { resource: Resource; parent: string };
@@ -64,9 +64,9 @@ export interface CountedFilter {
 }
 
 /**
- * The API's daily totals. A day's totals change when one of its records changes, so one request shows which old days to
- * re-read. Because their exact definition is not documented, they are compared with earlier totals rather than with
- * sums over the records.
+ * The API's daily totals. A day's totals change when one of that day's records changes, so a single request shows which
+ * old days to re-read. Because the exact definition of the totals is not documented, they are compared with earlier
+ * totals rather than with sums over the records.
  */
 export interface TotalsSource {
   path: string;
@@ -92,14 +92,14 @@ export interface Resource<How extends Strategy = Strategy> {
   path: string;
   scope: string;
   /**
-   * If this is `documented`, pages of 100 are requested. If it is `unknown`, the first request names no page, and more
-   * pages are requested only if the response has a `pagination` object.
+   * If the value is `documented`, pages of 100 records are requested. If the value is `unknown`, the first request does
+   * not specify a page, and more pages are requested only if the response has a `pagination` object.
    */
   pagination: "documented" | "unknown";
   strategy: How;
   /**
-   * The fields that identify a record, as dotted paths (`host.id`). If this is empty, or a record lacks these fields,
-   * the record is identified by its position in the API's list.
+   * The fields that identify a record, as dotted paths (`host.id`). If the list is empty, or a record lacks these
+   * fields, the record is identified by its position in the API's list.
    */
   key: readonly string[];
   /** The parameters sent with every list request. */
@@ -140,7 +140,7 @@ export function acceptsDates({ strategy }: Resource): boolean {
   return strategy.kind === "dated" || strategy.kind === "monthly";
 }
 
-/** Returns the resource that a resource's details belong to, or null if they are not separate records. */
+/** Returns the resource that a resource's details belong to, or null if the details are not separate records. */
 export function detailsResource({ strategy }: Resource): Resource | null {
   return strategy.kind === "details" && strategy.into !== "merge" ? strategy.into.resource : null;
 }

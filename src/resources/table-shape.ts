@@ -8,8 +8,8 @@ export interface Column {
   about: string;
   from: ScalarField["from"] | "parent" | "position";
   /**
-   * The path of the value in the record, list item or request. If `from` is `parent`, this is the name of a column in
-   * the main table.
+   * The path of the value in the record, list item or request. If `from` is `parent`, the path is the name of a column
+   * in the main table.
    */
   path: readonly string[];
   isAmount?: true | undefined;
@@ -47,9 +47,9 @@ export function tablesOf(resource: Resource): readonly TableShape[] {
 }
 
 /**
- * True if JSON exports of a table contain the API's records. Otherwise they contain one object per row, built from the
- * columns, because a child table's row is only part of a record and a monthly resource's records do not contain their
- * month.
+ * True if JSON exports of a table contain the API's records. Other JSON exports contain one object per row, built from
+ * the columns, because a child table's row is only part of a record, and a monthly resource's records do not contain
+ * their month.
  */
 export function exportsRawRecords(shape: TableShape | null): shape is TableShape {
   if (shape === null || shape.list !== null) return false;

@@ -3,7 +3,8 @@ import { common, type Resource } from "./resource.js";
 
 /**
  * Gifts, discount codes, surveys and their results. The API document ("11" to "14") describes neither parameters nor
- * payloads, so each complete record is stored, identified by its `id` if it has one, and its scalars become columns.
+ * payloads, so every record is stored in full and identified by its `id`, if there is one. The record's scalars become
+ * columns.
  */
 function undocumentedResource(name: "gifts" | "codes" | "surveys", about: string) {
   return {

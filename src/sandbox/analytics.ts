@@ -71,7 +71,7 @@ export function createHostRanking(brand: Brand, now: number) {
 
 /**
  * Returns the activity in a range, up to `now`, and every day of the range. Sales are computed from the orders, so a
- * refund changes the figures for the day on which its order was placed.
+ * refund changes the figures for the day on which the refunded order was placed.
  */
 function computeActivity(brand: Brand, range: InstantRange, hostId: string | null, now: number) {
   const byDay = new Map<number, Map<string, HostDay>>();

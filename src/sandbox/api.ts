@@ -42,7 +42,7 @@ export interface SandboxApiOptions {
 /** An in-memory API for one or more brands. Its only state is the rate limits. */
 export interface SandboxApi {
   brands: readonly Brand[];
-  /** The origin of the file host. `serveSandbox` sets it once the port is known. */
+  /** The origin of the file host. `serveSandbox` sets the origin once the port is known. */
   filesUrl: string;
   handle(request: SandboxRequest): SandboxResponse;
   handleFile(request: SandboxRequest): SandboxResponse<Buffer>;

@@ -7,8 +7,8 @@ import { createCode, createGift } from "./data/undocumented-data.js";
 export type BrandEvents = ReturnType<typeof createBrandEvents>;
 
 /**
- * Returns functions that change a brand as real events would. They throw a `RangeError` for an unknown ID. Arrays and
- * records are replaced rather than changed, so a shallow copy of a brand is a snapshot.
+ * Returns functions that change a brand as real events would. These functions throw a `RangeError` for an unknown ID.
+ * Arrays and records are replaced rather than changed, so a shallow copy of a brand is a snapshot.
  * @param now returns milliseconds since 1970
  */
 export function createBrandEvents(brand: Brand, now: () => number) {
@@ -31,7 +31,7 @@ export function createBrandEvents(brand: Brand, now: () => number) {
     /** Refunds an additional `amount` in the order's currency, or the complete order if no amount is given. */
     refund: (id: string, amount?: number) => change("orders", id, (order) => refundOrder(order, amount)),
     cancel: (id: string) => change("orders", id, cancelOrder),
-    /** Withdraws the attribution of orders, so the API no longer lists them. Returns these orders. */
+    /** Withdraws the attribution of orders, so the API no longer lists them. Returns the withdrawn orders. */
     withdraw: (...ids: string[]) => remove("orders", ...ids),
     /** Removes the host from an order, as happens when a host deletes their account. */
     loseHost: (id: string) => change("orders", id, { host: null }),

@@ -66,7 +66,9 @@ function checkRequest(
   return isSigned && Number(expires) > now ? null : 403;
 }
 
-/** Returns a file's bytes from offset `first` (inclusive) to `end` (exclusive). They depend only on the file's ID. */
+/**
+ * Returns a file's bytes from offset `first` (inclusive) to `end` (exclusive). The bytes depend only on the file's ID.
+ */
 export function fileBytes(id: string, first: number, end: number): Buffer {
   const salt = Number.parseInt(id.slice(0, 8), 16) || 0;
   const from = first - (first % 4);

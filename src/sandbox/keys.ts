@@ -18,7 +18,7 @@ export function createKey(seed: number, name: string, now: number, overrides: Pa
     secret: `brk_sandbox_${name.replace("-", "_")}_${randomHex(random, 8)}${randomHex(random, 8)}`,
     note: "all scopes",
     scopes,
-    // The API document gives no maximum lifetime. Three years is plausible.
+    // The API document does not specify a maximum lifetime. Three years is a plausible value.
     expiresAt: now + 3 * 365 * dayMs,
     revoked: false,
     allowlist: null,

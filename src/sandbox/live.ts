@@ -5,15 +5,16 @@ import { chance, createRandom, pick, type RandomStream, randomFloat, randomInteg
 import { type BrandEvents, createBrandEvents, sandboxRecordKey } from "./events.js";
 
 export interface Pace {
-  /** The number of orders per hour. The rates of refunds, cancellations and late attributions depend on it. */
+  /** The number of orders per hour. The rates of refunds, cancellations and late attributions depend on this number. */
   ordersPerHour: number;
-  /** How much more often all other events occur than at a real brand, as a factor. */
+  /** The factor by which all other events occur more often than at a real brand. */
   speed: number;
 }
 
 /** Returns the pace at the end of a history of `orders` orders, multiplied by `speed`. */
 export function naturalPace(orders: number, speed = 1): Pace {
-  // The number of orders per day grows over the course of the history. At its end, the number is a third above average.
+  // The number of orders per day grows over the course of the history. At the end of the history, the number is a third
+  // above average.
   return { ordersPerHour: ((4 / 3) * orders * speed) / (historyDays * 24), speed };
 }
 
@@ -80,7 +81,7 @@ function scheduleHour(start: number, seed: number, { ordersPerHour, speed }: Pac
   return scheduled.sort((a, b) => a.at - b.at);
 }
 
-/** Returns a random age in milliseconds. It is about `typical` days on average and at most `most` days. */
+/** Returns a random age in milliseconds. The age is about `typical` days on average and at most `most` days. */
 function randomAge(random: RandomStream, typical: number, most: number): number {
   return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * dayMs;
 }

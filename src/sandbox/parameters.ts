@@ -56,7 +56,8 @@ export function oneOf<const V extends string>(values: readonly V[], absent: V): 
 }
 
 /**
- * Declares a parameter that is a comma-separated list of some of `values`, and null if it is missing.
+ * Declares a parameter that is a comma-separated list of items from `values`. If the parameter is missing, its value is
+ * null.
  * @param normalize converts an item to the spelling in `values`
  */
 export function someOf<const V extends string>(

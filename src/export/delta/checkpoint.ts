@@ -77,7 +77,7 @@ export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps):
   ];
   const bytes = encodeCheckpoint(rows, [...brands.values()]);
   await writeAll([bytes], await openFileSink(checkpointPath(folder, version), deps));
-  // Readers open this file first so that they do not have to list the complete log.
+  // Readers open `_last_checkpoint` first so that they do not have to list the complete log.
   const pointer = { version, size: rows.length, sizeInBytes: bytes.length, numOfAddFiles: files.size };
   await writeAll([JSON.stringify(pointer)], await openFileSink(logPath(folder, "_last_checkpoint"), deps));
 }

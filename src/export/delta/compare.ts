@@ -104,8 +104,8 @@ function readFields({ metaData }: DeltaLog): Field[] {
 }
 
 /**
- * Merges two lists of fields. The result keeps the order of `current`, takes the types from `own`, and ends with the
- * new fields.
+ * Merges two lists of fields. The result lists the fields in the order of `current`, followed by the new fields, and
+ * takes the types from `own`.
  */
 function mergeFields(current: readonly Field[], own: readonly Field[]): Field[] {
   const ownByName = new Map(own.map((field) => [field.name, field]));

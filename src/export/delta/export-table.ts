@@ -93,7 +93,8 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
     const { brand } = source.mirrorState;
     version = await commitVersion(log, actions, { brand, manyBrands: isOfManyBrands(source) }, deps);
   } finally {
-    // No version refers to these files. If the disk is full, leaving them would make the next export fail.
+    // No version refers to the new files. If the disk is full, leaving these files in place would make the next export
+    // fail.
     if (version === undefined) for (const { path } of added) rmSync(join(folder, path), { force: true });
   }
   if (version === undefined) return undefined;
@@ -144,7 +145,7 @@ async function writeMonth(
   return await writeFile(partitionValues, encode, context);
 }
 
-/** Returns the other brands' files if a column's type changes, otherwise an empty list. */
+/** Returns the other brands' files if a column's type changes; otherwise an empty list. */
 function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: TableComparison): DataFile[] {
   if (findRetyped(oldFields, fields).length === 0) return [];
   const ownPaths = new Set([...files.values()].map(({ path }) => path));

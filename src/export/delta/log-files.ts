@@ -50,7 +50,7 @@ export function brandFolder(brand: string | null): string {
   return partitionFolder(brandColumn, brand ?? "");
 }
 
-/** Returns a partition's folder name. Readers ignore this name and take the value from the log. */
+/** Returns a partition's folder name. Readers ignore the folder name and read the partition value from the log. */
 export function partitionFolder(column: string, value: string): string {
   return `${column}=${value.replace(/[^\w-]/g, "_")}`;
 }

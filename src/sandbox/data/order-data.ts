@@ -13,7 +13,7 @@ import {
   randomInteger,
 } from "./random.js";
 
-/** How a connected store or affiliate network numbers its orders and names their states. */
+/** Describes how a connected store or an affiliate network numbers orders and names order states. */
 interface Store {
   currency: string;
   paid: string | null;
@@ -101,7 +101,8 @@ export function createOrderFactory({ seed, people, products }: BrandMaterial) {
       id,
       external_order_id: store.external(n, random),
       order_number: store.number(n),
-      // The dates of tracked orders have milliseconds and those of manual orders do not. ISO 8601 allows both.
+      // The dates of tracked orders have milliseconds, but the dates of manual orders do not. ISO 8601 allows both
+      // formats.
       order_date: isManualOrder ? `${timeText(date).slice(0, 19)}Z` : timeText(date),
       currency: orNull(random, 0.003, store.currency),
       total_amount: unpriced ? null : total / 100,
@@ -176,8 +177,8 @@ export function cancelOrder(order: Order): Order {
 }
 
 /**
- * Returns the order with its commission recomputed. Refunds reduce it proportionally; a cancellation reduces it to
- * zero.
+ * Returns the order with its commission recomputed. Refunds reduce the commission proportionally, and a cancellation
+ * reduces it to zero.
  */
 export function withCommission(order: Order): Order {
   const { total_amount: total, subtotal_amount: subtotal, refund_amount: refund, is_cancelled } = order;

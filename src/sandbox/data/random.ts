@@ -20,7 +20,7 @@ export function createHash(seed: number, topic: string): (index: number) => numb
   return (index) => mixBits(mixed ^ Math.imul(index + 1, 0x27d4eb2f));
 }
 
-/** The finalizer of MurmurHash3, which maps neighboring integers to unrelated ones. */
+/** The finalizer of MurmurHash3, which maps neighboring integers to unrelated integers. */
 export function mixBits(value: number): number {
   let h = value | 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
