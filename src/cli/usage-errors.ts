@@ -23,7 +23,10 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
       const options = [...(command?.options ?? []), ...program.options];
       const names = options.flatMap(({ long }) => long ?? []);
       const [flag = option] = option.split("=");
-      return fail(`Unknown option: \`${option}\`.`, otherOption(flag, names) ?? didYouMean(flag, names));
+      return fail(
+        `Unknown option: \`${option}\`.`,
+        otherOption(flag, names) ?? didYouMean(flag.replace(/^-(?=\w\w)/, "--"), names),
+      );
     }
     case "commander.missingArgument":
       return fail(sentenceOf(cause), command && missingArgumentHint(command));

@@ -149,33 +149,11 @@ function tableNames(db: Database): string[] {
   return [...new Set([...knownTableNames(), ...(stored.all() as string[])])];
 }
 
-/** Returns the closest name, or up to three names that contain `typed` or all of its words. */
+/** Returns the closest name, or up to three names that contain `typed`. */
 function similarNames(typed: string, names: Iterable<string>): string[] {
-  const withWords = namesWithWords(typed, names);
-  if (withWords.length > 0) return withWords;
   const near = closestName(typed, sortByLength(names));
   if (near !== undefined && !near.startsWith(typed.toLowerCase())) return [near];
   return namesContaining(typed, names);
-}
-
-const abbreviations: Readonly<Record<string, string>> = {
-  amt: "amount",
-  no: "number",
-  nr: "number",
-  num: "number",
-  qty: "quantity",
-};
-
-/**
- * Returns the shortest name that contains each word of `typed`, as `order_line_items` contains those of `order_lines`.
- */
-function namesWithWords(typed: string, names: Iterable<string>): string[] {
-  const words = typed.toLowerCase().split("_");
-  if (words.length < 2) return [];
-  const stems = words.map((word) => abbreviations[word] ?? word.replace(/s$/, ""));
-  return sortByLength(names)
-    .filter((name) => stems.every((stem) => name.split("_").some((word) => word.replace(/s$/, "") === stem)))
-    .slice(0, 1);
 }
 
 function sortByLength(names: Iterable<string>): string[] {

@@ -1,6 +1,8 @@
 /** Returns the valid name that is closest to a mistyped name, or undefined if no name is close. */
 export function closestName(typed: string, names: Iterable<string>): string | undefined {
   if (typed.length < 2) return undefined;
+  const withWords = nameWithWords(typed, names);
+  if (withWords !== undefined) return withWords;
   let closest: string | undefined;
   let closestDistance = Math.max(typed.length < 4 ? 1 : 2, Math.floor(typed.length * 0.4)) + 1;
   const wanted = typed.toLowerCase();
@@ -21,6 +23,29 @@ export function suggestName(typed: string, names: readonly string[]): string | u
   }
   if (names.length > 40) return undefined;
   return names.length === 1 ? `use ${quoted}` : `use one of ${quoted}`;
+}
+
+const abbreviations: Readonly<Record<string, string>> = {
+  amt: "amount",
+  no: "number",
+  nr: "number",
+  num: "number",
+  qty: "quantity",
+};
+
+/** Returns the shortest name with all words of `typed`, such as `order_line_items` for `order_lines`. */
+function nameWithWords(typed: string, names: Iterable<string>): string | undefined {
+  const words = typed.toLowerCase().split("_");
+  if (words.length < 2) return undefined;
+  const stemsOf = (text: readonly string[]) =>
+    text.map((word) => abbreviations[word] ?? word.replace(/s$/, ""));
+  const stems = stemsOf(words);
+  return [...names]
+    .sort((a, b) => a.length - b.length)
+    .find((name) => {
+      const available = stemsOf(name.split("_"));
+      return stems.every((stem) => available.includes(stem));
+    });
 }
 
 /** Returns the Levenshtein distance between two words. */

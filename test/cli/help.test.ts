@@ -98,6 +98,8 @@ test.each([
   ["sql", "Unknown command: `sql`.", "use `brandapi query`"],
   ["ls", "Unknown command: `ls`.", "use `brandapi tables`"],
   ["version", "Unknown command: `version`.", "use `brandapi --version`"],
+  ["sync -all", "Unknown option: `-all`.", "did you mean `--all-profiles`?"],
+  ["export order_lines --csv", "Unknown table: `order_lines`.", "did you mean `order_line_items`?"],
   ["-v", "Unknown option: `-v`.", "use `--verbose`, or `-V` to print the version"],
   ["export orders --colunms=id", "Unknown option: `--colunms=id`.", "did you mean `--columns`?"],
   ["query --format csv", "Unknown option: `--format`.", "use the option of the format, such as `--csv`"],
