@@ -169,9 +169,10 @@ export interface ChosenResources {
 export function chooseResources(names: readonly string[]): ChosenResources {
   const known = resources.map(({ name }) => name);
   for (const name of names) {
-    if (name.includes(","))
+    const parts = name.split(",");
+    if (parts.length > 1 && parts.every((part) => known.includes(part)))
       throw new UsageError(`Unknown resource: \`${name}\`.`, {
-        hint: `separate the resources with spaces: \`${name.replaceAll(",", " ").trim()}\``,
+        hint: `separate the resources with spaces: \`${parts.join(" ")}\``,
       });
     checkName("resource", name, known);
   }

@@ -23,9 +23,10 @@ export function checkTableName(typed: string): string {
   const names = knownTableNames();
   const name = typed.replaceAll("-", "_").toLowerCase();
   if (names.includes(name)) return name;
-  if (typed.includes(","))
+  const parts = name.split(",");
+  if (parts.length > 1 && parts.every((part) => names.includes(part)))
     throw new UsageError(`Unknown table: \`${typed}\`.`, {
-      hint: `separate the tables with spaces: \`${typed.replaceAll(",", " ").trim()}\``,
+      hint: `separate the tables with spaces: \`${parts.join(" ")}\``,
     });
   const closest = closestName(name, names);
   throw new UsageError(`Unknown table: \`${typed}\`.`, {
