@@ -233,7 +233,7 @@ describe("an error thrown by a request", () => {
       expect(classifyError(coded(code), "h")).toBeNull();
   });
 
-  it("an error that quotes the key is not kept as the cause", async () => {
+  it("an error that quotes the key is not attached as the cause", async () => {
     const fetch = () => Promise.reject(Object.assign(new Error(`header ${key}`), { code: "ECONNRESET" }));
     const api = testApi("https://api.test/api/brand/v1", { deps: { fetch } });
     const error = await rejection(api.get("/orders"));

@@ -160,7 +160,7 @@ describe("a list", () => {
   });
 });
 
-it("a first page with a different page number is rejected", () => {
+it("a first page with an unexpected page number is rejected", () => {
   const response = { data: [], items: [], pagination: pagination(2, 1, 2), requestedAt: 0, serverTime: null };
   expect(() => firstPage("/orders", response)).toThrow("is page 2, but page 1 was requested");
 });

@@ -43,7 +43,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Returns dependencies with real sockets, no timeouts and a fixed `random`. */
+/** Returns dependencies with real sockets, no timeouts and a deterministic `random`. */
 function testDeps(given: Partial<Deps>): Deps {
   const { setTimer: _, ...system } = systemDeps({
     signal: new AbortController().signal,

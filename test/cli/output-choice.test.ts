@@ -113,7 +113,7 @@ test.each([
   expect(run.err).toContain(message);
 });
 
-test("a failed compressed export keeps the previous file", async () => {
+test("if a compressed export fails, the previous file is kept", async () => {
   const db = await mirrorOf(3_000);
   const home = makeHome();
   const condition = "CASE WHEN id = 'order-2500' THEN json('x') ELSE 1 END";

@@ -228,7 +228,7 @@ test("backup removes the new copy if the backup cannot be recorded in the mirror
   expect([code, readdirSync(join(brand.home, "backups"))]).toEqual([1, []]);
 });
 
-test("backup --keep never removes the mirror itself, whatever its name", async () => {
+test("backup --keep never removes the mirror itself, whatever the mirror is called", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);
@@ -316,7 +316,7 @@ test("backup --restore exits with code 3 for a file that is not a backup", async
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
 
-test("a mirror still knows about newer backups after an older backup is restored", async () => {
+test("restoring an older backup preserves the mirror's list of newer backups", async () => {
   const brand = await mirrored();
   const first = await backUp(brand);
   brand.pass(day);

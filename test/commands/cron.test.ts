@@ -68,7 +68,7 @@ describe("brandapi cron", () => {
     expect(out).not.toContain(key);
   });
 
-  test("cron prints two lines with comments and absolute paths, and writes no file", async () => {
+  test("cron prints two lines with comments and absolute paths, and writes no files", async () => {
     const home = makeHome();
     const { out, code } = await brandapi("cron", { home });
     expect(code).toBe(0);
@@ -83,7 +83,7 @@ describe("brandapi cron", () => {
     expect(lines[1]).toMatch(/^\d+ 8 \* \* \* {2}HOME=\/.* status --max-age 26h --quiet$/);
   });
 
-  test("cron copies options and environment variables into the lines, with absolute paths, but never the key", async () => {
+  test("cron copies options and environment variables into the lines, with absolute paths, but never copies the key", async () => {
     const home = makeHome();
     writeFileSync(join(home, "key"), "brk_from_file", { mode: 0o600 });
     const env = {
@@ -121,7 +121,7 @@ describe("brandapi cron", () => {
     expect((await brandapi("cron oders")).err).toContain("did you mean `orders`?");
   });
 
-  test("cron warns if the key is only in the environment, but prints the lines", async () => {
+  test("if the key is set only in the environment, cron prints the lines with a warning", async () => {
     const env = {
       BRANDAPI_KEY: "brk_environment",
       BRANDAPI_PROFILE: "acme",
@@ -164,7 +164,7 @@ test("cron --json prints the same lines as JSON", async () => {
   expect(lines[0]).toContain(log);
 });
 
-test("cron prints the command that installs brandapi instead of lines if it runs from npm's cache", async () => {
+test("if brandapi runs from npm's cache, cron prints the command that installs it instead of crontab lines", async () => {
   const script = "/home/ada/.npm/_npx/1a2b3c/node_modules/.bin/brandapi";
   const { code, out, err } = await brandapi("cron", { machine: { script } });
   expect({ code, out }).toEqual({ code: 3, out: "" });

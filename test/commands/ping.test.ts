@@ -80,7 +80,7 @@ test("sync retries a failed ping once, warns, and keeps its exit code", async ()
   expect(ran.err).toMatch(/^warning: the ping failed: HTTP 500\n$/);
 });
 
-test("the warning about an unreachable service does not contain the password from its URL", async () => {
+test("the warning about an unreachable service does not contain the password from the service's URL", async () => {
   const { brand, env } = await brandOf();
   const warned = async (url: string) => {
     const sync = spawnBrandapi(["sync", "orders", "--quiet"], {

@@ -55,7 +55,7 @@ describe("brandapi profiles", () => {
     expect(await list(brands)).toEqual([]);
   });
 
-  test("profiles warns about an unreadable mirror, and still lists the other brands", async () => {
+  test("if a mirror is unreadable, profiles warns about it and lists the other brands", async () => {
     const brands = await makeProfiles();
     await brands.login("acme", brands.sandbox.key);
     await brands.login("basalt", brands.sandbox.secretOf("other-brand"));

@@ -260,7 +260,7 @@ test("a config file with a byte order mark can be read", async () => {
   expect((await readSettings({}, world({ config }))).key).toBe("brk_a");
 });
 
-test("a key file that other users can read is rejected, and the hint is the chmod command that fixes it", async () => {
+test("a key file that other users can read is rejected, and the hint contains the chmod command that fixes it", async () => {
   const deps = world();
   const path = write(join(deps.home, "my key"), "brk_a\n", 0o640);
   const error = await failure({ keyFile: "my key" }, deps);

@@ -14,7 +14,7 @@ test("amounts and rates of up to 15 digits are exported as the API sent them", a
   expect(json.map(({ total_amount }) => total_amount).sort()).toEqual(amounts.toSorted());
 });
 
-test("an ID that JavaScript cannot represent exactly is rejected instead of rounded", async () => {
+test("an ID that JavaScript cannot represent exactly is rejected rather than rounded", async () => {
   const brand = makeBrand({ gifts: [openRecord("x")] });
   brand.before = ({ path }) =>
     path === "/gifts" ? { body: '{"success":true,"data":[{"id":12345678901234567890}]}' } : undefined;

@@ -69,7 +69,7 @@ test("all of doctor's checks pass for a healthy mirror", async () => {
   expect({ code, err }).toEqual({ code: 0, err: "" });
 });
 
-test("doctor prints a line per check, and doctor --quiet prints only problems", async () => {
+test("doctor prints one line per check, and doctor --quiet prints only problems", async () => {
   const env = { ...access, BRANDAPI_DB: join(home, "mirror.sqlite") };
   const all = await brandapi("doctor", { home, env, fetch: apiOf() });
   expect(all.out).toMatch(/^ok node: Node .*\nok settings: profile `default`, http:\/\/127.*\nok mirror: /);

@@ -29,7 +29,7 @@ async function typesOf(file: string): Promise<Record<string, unknown>> {
 
 const hostile = ['a"b,\n;', "=1+1", "\u0000nul", "Zoë 北京 \u{1f600}", "", "'; DROP TABLE x; --", "\u202e"];
 
-test("DuckDB reads the values of a Parquet file with their types, as in the mirror", async () => {
+test("the typed values that DuckDB reads from a Parquet file match the mirror's", async () => {
   const orders = Array.from({ length: 300 }, (_, n) =>
     anOrder(n, {
       order_number: hostile[n % hostile.length] ?? "",

@@ -86,7 +86,7 @@ function target() {
       state = JSON.stringify(lines.at(-1)?.value);
       return lines.filter(({ type }) => type === "RECORD");
     },
-    /** Returns the given columns of the rows that are not deleted. */
+    /** Returns the given columns of all rows that have not been deleted. */
     rows: (stream: string, ...columns: string[]) =>
       [...(streams.get(stream)?.rows.values() ?? [])]
         .filter((row) => row._sdc_deleted_at === null)

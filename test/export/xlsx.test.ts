@@ -142,7 +142,7 @@ test("an XLSX workbook has one sheet per table, even if the table is empty", asy
   expect(rows).toEqual([3, 1, 2]);
 });
 
-test("an XLSX export preserves the types of a query result: numbers, days, times and numeric-looking text", async () => {
+test("an XLSX export preserves the types in a query result: numbers, days, times and numeric-looking text", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "answer.xlsx");
   const sql = `SELECT order_number, total_amount * 2 AS twice, date(order_date) AS day, order_date AS at,

@@ -102,9 +102,9 @@ const permanent: [fault: string, fault: Fault, code: number, says: RegExp][] = [
   ["`pagination` is missing", change(({ pagination: _, ...one }) => one), 7, /no `pagination`/],
   ["`total_items` is a string", paging({ total_items: "350" }), 7, /`total_items`/],
   ["`total_items` is negative", paging({ total_items: -1 }), 7, /`total_items`/],
-  ["the response has a different page than requested", paging({ page: 7 }), 7, /page/],
+  ["the response contains a different page than requested", paging({ page: 7 }), 7, /page/],
   [
-    "the response has more items than requested",
+    "the response contains more items than requested",
     change((one) => ({ ...one, data: [...one.data, ...one.data] })),
     7,
     /100 items/,

@@ -5,7 +5,9 @@ import { makeBrand } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 
-/** Returns a brand behind real sockets. Responses are delayed so that a signal can be sent in time. */
+/**
+ * Returns a brand that is served through real sockets. Responses are delayed so that a signal arrives during the sync.
+ */
 async function slowBrand() {
   const brand = makeBrand({ orders: ordersBefore(Date.now() - hour, 3_000, hour), now: Date.now() });
   const env = await brand.served({ latency: 40 });

@@ -9,7 +9,7 @@ test.each([
   ["that is negative", "-5", 0, minute],
   ["that is not a number", "soon", 0, minute],
   ["that consists of two values", "2814, 2", 0, minute],
-  ["that is absurdly long", "99999999999", 0, 6 * minute],
+  ["that is implausibly long", "99999999999", 0, 6 * minute],
 ])("sync waits and retries after a 429 with a Retry-After %s", async (_, retryAfter, least, most) => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, hour) });
   brand.once(readsOrders, () => ({ status: 429, headers: { "retry-after": retryAfter } }));
@@ -45,12 +45,12 @@ test.each([60, 30])(
     expect(code).toBe(0);
     expect(asked.filter(({ status }) => status === 429)).toEqual([]);
     expect(asked.length).toBeGreaterThan(limit * 1.5);
-    // The first minute's requests are sent as a burst.
+    // The first minute's requests are sent in a burst.
     expect(brand.now() - noon).toBeLessThan((Math.ceil(asked.length / limit) + 1) * minute);
   },
 );
 
-test("a small sync sends its requests as a burst", async () => {
+test("a small sync sends its requests in a burst", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 900, hour), rateLimit: 60 });
   await brand.run("sync orders", { env: { BRANDAPI_RATE_LIMIT: "60" } });
   expect(brand.now() - noon).toBeLessThan(5_000);

@@ -37,7 +37,7 @@ export function findFalseStatements(world: World, end: RunResult, claims = readC
   ];
 }
 
-/** Returns the false claims of a verified run. */
+/** Returns the false claims that a verified run makes. */
 export function checkVerified(world: World, end: RunResult, claims = readClaims(world)): string[] {
   return [
     ...checkCovered(world, claims),
@@ -49,7 +49,7 @@ export function checkVerified(world: World, end: RunResult, claims = readClaims(
   ];
 }
 
-/** Returns the file's integrity errors, and the differences between its tables and records. */
+/** Returns the mirror file's integrity errors, and the differences between its tables and records. */
 export function findDamage(world: World): string[] {
   const { resource } = world;
   const tables = compareTables(world.mirror, [resource, detailsResource(resource) ?? []].flat());

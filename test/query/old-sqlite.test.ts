@@ -17,7 +17,7 @@ const newer: readonly [name: string, form: RegExp][] = [
   ["UPDATE FROM (3.33)", /\bUPDATE\b[^;]*\bSET\b[^;]*\bFROM\b/i],
   ["RETURNING (3.35)", /\bRETURNING\b/i],
   ["MATERIALIZED (3.35)", /\bMATERIALIZED\b/i],
-  ["functions of mathematics (3.35)", /\b(ceil|ceiling|floor|ln|log|pow|power|sign|sqrt|trunc|mod)\s*\(/i],
+  ["math functions (3.35)", /\b(ceil|ceiling|floor|ln|log|pow|power|sign|sqrt|trunc|mod)\s*\(/i],
   ["STRICT (3.37)", /\)[^()]*\bSTRICT\b/i],
   ["-> and ->> (3.38)", /->/],
   ["unixepoch() and format() (3.38)", /\b(unixepoch|format)\s*\(|'auto'/i],

@@ -77,7 +77,7 @@ describe("report: amounts", () => {
     }
   });
 
-  test("the report's months have the amounts from sales_by_month and a comparison with the previous year", () => {
+  test("the report's table of months contains the amounts from sales_by_month and a comparison with the previous year", () => {
     for (const { title = "", rows = [] } of blocks(report, "months", "table")) {
       const currency = title.slice(-3);
       const view = brand.sql<Row>(

@@ -6,7 +6,7 @@ import { day, hour, noon, orderAt, ordersBefore } from "../support/records.js";
 const orders = ordersBefore(noon - hour + 60_000, 60, day);
 
 test.each([
-  ["in every range of dates", orderAt("odd", "2026-11-10T24:00:00Z"), { undated: "in every range" }],
+  ["in every date range", orderAt("odd", "2026-11-10T24:00:00Z"), { undated: "in every range" }],
   ["on one day", orderAt("odd", Date.UTC(2026, 10, 10, 10, 20)), { datePrecision: "invalid" }],
 ] as const)(
   "`report` shows the stored orders as not proven if the API returns an unreadable date %s",

@@ -20,7 +20,7 @@ test("every endpoint returns the response envelope for a key with all scopes", (
   }
 });
 
-test("HEAD responds like GET without a body", async () => {
+test("HEAD responds like GET, but without a body", async () => {
   const fetch = fetchOf(createSandboxApi({ brands: [history], now: () => noon }));
   const init = { method: "HEAD", headers: { authorization: `Bearer ${secret}` } };
   const head = await fetch(`${testBaseUrl}/orders`, init);

@@ -44,7 +44,7 @@ describe("order events", () => {
     expect(changed(({ withdraw }) => withdraw(id))).toBeUndefined();
   });
 
-  test("new orders have the current date, and manually attributed orders an earlier date", () => {
+  test("new orders have the current date, and manually attributed orders have an earlier date", () => {
     const { brand, order, attributeLate } = changing();
     const placed = order();
     expect(ask("/orders", { brand }).data[0]).toMatchObject({

@@ -24,7 +24,7 @@ test("a key that exceeds its limit within 60 seconds gets 429 with Retry-After",
   pass(20_000);
   expect([ask().status, ask().status]).toEqual([200, 429]);
   pass(40_000);
-  // The rejected request counts as well, so the window contains two requests.
+  // The rejected request also counts, so the window contains two requests.
   expect(ask().status).toBe(200);
   expect(ask()).toMatchObject({ status: 429, headers: { "retry-after": "20", "x-ratelimit-limit": "3" } });
 });

@@ -56,13 +56,13 @@ function countOneByOne(
 test.each([
   ["all records", never],
   ["all records up to a day", { ...never, to: first + 6 * day }],
-  ["all records from the oldest on", { ...never, from: first }],
-  ["all records from before the oldest to a day", { from: first - day, to: first + 3 * day }],
+  ["all records, starting with the oldest", { ...never, from: first }],
+  ["records from before the oldest record to a day", { from: first - day, to: first + 3 * day }],
   ["a range with older records before it", { from: first + 2 * day, to: first + 5 * day }],
-  ["all records except the oldest day", { ...never, from: first + 1 }],
+  ["all records except those on the oldest day", { ...never, from: first + 1 }],
   ["a range before all records", { ...never, to: first - 1 }],
   ["a range after all records", { ...never, from: first + 99 * day }],
-])("countCurrent returns the number of current records in a range: %s", async (_, range) => {
+])("countCurrent counts the current records in a range: %s", async (_, range) => {
   const mirror = await mirrored();
   for (const flags of [0, 1, 2, 3])
     expect(countCurrent(mirror, "orders", range, flags), `flags ${flags}`).toBe(

@@ -15,7 +15,7 @@ const schema = readFileSync(new URL("./schema-0.1.0.sql", import.meta.url), "utf
 const day = (n: number) => `2026-11-0${n}T00:00:00.000Z`;
 
 /**
- * Creates a mirror of version 0.1.0 with a refunded order and a removed order.
+ * Creates a mirror from version 0.1.0 with a refunded order and a removed order.
  * @param more additional SQL to run
  */
 function releasedMirror(more = ""): string {
@@ -71,7 +71,7 @@ test.each([
   ["reads", openMirrorReadOnly],
   ["syncs", openMirror],
 ])(
-  "a mirror of version 0.1.0 is migrated when a command %s, and keeps its history and removed records",
+  "a mirror from version 0.1.0 is migrated when a command %s, and keeps its history and removed records",
   async (_, open) => {
     const path = releasedMirror();
     const before = history.map((sql) => rowsIn(path, sql));
@@ -93,7 +93,7 @@ test.each([
   },
 );
 
-test("a mirror of version 0.1.0 is backed up before its migration", async () => {
+test("a mirror from version 0.1.0 is backed up before its migration", async () => {
   const path = releasedMirror();
   const before = rowsIn(path, "SELECT * FROM orders ORDER BY record_id");
   const first = await brandapi(["query", "SELECT count(*) AS orders FROM orders", "--db", path]);
@@ -116,7 +116,7 @@ test("a mirror of version 0.1.0 is backed up before its migration", async () => 
   expect(rowsIn(path, "SELECT id FROM orders_removed")).toEqual([{ id: "order-2" }]);
 });
 
-test("several commands that open a mirror of version 0.1.0 at the same time migrate it once", async () => {
+test("several commands that open a mirror from version 0.1.0 at the same time migrate it once", async () => {
   const path = releasedMirror();
   const env = { BRANDAPI_DB: path };
   const runs = await Promise.all(
@@ -128,7 +128,7 @@ test("several commands that open a mirror of version 0.1.0 at the same time migr
   expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: migrations.length }]);
 });
 
-test("a mirror of version 0.1.0 is not migrated if it cannot be backed up", async () => {
+test("a mirror from version 0.1.0 is not migrated if it cannot be backed up", async () => {
   const path = releasedMirror();
   writeFileSync(join(path, "..", "backups"), "");
   const run = await brandapi(["status", "--db", path]);
@@ -139,7 +139,7 @@ test("a mirror of version 0.1.0 is not migrated if it cannot be backed up", asyn
   expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
 });
 
-test("a failed migration leaves a mirror of version 0.1.0 unchanged", async () => {
+test("a failed migration leaves a mirror from version 0.1.0 unchanged", async () => {
   const path = releasedMirror("UPDATE records SET json = 'not json' WHERE record_id = 3");
   await expect(openMirror(path)).rejects.toThrow("record 3 is not JSON");
   expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);

@@ -76,7 +76,7 @@ test("opening a link to a missing mirror creates the mirror and its lock at the 
 });
 
 const cases: [string, (path: string) => void, RegExp][] = [
-  ["a mirror of a newer version", newer, /written by a newer version of brandapi/],
+  ["a mirror from a newer version", newer, /written by a newer version of brandapi/],
   ["another program's database", foreign, /Not a brandapi mirror/],
   [
     "a file that is not a database",

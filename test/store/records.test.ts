@@ -96,8 +96,8 @@ test.each([
 });
 
 test.each([
-  ["the URL of another file", "https://cdn.test/a.jpg?sig=1", "https://cdn.test/b.jpg?sig=2"],
-  ["the URL of another server", "https://cdn.test/a.jpg", "https://cdn2.test/a.jpg"],
+  ["the URL of a different file", "https://cdn.test/a.jpg?sig=1", "https://cdn.test/b.jpg?sig=2"],
+  ["the URL of a different server", "https://cdn.test/a.jpg", "https://cdn2.test/a.jpg"],
   ["a different string that is not a URL", "a?1", "a?2"],
   ["null instead of a URL", "https://cdn.test/a.jpg?sig=1", null],
 ])("%s is a difference", (_, old, now) => {

@@ -3,7 +3,7 @@ const cleanups: (() => unknown)[] = [];
 
 /**
  * Registers a cleanup function to run at the end of the current test file. Many test files run in one process, which
- * loads this module only once. An `afterAll` in this module would therefore run only for the first of them.
+ * loads this module only once. An `afterAll` in this module would therefore run only for the first of these files.
  */
 export function afterFile(cleanup: () => unknown): void {
   cleanups.push(cleanup);

@@ -102,7 +102,7 @@ describe("later syncs", () => {
     expect(amountOf(brand, "o20")).toBe(0);
   });
 
-  test("the audit finds a refund of an old order within a week if the daily totals are gross", async () => {
+  test("if the daily totals do not reflect refunds, the audit finds a refund of an old order within a week", async () => {
     const brand = makeBrand({
       orders: ordersBefore(noon - hour, 3_000, hour),
       variants: { revenue: "gross" },
