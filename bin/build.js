@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
 /**
- * `npm run build` bundles the program into a few files, because loading many small files is slow: one file with
- * everything that every start needs, and one per module that a command loads later. Packages are not bundled. The
- * script calls rolldown's API, because rolldown's command line prints one line per file.
+ * `npm run build` bundles the program into a few files, because loading many small files is slow. One file contains
+ * everything that is needed at every start. Each module that a command loads later gets a separate file. Packages are
+ * not bundled. The script calls rolldown's API, because rolldown's command line prints one line per file.
  */
 const source = fileURLToPath(new URL("../src", import.meta.url));
 const dist = fileURLToPath(new URL("../dist", import.meta.url));

@@ -25,7 +25,7 @@ interface Endings {
  * Calls can be nested, but killable and graceful work must not run concurrently.
  */
 export class ProcessSignals {
-  /** @param stopHint the hint of the error that reports a stop */
+  /** @param stopHint the hint in the error that reports a stop */
   constructor(private readonly stopHint: string | undefined) {}
 
   readonly #stop = new AbortController();

@@ -43,7 +43,7 @@ function progressLine(
   const start = `${style.bold(title)}  ${done}`;
   const filled = Math.round((requests / Math.max(1, requests + left)) * barWidth);
   const bar = `${style.cyan("█".repeat(filled))}${style.dim("░".repeat(barWidth - filled))}`;
-  // In a narrow terminal, the remaining requests are more useful than the ones sent.
+  // In a narrow terminal, the number of requests left is more useful than the number of requests sent.
   const short = `${style.bold(name ?? "")}  ${formatCount(requests)} done${rest}`;
   const shortest = `${style.bold(name ?? "")}  ${rest.slice(2)}`;
   const narrow = left === 0 ? [start] : [`${start}${rest}`, short, shortest];

@@ -99,7 +99,10 @@ export function useDataAsOf(
     );
 }
 
-/** Warns if SQL compares a column of dates with a date without quotes, because the result is wrong without an error. */
+/**
+ * Warns if SQL compares a date column with a date that is not in quotes, because SQLite then returns a wrong result
+ * without reporting an error.
+ */
 export function warnAboutUnquotedDate({ reporter }: ReadSession, sql: string): void {
   const unquoted = findUnquotedDate(sql);
   if (unquoted === undefined) return;

@@ -39,7 +39,7 @@ export function toUsageError(cause: CommanderError, program: Command, argv: read
   }
 }
 
-/** Returns a hint for names that other programs use for a command, and for a resource without a command. */
+/** Returns a hint for a command name that other programs use, or for a resource's name that was typed as a command. */
 function otherCommand(name: string): string | undefined {
   const commands: Readonly<Record<string, string>> = {
     list: "tables",
@@ -52,7 +52,7 @@ function otherCommand(name: string): string | undefined {
   return commands[name] && `use \`brandapi ${commands[name]}\``;
 }
 
-/** Returns a hint for options that other programs have. @param names the options of the command */
+/** Returns a hint for an option that other programs use. @param names the command's options */
 function otherOption(option: string, names: readonly string[]): string | undefined {
   if (option === "-v") return "use `--verbose`, or `-V` to print the version";
   if (option !== "--format") return undefined;

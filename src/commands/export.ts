@@ -171,7 +171,10 @@ function readRequest(flags: ExportFlags, names: readonly string[], deps: Deps): 
   return { tables, output, columns, where, range, limit, asOf, includeRemoved };
 }
 
-/** Returns the name of a table. @throws UsageError if it is unknown, or if it is a column that `--columns` should list */
+/**
+ * Returns the name of a table.
+ * @throws UsageError if the name is unknown, or if it is the name of a column that belongs in `--columns`
+ */
 function checkExportedName(typed: string, columns: readonly string[] | undefined): string {
   const isColumn = [...typedTables(), ...views].some((table) =>
     table.columns.some(({ name }) => name === typed),

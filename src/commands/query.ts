@@ -30,7 +30,7 @@ type QueryFlags = GlobalFlags &
 /** The default maximum number of rows printed as text. There is no limit for export formats. */
 const terminalLimit = 1_000;
 
-/** The descriptions of formats that differ from those for `export`, which writes records. */
+/** Format descriptions that differ from the descriptions for `export`, because `export` writes records. */
 const abouts: Readonly<Record<string, string>> = {
   json: "a JSON array with one object per row",
   ndjson: "one JSON object per line, for each row",

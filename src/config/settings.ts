@@ -36,7 +36,10 @@ export interface Settings {
   profile: string;
   baseUrl: string | undefined;
   key: string | undefined;
-  /** Why the profile in the config file does not provide the key or the base URL, and what to do; undefined if unknown. */
+  /**
+   * Explains why the profile in the config file does not provide the key or the base URL, and what to do; undefined if
+   * the reason is unknown.
+   */
   missingReason?: { text: string; hint: string } | undefined;
   dbPath: string;
   /**
@@ -141,7 +144,10 @@ function firstGiven(
   return text === undefined || source === undefined ? undefined : check(text, source);
 }
 
-/** Explains why a profile's key or base URL is not used. @param foreignUrl a base URL to which its key is not sent */
+/**
+ * Explains why a profile's key or base URL is not used.
+ * @param foreignUrl a base URL that the profile's key is not sent to
+ */
 function explainMissing(
   profile: Profile,
   foreignUrl: string | undefined,

@@ -75,7 +75,7 @@ function configFileHint(root: unknown, stored: unknown): string {
   return `${wrong[0] ?? "a field of a profile is not a string"}: fix it, ${orStartOver}`;
 }
 
-/** Finds a field of a profile whose name is a misspelling of a field that the profile lacks. */
+/** Finds a profile's field whose name is probably a misspelling of a field that the profile lacks. */
 export function findMisspelledField(profile: Profile): { written: string; meant: string } | undefined {
   const missing = profileFields.filter((field) => !(field in profile));
   for (const written of Object.keys(profile)) {

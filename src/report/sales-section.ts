@@ -60,7 +60,7 @@ function keyFigures({ sums, period }: ReportData, currency: string | null): KeyF
   ): KeyFigure => {
     const sum = (rows: SalesFigures[]) => Number(inCurrency(rows, currency)[0]?.[key] ?? 0);
     const now = sum(sums.now);
-    // Refunds and cancellations arrive late, so none yet does not mean that they fell by 100%.
+    // Refunds and cancellations arrive late, so a period that has none yet is not shown as a decrease of 100%.
     const isComparable = !isLate || now !== 0;
     const compare = (days: Comparison | null, before: number) =>
       days
