@@ -5,8 +5,8 @@ import { defineConfig, mergeConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Returns an in-memory folder if there is one with enough space that can contain executable scripts, because tests
- * create hundreds of mirrors. In containers, `/dev/shm` is often too small or mounted with `noexec`.
+ * Returns an in-memory folder if there is one that has enough space and allows executable scripts, because tests create
+ * hundreds of mirrors. In containers, `/dev/shm` is often too small or mounted with `noexec`.
  */
 function fastFolder(): string {
   if (!existsSync("/dev/shm") || !existsSync("/proc/mounts")) return tmpdir();
@@ -47,7 +47,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** The settings of `npm test` and `npm run test:long`. */
+/** The settings for `npm test` and `npm run test:long`. */
 export const baseConfig = defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
   test: {

@@ -79,7 +79,7 @@ test("unexpected types in removed records are not counted", async () => {
   expect((await brand.run("sync orders --full")).err).not.toContain("unexpected types");
 });
 
-test("numbers that were sent as strings are numbers in the history and the views", async () => {
+test("numbers that were sent as strings are numbers in the history and in views", async () => {
   const brand = makeBrand({
     orders: [orderAt("o", noon - 40 * day, { total_amount: "20.5", refund_amount: "1" })],
   });

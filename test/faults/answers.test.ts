@@ -16,7 +16,7 @@ function brandWith(fault: Fault) {
   return brand;
 }
 
-/** Checks that only complete responses are stored: at least the first page, and nothing from the third page. */
+/** Checks that only complete responses are stored: at least the first page, and nothing from the third page on. */
 function expectFirstPages(brand: TestBrand): void {
   const stored = brand.mirrored().length;
   expect(stored).toBeGreaterThanOrEqual(100);

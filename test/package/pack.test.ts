@@ -21,7 +21,7 @@ function pack(): Packed {
     stdio: ["ignore", "pipe", "ignore"],
   });
   const packed: unknown = JSON.parse(text);
-  // npm 11 and older print an array, npm 12 an object by package name.
+  // npm 11 and older print an array; npm 12 prints an object keyed by package name.
   const [only] = Object.values(packed as Record<string, Packed>);
   if (!only) throw new Error("npm pack named no package");
   return only;

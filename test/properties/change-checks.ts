@@ -50,7 +50,7 @@ function mayHaveMissed(world: World, readAt: number): boolean {
   return world.isReadByPage && countSwaps(world, readAt, Number.NaN) > 0;
 }
 
-/** Returns true if a version of a record began with the change that a row of `changes` describes. */
+/** Returns true if a version of a record began with the change that a row in `changes` describes. */
 function isChange(row: Change, before: Version | undefined, { json, record }: Version): boolean {
   const wasThere = before !== undefined && before.json !== null;
   if (row.kind === "removed") return wasThere && json === null;

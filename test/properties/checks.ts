@@ -21,9 +21,9 @@ export function findFalseClaims(world: World, end: RunResult): string[] {
 }
 
 /**
- * Checks what users see: verified runs, removals and changes. Leaves out the coverage: a run detects one response late
- * that the API's dates are less precise than its filters. If it is stopped before that, its coverage is too large until
- * the next run.
+ * Checks what users see: verified runs, removals and changes. Does not check coverage, because a run detects one
+ * response late that the API's dates are less precise than its filters. If the run is stopped before then, its coverage
+ * is too large until the next run.
  */
 export function findFalseStatements(world: World, end: RunResult, claims = readClaims(world)): string[] {
   return [

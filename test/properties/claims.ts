@@ -33,7 +33,7 @@ export interface MirrorRecord {
   full: string;
   /** The time of the removal, in milliseconds; null if the record is not removed. */
   removedAt: number | null;
-  /** True if the last read of its range did not return the record, and the removal has not been confirmed yet. */
+  /** True if the last read of the record's range did not return it, and the removal has not been confirmed yet. */
   isMissing: boolean;
   /** The record's date in the mirror, in milliseconds; null if it is unreadable. */
   dated: number | null;

@@ -29,7 +29,7 @@ function event(what: EventType, pick = 0, days = 0): ModelEvent {
   return { what, pick, days };
 }
 
-/** Returns a run with flags, and with events and failures at some of its requests. */
+/** Returns a run with flags, and with events and failures during some of its requests. */
 function run(job: RunStep["run"], flags: Omit<RunStep["with"], "during">, ...during: DuringRun[]): RunStep {
   return { run: job, with: { ...flags, during } };
 }

@@ -90,7 +90,7 @@ function statesIn({ versionHistory }: World, { endedAt, startedAt }: RunResult):
   );
 }
 
-/** Returns the totals of each day with orders as a string, keyed by the day's midnight. */
+/** Returns each day's totals as a string, keyed by the day's midnight. Omits days without orders. */
 function dailyTotals({ variants }: World, versions: readonly Version[]): Map<number, string> {
   const days = new Map<number, [orders: number, revenue: number, subtotal: number]>();
   for (const { record, second } of versions) {

@@ -67,7 +67,7 @@ export function keyOf(listName: TestedList, record: Fields): string {
   return sandboxRecordKey(listName, record as unknown as Brand[TestedList][number]);
 }
 
-/** Returns the second of a record's date, in milliseconds; NaN if it has no date. */
+/** Returns a record's date, truncated to the second, in milliseconds; NaN if it has no date. */
 export function secondOf(listName: TestedList, record: Fields): number {
   const member = dateMember(listName);
   return member === null ? Number.NaN : Math.floor(toMicroseconds(record[member]) / 1_000_000) * 1_000;
@@ -175,7 +175,7 @@ function refundOrCancel(order: Fields, what: EventType, pick: number): Fields {
 function campaignChange(campaign: Fields, what: EventType, days: number, now: number): Fields {
   if (what === "cancel")
     return { status: days % 2 === 0 ? "ACTIVE" : "ARCHIVED", ...updatedAt("opportunities", now) };
-  // `updated_at` of an active campaign does not change with its assignments.
+  // An active campaign's `updated_at` does not change when its assignments change.
   return what === "assign" && campaign.status === "ACTIVE"
     ? { assignments: [{ id: `a${days}`, status: "ACCEPTED" }] }
     : {};
@@ -203,7 +203,7 @@ function createRecord(listName: TestedList, id: string, date: string | null, sal
   };
 }
 
-/** Returns a timestamp with a precision of up to microseconds, often at the beginning or end of its second. */
+/** Returns a timestamp with up to microsecond precision, often at the beginning or end of a second. */
 function randomDate(ms: number, salt: number): string {
   const text = new Date(ms).toISOString();
   const fractions = ["000", "999", "999500", "000001", null, null];

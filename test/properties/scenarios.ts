@@ -45,7 +45,7 @@ export interface Scenario {
   steps: Step[];
 }
 
-/** The parameters of random scenarios. */
+/** The parameters for random scenarios. */
 export interface ScenarioOptions {
   variants?: Partial<ApiVariants>;
   lags?: WorldOptions["lags"];

@@ -5,7 +5,7 @@ import { playStep } from "./play.js";
 import type { Scenario, ScenarioOptions, Step } from "./scenarios.js";
 import { World } from "./world.js";
 
-/** An API outside the model. All of its scenarios have this difference. */
+/** An API that differs from the model in the same way in all of its scenarios. */
 export interface ApiVariant {
   name: string;
   listName: TestedList;

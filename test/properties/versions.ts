@@ -23,7 +23,7 @@ export interface VersionHistory {
   versions: ReadonlyMap<string, readonly Version[]>;
   /** The times of all changes, in milliseconds, in ascending order. */
   changes: readonly number[];
-  /** Records new, changed and removed records. Call it after every event. */
+  /** Adds a version for every record that is new, changed or removed. Call this after every event. */
   observe(now: number, responsesBefore: number): void;
   /** Returns the records that the API had at an instant. */
   at(instant: number): Version[];
@@ -87,7 +87,7 @@ export function createVersionHistory(
   return versionHistory;
 }
 
-/** Returns a record in the form of a list item. */
+/** Returns a record as a list item. */
 function listedForm(listName: TestedList, record: Fields, shows: ApiVariants["datePrecision"]): Fields {
   const { deliverables, assignments, ...listed } = record;
   if (listName === "opportunities") return listed;

@@ -155,7 +155,7 @@ export class World {
     return this.pastBrands.at(-1 - events) ?? (this.pastBrands[0] as Brand);
   }
 
-  /** Records the brand's current state. Call it after every event. */
+  /** Records the brand's current state. Call this after every event. */
   observe(): void {
     this.versionHistory.observe(this.time, this.listResponses);
     this.pastBrands.push({ ...this.brand });

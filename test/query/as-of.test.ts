@@ -10,7 +10,7 @@ import { syncOrders } from "./unusual-orders.js";
 
 type Row = Record<string, unknown>;
 
-/** Columns of monthly rankings. They have no history, because each sync replaces them. */
+/** Columns in monthly rankings. These rankings have no history, because each sync replaces them. */
 const ranked = ["clicks", "conversion_rate", "ranking_orders", "ranking_revenue"];
 
 /** Changes the mirror through a separate connection, as a different program would. */

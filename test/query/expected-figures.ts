@@ -1,7 +1,7 @@
 type Order = Readonly<Record<string, unknown>>;
 
 /**
- * The expected figures of orders. They are computed without the views: amounts are summed as integers, and JavaScript
+ * The expected figures for orders. They are computed without the views: amounts are summed as integers, and JavaScript
  * computes the days.
  */
 export interface Figures {
@@ -40,7 +40,7 @@ export function sumFigures(orders: readonly Order[]): Figures {
 }
 
 /**
- * Returns the figures of each group of orders.
+ * Returns the figures for each group of orders.
  * @param groupOf returns the columns to group by
  */
 export function groupFigures<Group extends object>(

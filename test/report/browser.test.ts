@@ -15,7 +15,10 @@ const hasPdftotext = spawnSync("pdftotext", ["-v"]).error === undefined;
 /** Wide and narrow fonts. Chromium replaces missing fonts with the system font. */
 const fonts = ["DejaVu Sans", "Verdana", "Noto Sans", "Liberation Sans", "monospace"];
 
-/** Skipped without Chromium: install it (`apt-get install chromium`), or set `CHROMIUM` to its path. */
+/**
+ * These tests are skipped if Chromium is missing: install it (`apt-get install chromium`), or set `CHROMIUM` to its
+ * path.
+ */
 describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   const home = makeHome();
   let browser: BrowserPage;

@@ -13,7 +13,7 @@ export interface Strikes {
 }
 
 export interface Report {
-  /** Attempts that hit a running process. */
+  /** Attempts that hit a process while it was running. */
   landed: number;
   /** Attempts that came after the process had ended. */
   late: number;
@@ -26,7 +26,7 @@ interface Ended {
   out: string;
 }
 
-/** Runs the program, and calls `strike` after `afterMs` milliseconds unless it is null. */
+/** Runs the program, and calls `strike` after `afterMs` milliseconds unless `afterMs` is null. */
 function run(
   bin: string,
   args: string[],

@@ -67,7 +67,7 @@ test.skipIf(process.platform === "win32")(
 );
 
 test.skipIf(process.platform === "win32")(
-  "opening a read-only mirror from an older version fails and suggests making it writable",
+  "opening a read-only mirror from an older version fails and suggests making the mirror writable",
   async () => {
     const { brand, makeReadOnly, path, run } = await readableMirror();
     const older = new Sqlite(path);

@@ -25,7 +25,7 @@ function dump({ db }: Mirror) {
   return { tables, schema };
 }
 
-/** Makes the tables look like those of an older version: drops and renames columns, and empties a child table. */
+/** Makes the tables look like those from an older version: drops and renames columns, and empties a child table. */
 function fakeOlderShape({ db }: Mirror) {
   for (const { name } of views) db.exec(`DROP VIEW IF EXISTS ${name}`);
   db.exec(`

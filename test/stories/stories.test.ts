@@ -18,7 +18,7 @@ test.each(pages)("the story %s prints the output on its page", async (name) => {
   await expect(await runStory(readFileSync(path, "utf8"))).toMatchFileSnapshot(path);
 });
 
-/** Runs the commands and events of a page, and returns the page with their output. */
+/** Runs the commands and events on a page, and returns the page with their output. */
 async function runStory(page: string): Promise<string> {
   let brand = makeBrand();
   const lines: string[] = [];

@@ -22,7 +22,7 @@ export const documentedBehaviour = {
   maxPerPage: 100,
   /** The order of records with equal dates, and of lists without dates. `random` changes it slightly in each response. */
   ties: oneOf("stable", "reversed", "random"),
-  /** The sort order of orders and content. With `attribution`, the record that was added last comes first. */
+  /** The sort order for orders and content. With `attribution`, the record that was added last comes first. */
   order: oneOf("date", "id", "attribution"),
   /**
    * The precision of dates in responses. Filters always use the exact date. `rounded` rounds to the nearest second,
@@ -67,7 +67,7 @@ export const documentedBehaviour = {
   statusFilters: oneOf("overlap", "partition"),
   /** The response to a request for a page after the last: an empty list or a 400. */
   pastEnd: oneOf("empty", "refused"),
-  /** `total_pages` of an empty list. */
+  /** The `total_pages` value for an empty list. */
   pagesWhenEmpty: oneOf(0, 1),
   /** Whether gifts, codes and surveys are paginated, or returned in one response to a request without parameters. */
   undocumentedLists: oneOf("paged", "complete"),

@@ -25,7 +25,7 @@ export interface SentRequest {
   headers: Readonly<Record<string, string>>;
   /** The request's number, starting at 1. */
   number: number;
-  /** The status of the response; 0 until the API has responded. */
+  /** The response's status; 0 until the API has responded. */
   status: number;
 }
 

@@ -11,7 +11,7 @@ interface Clicks {
 const asksForClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
 const readsOrders = ({ path, query }: SentRequest) => path === "/orders" && query.per_page === "100";
 
-/** Changes every point in the responses to `/analytics/clicks`. `request` is the request's number, from 1. */
+/** Changes every point in the responses to `/analytics/clicks`. `request` is the request's number, starting at 1. */
 function changePoints(brand: TestBrand, change: (point: Point, request: number) => Point): void {
   let request = 0;
   brand.before = (asked) => {

@@ -33,7 +33,7 @@ async function printed(brand: TestBrand, line: string, env: Record<string, strin
   return Number(stdout);
 }
 
-/** Evaluates a jq filter if jq is not installed. */
+/** Evaluates a jq filter without jq, for machines on which jq is not installed. */
 function withoutJq({ data, pagination }: Answered, filter: string): number {
   const points = data.timeseries ?? [];
   const [, figure] = /\[\]\.(\w+)\] \| add/.exec(filter) ?? [];

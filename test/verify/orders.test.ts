@@ -114,7 +114,7 @@ describe("differences by month", () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     brand.withdraw("o100");
     brand.attributeLate(late, orderAt("late", late));
-    // All counts agree, so only the daily totals of both months differ.
+    // All counts agree. Only the daily totals for the two months differ.
     expect((await verified(brand)).result?.blind_spot).toBe("changes to old records that affect no count");
     brand.variants = {};
     await brand.run("sync orders");
