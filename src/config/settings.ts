@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import type { Deps, Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 import { pathExists } from "../util/files.js";
+import { abbreviate } from "../util/redact-keys.js";
 import { closestName } from "../util/suggestions.js";
 import { quoteShellWord } from "../util/text.js";
 import { checkBaseUrl, checkKey, readKeyFile } from "./credentials.js";
@@ -185,11 +186,18 @@ function findMirror(name: string, named: string | undefined, deps: Deps): string
 
 /**
  * Throws a UsageError if a profile is unknown and its name resembles a stored profile's name. Without this check, a
- * typo would create a second mirror.
+ * typo would create a second mirror. Also rejects an unknown name that is so long that it may be a key, without
+ * repeating it.
  */
 function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
-  const near = stored.has(name) ? undefined : closestName(name, stored.keys());
-  if (near === undefined || pathExists(mirrorPath(name, undefined, deps))) return;
+  if (stored.has(name)) return;
+  const isLong = abbreviate(name) !== name;
+  const near = closestName(name, stored.keys());
+  if ((near === undefined && !isLong) || pathExists(mirrorPath(name, undefined, deps))) return;
+  if (isLong)
+    throw new UsageError(`Unknown profile: \`${abbreviate(name)}\`.`, {
+      hint: "run `brandapi profiles` to list the profiles",
+    });
   throw new UsageError(`Unknown profile: \`${name}\`.`, {
     hint: `did you mean \`${near}\`? To add a new brand, run \`brandapi login --profile ${name}\``,
   });

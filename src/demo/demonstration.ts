@@ -7,6 +7,7 @@ import { UsageError } from "../errors.js";
 import { createSandboxApi } from "../sandbox/api.js";
 import { type BrandOptions, createBrand } from "../sandbox/data/brand-data.js";
 import { serveSandbox } from "../sandbox/server.js";
+import { truncateLog, withMirrorFile } from "../store/mirror/database.js";
 import { mirrorFiles } from "../store/mirror/mirror-files.js";
 import { createFolder } from "../util/files.js";
 import { loadSqlite } from "../util/sqlite.js";
@@ -37,10 +38,16 @@ export async function startDemo(out: string, options: BrandOptions, deps: Deps) 
   for (const file of mirrorFiles(db)) rmSync(file, { force: true });
   writeFileSync(marker, "");
   const brand = createBrand(options);
-  const { baseUrl, close } = await serveSandbox(
+  const { baseUrl, close: closeSandbox } = await serveSandbox(
     createSandboxApi({ brands: [brand], now: deps.clock.now }),
     0,
   );
+  const close = async () => {
+    await closeSandbox();
+    // The last command opened the mirror read-only. Closing a writable connection removes the write-ahead log, so that
+    // the mirror is a single file.
+    if (existsSync(db)) await withMirrorFile(db, truncateLog);
+  };
   const env = {
     ...deps.env,
     BRANDAPI_BASE_URL: baseUrl,

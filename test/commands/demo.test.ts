@@ -12,6 +12,8 @@ test("demo --quiet prints only warnings, and writes all of its files", async () 
   expect(err.split("\n").filter((line) => !line.startsWith("warning: "))).toEqual([""]);
   for (const file of ["orders.csv", "report.html"])
     expect(existsSync(join(home, "brandapi-demo", file)), file).toBe(true);
+  // The mirror can be copied as a single file.
+  expect(existsSync(join(home, "brandapi-demo", "demo.sqlite-wal"))).toBe(false);
 });
 
 test("demo explains its purpose before the first command, and prints consistent numbers", async () => {

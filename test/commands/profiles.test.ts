@@ -31,8 +31,8 @@ describe("brandapi profiles", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const lines = out.trimEnd().split("\n");
     expect(lines[0]).toMatch(/^profile +brand +mirror +age +key$/);
-    expect(lines[1]).toMatch(/^default +Fjell & Fern +\/\S+\/default\.sqlite +4h +1094 days left$/);
-    expect(lines[2]).toMatch(/^basalt +Basalt Cycling +\/\S+\/basalt\.sqlite +none +1094 days left$/);
+    expect(lines[1]).toMatch(/^default +Fjell & Fern +\/\S+\/default\.sqlite +4h +1,094 days left$/);
+    expect(lines[2]).toMatch(/^basalt +Basalt Cycling +\/\S+\/basalt\.sqlite +none +1,094 days left$/);
     expect(lines).toHaveLength(3);
     const json = await brands.run("profiles --json");
     expect(JSON.parse(json.out)[0]).toEqual({
@@ -66,7 +66,7 @@ describe("brandapi profiles", () => {
     );
     const { code, out, err } = await brands.run("profiles");
     expect(code).toBe(0);
-    expect(out).toMatch(/^acme .* none +1094 days left$/m);
+    expect(out).toMatch(/^acme .* none +1,094 days left$/m);
     expect(out).toMatch(/^basalt +Basalt Cycling .*0s/m);
     expect(err).toMatch(/^warning: acme: .*is not an SQLite database/m);
     expect((await list(brands)).map(({ age_seconds }) => age_seconds === null)).toEqual([true, false]);

@@ -106,6 +106,12 @@ test("long IDs and paths that are not keys are printed unchanged", async () => {
   expect((await brandapi(["sync", "sk_live_orders"])).err).toContain("`sk_live_orders`");
 });
 
+test("an unknown profile of more than 40 characters is not repeated", async () => {
+  const { code, err } = await brandapi(["sync", "--profile", `${id}${id}`]);
+  expect([code, err]).toEqual([2, expect.stringContaining("Unknown profile: `3f0c9a52… (64 characters)`")]);
+  expect(err).not.toContain(id);
+});
+
 test.each([
   [[`${id}${id}`]],
   [["sync", `${id}${id}`]],

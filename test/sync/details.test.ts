@@ -70,6 +70,12 @@ describe("campaign details", () => {
     expect((await brand.run("verify opportunities")).code).toBe(0);
   });
 
+  test("status shows a campaign list without its details as not read yet", async () => {
+    const brand = makeBrand({ opportunities: campaigns });
+    await brand.stopped("sync opportunities", detail("owing"));
+    expect((await brand.run("status")).out).toMatch(/^opportunities +\d+ +not yet +never/m);
+  });
+
   test("sync stores a change that appears only in a campaign's details", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);
