@@ -36,7 +36,7 @@ export function statusError(status: number, { path, baseUrl }: RequestInfo): Bra
   if (status === 401)
     return new Unauthorized("The API rejected the key (401): it is malformed, unknown, expired or revoked.", {
       status,
-      hint: `create a new key ${consolePage}; then \`brandapi login\``,
+      hint: `create a new key ${consolePage}; then run \`brandapi login\``,
     });
   if (status === 402)
     return new PaymentRequired(
@@ -87,9 +87,9 @@ export function forbiddenError({ path, scope }: RequestInfo, keyScopes: KeyScope
       },
     );
   if (keyScopes && scope !== undefined && !keyScopes.includes(scope))
-    return new Forbidden(`The key lacks the scope ${scope}, which ${path} needs (403).`, {
+    return new Forbidden(`The key lacks the scope ${scope}, which ${path} requires (403).`, {
       status,
-      hint: `create a key with that scope ${consolePage}; then \`brandapi login\``,
+      hint: `create a key with that scope ${consolePage}; then run \`brandapi login\``,
     });
   const list = keyScopes?.slice(0, maxListedScopes).join(", ") || "none";
   const listed = keyScopes ? `; the key's scopes: ${list}` : "";

@@ -6,8 +6,8 @@ import { InvalidBody } from "./response.js";
 /**
  * Describes why a request failed. `reason` completes the sentence "The API is unavailable: …".
  * - status: the response status is not 200
- * - network: no complete response arrived, because the connection was refused or lost or timed out; `cannotConnect` is
- *   true if no connection was established
+ * - network: no complete response arrived, because the connection was refused, was lost or timed out; `cannotConnect`
+ *   is true if no connection was established
  * - invalid-body: a 200 response that is not JSON, such as a login page or a truncated body
  * - permanent: a retry cannot help, for example because the certificate is not trusted
  */

@@ -48,7 +48,7 @@ export function createFetch(env: Env): Fetch {
   };
 }
 
-/** Wraps an error of the connection to the proxy, because it would otherwise be reported as an error of the API. */
+/** Wraps an error from the connection to the proxy, because it would otherwise be reported as an API error. */
 function asProxyError(error: unknown, { protocol, port }: URL, proxyUrl: string | null): unknown {
   if (!proxyUrl || protocol !== "https:") return error;
   const proxy = new URL(proxyUrl);

@@ -29,7 +29,7 @@ export const systemTables = [
   },
   {
     name: "sync_runs",
-    about: "every sync, verification and `forget`",
+    about: "every run of `sync`, `verify` and `forget`",
     date: "started_at",
     key: ["run_id"],
     batchKey: "run_id",
@@ -149,14 +149,14 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, selected: Selecte
 const syncedAt: ReadableColumn = {
   name: "synced_at",
   type: "timestamp",
-  about: "time at which the current version was first read",
+  about: "the time at which the current version was first read",
   stored: null,
 };
 
 const removedAt: ReadableColumn = {
   name: "removed_at",
   type: "timestamp",
-  about: "time of the first complete read that no longer returned the record",
+  about: "the time of the first complete read that no longer returned the record",
   stored: null,
 };
 

@@ -42,8 +42,8 @@ GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
 };
 
 /**
- * Returns all tables and views. Rows of views are not counted, because some views are slow.
- * @param all true to include helper views and tables of removed records
+ * Returns all tables and views. The rows in views are not counted, because some views are slow.
+ * @param all true to include helper views and tables for removed records
  */
 export function listTableFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
   const isHelper = (name: string) =>

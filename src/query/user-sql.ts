@@ -25,10 +25,10 @@ const statementErrors = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
  */
 export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters = new Map()): Statement {
   const hint =
-    "`brandapi tables` lists the tables and views, `brandapi tables NAME` lists the columns of one";
+    "`brandapi tables` lists the tables and views, and `brandapi tables NAME` lists the columns of one table or view";
   const statement = compile(db, sql, "SQLite cannot parse this", hint);
   if (!readingStatement.test(sql) || !statement.readonly || !statement.reader)
-    throw new UsageError("`query` runs read-only statements only.", {
+    throw new UsageError("`query` runs only read-only statements.", {
       hint: "begin with SELECT or WITH; only `brandapi sync` changes the mirror",
     });
   const unknown = [...values.keys()].find((name) => !new RegExp(`[:@$]${name}\\b`).test(sql));

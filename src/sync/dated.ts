@@ -133,6 +133,6 @@ function planAndRecord(run: DatedRun): Pick<DatedPlan, "gaps" | "markedSlices" |
 function unreadDays(run: DatedRun, compared: ComparedTotals): IncompleteReason[] {
   const days = changedDays(run, compared).length;
   if (days === 0) return [];
-  const text = `the API's daily totals changed on ${pluralize(days, "day")} that the next runs will read`;
+  const text = `the API's daily totals changed on ${pluralize(days, "day")}, which the next runs will read`;
   return [{ text }];
 }

@@ -57,7 +57,7 @@ export function dateFault(resource: Resource<DatedStrategy>, record: Json, range
 function faultOf(timestamp: Timestamp | undefined, { from, to }: Range): string | null {
   if (!timestamp) return "is not a readable date";
   const second = startOfSecond(timestamp.ms);
-  return second < from || second > to ? "is outside the requested dates" : null;
+  return second < from || second > to ? "is outside the requested range" : null;
 }
 
 function orderFault(timestamp: Timestamp | undefined, newest: number): string | null {

@@ -203,7 +203,7 @@ async function requestDetails(run: DetailsRun, parent: Parent, path: string): Pr
   const { api, mirror, resource, writer } = run;
   const { data, requestedAt } = await api.get(path, {}, resource.scope);
   if (recordKey(resource, data, 0) !== parent.key)
-    throw new UnexpectedResponse(`The API's response to ${path} is a different record.`);
+    throw new UnexpectedResponse(`The API's response to ${path} contains a different record.`);
   mirror.transaction(() => writer.write([data], { readAt: formatInstant(requestedAt), isDetail: true }));
 }
 

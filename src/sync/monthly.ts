@@ -148,7 +148,7 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
   const summary = valueAt(data, ["summary"]);
   if (typeof summary !== "object" || summary === null || !Array.isArray(valueAt(data, ["timeseries"])))
     throw new UnexpectedResponse(
-      `The API's response to ${resource.path} has no \`summary\` or no \`timeseries\`.`,
+      `The API's response to ${resource.path} lacks \`summary\` or \`timeseries\`.`,
     );
   const [start, end] = [utcDay(from), utcDay(to)];
   mirror.transaction(() => {

@@ -61,7 +61,7 @@ export async function reconcile(
   const hasUndated = undatedCount > 0 && differing.length === 0;
   if (hasUndated)
     reporter.warn(
-      `${resource.name}: the API counts ${pluralize(undatedCount, "more record")} without a date range than in all date ranges combined: these are not read, and the run is not verified`,
+      `${resource.name}: the API counts ${pluralize(undatedCount, "more record")} without a date range than in all date ranges combined: these records are not read, and the run is not verified`,
     );
   const differences = differing.map((count) => ({ text: differenceText(resource.name, count) }));
   return { incompleteReasons: [...wrongFilters, ...differences], totals, hasUndated };
@@ -135,7 +135,7 @@ async function readDiffering(
     mirror.transaction(() => state.setDistrusted([...state.distrusted(), filter.name]));
     return [
       {
-        text: `the API's filter \`${filter.name}\` does not count the records that have this status, so it is ignored until it does`,
+        text: `the API's filter \`${filter.name}\` does not count the records that have this status, so the filter is ignored until it counts them`,
       },
     ];
   }

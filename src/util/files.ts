@@ -15,7 +15,7 @@ const maxInputBytes = 16 * 2 ** 20;
 /**
  * Reads a text file and removes its byte order mark. The file can be UTF-8, or UTF-16 as written by Windows
  * PowerShell.
- * @throws UsageError if it is larger than `maxInputBytes`, such as an endless device or pipe
+ * @throws UsageError if it is larger than `maxInputBytes`, for example because it is an endless device or pipe
  */
 export function readTextFile(path: string): string {
   const chunks: Buffer[] = [];

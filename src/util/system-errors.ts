@@ -90,7 +90,7 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_FS_EISDIR: "it is a folder",
 };
 
-/** Returns the reason for a system error without its code, or undefined for other errors. */
+/** Returns a system error's reason without the error code, or undefined for other errors. */
 function systemReason(error: unknown): string | undefined {
   // better-sqlite3 throws a TypeError if the folder is missing.
   if (error instanceof TypeError && /directory does not exist$/.test(error.message)) return error.message;
@@ -102,7 +102,7 @@ function systemReason(error: unknown): string | undefined {
   return reasons[code] ?? /^(?:\w+ )?E[A-Z\d]+: (.+)/.exec(text)?.[1] ?? text;
 }
 
-/** Returns the reason for a system error without its code, or the message of any other error. */
+/** Returns a system error's reason without the error code, or any other error's message. */
 export function errorReason(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -11,7 +11,7 @@ import {
 
 const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs } as const;
 
-/** The duration formats, for help and messages. */
+/** The duration formats, as shown in help and messages. */
 export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
 /**
@@ -36,7 +36,7 @@ function durationMs(text: string): number | undefined {
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
 }
 
-/** The time formats, for help and messages. */
+/** The time formats, as shown in help and messages. */
 export const timeFormats =
   "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, " +
   "an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
@@ -97,7 +97,10 @@ export function formatInstantOrNull(ms: number): string | null {
   return Number.isFinite(ms) ? formatInstant(ms) : null;
 }
 
-/** Formats an instant for messages: `2026-01-31 12:00`. @param at ISO 8601, or milliseconds since 1970 */
+/**
+ * Formats an instant for messages: `2026-01-31 12:00`. @param at an ISO 8601 timestamp, or the time in milliseconds
+ * since 1970
+ */
 export function formatMinute(at: string | number): string {
   const text = typeof at === "number" ? formatInstant(at) : at;
   return text.slice(0, 16).replace("T", " ");

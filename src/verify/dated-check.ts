@@ -230,7 +230,7 @@ export async function verifyDated(run: DatedRun): Promise<RecordsResult> {
     ...comparison.totals,
     state: combineParts(months),
     months,
-    blind_spot: `changes to old records that affect ${comparesTotals ? "no count and no daily total" : "no count"}`,
+    blind_spot: `changes to old records that affect ${comparesTotals ? "neither a count nor a daily total" : "no count"}`,
     future: future && { records: future.records, until: future.until },
     unread: wanted.reduce((sum, { apiCount, mirrorCount }) => sum + Math.max(0, apiCount - mirrorCount), 0),
     undated: countUndated(mirror, resource.name),

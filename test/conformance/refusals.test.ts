@@ -36,7 +36,7 @@ test.each(Object.entries(bodies))(
     brand.setKey({ scopes: ["content:read"] });
     const { code, err } = await brand.run("sync roster");
     expect(code).toBe(5);
-    expect(err).toContain("The key lacks the scope roster:read, which /roster needs (403)");
+    expect(err).toContain("The key lacks the scope roster:read, which /roster requires (403)");
   },
 );
 

@@ -230,7 +230,7 @@ describe("a date outside the requested range (A3)", () => {
     await brand.run("sync orders --since 10d");
     const { code, err, verified } = await runNextDay(brand, "sync orders --since 10d");
     expect([code, verified]).toEqual([0, 0]);
-    expect(err).toContain("is outside the requested dates");
+    expect(err).toContain("is outside the requested range");
   });
 
   test("sync does not remove an order that the API returns only in a different date range", async () => {

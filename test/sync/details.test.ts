@@ -103,7 +103,7 @@ describe("campaign details", () => {
       { body: '{"success":true,"data":{"id":"else"}}' },
       7,
       4,
-      "is a different record",
+      "contains a different record",
     ],
     ["not an object", { body: '{"success":true,"data":[]}' }, 7, 4, ""],
   ])("sync reads the other campaigns if the response to a request for details is %s", async (...row) => {

@@ -36,7 +36,7 @@ export async function lockMirror(
       const which = other === null ? "" : ` ${describeCurrentRun(other, clock.now())}`;
       if (!wait)
         throw new MirrorBusy(`Another run is using this mirror${which}: ${path}.`, {
-          hint: "run the command again when that run has ended; `sync`, `verify` and `download` wait with `--wait`",
+          hint: "run the command again after that run has ended, or add `--wait` to `sync`, `verify` or `download`",
         });
       if (!isQueued) onQueued?.(`waiting for another run${which}`);
       await clock.sleep(pollMs, signal);

@@ -110,7 +110,7 @@ export async function openMirrorReadOnly(path: string, options: OpenOptions = {}
     // A migration would change the tables between two statements of the run by the older version.
     if (version === "older" && (await findCurrentRun(path)))
       throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
-        hint: "run the same command again when that run has ended, to migrate the mirror",
+        hint: "to migrate the mirror, run the same command again after that run has ended",
       });
     (await openMirror(path, options)).db.close();
     return await connect(path, { readonly: true });

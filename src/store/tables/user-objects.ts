@@ -1,7 +1,7 @@
 import type { Mirror } from "../mirror/database.js";
 import { quote } from "./table-sql.js";
 
-/** An index or trigger that a user added to a table or view of the mirror. */
+/** An index or trigger that a user added to a table or view in the mirror. */
 export interface UserObject {
   type: "index" | "trigger";
   name: string;
@@ -71,7 +71,7 @@ export function findBrokenViews({ db }: Mirror): Map<string, string> {
 }
 
 /**
- * Makes names available for new tables: drops users' views and renames users' tables with these names.
+ * Makes names available for new tables: drops users' views and renames users' tables that have these names.
  * @returns a message for each view or table
  */
 export function freeTableNames({ db }: Mirror, tables: readonly string[]): string[] {

@@ -80,7 +80,7 @@ export const hosts: View = {
     ORDER BY n.id`,
 };
 
-/** Selects the last response for all hosts in each month. Entries without a host are combined. */
+/** For each month, selects the last response that covers all hosts. Entries without a host are combined. */
 const rankings = `rankings AS (
     SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
       CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
@@ -118,8 +118,8 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
 };
 
 /**
- * For each order, `taken_back` counts the highest commission in any version minus the current commission, for
- * the same host.
+ * For each order, `taken_back` is the highest commission in any version with the same host, minus the current
+ * commission.
  */
 export const commissionByHost: View = {
   name: "commission_by_host",

@@ -22,7 +22,7 @@ export const orderFigures: readonly ViewColumn[] = [...orderCounts, ...orderAmou
 
 export const currency = text(
   "currency",
-  "amounts in different currencies are never added; null if the API gives no currency",
+  "amounts in different currencies are never added; null if the API reports no currency",
 );
 export const month = text("month", "in UTC, `2026-10`");
 export const day = date("day", "the day in UTC, comparable with `date('now', '-7 days')`");
@@ -36,8 +36,8 @@ export const orderFigureSums = [
 ].join(", ");
 
 /**
- * Computes an order's figures from the table `orders`. The net of an order without a refund is exactly the
- * API's number. Other differences are rounded to six digits to avoid binary rounding errors.
+ * Computes an order's figures from the table `orders`. For an order without a refund, the net is exactly the API's
+ * number. Other differences are rounded to six digits to avoid binary rounding errors.
  */
 export const selectOrderFigures = [
   ["orders", "INTEGER", "is_cancelled IS NOT 1"],

@@ -60,5 +60,5 @@ export function selectReportedAt(month: string): string {
     AND to_at >= date(${end}, '-1 day') || 'T23:59:59.999Z' ORDER BY run_id LIMIT 1)`;
 }
 
-/** SQL for the end of the newest covered range of orders. Requires `covered`. */
+/** SQL for the end of the newest covered range for orders. Requires `covered`. */
 export const ordersReadUntil = `(SELECT max(to_at) FROM (SELECT to_at FROM coverage WHERE resource = 'orders' UNION ALL SELECT to_at FROM covered))`;

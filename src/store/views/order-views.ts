@@ -74,7 +74,7 @@ export const campaignsOwing: View = {
     integer("assignments_open", "assignments that hosts have accepted but not completed"),
     integer("payments_open", "assignments that the brand has not paid yet"),
     integer("payouts_open", "assignments with a payment that the host has earned but not received"),
-    amount("flat_fee", "the campaign's fixed fee per host, without commission and bonuses"),
+    amount("flat_fee", "the campaign's fixed fee per host, excluding commission and bonuses"),
   ],
   sql: `SELECT * FROM (
       SELECT o.id, o.title, o.status, o.deadline,

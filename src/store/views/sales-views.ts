@@ -22,8 +22,8 @@ WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
 };
 
 /**
- * SQL for the end of the covered range that contains the first day of the month, or of all covered dates if
- * there is none.
+ * SQL for the end of the covered range that contains the first day of the month. If there is no such range, it selects
+ * the end of all covered dates.
  */
 const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
       WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntil})`;
