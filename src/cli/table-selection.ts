@@ -11,6 +11,7 @@ import { findPartialResources, findUnreadTables, wasResourceRead } from "../quer
 import { findUnquotedDate } from "../query/unquoted-dates.js";
 import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/mirror/database.js";
+import type { Reporter } from "../util/reporter.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant, parseInstant } from "../util/times.js";
 import type { ReadSession } from "./mirror-reading.js";
@@ -103,7 +104,7 @@ export function useDataAsOf(
  * Warns if SQL compares a date column with a date that is not in quotes, because SQLite then returns a wrong result
  * without reporting an error.
  */
-export function warnAboutUnquotedDate({ reporter }: ReadSession, sql: string): void {
+export function warnAboutUnquotedDate(reporter: Pick<Reporter, "warn">, sql: string): void {
   const unquoted = findUnquotedDate(sql);
   if (unquoted === undefined) return;
   const { written, operation, effect, quoted } = unquoted;

@@ -139,7 +139,7 @@ async function exportFiles(flags: ExportFlags, context: Context, names: readonly
   const bookmarks = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
   await readMirror(flags, deps, async (session) => {
     const selected = selectTables(request, session.mirror);
-    if (request.where !== undefined) warnAboutUnquotedDate(session, request.where);
+    if (request.where !== undefined) warnAboutUnquotedDate(session.reporter, request.where);
     warnAboutMissingData(selected, session);
     // From here on, the table names refer to temporary tables that contain the data as of `request.asOf`.
     if (request.asOf !== undefined) useDataAsOf(session, tablesAsOf(selected), request.asOf);

@@ -103,7 +103,7 @@ function openStatement(
     reporter.warn(
       `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
     );
-  warnAboutUnquotedDate(session, sql);
+  warnAboutUnquotedDate(reporter, sql);
   warnAboutUnreadTables(session, names);
   warnAboutPartialTables(session, names);
   return asOf === undefined ? statement : compileQuery(mirror, sql, param);

@@ -105,6 +105,15 @@ test("files in a moved folder are not re-downloaded, and the mirror records thei
   expect(brand.sql<{ path: string }>("SELECT path FROM content_downloads")[0]?.path).toContain("/moved/");
 });
 
+test("download --where warns about a date without quotes", async () => {
+  const brand = await brandWithFiles({ a: {} });
+  const { code, err } = await brand.run("download content --where created_at>2026-10-01");
+  expect(code).toBe(0);
+  expect(err).toContain(
+    "`2026-10-01` without quotes is a subtraction, so `created_at` is compared with 2015",
+  );
+});
+
 test("filters and --limit select the newest missing files", async () => {
   const brand = await brandWithFiles({
     new: { media_type: "video" },
