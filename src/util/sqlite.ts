@@ -31,19 +31,14 @@ function load(name: string): SqliteConstructor {
     new Constructor(":memory:").close();
     return Constructor;
   } catch (cause) {
-    const reinstall =
-      "reinstall brandapi with this version of Node: `npm ci` in a checkout, or `npm install -g` with its package";
-    // npm ends with exit code 0 if an optional package can neither be downloaded nor compiled.
-    const showErrors =
-      "add `--foreground-scripts` to see why npm could not download or compile it: compiling needs Python, a C++ compiler and Node's headers";
+    // npm ends with exit code 0 even if it can neither download nor compile an optional package.
+    const hint = hasNode22
+      ? "reinstall brandapi with this version of Node: `npm ci` in a checkout, or `npm install -g` with its package"
+      : "use Node 22 or later, which needs no compiler. To see why npm could not download or compile SQLite, reinstall " +
+        "brandapi with `npm install -g --foreground-scripts`; compiling needs Python, a C++ compiler and Node's headers";
     throw new ConfigurationError(
       `SQLite is not installed for Node ${versions.node}: ${name} cannot be loaded.`,
-      {
-        hint: hasNode22
-          ? reinstall
-          : `use Node 22 or later, which needs no compiler, or ${reinstall}; ${showErrors}`,
-        cause,
-      },
+      { hint, cause },
     );
   }
 }
