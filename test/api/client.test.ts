@@ -28,7 +28,7 @@ it("a request sends the key only in the Authorization header, and returns the lo
 
 it.each([
   [{ per_page: 1 }, "the 1 item"],
-  [{}, "the 200000 items"],
+  [{}, "the 200,000 items"],
 ])("the client rejects a response with more items than the query %j allows", async (query, maximum) => {
   const items = JSON.stringify(Array(200_001).fill(0));
   const server = await serve((_request, response) => sendJson(response, `{"success":true,"data":${items}}`));
