@@ -21,13 +21,13 @@ const syncHour = 4;
 const checkHour = 8;
 
 export const about =
-  "Prints two lines for this machine and this profile, with absolute paths: a nightly sync that writes a log, and " +
+  "Prints two crontab lines, with comments, for this machine and this profile: a nightly sync that writes a log, and " +
   "`status --max-age 26h`, which reports stale data. Installs nothing. The lines never contain the key.";
 
 export const examples = {
   "brandapi cron": "print the crontab lines",
   "brandapi cron orders roster": "sync and check only these two resources",
-  "(crontab -l; brandapi cron) | crontab -": "add the lines to your crontab",
+  "(crontab -l 2>/dev/null; brandapi cron) | crontab -": "add the lines to your crontab",
 };
 
 export function define(command: Command): void {
