@@ -140,7 +140,8 @@ export function readResourceHealth(
   const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
-  // The coverage of a list with details is that of the list. Without a success, its details have not been read.
+  // For a list with details, the coverage describes only the list. If no sync has succeeded, the details have not been
+  // read.
   const coverage = strategy.kind === "details" && !success ? [] : readCoverage(mirror, name);
   const covered = mergeRanges(coverage);
   const marked = readMarkedSlices(mirror, name);

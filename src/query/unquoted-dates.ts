@@ -45,7 +45,10 @@ export function findUnquotedDate(sql: string): UnquotedDate | undefined {
   return undefined;
 }
 
-/** Describes the column or function that uses the value between these tokens; undefined if it is not about dates. */
+/**
+ * Describes the column or function that uses the value between these tokens, or returns undefined if it does not
+ * contain dates.
+ */
 function findUser(before: readonly string[], after: readonly string[]): string | undefined {
   const column = leftColumn(before) ?? rightColumn(after);
   if (column !== undefined) return `\`${column}\` is compared with`;
@@ -53,7 +56,9 @@ function findUser(before: readonly string[], after: readonly string[]): string |
   return dateFunction.test(called) ? `\`${called}()\` receives` : undefined;
 }
 
-/** Returns the date column of `column >`, `function(column) =`, `column BETWEEN` or `column IN (` at the end. */
+/**
+ * If the tokens end with `column >`, `function(column) =`, `column BETWEEN` or `column IN (`, returns the date column.
+ */
 function leftColumn(tokens: readonly string[]): string | undefined {
   let end = tokens.at(-1) === "(" ? tokens.length - 1 : tokens.length;
   if (!comparison.test(tokens[end - 1] ?? "")) return undefined;
@@ -62,7 +67,7 @@ function leftColumn(tokens: readonly string[]): string | undefined {
   return firstDateColumn(tokens.slice(Math.max(0, start), end));
 }
 
-/** Returns the date column of `< column` or `= function(column)` at the start. */
+/** If the tokens start with `< column` or `= function(column)`, returns the date column. */
 function rightColumn(tokens: readonly string[]): string | undefined {
   if (!comparison.test(tokens[0] ?? "")) return undefined;
   return firstDateColumn(tokens.slice(1, tokens[2] === "(" ? tokens.indexOf(")") : 2));

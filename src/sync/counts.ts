@@ -27,7 +27,7 @@ export interface CountComparison extends Range {
   /** The date of the API's newest record, in milliseconds, or null if that record has no readable date. */
   newestDate: number | null;
   /**
-   * Describes that record's date if it breaks A2 or A3, so that the count is meaningless for the range, or null
+   * Describes that record's date if it violates A2 or A3, so that the count is meaningless for the range, or null
    * otherwise.
    */
   fault: string | null;

@@ -19,7 +19,7 @@ interface NewestRecords {
   requestedAt: number;
   /** The number of records in the range, according to the API. */
   total: number;
-  /** True if the response breaks A1, A2 or A3. The range must then be read by page number. */
+  /** True if the response violates A1, A2 or A3. The range must then be read by page number. */
   hasFault: boolean;
   /** The dates for which the response has all records, or null if it has only part of a dense second. */
   coveredRange: Range | null;
@@ -62,8 +62,8 @@ export interface RangeReading {
 
 /**
  * Reads a range of dates into the mirror, newest first. Each response is written atomically, together with the coverage
- * of its dates. Mirrored records in these dates that the response lacks are marked as missing. If a response breaks A1,
- * A2 or A3 (see `README.md`), the rest of the range is read by page number.
+ * of its dates. Mirrored records in these dates that the response lacks are marked as missing. If a response violates
+ * A1, A2 or A3 (see `README.md`), the rest of the range is read by page number.
  * @param remaining returns the number of requests left; the first request and dense seconds are exempt
  */
 export async function readRange(

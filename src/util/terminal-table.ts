@@ -15,11 +15,14 @@ export interface TableOptions {
   /** The titles of the columns to omit, one at a time, until the table fits. */
   optionalColumns?: readonly string[];
   /**
-   * The title of the last column if its text should be wrapped instead of cut. In a narrow terminal, it is
+   * The title of the last column, if its text should be wrapped instead of cut. In a narrow terminal, the text is
    * printed below its row.
    */
   wrappedColumn?: string;
-  /** The title of a column with paths. It is shortened first, at the start, and omitted if it would be too narrow. */
+  /**
+   * The title of a column that contains paths. This column is the first to be shortened. Its paths are cut at the
+   * start, and the column is omitted if it would be too narrow.
+   */
   pathColumn?: string;
 }
 

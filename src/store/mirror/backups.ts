@@ -69,8 +69,8 @@ export async function copyMirror(
       findDamage(copied) ?? (summarize(copied) === expected ? null : "the copy has different rows");
     if (damage !== null) throw failed(damage, "run `brandapi doctor`");
   };
-  // A signal kills the process during a long check, so the copy stays until the next backup removes it. After a short
-  // check, the process can still remove the copy.
+  // A signal kills the process during a long check, so the copy remains until the next backup removes it. A short check
+  // is completed first, so that the process can remove the copy.
   const isShort = statSync(copy).size < shortCheckBytes;
   await withMirrorFile(copy, (copied) =>
     isShort ? runGracefully(() => check(copied)) : check(copied),
@@ -78,7 +78,7 @@ export async function copyMirror(
   return { copy, records: Number.parseInt(expected, 10) };
 }
 
-/** A copy of this size is checked in less than a second. */
+/** Checking a copy of this size takes less than a second. */
 const shortCheckBytes = 200 * 2 ** 20;
 
 /** @throws ConfigurationError if the folder is not writable */
