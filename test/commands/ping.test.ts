@@ -70,7 +70,7 @@ test("sync sends the failure ping if the API refuses a resource that was synced 
   expect([(await sync()).code, ...heard]).toEqual([8, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 8"]);
 });
 
-test("sync retries a failed ping once, warns, and keeps its exit code", async () => {
+test("sync retries a failed ping once, warns, and does not change its exit code", async () => {
   const { brand, env } = await brandOf();
   const { heard, url } = await startSwitch(() => 500);
   const ran = await spawnBrandapi(["sync", "orders", "--quiet", "--ping", url], { env, home: brand.home })

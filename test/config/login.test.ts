@@ -170,7 +170,7 @@ test("Ctrl-C at the key prompt exits with code 130 and restores the terminal", a
   expect(existsSync(configOf(login.home))).toBe(false);
 });
 
-test("login keeps other profiles and unknown fields in the config file", async () => {
+test("login preserves other profiles and unknown fields in the config file", async () => {
   const sandbox = await sandboxForTest();
   const first = await brandapi(`login --base-url ${sandbox.baseUrl}`, { stdin: sandbox.key });
   const path = configOf(first.home);

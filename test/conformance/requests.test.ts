@@ -56,7 +56,7 @@ test("a sync reads every month's clicks once, and later re-reads only the months
   expect(await months()).toBeLessThanOrEqual(4);
 });
 
-test("a sync reads details only of campaigns that changed or are still open", async () => {
+test("a sync reads details only for campaigns that have changed or are open", async () => {
   const brand = makeBrand({ history: 0 });
   await brand.run("sync opportunities");
   const done = brand.data.opportunities.filter(({ status }) =>

@@ -245,7 +245,7 @@ describe("CSV", () => {
     expect(run.err).toBe("");
   });
 
-  it("--excel writes timestamps in a format that spreadsheets recognize, and keeps other text", async () => {
+  it("--excel writes timestamps in a format that spreadsheets recognize, and does not change other text", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
       anOrder(1, { order_date: "2026-11-28T06:44:52.178Z", order_number: "2026-11-28T06:44:52Z" }),

@@ -29,7 +29,7 @@ function copyOf(path: string, to: string): string {
   return to;
 }
 
-test("export --as-of returns for each view what the view returned at that time", async () => {
+test("for each view, export --as-of returns what the view returned at that time", async () => {
   const brand = makeBrand({ history: 700, seed: 3 });
   const then: { path: string; at: string }[] = [];
   for (const [month, days] of [30, 35, 25].entries()) {
@@ -60,7 +60,7 @@ test("export --as-of returns for each view what the view returned at that time",
   expect([...empty]).toEqual([]);
 }, 120_000);
 
-test("export --as-of returns for each table what the table contained after a past sync", async () => {
+test("for each table, export --as-of returns what the table contained after a past sync", async () => {
   const brand = makeBrand({ history: 300, seed: 5 });
   const tables = ["orders", "order_line_items", "roster", "recommendations", "opportunities", "content"];
   const rowsOf = async (table: string, ...more: string[]) =>

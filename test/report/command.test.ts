@@ -38,7 +38,7 @@ describe("report: output", () => {
     expect(existsSync(join(brand.home, file))).toBe(false);
   });
 
-  test("a failed `report` keeps the existing file", async () => {
+  test("if `report` fails, the existing file is kept", async () => {
     const old = join(brand.home, "old.html");
     writeFileSync(old, "old");
     expect((await brand.run("report --month 2020-01 -o old.html")).code).toBe(3);

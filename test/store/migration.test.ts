@@ -116,7 +116,7 @@ test("a mirror from version 0.1.0 is backed up before its migration", async () =
   expect(rowsIn(path, "SELECT id FROM orders_removed")).toEqual([{ id: "order-2" }]);
 });
 
-test("several commands that open a mirror from version 0.1.0 at the same time migrate it once", async () => {
+test("several commands that open a mirror from version 0.1.0 at the same time migrate it only once", async () => {
   const path = releasedMirror();
   const env = { BRANDAPI_DB: path };
   const runs = await Promise.all(

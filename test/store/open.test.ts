@@ -32,7 +32,7 @@ test("opening a new mirror creates a file that only its owner can read, with an 
   expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
 });
 
-test("temporary data is kept in memory, because read-only systems have no temporary folder", async () => {
+test("temporary data is kept in memory, because read-only systems have no writable temporary folder", async () => {
   const { db, path } = await makeMirror();
   const reader = await openMirrorReadOnly(path);
   const inMemory = 2;

@@ -53,7 +53,7 @@ test.each(cases)("diffRecords compares two versions: %s", (_, old, now, changes)
   expect(diffRecords(old, now, orders)).toEqual(changes);
 });
 
-test("list items are matched by ID in any order, and an added or removed item is one difference", () => {
+test("list items are matched by ID in any order, and an added or removed item counts as one difference", () => {
   const item = (id: string, status: string) => ({ id, status });
   expect(
     diffRecords(
@@ -68,7 +68,7 @@ test("list items are matched by ID in any order, and an added or removed item is
   ]);
 });
 
-test("a changed JSON column is one difference", () => {
+test("a changed JSON column counts as one difference", () => {
   expect(
     diffRecords({ host: { socials: { tiktok: "a" } } }, { host: { socials: { tiktok: "b" } } }, roster),
   ).toEqual([{ field: "host_socials", old: '{"tiktok":"a"}', new: '{"tiktok":"b"}' }]);
@@ -241,7 +241,7 @@ const changes = (mirror: Mirror) =>
     "SELECT kind, field, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
   );
 
-test("the interval of a returned record's change starts when the record was last present with the old value", async () => {
+test("the change interval for a returned record starts when the record was last present with the old value", async () => {
   const mirror = await makeMirror();
   for (const day of [1, 2]) writeRead(mirror, "orders", [order("o1")], { at: at(day), whole: true });
   writeRead(mirror, "orders", [], { at: at(3), remove: ["o1"], whole: true });
@@ -256,7 +256,7 @@ test("the interval of a returned record's change starts when the record was last
   ]);
 });
 
-test("the interval of a redated record's change starts at the last read of the old date", async () => {
+test("the change interval for a redated record starts when the record was last read with the old date", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1", { order_date: "2026-08-01T00:00:00Z" })], { at: at(1) });
   const recent = {

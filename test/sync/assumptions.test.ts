@@ -222,7 +222,7 @@ test("sync exits with code 3 if the mirror file is replaced during the run (A12)
   expect(err).not.toContain("verified");
 });
 
-test("sync reads orders in the last fraction of a second of a range", async () => {
+test("sync reads orders dated in the last fraction of a range's last second", async () => {
   const fine = Array.from({ length: 250 }, (_, n) =>
     orderAt(`f${n}`, new Date(noon - hour - n * 700).toISOString().replace("Z", "987Z")),
   );

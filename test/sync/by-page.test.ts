@@ -117,7 +117,7 @@ describe("an unreadable date (A2)", () => {
     expect((await brand.run("status --json")).out).toContain('"repairable":false');
   });
 
-  test("sync still updates and removes orders on days without unreadable dates", async () => {
+  test("sync updates and removes orders on all days without unreadable dates", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "soon" });
     await synced(brand);

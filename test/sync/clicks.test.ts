@@ -262,7 +262,7 @@ describe("the host ranking", () => {
     expect(ranked(brand).map(({ host_id }) => host_id)).toContain("h19");
   });
 
-  test("sync keeps each day's last ranking, and removes hosts that left from the current ranking", async () => {
+  test("sync keeps each day's last ranking, and removes departed hosts from the current ranking", async () => {
     const brand = makeBrand();
     let rows = fifty;
     serve(brand, () => rows);

@@ -126,7 +126,7 @@ test("sync re-reads a day after a refund of a tenth of a cent", async () => {
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1 });
 });
 
-describe("daily amounts that keep drifting", () => {
+describe("drifting daily amounts", () => {
   const rates = (rate: (day: string, request: number) => number) => (brand: TestBrand) =>
     changePoints(brand, (point, request) => ({
       ...point,
@@ -190,7 +190,7 @@ describe("daily amounts that keep drifting", () => {
     expect((await brand.run("verify orders")).code).toBe(8);
   });
 
-  test("sync still compares drifting amounts if all orders are in the window", async () => {
+  test("sync compares even drifting amounts if all orders are in the window", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
     applyNewRate(brand);
     await brand.run("sync orders");

@@ -117,7 +117,7 @@ describe("later syncs", () => {
     expect(nights).toBeLessThanOrEqual(7);
   });
 
-  test("the audit starts over with the newest order after it has read the oldest", async () => {
+  test("after the audit has read the oldest order, it starts over with the newest order", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     for (const _ of ["three pages of four", "the last one, and two from the top"])
