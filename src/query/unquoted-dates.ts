@@ -46,8 +46,8 @@ export function findUnquotedDate(sql: string): UnquotedDate | undefined {
 }
 
 /**
- * Describes the column or function that uses the value between these tokens, or returns undefined if it does not
- * contain dates.
+ * Describes the column or function that uses the value between these tokens, or returns undefined if the value is not
+ * used as a date.
  */
 function findUser(before: readonly string[], after: readonly string[]): string | undefined {
   const column = leftColumn(before) ?? rightColumn(after);

@@ -54,7 +54,7 @@ export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters 
   }
 }
 
-/** Returns the first named parameter without a value. Binds a copy, because a statement can be bound only once. */
+/** Returns the first named parameter that has no value. Binds a copy, because a statement can be bound only once. */
 function findMissingParameter(db: Database, sql: string, values: SqlParameters): string | undefined {
   try {
     db.prepare(sql).bind(Object.fromEntries(values));

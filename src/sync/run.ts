@@ -223,8 +223,8 @@ function incompleteError({ name }: Resource, reasons: readonly IncompleteReason[
 }
 
 /**
- * Warns about values of an unexpected type. Every run repeats the warning for as long as the mirror contains such
- * values.
+ * Warns about values of an unexpected type. Every run repeats the warning until the mirror no longer contains values of
+ * unexpected types.
  */
 export function warnOfUnexpectedValues(
   { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,

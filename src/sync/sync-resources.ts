@@ -67,7 +67,7 @@ export interface WithoutScope {
 
 /**
  * Syncs resources sequentially.
- * @param onRunEnd called with the row of each finished run
+ * @param onRunEnd called with each finished run's row
  */
 export async function syncResources(
   session: SyncSession,

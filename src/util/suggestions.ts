@@ -13,7 +13,10 @@ export function closestName(typed: string, names: Iterable<string>): string | un
   return closest;
 }
 
-/** Returns a hint for an unknown name: the closest valid name, and all names if there are only a few or none is close. */
+/**
+ * Returns a hint for an unknown name: the closest valid name, and a list of all names if there are only a few names or
+ * none of them is close.
+ */
 export function suggestName(typed: string, names: readonly string[]): string | undefined {
   const closest = closestName(typed, names);
   const quoted = names.map((name) => `\`${name}\``).join(", ");

@@ -59,7 +59,7 @@ interface TotalsComparison {
 export interface Difference extends Range {
   /** The date and the kind of difference. */
   text: string;
-  /** For a day without a count, the kind of difference. */
+  /** The kind of difference, for a day that has no differing count. */
   kind?: string;
   /** The differing count, or undefined for other kinds of differences. */
   count?: CountComparison;

@@ -109,7 +109,7 @@ export interface UnexpectedColumn {
 
 /** Returns a resource's columns for which current records have values of an unexpected type. */
 export function readUnexpectedColumns(mirror: Mirror, resource: string): UnexpectedColumn[] {
-  // CROSS JOIN makes SQLite start with the unexpected values: there are few of them, but many records.
+  // CROSS JOIN makes SQLite start with the unexpected values, because there are only a few of them but many records.
   const select = statement(
     mirror,
     `SELECT table_name AS "table", column_name AS "column", found, count(*) AS records
