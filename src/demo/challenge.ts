@@ -8,6 +8,7 @@ import { createBrandEvents } from "../sandbox/events.js";
 import type { JsonObject } from "../util/json-value.js";
 import { utcDay } from "../util/ranges.js";
 import { renderTable } from "../util/terminal-table.js";
+import { formatCount, pluralize } from "../util/text.js";
 import { formatInstant } from "../util/times.js";
 import { dayMs } from "../util/timestamp.js";
 import { checks, type Evidence } from "../verify/evidence.js";
@@ -124,7 +125,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
 
   try {
     print(
-      `A typical script (30 days, page by page) and \`brandapi sync\` read a brand with ${orders} orders.`,
+      `A typical script (30 days, page by page) and \`brandapi sync\` read a brand with ${pluralize(orders, "order")}.`,
     );
     await syncBoth();
     const before: ScriptCopy = { orders: new Map(copy.orders), roster: new Map(copy.roster) };
@@ -153,7 +154,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
     }
     const [first] = evidence;
     print(
-      `\nTo run this check against your own API (here: ${first?.api} orders in the API, ${first?.mirror} in ${out}):\n`,
+      `\nTo run this check against your own API (here: ${formatCount(first?.api ?? 0)} orders in the API, ${formatCount(first?.mirror ?? 0)} in ${out}):\n`,
     );
     print(`${first?.request}\n${first?.sql}`);
   } finally {
