@@ -110,7 +110,7 @@ export function withChoices<Target extends Option | Argument>(
 export function parseList(text: string, previous: readonly string[] = []): string[] {
   const values = text.split(",").map((value) => value.trim());
   if (values.some((value) => value !== "")) return [...previous, ...values.filter((value) => value !== "")];
-  throw new UsageError("A list is empty.", { hint: "separate the values with commas" });
+  throw new UsageError("A comma-separated list is empty.", { hint: "separate the values with commas" });
 }
 
 /** Parses a non-negative whole number. */

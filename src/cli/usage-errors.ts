@@ -57,7 +57,7 @@ function otherOption(option: string, names: readonly string[]): string | undefin
   if (option === "-v") return "use `--verbose`, or `-V` to print the version";
   if (option !== "--format") return undefined;
   return names.includes("--csv")
-    ? "use the option of the format, such as `--csv`, `--json` or `--xlsx`"
+    ? "use the format's option, such as `--csv`, `--json` or `--xlsx`"
     : "use `--json`";
 }
 

@@ -204,7 +204,7 @@ function selectTables(request: ExportRequest, mirror: Mirror): SelectedTable[] {
   const tables = request.tables.map((name) => findSyncedTable(mirror, name, { includeRemoved }));
   if (includeRemoved && tables.every(({ removedSource }) => removedSource === null))
     throw new UsageError(`\`--include-removed\` makes no difference to ${request.tables.join(", ")}.`, {
-      hint: "omit the flag, because only tables of API records have removed records",
+      hint: "omit the flag, because only tables built from API records have removed records",
     });
   for (const table of tables) {
     checkColumns(table, columns ?? []);

@@ -19,13 +19,13 @@ export const about =
 
 export const examples = {
   "brandapi tables": "list all tables and views",
-  "brandapi tables restatements": "describe the columns of a view",
+  "brandapi tables restatements": "describe a view's columns",
 };
 
 export function define(command: Command): void {
   command
     .argument("[table]", "spelled with - or _")
-    .option("--all", "also list tables of removed records, and helper views")
+    .option("--all", "also list tables with removed records, and helper views")
     .addOption(
       new Option("--delta <folder>", "list a folder's Delta tables and the verified range of each").conflicts(
         "all",

@@ -36,7 +36,7 @@ export const about =
   "resources completely. Also compares the tables with the records they are built from. Lists the changes that it cannot detect.";
 
 export const examples = {
-  "brandapi verify orders": "check the complete history of orders, month by month",
+  "brandapi verify orders": "check the complete order history, month by month",
   "brandapi verify orders --evidence": "also print how to reproduce each number",
   "brandapi verify --repair": "check everything that has been synced, and repair differences",
 };

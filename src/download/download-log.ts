@@ -13,7 +13,7 @@ export interface CompletedDownload {
 
 const columns = "source, id, path, bytes, sha256, downloaded_at";
 
-/** Reads and writes the completed downloads in the mirror. Each write is a transaction. */
+/** Reads and records completed downloads in the mirror. Each write is a separate transaction. */
 export class DownloadLog {
   readonly #completed: Map<string, CompletedDownload>;
 

@@ -16,7 +16,7 @@ export const versionSuffix = ".etag";
  */
 const maxNameBytes = 200;
 const maxIdBytes = 64;
-/** Number of characters kept from the start and the end of a longer file name. */
+/** Numbers of characters that are kept from the start and from the end of a file name that is too long. */
 const [maxStart, maxEnd] = [900, 100];
 
 /**

@@ -16,7 +16,7 @@ export interface TransferOptions extends Pick<Deps, "fetch" | "setTimer" | "sign
 
 /** Maximum file size, unless the library reports a larger size. */
 const maxBytes = 16 * 2 ** 30;
-/** Minimum speed. An attempt may take `--max-wait` plus the time to download the file at this speed. */
+/** Minimum transfer speed. An attempt may take `--max-wait` plus the time to download the file at this speed. */
 const minBytesPerMs = 64;
 const maxTimeoutMs = dayMs;
 const maxRedirects = 3;

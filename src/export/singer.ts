@@ -133,9 +133,12 @@ export function* write(sources: RowSources, options: FormatOptions): Iterable<Ch
 function openStream(source: RowSource): SingerStream {
   const changed = source.changed?.();
   if (!changed)
-    throw new UsageError(`A Singer export supports only tables of API records, not \`${source.name}\`.`, {
-      hint: "choose tables such as `orders` or `roster`; `brandapi tables` lists them",
-    });
+    throw new UsageError(
+      `A Singer export supports only tables built from API records, not \`${source.name}\`.`,
+      {
+        hint: "choose tables such as `orders` or `roster`; `brandapi tables` lists them",
+      },
+    );
   const { idColumns, isList } = changed;
   const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(isList ? ["position"] : [])];
   // An undocumented column can have the same name as a key but a different meaning.

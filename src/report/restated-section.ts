@@ -14,7 +14,7 @@ import { monthsBefore } from "./period.js";
 import { type ReportData, sortByCurrency } from "./report-data.js";
 
 const monthsBack = 12;
-/** The maximum number of orders listed, in total and for each currency. */
+/** The maximum number of orders that are listed: in total, and for each currency. */
 const [maxOrders, maxOrdersOfCurrency] = [24, 8];
 
 /** Creates tables of the months that changed after they were reported, and of the orders that changed them. */

@@ -27,7 +27,7 @@ export function createKey(seed: number, name: string, now: number, overrides: Pa
   };
 }
 
-/** Creates a brand's keys: one with all scopes, and one for each reason that a key can be rejected. */
+/** Creates a brand's keys: one with all scopes, and one for each reason for which a key can be rejected. */
 export function createKeys(seed: number, now: number): ApiKey[] {
   const key = (name: string, note: string, overrides: Partial<ApiKey> = {}) =>
     createKey(seed, name, now, { note, ...overrides });

@@ -7,7 +7,7 @@ export interface InstantRange {
   to: number | null;
 }
 
-/** Consecutive records of a list, given by indexes so that a list of a million records is not copied for each page. */
+/** A slice of a list, represented by indexes so that a list of a million records is not copied for each page. */
 export interface ListSlice<T> {
   list: readonly T[];
   start: number;

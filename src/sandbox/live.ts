@@ -91,7 +91,8 @@ function startOfSecond(ms: number): number {
 }
 
 /**
- * Calls `apply` with the newest order that is at least a random age old, unless that order is cancelled or refunded.
+ * Chooses a random age, and calls `apply` with the newest order that is at least that old, unless the order is
+ * cancelled or refunded.
  */
 function withAnOrder({ at, brand, random }: SimulatedEvent, apply: (order: Order) => void): void {
   const date = timeText(at - randomAge(random, 25, 200));

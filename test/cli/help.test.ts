@@ -102,7 +102,7 @@ test.each([
   ["export order_lines --csv", "Unknown table: `order_lines`.", "did you mean `order_line_items`?"],
   ["-v", "Unknown option: `-v`.", "use `--verbose`, or `-V` to print the version"],
   ["export orders --colunms=id", "Unknown option: `--colunms=id`.", "did you mean `--columns`?"],
-  ["query --format csv", "Unknown option: `--format`.", "use the option of the format, such as `--csv`"],
+  ["query --format csv", "Unknown option: `--format`.", "use the format's option, such as `--csv`"],
   [
     "sync orders,roster",
     "Unknown resource: `orders,roster`.",

@@ -52,10 +52,10 @@ export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps:
   });
 }
 
-/** The parameters that all files of an export share. */
+/** The parameters that all files in an export share. */
 interface FileContext {
   folder: string;
-  /** The time of the export in milliseconds since 1970. */
+  /** The time at which the export started, in milliseconds since 1970. */
   at: number;
   deps: Deps;
 }

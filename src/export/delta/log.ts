@@ -25,7 +25,7 @@ import {
 /** A Delta table, as described by its log. */
 export interface DeltaLog {
   folder: string;
-  /** The name of the table in the mirror. */
+  /** The table's name in the mirror. */
   table: string;
   /** The newest version; -1 if the table does not exist. */
   version: number;

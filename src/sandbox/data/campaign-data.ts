@@ -24,7 +24,7 @@ const titles =
 
 const brief = 'Show how you use it, "for real".\n\n- one reel, two stories\n- no filters, please';
 
-/** Creates campaign number `index` of a history that ends at `now`. */
+/** Creates campaign number `index` in a history that ends at `now`. */
 export function createCampaign(
   seed: number,
   people: readonly Person[],
