@@ -27,8 +27,8 @@ type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 
 export const about =
   "Shows each resource's rows, covered range, last success and last error. Needs no key and no network. " +
-  "With --max-age, also exits 10 if the last sync found that the key was rejected, or that the key or the plan no " +
-  "longer allows a resource. To check only some resources, name them.";
+  "With --max-age, also exits with code 10 if the last sync found that the key was rejected, or that the key " +
+  "or the plan no longer allows a resource. To check only some resources, name them.";
 
 export const examples = {
   "brandapi status": "show the state of every resource",

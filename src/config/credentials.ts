@@ -27,7 +27,7 @@ export function requireCredentials({ baseUrl, key, profile, missingReason }: Set
     {
       hint:
         missingReason?.hint ??
-        `run \`${commandFor("login", profile)}\`; if you have no key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,
+        `run \`${commandFor("login", profile)}\`; if you have no key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints a key`,
     },
   );
 }
