@@ -21,7 +21,7 @@ export async function countList(run: SyncRun): Promise<number | null> {
 
 export function planList(listed: number | null): PlanStep {
   return listed === null
-    ? { what: "the complete list (its pagination is undocumented)", requests: 1, open: true }
+    ? { what: "the complete list, whose length is unknown", requests: 1, open: true }
     : { what: `the complete list: ${pluralize(listed, "record")}`, requests: pagesFor(listed) };
 }
 
