@@ -247,6 +247,22 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
+    title: "a run is refused after a response that was sorted by coincidence",
+    list: "orders",
+    seed: 4,
+    records: 14,
+    perSecond: 6,
+    perPage: 4,
+    variants: { order: "id" },
+    steps: [
+      run("sync", { sinceDays: 0 }),
+      run("sync", { sinceDays: 290 }, at(3, "403")),
+      event("withdraw"),
+      event("return"),
+      sync,
+    ],
+  },
+  {
     title: "an undated order is added to every range while a run reads no new dates",
     list: "orders",
     records: 1,

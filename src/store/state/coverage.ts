@@ -2,6 +2,7 @@ import { contains, mergeRanges, overlaps, type Range, subtractRanges } from "../
 import { formatInstant, formatInstantOrNull } from "../../util/times.js";
 import { dayMs } from "../../util/timestamp.js";
 import { type Mirror, statement } from "../mirror/database.js";
+import { isFinished } from "./runs.js";
 
 /** A range of dates that a run read completely. Times are in milliseconds since 1970. */
 export interface CoveredRange extends Range {
@@ -52,7 +53,7 @@ export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
  */
 export function readConfirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
-    WHERE resource = ? AND outcome IN ('done', 'incomplete') AND coalesce(differing, 0) = 0`;
+    WHERE resource = ? AND ${isFinished} AND coalesce(differing, 0) = 0`;
   const runs = new Set(statement(mirror, select).pluck().all(resource) as number[]);
   return readCoverage(mirror, resource).filter(({ runId }) => runs.has(runId));
 }

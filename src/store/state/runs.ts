@@ -205,6 +205,9 @@ export function readFirstReadAt({ db }: Mirror, resource?: string): string | nul
   return first.pluck().get(resource ?? null) as string | null;
 }
 
+/** An SQL condition for runs that read everything they planned, and then compared counts. A run that was refused did not. */
+export const isFinished = "(outcome = 'done' OR outcome = 'incomplete' AND differing IS NOT NULL)";
+
 /** A summary of a resource's completed runs. Times are in milliseconds since 1970. */
 interface FinishedRuns {
   /** The `run_id` of the newest run, or 0 if there are no completed runs. */
@@ -216,7 +219,7 @@ interface FinishedRuns {
 
 export function readFinishedRuns(mirror: Mirror, resource: string): FinishedRuns {
   const select = `SELECT coalesce(max(run_id), 0) AS runId, max(finished_at) AS at, max(until) AS until FROM sync_runs
-    WHERE resource = ? AND outcome IN ('done', 'incomplete')`;
+    WHERE resource = ? AND ${isFinished}`;
   type Row = { runId: number; at: string | null; until: string | null };
   const { runId, at, until } = statement(mirror, select).get(resource) as Row;
   return { runId, at: Date.parse(at ?? "") || 0, until: until === null ? null : Date.parse(until) };
