@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
 import { completeHint } from "../cli/error-output.js";
 import { parseCount, parsedOption, parsePath } from "../cli/flags.js";
@@ -10,6 +11,7 @@ import { type GlobalFlags, readSettings, type Settings } from "../config/setting
 import type { Context, Deps } from "../deps.js";
 import { MirrorUnusable, UsageError } from "../errors.js";
 import {
+  type Backup,
   backupFolder,
   backupName,
   copyMirror,
@@ -76,13 +78,10 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   const { copy, records } = await copyMirror(dbPath, folder, deps);
   // The backup is also recorded in the copy, because the mirror may be missing or damaged when the copy is restored.
   const isRecorded = isWritable(dbPath);
-  for (const file of isRecorded ? [copy, dbPath] : [copy])
-    await withMirrorFile(file, (mirror) => {
-      // This timeout is long enough to wait for a running sync, which writes almost continuously without a rate limit.
-      mirror.db.pragma("busy_timeout = 30000");
-      writeInfo(mirror, "last_backup", JSON.stringify({ at, path }));
-    });
-  renameSync(copy, path);
+  await deps.runGracefully(async () => {
+    for (const file of isRecorded ? [copy, dbPath] : [copy]) await recordBackup(file, { at, path }, deps);
+    renameSync(copy, path);
+  });
   const removed = keep === 0 ? [] : [...older, path].slice(0, -keep);
   for (const backup of removed) rmSync(backup, { force: true });
   const lines = [
@@ -91,6 +90,27 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
     ...(isRecorded ? [] : ["The mirror is read-only, so `brandapi status` does not list this backup."]),
   ];
   return { path, at, records, removed, text: lines.join("\n") };
+}
+
+/** The maximum number of one-second waits for another program that is writing to the mirror. */
+const maxWaits = 30;
+
+/**
+ * Records a backup in a mirror. This can take several seconds, because a running sync writes almost continuously without
+ * a rate limit.
+ */
+async function recordBackup(file: string, backup: Backup, { signal }: Deps): Promise<void> {
+  for (let waits = 1; ; waits += 1)
+    try {
+      return await withMirrorFile(file, (mirror) => {
+        mirror.db.pragma("busy_timeout = 1000");
+        writeInfo(mirror, "last_backup", JSON.stringify(backup));
+      });
+    } catch (error) {
+      if (errorCode(error) !== "SQLITE_BUSY" || waits === maxWaits) throw error;
+      await setImmediate();
+      signal.throwIfAborted();
+    }
 }
 
 /**

@@ -476,7 +476,7 @@ test("an interrupted backup leaves no incomplete copy", async () => {
   const backup = spawnBrandapi(["backup", folder], { env: { BRANDAPI_DB: brand.db }, home: brand.home });
   await brand.until(() => readdirSync(folder).length > 0);
   backup.child.kill("SIGINT");
-  const { err, signal } = await backup.ended;
-  expect([signal, err]).toEqual([null, expect.not.stringContaining("kept")]);
+  const { err } = await backup.ended;
+  expect(err).not.toContain("kept");
   expect(readdirSync(folder).filter((name) => name.endsWith(".part"))).toEqual([]);
 });

@@ -10,6 +10,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join, parse } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { Deps } from "../../deps.js";
 import { BrandapiError, ConfigurationError, MirrorUnusable } from "../../errors.js";
 import { createFolder } from "../../util/files.js";
@@ -68,13 +69,14 @@ export async function copyMirror(
     const damage =
       findDamage(copied) ?? (summarize(copied) === expected ? null : "the copy has different rows");
     if (damage !== null) throw failed(damage, "run `brandapi doctor`");
+    // Lets the handlers process a signal that arrived during the check.
+    await setImmediate();
   };
   // A signal kills the process during a long check, so the copy remains until the next backup removes it. A short check
   // is completed first, so that the process can remove the copy.
   const isShort = statSync(copy).size < shortCheckBytes;
-  await withMirrorFile(copy, (copied) =>
-    isShort ? runGracefully(() => check(copied)) : check(copied),
-  ).catch(explain);
+  const checkCopy = () => withMirrorFile(copy, check).catch(explain);
+  await (isShort ? runGracefully(checkCopy) : checkCopy());
   return { copy, records: Number.parseInt(expected, 10) };
 }
 
