@@ -18,6 +18,7 @@ import {
   isBackupName,
   readOrigin,
   replaceMirror,
+  shortCopyBytes,
 } from "../store/mirror/backups.js";
 import { type Mirror, readInfo, withMirror, withMirrorFile, writeInfo } from "../store/mirror/database.js";
 import { lockMirror } from "../store/mirror/lock.js";
@@ -75,13 +76,17 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, output }:
   const older = await findBackups(folder, dbPath, origin);
   const at = formatInstant(deps.clock.now());
   const path = join(folder, backupName(dbPath, at));
-  const { copy, records } = await copyMirror(dbPath, folder, deps);
   // The backup is also recorded in the copy, because the mirror may be missing or damaged when the copy is restored.
   const isRecorded = isWritable(dbPath);
-  await deps.runGracefully(async () => {
+  const makeBackup = async () => {
+    const { copy, records: copied } = await copyMirror(dbPath, folder, deps);
     for (const file of isRecorded ? [copy, dbPath] : [copy]) await recordBackup(file, { at, path }, deps);
     renameSync(copy, path);
-  });
+    return copied;
+  };
+  // The process could not remove the copy if a signal killed it.
+  const isShort = existsSync(dbPath) && statSync(dbPath).size < shortCopyBytes;
+  const records = await (isShort ? deps.runGracefully(makeBackup) : makeBackup());
   const removed = keep === 0 ? [] : [...older, path].slice(0, -keep);
   for (const backup of removed) rmSync(backup, { force: true });
   const lines = [

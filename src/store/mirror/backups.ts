@@ -74,14 +74,14 @@ export async function copyMirror(
   };
   // A signal kills the process during a long check, so the copy remains until the next backup removes it. A short check
   // is completed first, so that the process can remove the copy.
-  const isShort = statSync(copy).size < shortCheckBytes;
+  const isShort = statSync(copy).size < shortCopyBytes;
   const checkCopy = () => withMirrorFile(copy, check).catch(explain);
   await (isShort ? runGracefully(checkCopy) : checkCopy());
   return { copy, records: Number.parseInt(expected, 10) };
 }
 
 /** Checking a copy of this size takes less than a second. */
-const shortCheckBytes = 200 * 2 ** 20;
+export const shortCopyBytes = 200 * 2 ** 20;
 
 /** @throws ConfigurationError if the folder is not writable */
 function createEmptyFile(path: string): void {
