@@ -11,7 +11,7 @@ import { describeUnexpectedValues } from "../store/tables/schema-issues.js";
 import { startOfSecond } from "../util/ranges.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { silentReporter, type Task } from "../util/reporter.js";
-import { formatCount, pluralize } from "../util/text.js";
+import { pluralize } from "../util/text.js";
 import { formatDuration, formatInstant, formatInstantOrNull } from "../util/times.js";
 import { dated } from "./dated.js";
 import { details } from "./details.js";
@@ -249,9 +249,9 @@ export function runLine(run: RunRow, facts: RunFacts): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
   const counts = [
     `${rowsText(run, facts)} read`,
-    `${formatCount(run.rows_new)} new`,
-    `${formatCount(run.rows_changed)} changed`,
-    `${formatCount(run.rows_removed)} removed`,
+    `${run.rows_new} new`,
+    `${run.rows_changed} changed`,
+    `${run.rows_removed} removed`,
     pluralize(run.requests, "request"),
     ...(run.retries > 0 ? [pluralize(run.retries, "retry")] : []),
   ].join(", ");
@@ -262,8 +262,8 @@ export function runLine(run: RunRow, facts: RunFacts): string {
 function rowsText({ resource, rows_read }: RunRow, { listRows }: RunFacts): string {
   const known = findResource(resource);
   const details = known && detailsResource(known)?.name.split("-").at(-1);
-  if (!details) return formatCount(rows_read);
-  if (listRows === undefined) return `${formatCount(rows_read)} ${resource} and ${details}`;
+  if (!details) return String(rows_read);
+  if (listRows === undefined) return `${rows_read} ${resource} and ${details}`;
   const count = (rows: number, name: string) => pluralize(rows, name.replace(/s$/, ""));
   return `${count(listRows, resource)} and ${count(rows_read - listRows, details)}`;
 }
