@@ -245,6 +245,7 @@ interface RunFacts {
   listRows?: number | undefined;
 }
 
+/** Formats a run's line in the log. Numbers have no separators, because scripts read these lines. */
 export function runLine(run: RunRow, facts: RunFacts): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
   const counts = [
@@ -252,8 +253,8 @@ export function runLine(run: RunRow, facts: RunFacts): string {
     `${run.rows_new} new`,
     `${run.rows_changed} changed`,
     `${run.rows_removed} removed`,
-    pluralize(run.requests, "request"),
-    ...(run.retries > 0 ? [pluralize(run.retries, "retry")] : []),
+    pluralize(run.requests, "request", String),
+    ...(run.retries > 0 ? [pluralize(run.retries, "retry", String)] : []),
   ].join(", ");
   return `${counts} in ${formatDuration(Math.max(0, took))}, ${resultOf(run, facts)}`;
 }
@@ -264,7 +265,7 @@ function rowsText({ resource, rows_read }: RunRow, { listRows }: RunFacts): stri
   const details = known && detailsResource(known)?.name.split("-").at(-1);
   if (!details) return String(rows_read);
   if (listRows === undefined) return `${rows_read} ${resource} and ${details}`;
-  const count = (rows: number, name: string) => pluralize(rows, name.replace(/s$/, ""));
+  const count = (rows: number, name: string) => pluralize(rows, name.replace(/s$/, ""), String);
   return `${count(listRows, resource)} and ${count(rows_read - listRows, details)}`;
 }
 

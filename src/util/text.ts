@@ -1,6 +1,6 @@
 /** Returns a count with its noun: `1 record`, `3,000 records`, `1 retry`, `2 retries`. */
-export function pluralize(count: number, noun: string): string {
-  return `${formatCount(count)} ${count === 1 ? noun : `${noun.replace(/(?<![aeiou])y$/, "ie")}s`}`;
+export function pluralize(count: number, noun: string, format = formatCount): string {
+  return `${format(count)} ${count === 1 ? noun : `${noun.replace(/(?<![aeiou])y$/, "ie")}s`}`;
 }
 
 /** Quotes a word for a POSIX shell if necessary. */

@@ -86,7 +86,7 @@ describe("a run's output line", () => {
     expect(runLine(run, { ...facts, listRows: 9 })).toMatch(/^9 surveys and 9 results read, 0 new/);
     expect(runLine(run, { ...facts, listRows: 17 })).toMatch(/^17 surveys and 1 result read, 0 new/);
     expect(runLine({ ...run, rows_read: 12_000, rows_new: 1_500 }, { ...facts, listRows: 2_000 })).toMatch(
-      /^2,000 surveys and 10,000 results read, 1,500 new/,
+      /^2000 surveys and 10000 results read, 1500 new/,
     );
     // For a failed run, only the total row count is known.
     expect(runLine(run, facts)).toMatch(/^18 surveys and results read, 0 new/);
