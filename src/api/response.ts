@@ -1,5 +1,5 @@
 import { UnexpectedResponse, UnsafeResponse } from "../errors.js";
-import { isObject, type Json, type JsonObject, parseFiniteJson } from "../util/json-value.js";
+import { isObject, type Json, type JsonObject, parseResponseJson } from "../util/json-value.js";
 import { pluralize } from "../util/text.js";
 import type { QueryParameters } from "../util/urls.js";
 
@@ -59,7 +59,7 @@ export function readEnvelope(
   text: string,
   { path, maxItems, key }: { path: string; maxItems: number; key: string },
 ): Pick<ApiResponse, "data" | "items" | "pagination"> {
-  const envelope = parseBody(text);
+  const { value: envelope, hasLargeNumbers } = parseBody(text);
   if (isTooDeep(envelope))
     throw rejected(path, `is nested more than ${responseLimits.depth} levels deep`, baseUrlHint);
   if (containsKey(text, envelope, key))
@@ -71,7 +71,7 @@ export function readEnvelope(
   if (!isObject(envelope)) throw unexpectedResponse(path, "is not an object");
   if (envelope.success !== true) throw unexpectedResponse(path, "does not have `success: true`");
   const { data } = envelope;
-  if (/\d{16}/.test(text) && hasInexactId(data))
+  if (hasLargeNumbers && hasInexactId(data))
     throw unexpectedResponse(
       path,
       "has a numeric ID with too many digits",
@@ -92,9 +92,9 @@ function rejected(path: string, problem: string, hint: string): UnsafeResponse {
   });
 }
 
-function parseBody(text: string): Json {
-  const value = parseFiniteJson<Json>(text);
-  if (value !== undefined) return value;
+function parseBody(text: string): { value: Json; hasLargeNumbers: boolean } {
+  const parsed = parseResponseJson<Json>(text);
+  if (parsed !== undefined) return parsed;
   const start = text.slice(0, 200).trimStart().slice(0, 15);
   if (start === "") throw new InvalidBody("its body is empty");
   if (start.startsWith("<")) throw new InvalidBody("its body is a web page, not JSON");

@@ -31,8 +31,20 @@ export function parseJson<T>(text: string): T | undefined {
  * `JSON.parse` would return Infinity, which `JSON.stringify` writes as null.
  */
 export function parseFiniteJson<T>(text: string): T | undefined {
+  return parseResponseJson<T>(text)?.value;
+}
+
+/**
+ * Parses a response like `parseFiniteJson`.
+ * @returns `hasLargeNumbers` is true if the response contains numbers beyond the integers that a double can represent
+ * exactly
+ */
+export function parseResponseJson<T>(text: string): { value: T; hasLargeNumbers: boolean } | undefined {
   const value = parseJson<T>(text);
-  return hasOnlyFiniteNumbers(value) ? value : parseJson(text.replace(stringOrNumber, quoteInfiniteNumber));
+  if (value === undefined) return undefined;
+  if (!containsLargeNumber(value)) return { value, hasLargeNumbers: false };
+  const finite = parseJson<T>(text.replace(stringOrNumber, quoteInfiniteNumber));
+  return finite === undefined ? undefined : { value: finite, hasLargeNumbers: true };
 }
 
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
@@ -42,17 +54,17 @@ function quoteInfiniteNumber(token: string): string {
 }
 
 /**
- * Returns false if a value contains an infinite number at any depth. The function is not recursive, because deep
- * nesting would overflow the stack.
+ * True if a value contains a number above `Number.MAX_SAFE_INTEGER` at any depth. The function is not recursive,
+ * because deep nesting would overflow the stack.
  */
-function hasOnlyFiniteNumbers(value: unknown): boolean {
+function containsLargeNumber(value: unknown): boolean {
   const stack = [{ value }] as object[];
   for (let next = stack.pop(); next !== undefined; next = stack.pop())
     for (const member of Object.values(next)) {
       if (typeof member === "object" && member !== null) stack.push(member);
-      else if (member === Number.POSITIVE_INFINITY || member === Number.NEGATIVE_INFINITY) return false;
+      else if (typeof member === "number" && Math.abs(member) > Number.MAX_SAFE_INTEGER) return true;
     }
-  return true;
+  return false;
 }
 
 /** Follows a path of field names and returns the value at its end, or undefined if a field is missing. */
