@@ -51,7 +51,7 @@ export async function readMirror<T>(
 }
 
 /** Returns the next step for a user who has no mirror yet. Such a user may have run the demo, or may not have a key. */
-export function missingMirrorHint({ key, output }: Settings, { cwd }: Pick<Deps, "cwd">): string {
+function missingMirrorHint({ key, output }: Settings, { cwd }: Pick<Deps, "cwd">): string {
   const demo = join("brandapi-demo", "demo.sqlite");
   const ownBrand =
     key === undefined ? "run `brandapi login`, then `brandapi sync`" : "run `brandapi sync` first";

@@ -19,7 +19,7 @@ import { views } from "../store/views/all-views.js";
 import { isUtcTime, type View } from "../store/views/view.js";
 
 /** The system tables that users can query. `date` is a row's main date. */
-export const systemTables = [
+const systemTables = [
   {
     name: "changes",
     about: "changes to mirrored records, one row per field",
@@ -43,7 +43,7 @@ export const systemTables = [
   },
 ];
 
-export type SystemTable = (typeof systemTables)[number];
+type SystemTable = (typeof systemTables)[number];
 
 /** Returns the record tables, in the same order as in the registry. */
 export function typedTables(): readonly TableShape[] {

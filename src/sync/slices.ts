@@ -1,4 +1,4 @@
-import type { Resource } from "../resources/resource.js";
+import type { DatedStrategy, Resource } from "../resources/resource.js";
 import { findDate, readCurrentKeys } from "../store/records/current-records.js";
 import { recordDate, recordKey } from "../store/records/record-key.js";
 import type { SkippedCopy, WrittenRecords } from "../store/records/record-writer.js";
@@ -28,7 +28,7 @@ export async function readSlice(run: DatedSync, slice: Range): Promise<SliceRead
 }
 
 function findFaults(
-  resource: Resource<DatedSync["resource"]["strategy"]>,
+  resource: Resource<DatedStrategy>,
   { records, repeated }: List,
   slice: Range,
 ): Map<string, string> {

@@ -29,15 +29,8 @@ export function parseJson<T>(text: string): T | undefined {
 /**
  * Like `parseJson`, but returns a number outside the range of a double (`1e400`) as a string with its digits.
  * `JSON.parse` would return Infinity, which `JSON.stringify` writes as null.
- */
-export function parseFiniteJson<T>(text: string): T | undefined {
-  return parseResponseJson<T>(text)?.value;
-}
-
-/**
- * Parses a response like `parseFiniteJson`.
- * @returns `hasLargeNumbers` is true if the response contains numbers beyond the integers that a double can represent
- * exactly
+ * @returns undefined if the text is not JSON; `hasLargeNumbers` is true if it contains numbers beyond the integers that a
+ * double can represent exactly
  */
 export function parseResponseJson<T>(text: string): { value: T; hasLargeNumbers: boolean } | undefined {
   const value = parseJson<T>(text);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseFiniteJson, parseJson } from "../../src/util/json-value.js";
+import { parseJson, parseResponseJson } from "../../src/util/json-value.js";
 
 test.each([
   ['{"a":1e400}', { a: "1e400" }],
@@ -8,29 +8,29 @@ test.each([
   ['{"1e400":"1e400 \\" 1e400","b":1e999}', { "1e400": '1e400 " 1e400', b: "1e999" }],
   ['{"a":"\\\\","b":1e400}', { a: "\\", b: "1e400" }],
   ["1e400", "1e400"],
-])("parseFiniteJson returns numbers outside the range of a double as strings: %s", (text, value) => {
-  expect(parseFiniteJson(text)).toEqual(value);
+])("parseResponseJson returns numbers outside the range of a double as strings: %s", (text, value) => {
+  expect(parseResponseJson(text)?.value).toEqual(value);
 });
 
 test.each(["{}", "[1,null,true]", '"1e400"', "null", "12.5"])(
-  "parseFiniteJson parses other JSON like JSON.parse: %s",
+  "parseResponseJson parses other JSON like JSON.parse: %s",
   (text) => {
-    expect(parseFiniteJson(text)).toEqual(parseJson(text));
+    expect(parseResponseJson(text)?.value).toEqual(parseJson(text));
   },
 );
 
 test.each(["", "{", "NaN", "Infinity", "[1e400", "[01]"])(
-  "parseFiniteJson rejects %j as invalid JSON",
+  "parseResponseJson rejects %j as invalid JSON",
   (text) => {
-    expect(parseFiniteJson(text)).toBeUndefined();
+    expect(parseResponseJson(text)?.value).toBeUndefined();
   },
 );
 
-test("parseFiniteJson parses long strings and deep nesting without a stack overflow", () => {
+test("parseResponseJson parses long strings and deep nesting without a stack overflow", () => {
   const long = "x\\n".repeat(2_000_000);
-  const value = parseFiniteJson<{ a: string; b: string }>(`{"a":"${long}","b":1e400}`);
+  const value = parseResponseJson<{ a: string; b: string }>(`{"a":"${long}","b":1e400}`)?.value;
   expect(value?.b).toBe("1e400");
   expect(value?.a).toHaveLength(4_000_000);
   const levels = 5_000;
-  expect(parseFiniteJson(`${"[".repeat(levels)}1e400${"]".repeat(levels)}`)).toBeDefined();
+  expect(parseResponseJson(`${"[".repeat(levels)}1e400${"]".repeat(levels)}`)?.value).toBeDefined();
 });
